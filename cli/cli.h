@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/op.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* Exit statuses; named as in sysexits.h where it has the status. */
 enum cli_exit {

@@ -1,10 +1,10 @@
-/* config: check, show and describe the settings, all from the table of base/settings.h. */
+/* config: check, show and describe the settings, all from the table of base/settings/settings.h. */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "cli/help.h"
 #include "cli/lib/output.h"

@@ -1,7 +1,7 @@
 /* maintain: run the housekeeping once, by hand or from cron. */
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "cli/help.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
@@ -163,7 +163,7 @@ man_authzctl(FILE *out, struct cli *cli)
 static void
 man_conf(FILE *out, struct cli *cli)
 {
-    fputs(".\\\" Generated from fcgi/base/settings_table.c; edit that file instead.\n"
+    fputs(".\\\" Generated from fcgi/base/settings/settings_table.c; edit that file instead.\n"
           ".TH AUTHZ.CONF 5 \"\" \"authz " PACKAGE_VERSION "\" \"File formats\"\n"
           ".SH NAME\nauthz.conf \\- settings of the authorization server authz\n"
           ".SH DESCRIPTION\n"

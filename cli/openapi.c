@@ -1,7 +1,7 @@
 /* openapi: the description of the interface, as the service has it at /openapi.json. */
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
 #include "http/api/document.h"

@@ -3,7 +3,7 @@
 #ifndef AZ_ANSWERS_H
 #define AZ_ANSWERS_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 
 extern const struct field_table answer_metadata;       /* RFC 8414 section 2 */
 extern const struct field_table answer_key_set;        /* RFC 7517 section 5 */

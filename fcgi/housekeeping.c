@@ -7,7 +7,7 @@
 
 #include "base/cron.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "gateway/mcp/sync.h"
 #include "http/fetch/documents.h"
 #include "policy/save/plan.h"

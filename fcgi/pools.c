@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/digits.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "housekeeping.h"
 #include "process.h"
 #include "store/db/db.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/op.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* EX_CONFIG of sysexits.h: exit status if the settings or the database keep the program from
  * starting (specification 5.2, gateway-admin.md 7.3). */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 static int stopping;
 

@@ -4,7 +4,7 @@
 #define AZ_T_ENV_H
 
 #include "base/op.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* 2026-11-21T11:00:00Z: the time of every operation made here. Seconds since 1970. */
 #define ENV_NOW 1795258800LL

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "cli/lib/input.h"
 #include "cli/verbs.h"
@@ -249,12 +249,46 @@ find_verb(const struct cli *cli)
     return verb;
 }
 
+/* True if the option of a member was given, or may still be: of two switches for one member, only
+ * the given one is meant. */
+static bool
+is_meant(const struct cli *cli, const struct admin_member *member)
+{
+    return (member->kind != ADMIN_TRUE && member->kind != ADMIN_FALSE)
+           || *(const bool *) choice_at(cli, member);
+}
+
+/* Return the argument or option that sets a member, or the list of which name[0] is an item; NULL:
+ * there is none. */
+static const char *
+admin_source(const struct cli *cli, const char *name)
+{
+    size_t length = strcspn(name, "[");
+    const struct admin_verb *verb = find_verb(cli);
+    const struct admin_member *member = verb->members;
+    const struct cli_option *option = cli->verb->options;
+    if (verb->key != NULL && strcmp(verb->key, name) == 0)
+        return talloc_strndup(cli->mem, cli->verb->arguments, strcspn(cli->verb->arguments, " "));
+    while (member != NULL && member->name != NULL
+           && (strncmp(member->name, name, length) != 0 || member->name[length] != '\0'
+               || !is_meant(cli, member)))
+        member++;
+    if (member == NULL || member->name == NULL)
+        return NULL;
+    while (option->name != NULL && option->offset != member->offset)
+        option++;
+    return option->name != NULL ? talloc_asprintf(cli->mem, "--%s", option->name) : NULL;
+}
+
 int
 admin_run(struct cli *cli)
 {
     const struct admin_verb *verb = find_verb(cli);
     struct query_pair pairs[ADMIN_MEMBERS_MAX];
-    struct call call = {.method = verb->method, .path = verb_path(cli, verb), .query = pairs};
+    struct call call = {.method = verb->method,
+                        .path = verb_path(cli, verb),
+                        .query = pairs,
+                        .source = admin_source};
     struct answer answer;
     int status = CLI_OK;
     if (strcmp(verb->method, "GET") == 0 || strcmp(verb->method, "DELETE") == 0)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "cli/lib/call.h"
 #include "cli/lib/output.h"

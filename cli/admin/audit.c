@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/digits.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/admin/admin.h"
 #include "cli/verbs.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "cli/admin/admin.h"
 #include "cli/lib/input.h"

@@ -2,7 +2,7 @@
  * (call.h). */
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "cli/admin/admin.h"
 #include "cli/lib/output.h"

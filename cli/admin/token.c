@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/admin/admin.h"
 #include "cli/lib/input.h"
 #include "cli/verbs.h"

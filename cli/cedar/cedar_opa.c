@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "cedar/rego.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/opa_run.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "crypto/secret.h"
 
@@ -148,8 +148,20 @@ call_exit(const struct answer *answer)
                                                                                    : CLI_FAILED;
 }
 
-int
-call_refuse(const struct cli *cli, const struct answer *answer, const char *missing)
+/* Return the name of a member of the body in an error, with the option that sets it. */
+static const char *
+member_shown(const struct cli *cli, const struct call *call, const char *member)
+{
+    const char *source = call != NULL && call->source != NULL ? call->source(cli, member) : NULL;
+    const char *shown =
+        source != NULL ? talloc_asprintf(cli->mem, "%s (%s)", member, source) : member;
+    return shown != NULL && *shown != '\0' ? shown : "(whole body)";
+}
+
+/* Print why an answer to a request, or to none that is known, is no good one. */
+static int
+refuse_answer(const struct cli *cli, const struct call *call, const struct answer *answer,
+              const char *missing)
 {
     const char *text = json_string_value(json_object_get(answer->json, "error_description")),
                *member;
@@ -160,7 +172,7 @@ call_refuse(const struct cli *cli, const struct answer *answer, const char *miss
     if (cli->choice.json && answer->json != NULL)
         output_json(answer->json);
     json_object_foreach ((json_t *) (uintptr_t) fields, member, why)
-        output_error("%s: %s %s", cli->path, *member != '\0' ? member : "(whole body)",
+        output_error("%s: %s %s", cli->path, member_shown(cli, call, member),
                      json_string_value(why));
     json_array_foreach (failures, i, why)
         output_error("%s: %s", cli->path, output_failure(cli->mem, why));
@@ -187,12 +199,18 @@ call_refuse(const struct cli *cli, const struct answer *answer, const char *miss
 }
 
 int
+call_refuse(const struct cli *cli, const struct answer *answer, const char *missing)
+{
+    return refuse_answer(cli, NULL, answer, missing);
+}
+
+int
 call_run(struct cli *cli, const struct call *call, const char *missing, struct answer *ret)
 {
     int status = call_send(cli, call, ret);
     if (status != CLI_OK || ret->status / 100 == 2)
         return status;
-    return call_refuse(cli, ret, missing);
+    return refuse_answer(cli, call, ret, missing);
 }
 
 /* ---- the admin key ---- */

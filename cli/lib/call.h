@@ -24,6 +24,9 @@ struct call {
     size_t queries;                 /* number of them */
     json_t *body;                   /* JSON, borrowed; NULL: none */
     const char *if_match;           /* value of If-Match, or NULL */
+    /* Returns the option or argument that sets a member of the body, as the user writes it; NULL:
+     * there is none. NULL: errors name members alone. */
+    const char *(*source)(const struct cli *cli, const char *member);
     /* Takes the body of a good answer as it comes, in place of ret->text; false ends the call.
      * NULL: it is kept. */
     bool (*take)(void *arg, const void *octets, size_t length);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "cli/lib/call.h"
 #include "cli/lib/output.h"
 #include "http/dispatch.h"

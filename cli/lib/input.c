@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/data_key.h"
 
 /* Nesting of a list of the store: rows whose members may be lists of words. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/lib/opa_run.h"
 #include "cli/lib/output.h"

@@ -1,7 +1,7 @@
 /* bundle diff --dir: compare a directory, as a deploy would read it, with what is stored. */
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/bundle_stored.h"

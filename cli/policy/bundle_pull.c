@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/json_text.h"
 #include "cli/lib/output.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/opa_run.h"

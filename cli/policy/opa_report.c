@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "cli/policy/opa_check.h"
 #include "cli/policy/refusal.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/merge_patch.h"
+#include "base/json/jsonx.h"
+#include "base/json/merge_patch.h"
 #include "cli/lib/input.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"

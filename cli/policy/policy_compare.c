@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "admin/audit_filter.h"
+#include "admin/audit/audit_filter.h"
 #include "base/digits.h"
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
 #include "policy/decide/question.h"

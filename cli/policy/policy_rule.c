@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"

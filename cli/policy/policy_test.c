@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/opa_run.h"
 #include "cli/lib/output.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "admin/bundle_audit.h"
-#include "base/jsonx.h"
+#include "admin/policy/bundle_audit.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/lib/output.h"
 #include "policy/rows/data_key.h"

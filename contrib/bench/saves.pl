@@ -90,7 +90,7 @@ sub data_saves {
     my @took;
     for my $i ( 1 .. $count ) {
         my ( undef, $ms, $header ) = call(
-            PUT => '/admin/api/policy-data/by-key?dataKey=bench.small', { payload => { number => $i } },
+            PUT => '/admin/api/policy-data/by-key?dataKey=bench.small', { payload => encode_json( { number => $i } ) },
             '200|201' );
         die "not confirmed: $header->{'x-policy-activation'}\n" if $header->{'x-policy-activation'} ne 'confirmed';
         push @took, $ms;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/spiffe_id.h"
 #include "base/uri.h"
 #include "base/words.h"

@@ -4,7 +4,7 @@
 
 #include "admin/client_dto.h"
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/clients/client_secrets.h"
 #include "store/clients/clients.h"
 #include "store/clients/clients_admin.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/people/admin_keys.h"
 
 /* Label in audit rows while SVC_ALLOW_INSECURE_DEV_KEY leaves the admin API open. */

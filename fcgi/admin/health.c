@@ -6,9 +6,9 @@
 #include <talloc.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "http/fetch/documents.h"
 #include "policy/decide/trust.h"
 #include "policy/engine/engine.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
+#include "base/json/field_rules.h"
 #include "base/uri.h"
 #include "base/visible.h"
 #include "base/words.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "http/fetch/documents.h"
 #include "http/form.h"

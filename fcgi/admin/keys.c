@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "admin/resource.h"
-#include "base/field_rules.h"
 #include "base/iso8601.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "store/tokens/signing_keys_turn.h"
 
 /* ---- the list ---- */

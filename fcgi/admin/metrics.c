@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/digest.h"
 #include "http/address.h"
 #include "metrics/metrics.h"

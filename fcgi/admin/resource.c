@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "admin/path_id.h"
-#include "admin/policy_request.h"
-#include "base/jsonx.h"
+#include "admin/policy/policy_request.h"
+#include "base/json/jsonx.h"
 #include "crypto/secret.h"
 
 static const struct admin_resource *

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <talloc.h>
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 
 struct settings;
 struct resource_reading;

@@ -6,9 +6,9 @@
 
 #include "admin/page_place.h"
 #include "admin/resource.h"
-#include "base/field_rules.h"
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "crypto/token.h"
 #include "store/tokens/grants_find.h"
 #include "store/tokens/revocation.h"

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/fields.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/fields.h"
+#include "base/json/jsonx.h"
 
 const char *const access_semantic_words[ACCESS_SEMANTICS + 1] = {
     [ACCESS_EXECUTE_ALL] = "execute_all",

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "base/op.h"
 
 /* Limits. Each is far above real use. */

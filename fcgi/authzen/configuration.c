@@ -2,8 +2,8 @@
 
 #include "authzen/configuration.h"
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 
 /* Member names, and their paths below the issuer. */
 static const struct {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "authzen/access_request.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "http/form.h"
 #include "oauth/caller.h"

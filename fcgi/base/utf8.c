@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -48,13 +49,29 @@ sequence_length(const unsigned char *text, size_t left)
     return 0;
 }
 
+/* Return the number of octets before the first word that is not all ASCII. */
+static size_t
+ascii_words(const unsigned char *text, size_t len)
+{
+    size_t at = 0;
+    uint64_t word;
+    for (; len - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, text + at, sizeof(word));
+        if ((word & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    return at;
+}
+
 bool
 utf8_valid(const char *text, size_t len)
 {
     const unsigned char *at = (const unsigned char *) text;
 
     while (len > 0) {
-        size_t octets = sequence_length(at, len);
+        size_t octets = ascii_words(at, len);
+        if (octets == 0)
+            octets = sequence_length(at, len);
         if (octets == 0)
             return false;
         at += octets;

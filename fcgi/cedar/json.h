@@ -1,4 +1,5 @@
-/* JSON for Cedar. base/jsonx.h refuses U+0000, which strings and names of Cedar may contain. */
+/* JSON for Cedar. base/json/jsonx.h refuses U+0000, which strings and names of Cedar may contain.
+ */
 #ifndef AZ_CEDAR_JSON_H
 #define AZ_CEDAR_JSON_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/secret.h"
 
 static const struct jwk_curve curves[] = {

@@ -2,7 +2,7 @@
 
 #include "crypto/jwk_set.h"
 
-#include "base/field_rules.h"
+#include "base/json/field_rules.h"
 #include "crypto/jwk.h"
 
 static enum az_status

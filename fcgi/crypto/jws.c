@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 /*
  * These are the variants of ECDSA with a curve: plain GNUTLS_SIGN_ECDSA_SHA256 would verify ES256

@@ -5,7 +5,7 @@
 
 #include "base/b64url.h"
 #include "base/buf.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jws.h"
 
 /* Largest ECDSA signature: two numbers of P-521. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "crypto/jws.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 #define SEQUENCE "spiffe_sequence"
 #define HINT "spiffe_refresh_hint"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "gateway/door_private.h"
 #include "oauth/dpop/dpop.h"

@@ -2,8 +2,8 @@
 
 #include "gateway/metadata.h"
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "gateway/door.h"
 #include "managed/names.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "http/request.h"
 #include "token/issue.h"
@@ -119,6 +119,13 @@ gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
                       "resource");
 }
 
+static bool
+caller_has_gone(void *arg)
+{
+    const struct http_io *io = ((const struct gateway_bearer *) arg)->req->io;
+    return io->gone != NULL && io->gone(io);
+}
+
 struct upstream_caller
 gateway_caller(struct gateway_bearer *bearer)
 {
@@ -127,8 +134,10 @@ gateway_caller(struct gateway_bearer *bearer)
         .subject = row->idp != NULL ? row->subject : NULL,
         .idp = row->idp,
         .client_id = row->client.client_id,
+        .act = row->act,
         .flow_id = row->flow_id,
         .make_token = gateway_subject_token,
-        .make_arg = bearer,
+        .gone = caller_has_gone,
+        .arg = bearer,
     };
 }

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "http/counters.h"
 #include "http/failure.h"
 #include "http/form.h"

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/query.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "http/fetch/fetch_places.h"
 #include "http/header_value.h"

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/digits.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "http/route.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* Headers that a page of another origin may send (gateway-admin.md 1.3). */
 #define REQUEST_HEADERS                                                                            \

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "crypto/random.h"
 #include "http/address.h"

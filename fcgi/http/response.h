@@ -79,7 +79,7 @@ void respond_header(struct request *req, const char *name, const char *value);
  */
 void request_field_error(struct request *req, const char *field, const char *message);
 
-/* Do the same as a field_fault_fn (base/fields.h); `req` is the request. */
+/* Do the same as a field_fault_fn (base/json/fields.h); `req` is the request. */
 void request_field_fault(void *req, const char *field, const char *message);
 
 #endif

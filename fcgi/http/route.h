@@ -4,7 +4,7 @@
 #ifndef AZ_HTTP_ROUTE_H
 #define AZ_HTTP_ROUTE_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "http/request.h"
 
 /* Ways to read the body. */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "base/visible.h"
 #include "base/words.h"
 #include "crypto/secret.h"

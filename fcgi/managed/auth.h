@@ -2,7 +2,7 @@
 #ifndef AZ_MANAGED_AUTH_H
 #define AZ_MANAGED_AUTH_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "managed/managed.h"
 
 /* Most secrets of one resource. */

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/digest.h"
 
 bool
 managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE])
 {
-    static const char *const members[] = {"name", "description", "inputSchema", "outputSchema",
-                                          "annotations"};
+    static const char *const members[] = {"name",        "title",        "description",
+                                          "inputSchema", "outputSchema", "annotations"};
     struct jsonx_build pinned = {jsonx_own(mem, json_object()), false};
     if (!json_is_object(tool))
         return false;

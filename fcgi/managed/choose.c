@@ -3,8 +3,9 @@
 #include "managed/choose.h"
 
 #include <string.h>
+#include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/pattern.h"
 
@@ -74,6 +75,82 @@ is_closer(const struct managed_pattern *a, const struct managed_pattern *b)
     return a->count - a->literals < b->count - b->literals;
 }
 
+/* ---- the path as other servers read it */
+
+/* Add the elements of one segment. */
+static void
+loose_add(struct parts *loose, char *text)
+{
+    char *left = NULL;
+    for (char *at = strtok_r(text, "/", &left); at != NULL; at = strtok_r(NULL, "/", &left)) {
+        at[strcspn(at, ";")] = '\0';
+        if (*at != '\0')
+            loose->part[loose->count++] = (struct managed_part){.length = strlen(at), .text = at};
+    }
+}
+
+/* Read the segments as a careless server might: an encoded slash is one, several slashes are one,
+ * one at the end is none, and path parameters are cut off. */
+static bool
+parts_loosen(TALLOC_CTX *mem, const struct parts *parts, struct parts *ret)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        most += 1 + parts->part[i].length / 2; /* each element needs a slash of its own */
+    *ret = (struct parts){.part = talloc_zero_array(mem, struct managed_part, most + 1)};
+    for (size_t i = 0; i < parts->count && ret->part != NULL; i++) {
+        char *text = talloc_strdup(mem, parts->part[i].text);
+        if (text == NULL)
+            return false;
+        loose_add(ret, text);
+    }
+    return ret->part != NULL;
+}
+
+/* True if such a server takes the path for one of the pattern. */
+static bool
+pattern_matches_loosely(const struct managed_pattern *pattern, const struct parts *loose)
+{
+    size_t count = pattern->count;
+    if (count > 0 && !pattern->segment[count - 1].variable
+        && *pattern->segment[count - 1].text == '\0')
+        count--;
+    if (pattern->rest ? loose->count < count : loose->count != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!pattern->segment[i].variable
+            && strcasecmp(loose->part[i].text, pattern->segment[i].text) != 0)
+            return false;
+    return true;
+}
+
+/*
+ * Check that an upstream which reads the path in another way does not come to a path with a route
+ * of its own. Otherwise "//admin/x", "/admin%2Fx", "/admin;a/x", "/ADMIN/x" or a slash at the end
+ * would pass by the scopes of that route as a path of the asterisks, which take everything raw.
+ */
+static enum az_status
+check_reading(TALLOC_CTX *mem, const struct managed_resource *resource, const char *method,
+              const struct parts *parts, const struct managed_route *chosen)
+{
+    struct parts loose;
+    if (!chosen->pattern.rest)
+        return AZ_OK;
+    if (!parts_loosen(mem, parts, &loose))
+        return AZ_SERVER_ERROR;
+    for (size_t i = 0; i < resource->routes; i++) {
+        const struct managed_route *route = &resource->route[i];
+        if (route->enabled && words_has(route->methods, method)
+            && is_closer(&route->pattern, &chosen->pattern)
+            && !pattern_matches(&route->pattern, parts)
+            && pattern_matches_loosely(&route->pattern, &loose))
+            return AZ_INVALID_REQUEST;
+    }
+    return AZ_OK;
+}
+
+/* ---- the choice */
+
 /* Take the values of the variables and what the asterisks stand for. */
 static enum az_status
 choice_fill(TALLOC_CTX *mem, const struct managed_pattern *pattern, const struct parts *parts,
@@ -122,7 +199,9 @@ managed_choose(TALLOC_CTX *mem, const struct managed_resource *resource, const c
     }
     if (choice.route != NULL) {
         choice.allow = NULL;
-        st = choice_fill(mem, &choice.route->pattern, &parts, &choice);
+        st = check_reading(mem, resource, method, &parts, choice.route);
+        if (st == AZ_OK)
+            st = choice_fill(mem, &choice.route->pattern, &parts, &choice);
     } else if (choice.allow != NULL) {
         st = AZ_METHOD_NOT_ALLOWED;
     } else {

@@ -20,7 +20,9 @@ struct managed_choice {
  *
  * AZ_INVALID_REQUEST: the path is not safe: a segment that decodes to "." or "..", a backslash, a
  * NUL or another control character, raw or encoded, a lone "%", or octets that are no UTF-8 (RFC
- * 3629 forbids overlong forms, which hide dots and slashes); "%2F" where no asterisks take it.
+ * 3629 forbids overlong forms, which hide dots and slashes); "%2F" where no asterisks take it; a
+ * path of asterisks that an upstream might take for one of a closer route: by "%2F", an empty
+ * segment, a path parameter, the case of letters.
  * AZ_NOT_FOUND: no route has this path. AZ_METHOD_NOT_ALLOWED: one has, for other methods.
  * AZ_SERVER_ERROR: out of memory. Nothing is decoded twice.
  */

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "managed/names.h"

@@ -2,11 +2,17 @@
 #ifndef AZ_MANAGED_DOCUMENT_H
 #define AZ_MANAGED_DOCUMENT_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "managed/managed.h"
 
 /* Largest document, in octets, its tools included. */
 #define MANAGED_DOCUMENT_MAX (1 << 20)
+
+/* Nesting of the schemas of a tool. */
+#define MANAGED_SCHEMA_NESTING_MAX 32
+/* Nesting of a stored document: a schema of its tools begins in the fourth level, so it can nest
+ * more than the body of a request, or a manifest. */
+#define MANAGED_DOCUMENT_DEPTH (MANAGED_SCHEMA_NESTING_MAX + 3)
 
 /* The state of reading a document. */
 struct managed_reading {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "managed/reader.h"
 
 #define TOKEN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
@@ -31,6 +31,7 @@ static const struct {
 } refused[] = {
     {"Connection",          IN_REQUEST | FORWARDED | IN_ANSWER | CREDENTIAL},
     {"Keep-Alive",          IN_REQUEST | FORWARDED | IN_ANSWER | CREDENTIAL},
+    {"Proxy",               IN_REQUEST | FORWARDED | CREDENTIAL}, /* CVE-2016-5385 */
     {"Proxy-",              IN_REQUEST | FORWARDED | IN_ANSWER | CREDENTIAL},
     {"TE",                  IN_REQUEST | FORWARDED | IN_ANSWER | CREDENTIAL},
     {"Trailer",             IN_REQUEST | FORWARDED | IN_ANSWER | CREDENTIAL},
@@ -57,12 +58,18 @@ static const struct {
 };
 /* clang-format on */
 
+/* True if a name is that of a row. An underscore is a dash: an upstream behind CGI does not tell
+ * them apart (RFC 3875 4.1.18). */
 static bool
 names_match(const char *row, const char *name)
 {
-    size_t length = strlen(row);
-    return row[length - 1] == '-' ? strncasecmp(row, name, length) == 0
-                                  : strcasecmp(row, name) == 0;
+    char dashed[HEADER_NAME_MAX + 1];
+    size_t length = strlen(row), i = 0;
+    for (; name[i] != '\0'; i++)
+        dashed[i] = (char) (name[i] == '_' ? '-' : name[i]);
+    dashed[i] = '\0';
+    return row[length - 1] == '-' ? strncasecmp(row, dashed, length) == 0
+                                  : strcasecmp(row, dashed) == 0;
 }
 
 static const char *

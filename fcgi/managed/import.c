@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
+#include "base/json/field_rules.h"
 #include "managed/openapi.h"
 #include "managed/reader.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
+#include "base/json/field_rules.h"
 #include "managed/auth.h"
 #include "managed/import.h"
 #include "managed/manifest_private.h"

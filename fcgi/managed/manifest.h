@@ -3,7 +3,7 @@
 #ifndef AZ_MANAGED_MANIFEST_H
 #define AZ_MANAGED_MANIFEST_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "managed/managed.h"
 
 /* Largest manifest, in octets, and its nesting: a document, in a member of the manifest. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/manifest.h"
 
 /* Return the item of an array with this member; NULL: there is none. */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/names.h"
 #include "managed/openapi_private.h"

@@ -3,7 +3,7 @@
 #ifndef AZ_MANAGED_OPENAPI_H
 #define AZ_MANAGED_OPENAPI_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "managed/reader.h"
 
 /* Largest document, in octets: it is stored with the connector, and read again by each sync. */

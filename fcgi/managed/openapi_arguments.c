@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/field_rules.h"
+#include "base/json/field_rules.h"
 #include "base/words.h"
 #include "managed/openapi_private.h"
 #include "managed/pattern.h"

@@ -2,7 +2,7 @@
 #ifndef AZ_MANAGED_OPENAPI_PRIVATE_H
 #define AZ_MANAGED_OPENAPI_PRIVATE_H
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/openapi_schema.h"
 
 /* One reading. */

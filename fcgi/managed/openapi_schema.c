@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 /* What the value of a keyword holds. */
 enum keyword_kind {

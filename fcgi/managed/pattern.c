@@ -188,3 +188,25 @@ managed_part_encode(TALLOC_CTX *mem, const char *text, char **ret)
     *ret = encoded;
     return AZ_OK;
 }
+
+char *
+managed_path_plain(TALLOC_CTX *mem, const char *path)
+{
+    char *plain = talloc_strdup(mem, path), *out = plain;
+    if (plain == NULL)
+        return NULL;
+    for (const char *c = path; *c != '\0'; c++) {
+        bool encoded = *c == '%' && digits_hex(c[1]) >= 0 && digits_hex(c[2]) >= 0;
+        char octet = encoded ? (char) (digits_hex(c[1]) << 4 | digits_hex(c[2])) : *c;
+        if (encoded && (octet == '\0' || strchr(UNRESERVED, octet) == NULL)) {
+            *out++ = '%';
+            *out++ = "0123456789ABCDEF"[digits_hex(c[1])];
+            *out++ = "0123456789ABCDEF"[digits_hex(c[2])];
+        } else {
+            *out++ = octet;
+        }
+        c += encoded ? 2 : 0;
+    }
+    *out = '\0';
+    return plain;
+}

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/pattern.h"
 #include "managed/reader.h"

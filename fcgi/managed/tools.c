@@ -2,17 +2,16 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/canonical.h"
 #include "managed/names.h"
 #include "managed/pattern.h"
 #include "managed/reader.h"
 
-/* Limits of a schema (gateway-admin.md 1.5): it is sent to every client and checked with every
+/* Sub-schemas of a schema (gateway-admin.md 1.5): it is sent to every client and checked with every
  * call. */
-#define SCHEMA_NESTING_MAX 32
 #define SCHEMA_OBJECTS_MAX 2000
 
 static const char *const origins[] = {"local", "manifest", "upstream", NULL};
@@ -48,7 +47,7 @@ schema_step(struct schema_walk *walk, const json_t *value, unsigned depth)
     const char *name;
     json_t *member;
     size_t index;
-    if (depth > SCHEMA_NESTING_MAX && (json_is_object(value) || json_is_array(value)))
+    if (depth > MANAGED_SCHEMA_NESTING_MAX && (json_is_object(value) || json_is_array(value)))
         walk->why = "is nested more deeply than 32 levels";
     else if (json_is_object(value) && ++walk->objects > SCHEMA_OBJECTS_MAX)
         walk->why = "has more than 2000 sub-schemas";

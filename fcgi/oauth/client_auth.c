@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/b64url.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/fetch/documents.h"
 #include "oauth/issuer_keys.h"
 #include "oauth/registration/cimd.h"

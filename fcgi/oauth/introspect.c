@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/token.h"
 #include "metrics/metrics.h"

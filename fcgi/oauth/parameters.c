@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 
 enum az_status

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "metrics/metrics.h"
 #include "oauth/client_auth.h"
 #include "http/api/operation.h"

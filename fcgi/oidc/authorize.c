@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/query.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/random.h"
 #include "oidc/flow.h"
 #include "oidc/flow_client.h"

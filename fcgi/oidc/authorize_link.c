@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/query.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 
 /* Room for a decimal number. */

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/fetch/fetch_places.h"
 #include "oidc/flow.h"
 #include "oidc/flow_client.h"
 #include "oidc/session.h"
-#include "oidc/upstream.h"
+#include "oidc/upstream/upstream.h"
 #include "store/people/identity_providers.h"
 #include "store/people/sign_ins.h"
 #include "token/authorization.h"

@@ -2,7 +2,7 @@
 
 #include "oidc/choose.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/query.h"
 #include "base/visible.h"
 #include "http/page/page.h"

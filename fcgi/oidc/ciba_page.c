@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/query.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/secret.h"
 #include "http/page/page.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/visible.h"
 
 /* Return a value as JSON, in ASCII if a character would be invisible; on mem, or NULL. */

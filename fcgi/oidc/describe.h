@@ -2,7 +2,7 @@
 #ifndef AZ_OIDC_DESCRIBE_H
 #define AZ_OIDC_DESCRIBE_H
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/request.h"
 #include "store/clients/clients.h"
 #include "store/people/sessions.h"

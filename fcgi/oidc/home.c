@@ -2,8 +2,8 @@
 
 #include "oidc/home.h"
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "http/header_value.h"
 #include "http/page/page.h"
 

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/visible.h"
 #include "http/page/page.h"
 #include "oauth/registration/redirect_uri.h"
-#include "oidc/logout_upstream.h"
 #include "oidc/session.h"
+#include "oidc/upstream/logout_upstream.h"
 #include "store/people/session_ends.h"
 #include "token/id_token.h"
 

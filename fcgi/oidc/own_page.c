@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "oidc/describe.h"

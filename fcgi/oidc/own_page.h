@@ -3,7 +3,7 @@
 #ifndef AZ_OIDC_OWN_PAGE_H
 #define AZ_OIDC_OWN_PAGE_H
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/request.h"
 #include "store/people/sessions.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "crypto/random.h"
 #include "crypto/secret.h"

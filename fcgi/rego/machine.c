@@ -29,6 +29,27 @@ rego_stop(struct rego_machine *machine, enum rego_outcome outcome, const char *f
     return NULL;
 }
 
+bool
+rego_spend(struct rego_machine *machine, uint64_t steps)
+{
+    machine->steps += steps;
+    if (machine->steps >= REGO_CLOCK_STEPS) {
+        machine->steps = 0;
+        if (machine->bounds.deadline_us > 0 && clock_monotonic_us() > machine->bounds.deadline_us)
+            rego_stop(machine, REGO_EXCEEDED, "the evaluation takes too long");
+    }
+    return machine->outcome == REGO_DONE;
+}
+
+/* Return how many steps it takes to read a value once. */
+static uint64_t
+steps_to_read(const struct rego_value *value)
+{
+    return value->type >= REGO_ARRAY    ? value->nodes
+           : value->type == REGO_STRING ? value->count / 16
+                                        : 1;
+}
+
 /* Call a function whose parameters are given. NULL: undefined, or the evaluation ended. */
 static const struct rego_value *
 call_function(struct rego_machine *machine, const struct rego_function *function,
@@ -71,8 +92,9 @@ run_call(struct rego_machine *machine, const struct rego_value **local,
         value = rego_stop(machine, REGO_GIVE_UP, "%.100s is not built in", statement->name);
     else {
         for (uint32_t i = 0; i < statement->count; i++)
-            if ((arg[i] = machine_place(local, &statement->operand[i])) == NULL)
-                return 0;
+            if ((arg[i] = machine_place(local, &statement->operand[i])) == NULL
+                || !rego_spend(machine, steps_to_read(arg[i])))
+                return machine->outcome == REGO_DONE ? 0 : BLOCK_STOP;
         value = statement->builtin->run(machine, arg);
         if (value == NULL && machine->arena->full)
             return machine_stop_for_memory(machine);
@@ -201,6 +223,16 @@ run_with(struct rego_machine *machine, const struct rego_value **local,
     return end > 0 ? end - 1 : end;
 }
 
+/* True if two numbers are equal, but written in other ways: OPA does not find all of them equal
+ * everywhere. */
+static bool
+is_other_spelling(const struct rego_value *a, const struct rego_value *b)
+{
+    return a->type == REGO_NUMBER && b->type == REGO_NUMBER && (a->decimal || b->decimal)
+           && (a->decimal != b->decimal || strcmp(a->text, b->text) != 0)
+           && rego_compare(a, b) == 0;
+}
+
 /* Look a key up. OPA reads data[2] of a base document as data["2"], but the same of a variable as
  * it stands; the plan does not tell the two apart. */
 static int
@@ -212,12 +244,27 @@ run_dot(struct rego_machine *machine, const struct rego_value **local,
     if (value == NULL || key == NULL)
         return 0;
     const struct rego_value *found = rego_get(value, key);
-    if (found == NULL && value->type == REGO_OBJECT && key->type == REGO_NUMBER) {
+    if (value->type == REGO_OBJECT && key->type == REGO_NUMBER
+        && (found == NULL || is_other_spelling(key, rego_key(value, key)))) {
         rego_stop(machine, REGO_GIVE_UP, "a number is looked up in an object");
         return BLOCK_STOP;
     }
     local[statement->target] = found;
     return found != NULL ? BLOCK_END : 0;
+}
+
+/* Compare two places, one of which may hold a document. */
+static bool
+equal_places(struct rego_machine *machine, const struct rego_value *const *local,
+             const struct rego_statement *statement)
+{
+    const struct rego_value *value = machine_place(local, &statement->a),
+                            *other = machine_place(local, &statement->b);
+    if (value != NULL && value->type >= REGO_ARRAY)
+        rego_spend(machine, value->nodes);
+    if (value != NULL && other != NULL && is_other_spelling(value, other))
+        rego_stop(machine, REGO_GIVE_UP, "a number that is compared with itself in another form");
+    return machine_equal(value, other);
 }
 
 static int
@@ -274,15 +321,9 @@ run_statement(struct rego_machine *machine, const struct rego_value **local,
     case REGO_MAKE_SET:
         return machine_make(machine, local, statement, REGO_SET);
     case REGO_EQUAL:
-        return machine_equal(machine_place(local, &statement->a),
-                             machine_place(local, &statement->b))
-                   ? BLOCK_END
-                   : 0;
+        return equal_places(machine, local, statement) ? BLOCK_END : 0;
     case REGO_NOT_EQUAL:
-        return machine_equal(machine_place(local, &statement->a),
-                             machine_place(local, &statement->b))
-                   ? 0
-                   : BLOCK_END;
+        return equal_places(machine, local, statement) ? 0 : BLOCK_END;
     case REGO_IS_ARRAY:
         return is_type(machine_place(local, &statement->a), REGO_ARRAY);
     case REGO_IS_OBJECT:

@@ -45,6 +45,7 @@ struct rego_machine {
     const struct rego_question *question;
     struct rego_bounds bounds;
     uint64_t statements;             /* run so far */
+    uint64_t steps;                  /* of builtins since the last look at the clock */
     const struct rego_value **local; /* of all calls */
     size_t locals;                   /* used */
     unsigned depth;
@@ -65,5 +66,15 @@ enum rego_outcome rego_evaluate(struct rego_arena *arena, const struct rego_ques
 /* End the evaluation. Always returns NULL, which a builtin can return in turn. */
 const struct rego_value *rego_stop(struct rego_machine *machine, enum rego_outcome outcome,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Steps of builtins between two looks at the clock: some milliseconds. */
+#define REGO_CLOCK_STEPS (1 << 20)
+
+/*
+ * Count steps of a builtin, each of some nanoseconds at most. False: the evaluation has ended,
+ * since it takes too long. A builtin whose steps are more than its arguments have octets and values
+ * calls it within its loops, with what each turn costs.
+ */
+bool rego_spend(struct rego_machine *machine, uint64_t steps);
 
 #endif

@@ -2,8 +2,13 @@
 
 #include "rego/number.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Octets of an integer, without its sign, that OPA reads as one of 64 bits. */
+#define INTEGER_OCTETS_MAX 19
 
 /* A number as digits: 0.DIGITS times 10 to the power of `point`, without zeros at either end. */
 struct decimal {
@@ -148,25 +153,12 @@ number_compare(const struct rego_value *a, const struct rego_value *b)
 bool
 number_is_integer(const struct rego_value *value, int64_t *ret)
 {
-    struct decimal decimal = decimal_of(value->text, value->count);
-    char digits[24];
-    size_t length = 0;
-    if (decimal.digits == 0) {
-        *ret = 0;
-        return true;
-    }
-    if (decimal.point < (long) decimal.digits || decimal.point > 19)
+    const char *digits = value->text + (*value->text == '-');
+    size_t whole = strspn(digits, "0123456789");
+    size_t zeros = digits[whole] == '.' ? 1 + strspn(digits + whole + 1, "0") : 0;
+    if (digits[whole + zeros] != '\0' || whole + zeros > INTEGER_OCTETS_MAX)
         return false;
-    if (decimal.negative)
-        digits[length++] = '-';
-    const char *c = decimal.first;
-    for (long i = 0; i < decimal.point; i++) {
-        if (i >= (long) decimal.digits) {
-            digits[length++] = '0';
-            continue;
-        }
-        c += *c == '.';
-        digits[length++] = *c++;
-    }
-    return number_read_integer(digits, length, ret);
+    errno = 0;
+    *ret = strtoll(value->text, NULL, 10);
+    return errno == 0;
 }

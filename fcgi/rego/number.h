@@ -18,7 +18,8 @@ bool number_is_json(const char *text, size_t length);
 /* Compare two numbers exactly. */
 int number_compare(const struct rego_value *a, const struct rego_value *b);
 
-/* True if a decimal is a 64-bit integer in another spelling. */
+/* True if OPA takes a decimal for a 64-bit integer where it wants one: -0 and 1.0 are, 1e0 is not.
+ */
 bool number_is_integer(const struct rego_value *value, int64_t *ret);
 
 #endif

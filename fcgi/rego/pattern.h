@@ -50,6 +50,9 @@ unsigned pattern_group(const struct pattern *pattern, const char *name, size_t l
 struct pattern_search *pattern_search_new(TALLOC_CTX *mem, const struct pattern *pattern,
                                           const struct rego_value *text);
 
+/* Return the steps that searches have taken. */
+int64_t pattern_steps(const struct pattern_search *search);
+
 /* Find the first match from an octet on. */
 enum pattern_outcome pattern_find(struct pattern_search *search, size_t from,
                                   struct pattern_match *ret);

@@ -167,6 +167,12 @@ pattern_search_new(TALLOC_CTX *mem, const struct pattern *pattern, const struct 
     return search;
 }
 
+int64_t
+pattern_steps(const struct pattern_search *search)
+{
+    return PATTERN_STEPS_MAX - search->steps;
+}
+
 enum pattern_outcome
 pattern_find(struct pattern_search *search, size_t from, struct pattern_match *ret)
 {

@@ -10,68 +10,73 @@
 /* Functions of a plan; the shipped policy has 130. */
 #define PLAN_FUNCTIONS_MAX 65536
 
+/* Octets of the document while it is read: some five times those of its text. */
+#define PLAN_DOCUMENT_MAX ((size_t) 512 << 20)
+
+/* Nesting of the document: a block within a block is four levels deeper. */
+#define PLAN_DEPTH_MAX (4 * PLAN_NESTING_MAX + 16)
+
 /* Read what a function contains. `params` may be NULL: input and data. */
 static bool
-read_function(struct plan_reader *reader, const json_t *json, struct rego_function *function)
+read_function(struct plan_reader *reader, const struct rego_value *json,
+              struct rego_function *function)
 {
-    const json_t *params = json_object_get(json, "params");
+    const struct rego_value *params = plan_member(json, "params");
     reader->now = function;
     memset(reader->renumbered, 0, reader->highest * sizeof(reader->renumbered[0]));
     function->locals = 0;
-    for (size_t i = 0; i < (params != NULL ? json_array_size(params) : 2); i++) {
-        uint32_t local = (uint32_t) i;
-        if (params != NULL)
-            local = (uint32_t) json_integer_value(json_array_get(params, i));
+    for (size_t i = 0; i < (params != NULL ? plan_count(params) : 2); i++) {
         uint32_t number;
-        if (!plan_number(reader, local, &number))
+        if (params != NULL ? !plan_read_local_of(reader, plan_item(params, i), &number)
+                           : !plan_number(reader, (uint32_t) i, &number))
             return false;
         if (number != i)
             return plan_refuse(reader, "a function has the same parameter twice");
     }
     return (params == NULL || plan_read_local(reader, json, "return", &function->returns))
-           && plan_read_blocks(reader, json_object_get(json, "blocks"), &function->block,
+           && plan_read_blocks(reader, plan_member(json, "blocks"), &function->block,
                                &function->blocks);
+}
+
+/* True if the value of a member is a place in a file, and no local. */
+static bool
+is_place(const char *name)
+{
+    static const char *const places[] = {"row", "col", "file", "end_row", "end_col"};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (strcmp(name, places[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Return the highest number of a local in the plan plus one, which is below PLAN_LOCAL_MAX. */
 static uint32_t
-highest_local(json_t *json)
+highest_local(const struct rego_value *json)
 {
     uint32_t highest = 2;
-    const char *name;
-    json_t *value;
-    size_t i;
-    if (json_is_integer(json)) {
-        json_int_t number = json_integer_value(json);
-        return number >= 0 && number < PLAN_LOCAL_MAX ? (uint32_t) number + 1 : 2;
-    }
-    if (json_is_array(json))
-        json_array_foreach (json, i, value) {
-            uint32_t one = highest_local(value);
-            highest = one > highest ? one : highest;
-        }
-    json_object_foreach (json, name, value) {
-        /* Places in files are no locals. */
-        if (strcmp(name, "row") == 0 || strcmp(name, "col") == 0 || strcmp(name, "end_row") == 0
-            || strcmp(name, "end_col") == 0 || strcmp(name, "file") == 0)
+    if (json->type == REGO_NUMBER && !json->decimal)
+        return json->integer >= 0 && json->integer < PLAN_LOCAL_MAX ? (uint32_t) json->integer + 1
+                                                                    : 2;
+    for (uint32_t i = 0; json->type >= REGO_ARRAY && i < json->count; i++) {
+        bool object = json->type == REGO_OBJECT;
+        if (object && is_place(json->member[i].key->text))
             continue;
-        uint32_t one = highest_local(value);
+        uint32_t one = highest_local(object ? json->member[i].value : json->item[i]);
         highest = one > highest ? one : highest;
     }
     return highest;
 }
 
 static bool
-read_strings(struct plan_reader *reader, const json_t *list)
+read_strings(struct plan_reader *reader, const struct rego_value *list)
 {
-    reader->strings = json_array_size(list);
+    reader->strings = plan_count(list);
     reader->string = plan_take(reader, reader->strings * sizeof(reader->string[0]) + 1);
     for (size_t i = 0; reader->string != NULL && i < reader->strings; i++) {
-        json_t *text = json_object_get(json_array_get(list, i), "value");
-        if (!json_is_string(text))
+        const struct rego_value *text = plan_member(plan_item(list, i), "value");
+        if (plan_text(text) == NULL)
             return plan_refuse(reader, "a constant is no string");
-        reader->string[i] =
-            rego_string(reader->arena, json_string_value(text), json_string_length(text));
+        reader->string[i] = rego_string(reader->arena, text->text, text->count);
         if (reader->string[i] == NULL)
             return plan_take(reader, SIZE_MAX) != NULL;
     }
@@ -79,12 +84,12 @@ read_strings(struct plan_reader *reader, const json_t *list)
 }
 
 static bool
-read_files(struct plan_reader *reader, const json_t *list)
+read_files(struct plan_reader *reader, const struct rego_value *list)
 {
-    size_t count = json_array_size(list);
+    size_t count = plan_count(list);
     const char **file = plan_take(reader, count * sizeof(*file) + 1);
     for (size_t i = 0; file != NULL && i < count; i++) {
-        const char *name = json_string_value(json_object_get(json_array_get(list, i), "value"));
+        const char *name = plan_text(plan_member(plan_item(list, i), "value"));
         const struct rego_value *copy =
             name != NULL ? rego_string(reader->arena, name, strlen(name)) : NULL;
         if (copy == NULL)
@@ -98,16 +103,17 @@ read_files(struct plan_reader *reader, const json_t *list)
 
 /* Read the names of functions and entrypoints, so that calls find them. */
 static bool
-read_function_names(struct plan_reader *reader, const json_t *functions, const json_t *entrypoints)
+read_function_names(struct plan_reader *reader, const struct rego_value *functions,
+                    const struct rego_value *entrypoints)
 {
-    size_t count = json_array_size(functions), all = count + json_array_size(entrypoints);
+    size_t count = plan_count(functions), all = count + plan_count(entrypoints);
     if (all > PLAN_FUNCTIONS_MAX)
         return plan_refuse(reader, "there are more than %d functions", PLAN_FUNCTIONS_MAX);
     reader->function = plan_take(reader, all * sizeof(reader->function[0]) + 1);
     for (size_t i = 0; reader->function != NULL && i < all; i++) {
-        const json_t *one =
-            i < count ? json_array_get(functions, i) : json_array_get(entrypoints, i - count);
-        const char *name = json_string_value(json_object_get(one, "name"));
+        const struct rego_value *one =
+            i < count ? plan_item(functions, i) : plan_item(entrypoints, i - count);
+        const char *name = plan_text(plan_member(one, "name"));
         const struct rego_value *copy =
             name != NULL ? rego_string(reader->arena, name, strlen(name)) : NULL;
         if (copy == NULL)
@@ -115,8 +121,7 @@ read_function_names(struct plan_reader *reader, const json_t *functions, const j
         struct rego_function *function = &reader->function[i];
         function->name = copy->text;
         function->index = (uint32_t) i;
-        function->params =
-            i < count ? (uint32_t) json_array_size(json_object_get(one, "params")) : 2;
+        function->params = i < count ? (uint32_t) plan_count(plan_member(one, "params")) : 2;
         if (function->params < 2)
             return plan_refuse(reader, "the function %.60s has no input and data", name);
         if (i < count
@@ -128,15 +133,15 @@ read_function_names(struct plan_reader *reader, const json_t *functions, const j
 
 /* Put a function into the tree of paths. */
 static bool
-map_function(struct plan_reader *reader, struct rego_value *tree, const json_t *path, size_t at,
-             uint32_t index)
+map_function(struct plan_reader *reader, struct rego_value *tree, const struct rego_value *path,
+             size_t at, uint32_t index)
 {
-    const char *name = json_string_value(json_array_get(path, at));
+    const char *name = plan_text(plan_item(path, at));
     const struct rego_value *key =
         name != NULL ? rego_string(reader->arena, name, strlen(name)) : NULL;
     if (key == NULL)
         return plan_refuse(reader, "a path has no name");
-    if (at + 1 == json_array_size(path))
+    if (at + 1 == plan_count(path))
         return rego_insert(reader->arena, tree, key, rego_integer(reader->arena, index));
     const struct rego_value *inner = rego_get(tree, key);
     struct rego_value *room = inner != NULL && inner->type == REGO_OBJECT
@@ -147,12 +152,12 @@ map_function(struct plan_reader *reader, struct rego_value *tree, const json_t *
 }
 
 static bool
-map_functions(struct plan_reader *reader, const json_t *functions)
+map_functions(struct plan_reader *reader, const struct rego_value *functions)
 {
     struct rego_value *tree = rego_object(reader->arena, 0);
-    for (size_t i = 0; tree != NULL && i < json_array_size(functions); i++) {
-        const json_t *path = json_object_get(json_array_get(functions, i), "path");
-        if (json_array_size(path) > 0 && !map_function(reader, tree, path, 0, (uint32_t) i))
+    for (size_t i = 0; tree != NULL && i < plan_count(functions); i++) {
+        const struct rego_value *path = plan_member(plan_item(functions, i), "path");
+        if (plan_count(path) > 0 && !map_function(reader, tree, path, 0, (uint32_t) i))
             return false;
     }
     reader->plan->dynamic = tree;
@@ -194,26 +199,25 @@ spread_lacks(struct plan_reader *reader, uint32_t all)
 }
 
 static bool
-read_plan(struct plan_reader *reader, json_t *json)
+read_plan(struct plan_reader *reader, const struct rego_value *json)
 {
-    const json_t *fixed = json_object_get(json, "static");
-    const json_t *functions = json_object_get(json_object_get(json, "funcs"), "funcs");
-    const json_t *entrypoints = json_object_get(json_object_get(json, "plans"), "plans");
+    const struct rego_value *fixed = plan_member(json, "static");
+    const struct rego_value *functions = plan_member(plan_member(json, "funcs"), "funcs");
+    const struct rego_value *entrypoints = plan_member(plan_member(json, "plans"), "plans");
     reader->highest = highest_local(json);
     reader->renumbered = plan_take(reader, reader->highest * sizeof(uint32_t));
     reader->lacking = plan_take(reader, REGO_LACKING_MAX * sizeof(reader->lacking[0]));
     if (reader->renumbered == NULL || reader->lacking == NULL
-        || !read_strings(reader, json_object_get(fixed, "strings"))
-        || !read_files(reader, json_object_get(fixed, "files"))
+        || !read_strings(reader, plan_member(fixed, "strings"))
+        || !read_files(reader, plan_member(fixed, "files"))
         || !read_function_names(reader, functions, entrypoints)
         || !map_functions(reader, functions))
         return false;
-    uint32_t count = (uint32_t) json_array_size(functions);
-    uint32_t all = count + (uint32_t) json_array_size(entrypoints);
+    uint32_t count = (uint32_t) plan_count(functions);
+    uint32_t all = count + (uint32_t) plan_count(entrypoints);
     for (uint32_t i = 0; i < all; i++)
         if (!read_function(reader,
-                           i < count ? json_array_get(functions, i)
-                                     : json_array_get(entrypoints, i - count),
+                           i < count ? plan_item(functions, i) : plan_item(entrypoints, i - count),
                            &reader->function[i]))
             return false;
     spread_lacks(reader, all);
@@ -225,17 +229,32 @@ read_plan(struct plan_reader *reader, json_t *json)
     return true;
 }
 
+/* Read the text, which takes far more memory than the plan, in an arena of its own. */
+static bool
+read_text(struct plan_reader *reader, TALLOC_CTX *mem, const char *text, size_t length)
+{
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, PLAN_DOCUMENT_MAX);
+    const struct rego_value *json = rego_parse_nested(&arena, text, length, PLAN_DEPTH_MAX);
+    if (json == NULL || json->type != REGO_OBJECT)
+        return plan_refuse(reader, arena.full ? "the plan needs more memory than it may have"
+                                              : "the plan is not JSON");
+    return read_plan(reader, json);
+}
+
 const struct rego_plan *
-rego_plan_read(struct rego_arena *arena, json_t *json, const char **ret_why)
+rego_plan_read(struct rego_arena *arena, const char *text, size_t length, const char **ret_why)
 {
     struct plan_reader reader = {.arena = arena};
+    TALLOC_CTX *mem = talloc_new(arena->mem);
     *ret_why = "the plan needs more memory than it may have";
     reader.why = rego_take(arena, PLAN_WHY_SIZE);
     reader.plan = rego_take(arena, sizeof(*reader.plan));
     reader.index = json_object();
-    bool read = reader.why != NULL && reader.plan != NULL && reader.index != NULL
-                && read_plan(&reader, json);
+    bool read = reader.why != NULL && reader.plan != NULL && reader.index != NULL && mem != NULL
+                && read_text(&reader, mem, text, length);
     json_decref(reader.index);
+    talloc_free(mem);
     if (!read && reader.why != NULL && reader.why[0] != '\0')
         *ret_why = reader.why;
     return read ? reader.plan : NULL;

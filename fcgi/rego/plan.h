@@ -99,11 +99,12 @@ struct rego_plan {
 };
 
 /*
- * Read a plan. Everything is in the arena, and nothing of the JSON is kept. NULL, with the reason
- * in *ret_why (in the arena or constant): it is no plan that this machine understands, or the arena
- * is full. A call of a builtin that is missing is no fault here; see rego_plan_lacks().
+ * Read a plan, which is JSON text. Everything is in the arena, and nothing of the text is kept.
+ * NULL, with the reason in *ret_why (in the arena or constant): it is no plan that this machine
+ * understands, or the arena is full. A call of a builtin that is missing is no fault here; see
+ * rego_plan_lacks().
  */
-const struct rego_plan *rego_plan_read(struct rego_arena *arena, json_t *json,
+const struct rego_plan *rego_plan_read(struct rego_arena *arena, const char *text, size_t length,
                                        const char **ret_why);
 
 /* Return the entrypoint of a name such as "svc/decision/issue", or NULL. */

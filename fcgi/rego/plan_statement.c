@@ -9,10 +9,6 @@
 
 #include "rego/builtin/builtin.h"
 
-/* Bounds of what stands in a function; the shipped policy has at most 300 locals, nested 12 deep.
- * They keep a plan that is not OPA's from taking memory or stack. */
-#define PLAN_NESTING_MAX 200
-
 /* Ways in which a member of a statement is read. */
 enum plan_way {
     WAY_NONE,
@@ -84,17 +80,50 @@ plan_take(struct plan_reader *reader, size_t octets)
     return taken;
 }
 
-static bool
-read_index(struct plan_reader *reader, const json_t *json, const char *name, uint64_t most,
-           uint32_t *ret)
+const struct rego_value *
+plan_member(const struct rego_value *object, const char *name)
 {
-    json_t *member = json_object_get(json, name);
-    if (!json_is_integer(member) || json_integer_value(member) < 0
-        || (uint64_t) json_integer_value(member) > most)
+    return object != NULL && object->type == REGO_OBJECT ? rego_get_text(object, name) : NULL;
+}
+
+size_t
+plan_count(const struct rego_value *array)
+{
+    return array != NULL && array->type == REGO_ARRAY ? array->count : 0;
+}
+
+const struct rego_value *
+plan_item(const struct rego_value *array, size_t at)
+{
+    return at < plan_count(array) ? array->item[at] : NULL;
+}
+
+const char *
+plan_text(const struct rego_value *value)
+{
+    bool text = value != NULL && value->type == REGO_STRING
+                && memchr(value->text, '\0', value->count) == NULL;
+    return text ? value->text : NULL;
+}
+
+/* Read a number up to a limit. */
+static bool
+read_number_of(struct plan_reader *reader, const struct rego_value *value, const char *name,
+               uint64_t most, uint32_t *ret)
+{
+    if (value == NULL || value->type != REGO_NUMBER || value->decimal || value->integer < 0
+        || (uint64_t) value->integer > most)
         return plan_refuse(reader, "%s is no number from 0 to %llu", name,
                            (unsigned long long) most);
-    *ret = (uint32_t) json_integer_value(member);
+    *ret = (uint32_t) value->integer;
     return true;
+}
+
+static bool
+read_index(struct plan_reader *reader, const struct rego_value *json, const char *name,
+           uint64_t most, uint32_t *ret)
+{
+    return read_number_of(reader, plan_member(json, name), name, most, ret);
 }
 
 bool
@@ -109,23 +138,32 @@ plan_number(struct plan_reader *reader, uint32_t local, uint32_t *ret)
 }
 
 bool
-plan_read_local(struct plan_reader *reader, const json_t *json, const char *name, uint32_t *ret)
+plan_read_local_of(struct plan_reader *reader, const struct rego_value *value, uint32_t *ret)
 {
-    uint32_t local;
+    uint32_t local = 0;
+    return read_number_of(reader, value, "a local variable", PLAN_LOCAL_MAX, &local)
+           && plan_number(reader, local, ret);
+}
+
+bool
+plan_read_local(struct plan_reader *reader, const struct rego_value *json, const char *name,
+                uint32_t *ret)
+{
+    uint32_t local = 0;
     return read_index(reader, json, name, PLAN_LOCAL_MAX, &local)
            && plan_number(reader, local, ret);
 }
 
 static bool
-read_operand(struct plan_reader *reader, const json_t *json, struct rego_operand *ret)
+read_operand(struct plan_reader *reader, const struct rego_value *json, struct rego_operand *ret)
 {
-    const char *type = json_string_value(json_object_get(json, "type"));
-    json_t *value = json_object_get(json, "value");
-    uint32_t at;
+    const char *type = plan_text(plan_member(json, "type"));
+    const struct rego_value *value = plan_member(json, "value");
+    uint32_t at = 0;
     if (type != NULL && strcmp(type, "local") == 0)
         return plan_read_local(reader, json, "value", &ret->local);
-    if (type != NULL && strcmp(type, "bool") == 0 && json_is_boolean(value)) {
-        ret->constant = rego_boolean(json_is_true(value));
+    if (type != NULL && strcmp(type, "bool") == 0 && value != NULL && value->type == REGO_BOOLEAN) {
+        ret->constant = rego_boolean(value->boolean);
         return true;
     }
     if (type == NULL || strcmp(type, "string_index") != 0 || reader->strings == 0)
@@ -137,31 +175,28 @@ read_operand(struct plan_reader *reader, const json_t *json, struct rego_operand
 }
 
 static bool
-read_way(struct plan_reader *reader, const json_t *json, enum plan_way way, const char *name,
-         struct rego_operand *ret)
+read_way(struct plan_reader *reader, const struct rego_value *json, enum plan_way way,
+         const char *name, struct rego_operand *ret)
 {
     if (way == WAY_NONE)
         return true;
     if (way == WAY_LOCAL)
         return plan_read_local(reader, json, name, &ret->local);
-    return read_operand(reader, json_object_get(json, name), ret);
+    return read_operand(reader, plan_member(json, name), ret);
 }
 
 static bool
-read_operands(struct plan_reader *reader, const json_t *list, struct rego_statement *ret)
+read_operands(struct plan_reader *reader, const struct rego_value *list, struct rego_statement *ret)
 {
-    size_t count = json_array_size(list);
+    size_t count = plan_count(list);
     struct rego_operand *operand = plan_take(reader, count * sizeof(*operand) + 1);
     if (operand == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
-        json_t *one = json_array_get(list, i);
-        json_t *number = json_is_integer(one)
-                             ? json_pack("{s:s, s:O}", "type", "local", "value", one)
-                             : json_incref(one);
-        bool read = read_operand(reader, number, &operand[i]);
-        json_decref(number);
-        if (!read)
+        const struct rego_value *one = plan_item(list, i);
+        if (one != NULL && one->type == REGO_NUMBER
+                ? !plan_read_local_of(reader, one, &operand[i].local)
+                : !read_operand(reader, one, &operand[i]))
             return false;
     }
     ret->operand = operand;
@@ -184,14 +219,14 @@ note_lacking(struct plan_reader *reader, const char *name)
 }
 
 static bool
-read_call(struct plan_reader *reader, const json_t *json, struct rego_statement *ret)
+read_call(struct plan_reader *reader, const struct rego_value *json, struct rego_statement *ret)
 {
-    const char *name = json_string_value(json_object_get(json, "func"));
+    const char *name = plan_text(plan_member(json, "func"));
     ret->kind = REGO_CALL;
     if (name == NULL)
         return plan_refuse(reader, "a call has no function");
     if (!plan_read_local(reader, json, "result", &ret->target)
-        || !read_operands(reader, json_object_get(json, "args"), ret))
+        || !read_operands(reader, plan_member(json, "args"), ret))
         return false;
     json_t *index = json_object_get(reader->index, name);
     if (index != NULL) {
@@ -212,13 +247,14 @@ read_call(struct plan_reader *reader, const json_t *json, struct rego_statement 
 }
 
 static bool
-read_call_dynamic(struct plan_reader *reader, const json_t *json, struct rego_statement *ret)
+read_call_dynamic(struct plan_reader *reader, const struct rego_value *json,
+                  struct rego_statement *ret)
 {
-    const json_t *args = json_object_get(json, "args");
+    const struct rego_value *args = plan_member(json, "args");
     struct rego_statement of_args = {0};
     ret->kind = REGO_CALL_DYNAMIC;
-    if (json_array_size(args) != 2 || !read_operands(reader, args, &of_args)
-        || !read_operands(reader, json_object_get(json, "path"), ret)
+    if (plan_count(args) != 2 || !read_operands(reader, args, &of_args)
+        || !read_operands(reader, plan_member(json, "path"), ret)
         || !plan_read_local(reader, json, "result", &ret->target))
         return plan_refuse(reader, "a dynamic call has not two arguments");
     ret->a = of_args.operand[0];
@@ -228,10 +264,10 @@ read_call_dynamic(struct plan_reader *reader, const json_t *json, struct rego_st
 
 /* Read a statement that makes a constant. */
 static bool
-read_constant(struct plan_reader *reader, const char *type, const json_t *json,
+read_constant(struct plan_reader *reader, const char *type, const struct rego_value *json,
               struct rego_statement *ret)
 {
-    uint32_t at;
+    uint32_t at = 0;
     ret->kind = REGO_MAKE;
     if (strcmp(type, "MakeNullStmt") == 0)
         ret->a.constant = &rego_null;
@@ -243,10 +279,10 @@ read_constant(struct plan_reader *reader, const char *type, const json_t *json,
         if (ret->a.constant == NULL || ret->a.constant->type != REGO_NUMBER)
             return plan_refuse(reader, "a number cannot be read");
     } else {
-        json_t *value = json_object_get(json, "value");
-        if (!json_is_integer(value))
+        const struct rego_value *value = plan_member(json, "value");
+        if (value == NULL || value->type != REGO_NUMBER || value->decimal)
             return plan_refuse(reader, "an integer has no value");
-        ret->a.constant = rego_integer(reader->arena, json_integer_value(value));
+        ret->a.constant = rego_integer(reader->arena, value->integer);
         if (ret->a.constant == NULL)
             return plan_take(reader, SIZE_MAX) != NULL;
     }
@@ -255,26 +291,28 @@ read_constant(struct plan_reader *reader, const char *type, const json_t *json,
 
 /* Read the names that a with statement puts its value under. */
 static bool
-read_with_path(struct plan_reader *reader, const json_t *json, struct rego_statement *ret)
+read_with_path(struct plan_reader *reader, const struct rego_value *json,
+               struct rego_statement *ret)
 {
-    const json_t *list = json_object_get(json, "path");
-    size_t count = json_array_size(list);
+    const struct rego_value *list = plan_member(json, "path");
+    size_t count = plan_count(list);
     const struct rego_value **path = plan_take(reader, (count + 1) * sizeof(*path));
     if (path == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
-        json_int_t at = json_integer_value(json_array_get(list, i));
-        if (at < 0 || (size_t) at >= reader->strings)
+        const struct rego_value *at = plan_item(list, i);
+        if (at == NULL || at->type != REGO_NUMBER || at->decimal || at->integer < 0
+            || (size_t) at->integer >= reader->strings)
             return plan_refuse(reader, "a path of `with` names no string");
-        path[i] = reader->string[at];
+        path[i] = reader->string[at->integer];
     }
     ret->path = path;
     return true;
 }
 
 static bool
-plan_statement_read_row(struct plan_reader *reader, const struct plan_row *row, const json_t *json,
-                        struct rego_statement *ret)
+plan_statement_read_row(struct plan_reader *reader, const struct plan_row *row,
+                        const struct rego_value *json, struct rego_statement *ret)
 {
     ret->kind = (uint8_t) row->kind;
     if (!read_way(reader, json, row->way_a, row->a, &ret->a)
@@ -284,18 +322,19 @@ plan_statement_read_row(struct plan_reader *reader, const struct plan_row *row, 
         return false;
     if (!row->block)
         return true;
-    json_t *list = json_pack("[O]", json_object_get(json, "block"));
-    bool read = list != NULL && plan_read_blocks(reader, list, &ret->block, &ret->count);
-    json_decref(list);
-    return read || plan_refuse(reader, "a %s has no block", row->name);
+    const struct rego_value *block = plan_member(json, "block");
+    const struct rego_value list = {.type = REGO_ARRAY, .count = 1, .item = &block};
+    return (block != NULL && plan_read_blocks(reader, &list, &ret->block, &ret->count))
+           || plan_refuse(reader, "a %s has no block", row->name);
 }
 
 static bool
-read_plan_statement(struct plan_reader *reader, const json_t *json, struct rego_statement *ret)
+read_plan_statement(struct plan_reader *reader, const struct rego_value *json,
+                    struct rego_statement *ret)
 {
-    const char *type = json_string_value(json_object_get(json, "type"));
-    const json_t *body = json_object_get(json, "stmt");
-    if (type == NULL || !json_is_object(body))
+    const char *type = plan_text(plan_member(json, "type"));
+    const struct rego_value *body = plan_member(json, "stmt");
+    if (type == NULL || body == NULL || body->type != REGO_OBJECT)
         return plan_refuse(reader, "a statement has no type");
     if (!read_index(reader, body, "file", UINT32_MAX, &ret->file)
         || !read_index(reader, body, "row", UINT32_MAX, &ret->row))
@@ -312,7 +351,7 @@ read_plan_statement(struct plan_reader *reader, const json_t *json, struct rego_
         return read_constant(reader, type, body, ret);
     if (strcmp(type, "BlockStmt") == 0) {
         ret->kind = REGO_BLOCKS;
-        return plan_read_blocks(reader, json_object_get(body, "blocks"), &ret->block, &ret->count);
+        return plan_read_blocks(reader, plan_member(body, "blocks"), &ret->block, &ret->count);
     }
     if (strcmp(type, "BreakStmt") == 0) {
         ret->kind = REGO_BREAK;
@@ -322,13 +361,13 @@ read_plan_statement(struct plan_reader *reader, const json_t *json, struct rego_
 }
 
 static bool
-read_block(struct plan_reader *reader, const json_t *json, struct rego_block *ret)
+read_block(struct plan_reader *reader, const struct rego_value *json, struct rego_block *ret)
 {
-    const json_t *list = json_object_get(json, "stmts");
-    size_t count = json_array_size(list);
+    const struct rego_value *list = plan_member(json, "stmts");
+    size_t count = plan_count(list);
     struct rego_statement *statement = plan_take(reader, count * sizeof(*statement) + 1);
     for (size_t i = 0; statement != NULL && i < count; i++)
-        if (!read_plan_statement(reader, json_array_get(list, i), &statement[i]))
+        if (!read_plan_statement(reader, plan_item(list, i), &statement[i]))
             return false;
     ret->statement = statement;
     ret->count = (uint32_t) count;
@@ -336,10 +375,10 @@ read_block(struct plan_reader *reader, const json_t *json, struct rego_block *re
 }
 
 bool
-plan_read_blocks(struct plan_reader *reader, const json_t *list, const struct rego_block **ret,
-                 uint32_t *ret_count)
+plan_read_blocks(struct plan_reader *reader, const struct rego_value *list,
+                 const struct rego_block **ret, uint32_t *ret_count)
 {
-    size_t count = json_array_size(list);
+    size_t count = plan_count(list);
     struct rego_block *block = plan_take(reader, count * sizeof(*block) + 1);
     if (block == NULL)
         return false;
@@ -347,7 +386,7 @@ plan_read_blocks(struct plan_reader *reader, const json_t *list, const struct re
         return plan_refuse(reader, "blocks are nested more than %d deep", PLAN_NESTING_MAX);
     reader->depth++;
     for (size_t i = 0; i < count; i++)
-        if (!read_block(reader, json_array_get(list, i), &block[i]))
+        if (!read_block(reader, plan_item(list, i), &block[i]))
             return false;
     reader->depth--;
     *ret = block;

@@ -203,10 +203,23 @@ find_member(const struct rego_value *object, const struct rego_value *key, bool 
     return low;
 }
 
+/* Count the values that an item brings along. False: they are too many, as if it did not fit. */
+static bool
+count_nodes(struct rego_arena *arena, struct rego_value *in, const struct rego_value *item)
+{
+    uint32_t more = 1 + (item->type >= REGO_ARRAY ? item->nodes : 0);
+    if (more > REGO_NODES_MAX - in->nodes) {
+        arena->full = true;
+        return false;
+    }
+    in->nodes += more;
+    return true;
+}
+
 bool
 rego_append(struct rego_arena *arena, struct rego_value *array, const struct rego_value *item)
 {
-    if (item == NULL || !grow_composite(arena, array))
+    if (item == NULL || !count_nodes(arena, array, item) || !grow_composite(arena, array))
         return false;
     array->item[array->count++] = item;
     return true;
@@ -221,7 +234,7 @@ rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_val
     uint32_t at = find_item(set, item, &there);
     if (there)
         return true;
-    if (!grow_composite(arena, set))
+    if (!count_nodes(arena, set, item) || !grow_composite(arena, set))
         return false;
     memmove(&set->item[at + 1], &set->item[at], (set->count - at) * sizeof(set->item[0]));
     set->item[at] = item;
@@ -237,8 +250,14 @@ rego_insert(struct rego_arena *arena, struct rego_value *object, const struct re
     if (key == NULL || value == NULL)
         return false;
     uint32_t at = find_member(object, key, &there);
+    /* A part that its maker adds to is put in again and again. */
+    bool same = there && object->member[at].value == value;
+    if (!same && !count_nodes(arena, object, value))
+        return false;
     if (!there) {
         if (!grow_composite(arena, object))
+            return false;
+        if (!count_nodes(arena, object, key))
             return false;
         memmove(&object->member[at + 1], &object->member[at],
                 (object->count - at) * sizeof(object->member[0]));
@@ -253,7 +272,8 @@ bool
 rego_append_member(struct rego_arena *arena, struct rego_value *object,
                    const struct rego_value *key, const struct rego_value *value)
 {
-    if (key == NULL || value == NULL || !grow_composite(arena, object))
+    if (key == NULL || value == NULL || !count_nodes(arena, object, key)
+        || !count_nodes(arena, object, value) || !grow_composite(arena, object))
         return false;
     object->member[object->count++] = (struct rego_member){key, value};
     return true;
@@ -322,6 +342,14 @@ rego_get(const struct rego_value *value, const struct rego_value *key)
 }
 
 const struct rego_value *
+rego_key(const struct rego_value *object, const struct rego_value *key)
+{
+    bool there;
+    uint32_t at = find_member(object, key, &there);
+    return there ? object->member[at].key : NULL;
+}
+
+const struct rego_value *
 rego_get_text(const struct rego_value *object, const char *key)
 {
     const struct rego_value wanted = {
@@ -342,14 +370,20 @@ rego_merge(struct rego_arena *arena, const struct rego_value *base, const struct
 {
     if (base->type != REGO_OBJECT || over->type != REGO_OBJECT)
         return over;
-    struct rego_value *merged = rego_copy(arena, base);
-    for (uint32_t i = 0; merged != NULL && i < over->count; i++) {
-        const struct rego_member *member = &over->member[i];
-        const struct rego_value *before = rego_get(merged, member->key);
-        const struct rego_value *value =
-            before != NULL ? rego_merge(arena, before, member->value) : member->value;
-        if (!rego_insert(arena, merged, member->key, value))
+    struct rego_value *merged = rego_object(arena, (size_t) base->count + over->count);
+    for (uint32_t i = 0, k = 0; merged != NULL && (i < base->count || k < over->count);) {
+        const struct rego_member *before = &base->member[i], *member = &over->member[k];
+        int order = i >= base->count   ? 1
+                    : k >= over->count ? -1
+                                       : rego_compare(before->key, member->key);
+        const struct rego_value *value = order == 0
+                                             ? rego_merge(arena, before->value, member->value)
+                                         : order < 0 ? before->value
+                                                     : member->value;
+        if (!rego_append_member(arena, merged, order <= 0 ? before->key : member->key, value))
             return NULL;
+        i += order <= 0;
+        k += order >= 0;
     }
     return merged;
 }

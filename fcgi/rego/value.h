@@ -12,6 +12,10 @@
 /* Nesting of a value; questions and rows are limited to less before they come here. */
 #define REGO_DEPTH_MAX 128
 
+/* Values within a value. One that stands in many places costs its room once, but those who read it
+ * see it in all of them: thirty arrays, each of two of the one before, are 2^30 values. */
+#define REGO_NODES_MAX (1u << 24)
+
 /* In the order in which OPA sorts them. */
 enum rego_type {
     REGO_NULL,
@@ -35,6 +39,7 @@ struct rego_value {
     bool open;      /* made by a running machine, which may add to it */
     uint32_t count; /* octets of a string or decimal; items or members */
     uint32_t room;  /* items or members that fit */
+    uint32_t nodes; /* values within a composite, each as often as it stands there */
     union {
         bool boolean;
         int64_t integer;
@@ -102,6 +107,9 @@ int rego_compare(const struct rego_value *a, const struct rego_value *b);
 /* Return the value of a key of an object, the item of an array at an index, or the member of a set
  * itself. NULL: there is none. */
 const struct rego_value *rego_get(const struct rego_value *value, const struct rego_value *key);
+/* Return the key of an object that equals another one, which may be written in another way, or
+ * NULL. */
+const struct rego_value *rego_key(const struct rego_value *object, const struct rego_value *key);
 const struct rego_value *rego_get_text(const struct rego_value *object, const char *key);
 
 /* True if the set has the item. */
@@ -112,12 +120,15 @@ bool rego_has(const struct rego_value *set, const struct rego_value *item);
 const struct rego_value *rego_merge(struct rego_arena *arena, const struct rego_value *base,
                                     const struct rego_value *over);
 
-/* True if the value is a 64-bit integer, which *ret gets; also for a decimal that is one (1.0). */
+/* True if OPA takes the value for a 64-bit integer, which *ret gets: 1 and 1.0, but not 1e0. */
 bool rego_is_integer(const struct rego_value *value, int64_t *ret);
 
 /* Read JSON text. Numbers keep their digits. NULL: it is no JSON, a name is there twice, it is
  * nested deeper than REGO_DEPTH_MAX, or the arena is full. */
 const struct rego_value *rego_parse(struct rego_arena *arena, const char *text, size_t length);
+/* The same for a text that may be nested so deep. */
+const struct rego_value *rego_parse_nested(struct rego_arena *arena, const char *text,
+                                           size_t length, unsigned depth);
 
 /*
  * Return the value as JSON: a set is an array. A decimal becomes the nearest binary64 number. NULL:

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/jsonx_text.h"
+#include "base/json/jsonx_text.h"
 #include "base/utf8.h"
 #include "rego/number.h"
 #include "rego/value.h"
@@ -25,6 +25,7 @@ struct value_reader {
     struct rego_arena *arena;
     const char *at, *end;
     const struct rego_value **shared; /* SHARED_PLACES texts, or NULL: none are shared */
+    unsigned deepest;                 /* nesting of the text */
 };
 
 static const struct rego_value *read_value(struct value_reader *reader, unsigned depth);
@@ -147,7 +148,7 @@ read_number(struct value_reader *reader)
 static const struct rego_value *
 read_value(struct value_reader *reader, unsigned depth)
 {
-    if (depth >= REGO_DEPTH_MAX)
+    if (depth >= reader->deepest)
         return NULL;
     if (rego_json_take_char(reader, '{'))
         return rego_json_read_object(reader, depth + 1);
@@ -167,8 +168,14 @@ read_value(struct value_reader *reader, unsigned depth)
 const struct rego_value *
 rego_parse(struct rego_arena *arena, const char *text, size_t length)
 {
+    return rego_parse_nested(arena, text, length, REGO_DEPTH_MAX);
+}
+
+const struct rego_value *
+rego_parse_nested(struct rego_arena *arena, const char *text, size_t length, unsigned depth)
+{
     const struct rego_value *shared[SHARED_PLACES];
-    struct value_reader reader = {arena, text, text + length, NULL};
+    struct value_reader reader = {arena, text, text + length, NULL, depth};
     if (length >= SHARED_FROM) {
         memset(shared, 0, sizeof(shared));
         reader.shared = shared;

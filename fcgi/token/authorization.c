@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fields.h"
-#include "base/jsonx.h"
+#include "base/json/fields.h"
+#include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/digest.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "crypto/digest.h"
 #include "crypto/jwk_set.h"
 #include "crypto/jws.h"

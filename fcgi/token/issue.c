@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"

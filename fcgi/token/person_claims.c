@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/status.h"
 #include "base/words.h"
 

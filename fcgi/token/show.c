@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
 #include "policy/engine/engine.h"

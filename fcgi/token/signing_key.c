@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/jwk.h"
 #include "store/tokens/signing_keys.h"
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "store/tokens/signing_keys.h"

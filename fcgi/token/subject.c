@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/digest.h"
 #include "store/people/identity_providers.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/field_rules.h"
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "store/uma/delegations.h"
 #include "uma/owner.h"

@@ -2,7 +2,7 @@
 
 #include "uma/owner.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "oauth/own_token.h"
 

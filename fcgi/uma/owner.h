@@ -31,7 +31,8 @@ enum az_status uma_new_id(struct op *op, unsigned char ret[UUID7_OCTETS],
 enum az_status uma_read(struct request *req, const struct field_table *table, const json_t *object,
                         void *target);
 
-/* A rule of field tables (base/fields.h): the name of a scope has the characters of RFC 6749 3.3.
+/* A rule of field tables (base/json/fields.h): the name of a scope has the characters of RFC
+ * 6749 3.3.
  */
 const char *uma_scope_rule(TALLOC_CTX *mem, const json_t *value);
 

@@ -2,9 +2,9 @@
 
 #include "uma/permission.h"
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/token.h"
 #include "http/api/schema.h"

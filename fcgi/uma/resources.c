@@ -2,9 +2,9 @@
 
 #include "uma/resources.h"
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "store/uma/resources.h"
 #include "uma/owner.h"

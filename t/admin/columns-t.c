@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "admin/client_dto.h"
+#include "admin/gateway/managed_resource_dto.h"
 #include "admin/identity_provider_dto.h"
-#include "admin/managed_resource_dto.h"
 #include "store/clients/clients_admin.h"
 #include "store/gateway/resources_admin.h"
 #include "store/people/identity_providers_admin.h"

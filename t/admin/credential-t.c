@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "tap.h"
 
 static const char *

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/policy_data.h"
+#include "admin/policy/policy_data.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 #include "config.h"
 
-#include "admin/policy_evaluate.h"
+#include "admin/policy/policy_evaluate.h"
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "env.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/policy_request.h"
+#include "admin/policy/policy_request.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "tap.h"
 
 static const char *

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 #include <stdlib.h>
 #include <string.h>

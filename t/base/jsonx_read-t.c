@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/jsonx_text.h"
+#include "base/json/jsonx.h"
+#include "base/json/jsonx_text.h"
 #include "fuzz/jsonx_model.h"
 #include "tap.h"
 

@@ -2,13 +2,13 @@
  */
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx_text.h"
+#include "base/json/jsonx_text.h"
 #include "fuzz/jsonx_model.h"
 #include "tap.h"
 

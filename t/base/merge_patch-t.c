@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "base/merge_patch.h"
+#include "base/json/merge_patch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -91,6 +91,38 @@ test_every_code_point(void)
     is_int(wrong, 0, "of all code points to U+1FFFFF exactly the Unicode scalars (RFC 3629 3)");
 }
 
+/* Count the places in ASCII text, which is read word by word, where a text is judged otherwise than
+ * alone. */
+static unsigned
+wrong_places(const char *text, bool wanted)
+{
+    unsigned wrong = 0;
+    char around[64];
+    size_t len = strlen(text);
+
+    for (size_t before = 0; before <= 17; before++)
+        for (size_t after = 0; after <= 17; after++) {
+            memset(around, 'a', sizeof(around));
+            memcpy(around + before, text, len);
+            wrong += utf8_valid(around, before + len + after) != wanted;
+        }
+    return wrong;
+}
+
+static void
+test_every_place(void)
+{
+    unsigned wrong = 0;
+
+    for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
+        wrong += wrong_places(accepted[i].text, true);
+    is_int(wrong, 0, "accepts each of them at every place of an ASCII text");
+    wrong = 0;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        wrong += wrong_places(refused[i].text, false);
+    is_int(wrong, 0, "refuses each of them at every place of an ASCII text");
+}
+
 int
 main(void)
 {
@@ -109,6 +141,7 @@ main(void)
     ok(!utf8_valid("\xf0\x9f\x98\x80", 3),
        "does not take a tail from past the length (four octets)");
     test_every_code_point();
+    test_every_place();
     ok(utf8_valid("a\0b", 3), "a NUL is valid UTF-8");
     ok(text_has_nul("a\0b", 3), "text_has_nul sees a NUL inside");
     ok(text_has_nul("ab\0", 3), "text_has_nul sees a NUL at the end");

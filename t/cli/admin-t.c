@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "tap.h"
 
 #define AT(member) offsetof(struct cli_choices, member)

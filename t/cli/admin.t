@@ -116,8 +116,22 @@ my $gone = ctl_is( 0, [qw(connector uninstall static-demo)], 'connector uninstal
 is( $gone->{out}, "connector static-demo was uninstalled\n", '... and says so' );
 
 my $bad = both( 1, [qw(client create {}-bad --type secret --redirect-uri x)], 'two members that are wrong' );
-like( $bad->{err}, qr/^authzctl: client create: clientType must be [^\n]+$/m, '... are printed, the first' );
-like( $bad->{err}, qr/^authzctl: client create: redirectUris\[0\] [^\n]+$/m,  '... and the second, in a line each' );
+like( $bad->{err}, qr/^authzctl: client create: clientType \(--type\) must be [^\n]+$/m, '... are printed, the first' );
+like(
+    $bad->{err}, qr/^authzctl: client create: redirectUris\[0\] \(--redirect-uri\) [^\n]+$/m,
+    '... and the second, in a line each' );
+for my $case (
+    [ '{}-no --type REST',                'displayName \(--name\)', 'a required one that is missing, with its option' ],
+    [ 'mcp --name R --type REST',         'name \(RESOURCE\)',      'the argument, not the option of the same name' ],
+    [ '{}-no --name R --type X --enable', 'upstreamType \(--type\)', 'one that is wrong' ],
+    [ '{}-no --name R --file -',          'routes',                  'one that no option sets' ] )
+{
+    my ( $words, $shown, $name ) = @$case;
+    my $said = both(
+        1,                                         [ split / /, "resource create $words" ],
+        "resource create names the member: $name", in => '{"routes": 1}' );
+    like( $said->{err}, qr/^authzctl: resource create: $shown \w[^\n(]+$/m, '... and what the user can give' );
+}
 like( $bad->{err}, qr/nothing was changed; correct these errors and run this again\n\z/, '... with what follows' );
 
 my $made = both(

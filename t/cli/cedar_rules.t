@@ -153,7 +153,8 @@ for my $case ( [ 'on the database', $env ], [ 'over the API', $far, @server ] ) 
     like(
         ctl_is( 1, [ @try, 'acme/doors.cedar', '--input', "$asked/empty.json" ], '... of no request', env => $with )
           ->{err},
-        qr/input is no request of Cedar: an entity is an object with the strings `type` and `id`/, '... says why' );
+        qr/input \(--input\) is no request of Cedar: an entity is an object with the strings `type` and `id`/,
+        '... says why' );
     like(
         ctl_is( 1, [ @try, 'acme/doors.cedar', '--input', "$asked/list.json" ], '... of a list', env => $with )->{err},
         qr/--input: is not an object; give one JSON object/, '... says so' );

@@ -46,7 +46,7 @@ my @codes = Authz::Web::edit("$dir/reason-codes.md") =~ /^\| `\w+` \| \w+ \| \w+
 is( scalar @codes, count( qr/"code":/, qw(etc policy controls.json) ),
     'reason-codes.md has each code of the catalogue' );
 my @settings = Authz::Web::edit("$dir/settings.md") =~ /^\| `\w+` \|/mg;
-is( scalar @settings, count( qr/^ *\{?[^\n]*"(?:SVC|SHUTDOWN)_\w+",/m, qw(fcgi base settings_table.c) ),
+is( scalar @settings, count( qr/^ *\{?[^\n]*"(?:SVC|SHUTDOWN)_\w+",/m, qw(fcgi base settings settings_table.c) ),
     'settings.md has each row of settings_table.c' );
 my @metrics = Authz::Web::edit("$dir/metrics.md") =~ /^\| `svc_\w+` \| (?:counter|histogram|gauge) \|/mg;
 is( scalar @metrics, count( qr/^    \[METRIC_\w+\] = /m, qw(fcgi metrics table.c) ),

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jwk_set.h"
 #include "keys.h"
 #include "tap.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/keypair.h"
 #include "keys.h"
 #include "tap.h"

@@ -2,10 +2,14 @@
 use strict;
 use warnings;
 
+use IO::Socket::UNIX ();
+use JSON::PP         ();
+use Socket           qw(SOCK_STREAM);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Managed ();
+use Authz::Mcp     ();
 use Authz::Peer    ();
 use Authz::Process ();
 use Authz::Stack   ();
@@ -77,6 +81,81 @@ is( $client->end( $waiting[0], 'GET' )->status, 504, 'a waiting request ends aft
 close $_ for @waiting;
 ok( defined Authz::Process::until_true( 60, sub { $gateway->ask( GET => 'slow', '/good' )->status == 200 } ),
     '... and the gateway serves again' );
+
+# A caller that closes only its own side may still read (RFC 9112 9.6): lighttpd goes on, and so does the gateway.
+$peer->set( '/soon' => { delay => 1, body => { late => 1 } } );
+my $half = begin_one('/soon');
+shutdown $half, 1;
+is( $client->end( $half, 'GET' )->status, 200, 'a caller that has closed its own side gets its answer' );
+
+# A web server that sees that its caller has gone closes the connection to the worker, which is free long before the time of the
+# upstream is over. This test is the web server, because lighttpd does not always see it, and Apache only when it writes.
+my $mcp = Authz::Mcp->new( $stack, client => 'talker' );
+$mcp->resource(
+    'tooled',
+    upstreamType => 'REST', upstreamUrl => $peer->url,
+    routes       => [ { id   => 'hang', methods => ['GET'], path        => '/hang' } ],
+    tools        => [ { name => 'hang', route   => 'hang',  inputSchema => { type => 'object' } } ] );
+my $sound = sub { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } };
+$peer->set(
+    '/peer' => [
+        $sound->( { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => { tools => {} } } ),
+        $sound->( { tools      => [ { name => 'far', inputSchema => { type => 'object' } } ] } ),
+        { delay => 20 } ] );
+$mcp->resource( 'server', upstreamType => 'MCP', upstreamUrl => $peer->url('/peer') );
+is( $stack->admin( POST => '/admin/api/managed-resources/server/sync' )->status, 200, 'the tools of an MCP server' );
+
+# FastCGI 1.0 section 3.3: a record of a type.
+sub record { my ( $type, $content ) = @_; return pack( 'CCnnCC', 1, $type, 1, length $content, 0, 0 ) . $content }
+
+# Send a request to a worker of the gateway, as a web server does; the connection.
+sub begin_as_server {
+    my ( $method, $path, $token, $body ) = @_;
+    my %value = (
+        REQUEST_METHOD => $method,      REQUEST_URI     => $path,      SCRIPT_NAME        => $path,
+        REMOTE_ADDR    => '127.0.0.1',  SERVER_PROTOCOL => 'HTTP/1.1', HTTP_AUTHORIZATION => "Bearer $token",
+        CONTENT_LENGTH => length $body, $body ? ( CONTENT_TYPE => 'application/json' ) : () );
+    my $head = join '',
+      map { pack( 'CN', length $_, 0x80000000 | length $value{$_} ) . $_ . $value{$_} } sort keys %value;
+    my $socket = IO::Socket::UNIX->new( Peer => "$stack->{dir}/gateway.sock", Type => SOCK_STREAM )
+      or die "gateway.sock: $!";
+    syswrite $socket,
+      record( 1, pack 'nCx5', 1, 0 )
+      . record( 4, $head )
+      . record( 4, '' )
+      . ( $body ? record( 5, $body ) : '' )
+      . record( 5, '' );
+    return $socket;
+}
+
+sub begin_tool {
+    my ( $at, $name ) = @_;
+    my %call = ( jsonrpc => '2.0', id => 1, method => 'tools/call', params => { name => $name, arguments => {} } );
+    return begin_as_server( POST => "/gateway/mcp/$at", $mcp->{token}, JSON::PP->new->encode( \%call ) );
+}
+my $all_left = 0;
+for my $case (
+    [   '/hang', sub { begin_as_server( GET => '/gateway/slow/hang', $gateway->token('slow'), '' ) },
+        'a proxied request' ],
+    [ '/hang', sub { begin_tool( 'tooled', 'hang' ) }, 'a tool of a route' ],
+    [ '/peer', sub { begin_tool( 'server', 'far' ) },  'a tool of an MCP server' ] )
+{
+    my ( $path, $begin, $name ) = @$case;
+    my $before  = $peer->hits($path);
+    my @leaving = map { $begin->() } 2 .. $WORKERS;
+    ok( defined Authz::Process::until_true( 20, sub { $peer->hits($path) == $before + $WORKERS - 1 } ),
+        "$name occupies all workers but one" );
+    my $began = time;
+    close $_ for @leaving;
+    my $ended = sub {
+        grep {/the caller has gone/} $stack->{service}->log_lines;
+    };
+    ok( defined Authz::Process::until_true( 20, sub { $ended->() >= $all_left + $WORKERS - 1 } ),
+        '... the callers go, and the requests end' );
+    cmp_ok( time - $began, '<', 8, '... before the time of the upstream (10 s) is over' );
+    $all_left += $WORKERS - 1;
+    is( $gateway->ask( GET => 'slow', '/good' )->status, 200, '... and the gateway serves' );
+}
 
 # Without its workers the gateway fails alone.
 kill 'KILL', grep { workers_pool($_) eq 'gateway' } $stack->{service}->children;

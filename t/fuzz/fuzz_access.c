@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "authzen/access_request.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "env.h"
 #include "fuzz/fuzz.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
 #include "policy/rows/cedar_trial.h"
 

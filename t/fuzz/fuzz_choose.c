@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
 #include "managed/choose.h"
 #include "managed/document.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "fuzz/fuzz.h"

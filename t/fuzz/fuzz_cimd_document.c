@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/utf8.h"
 #include "base/visible.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "admin/client_dto.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/utf8.h"
 #include "base/words.h"

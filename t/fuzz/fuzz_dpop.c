@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "fuzz/fuzz.h"

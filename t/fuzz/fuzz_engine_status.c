@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "admin/bundles.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "admin/policy/bundles.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
 #include "policy/engine/engine.h"
 #include "store/db/db.h"
 
-#define INSTANCE_MAX 128 /* octets of an engine's own label, as in admin/bundles.c */
+#define INSTANCE_MAX 128 /* octets of an engine's own label, as in admin/policy/bundles.c */
 
 static bool
 is_text(const char *text)

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jwk_set.h"
 #include "crypto/jws.h"
 #include "crypto/keypair.h"
 #include "fuzz/fuzz.h"
 #include "keys.h"
-#include "oidc/upstream_id_token.h"
+#include "oidc/upstream/upstream_id_token.h"
 #include "token/authorization.h"
 #include "token/person_claims.h"
 

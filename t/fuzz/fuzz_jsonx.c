@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/fields.h"
-#include "base/jsonx.h"
+#include "base/json/fields.h"
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/jsonx_model.h"

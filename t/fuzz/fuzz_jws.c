@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "fuzz/fuzz.h"

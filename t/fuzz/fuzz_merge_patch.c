@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/merge_patch.h"
+#include "base/json/jsonx.h"
+#include "base/json/merge_patch.h"
 #include "fuzz/fuzz.h"
 
 #define DEPTH 32

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "admin/policy_data.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "admin/policy/policy_data.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"

@@ -40,12 +40,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     TALLOC_CTX *mem = talloc_new(NULL);
     struct rego_arena arena;
     const char *why = "";
-    json_error_t error;
-    json_t *json = json_loadb((const char *) data, size, JSON_ALLOW_NUL, &error);
     rego_arena_init(&arena, mem, OCTETS_MAX);
-    const struct rego_plan *plan = json != NULL ? rego_plan_read(&arena, json, &why) : NULL;
-    json_decref(json);
-    MUST(json == NULL || plan != NULL || why[0] != '\0');
+    const struct rego_plan *plan = rego_plan_read(&arena, (const char *) data, size, &why);
+    MUST(plan != NULL || why[0] != '\0');
     if (plan != NULL)
         run_all(mem, plan);
     talloc_free(mem);

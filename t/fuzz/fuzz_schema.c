@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "policy/rows/schema.h"

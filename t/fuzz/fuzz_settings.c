@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "fuzz/fuzz.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"

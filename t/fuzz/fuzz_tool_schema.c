@@ -5,7 +5,7 @@
 #include <string.h>
 #include <talloc.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/tool_schema.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/spiffe_id.h"
 #include "crypto/jwk.h"
 #include "crypto/jwk_set.h"

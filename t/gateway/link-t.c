@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/link/answer.h"
 #include "gateway/link/metadata.h"
 #include "gateway/link/need.h"

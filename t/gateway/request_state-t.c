@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/keyring.h"
 #include "env.h"
 #include "tap.h"

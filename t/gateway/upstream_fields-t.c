@@ -19,10 +19,11 @@ static const char *const never[] = {
     "X-Bundle-API-Key", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via",
     "Host", "Connection", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
     "Content-Length", "Expect", "Proxy-Connection", "Accept-Encoding", "X-HTTP-Method-Override",
-    "X-Original-URL", "Sec-Fetch-Site", "", "X Y", "X:Y", "X\r\nY", "X\xc3\xa4",
+    "X-Original-URL", "Sec-Fetch-Site", "X_Forwarded_For", "x_admin_API-Key", "Content_Length",
+    "Proxy", "", "X Y", "X:Y", "X\r\nY", "X\xc3\xa4",
 };
 static const char *const may[] = {
-    "Accept", "Idempotency-Key", "X-GitHub-Api-Version", "PRIVATE-TOKEN", "X-Forwarder", "Hosts",
+    "Accept", "Idempotency-Key", "X-GitHub-Api-Version", "PRIVATE-TOKEN", "X-Forwarder", "Hosts", "X_Team",
 };
 /* clang-format on */
 

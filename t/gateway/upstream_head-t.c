@@ -80,7 +80,8 @@ static const char *const dropped[] = {
     "Authentication-Info", "Strict-Transport-Security", "Alt-Svc", "Connection", "Keep-Alive",
     "Upgrade", "Trailer", "TE", "Status", "X-Sendfile", "X-Accel-Redirect", "X-LIGHTTPD-send-file",
     "Access-Control-Allow-Origin", "Clear-Site-Data", "Service-Worker-Allowed", "Cache-Control",
-    "X-Request-ID", "Content-Security-Policy", "X-Upstream-Failed",
+    "X-Request-ID", "Content-Security-Policy", "X-Upstream-Failed", "DPoP-Nonce", "Set-Login",
+    "Use-As-Dictionary", "Refresh", "Secure-Session-Registration",
 };
 /* clang-format on */
 

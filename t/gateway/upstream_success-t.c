@@ -7,7 +7,7 @@
 #include <string.h>
 #include <talloc.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/managed.h"
 #include "tap.h"
 

@@ -309,6 +309,7 @@ is( $stack->sql('SELECT count(*) FROM audit_log a WHERE (SELECT count(*) FROM au
     'audit: ids are unique' );
 
 # Without the engine there is no decision, and the row says so (policy.md 1: outcome error).
+$stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );
 $stack->{opa}->stop;
 audited(
     'a request that the engine does not answer',

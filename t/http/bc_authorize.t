@@ -230,7 +230,8 @@ $peer->stop;
 
 # ---- the engine is away
 
-$stack->{opa}->stop if $stack->{opa};
+$stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );
+$stack->{opa}->stop;
 oauth_error(
     ask( login_hint => 'bob' ),
     503, 'temporarily_unavailable',

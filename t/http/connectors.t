@@ -258,6 +258,25 @@ admin_error( resync('/own/sync?force=yes'), 400, 'sync: force is true or false',
 is( resync('/none/sync')->status,                    404,           'sync: not installed is 404' );
 is( scalar @{ resync('/sync')->json->{connectors} }, @built_in + 1, 'sync of all: every installed connector' );
 
+# The tools of an MCP upstream may nest more than a manifest.
+my $deep = { not => { type => 'object' } };
+$deep = { type => 'object', properties => { a => $deep } } for 1 .. 15;
+my $tools = $json->encode( [ { name => 'deep', origin => 'upstream', upstreamName => 'deep', inputSchema => $deep } ] );
+write_file(
+    'mcp-own.json',
+    {   manifestVersion => 1, id => 'mcp-own', name => 'Own', version => '1', category => 'test',
+        resources       => [
+            {   name        => 'mcp-own',             displayName  => 'Own', upstreamType => 'MCP',
+                upstreamUrl => 'https://mcp.example', defaultScope => 'own' } ] } );
+is( install( 'mcp-own', { createResources => JSON::PP::true } )->status, 201, 'a connector with an MCP upstream' );
+sql("UPDATE managed_resource SET tools = \$t\$$tools\$t\$ WHERE name = 'mcp-own'");
+$answer = resync('/mcp-own/sync');
+is( $answer->status, 200, 'sync: a tool of its upstream with the deepest schema, 32 levels' ) or diag $answer->text;
+is( resource('mcp-own')->json->{tools}[0]{name},                               'deep', '... stays' );
+is( $stack->admin( DELETE => '/admin/api/managed-resources/mcp-own' )->status, 204,    '... and the resource can go' );
+uninstall('mcp-own');
+unlink "$own/mcp-own.json" or die "mcp-own.json: $!";
+
 # ---- a manifest that is refused is not in the catalogue
 
 for my $case (

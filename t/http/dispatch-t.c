@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/uuid7.h"
 #include "crypto/keyring.h"

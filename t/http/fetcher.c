@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "http/fetch/documents.h"
 #include "http/fetch/fetch.h"
 #include "process.h"

@@ -204,6 +204,11 @@ is_deeply(
 $rule->("package custom.gateway\n\nobligations[\"log\"] := true\n");
 $denied = failed( get($reader), 403, 'access_denied', 'an unknown obligation denies (gateway-admin.md 3.8)' );
 is( $denied->{deny_reasons}[0]{code}, 'obligation_unknown', '... and says so' );
+$rule->("package custom.gateway\n\ndeny contains \"not_here\" if input.action.path == \"/status\"\n");
+failed( get($reader), 403, 'access_denied', 'a rule about a path denies' );
+failed(
+    call( GET => '/gateway/notes/%73tat%75s', Authz::Client::bearer($reader) ),
+    403, 'access_denied', '... an equal path too (RFC 3986 6.2.2.2)' );
 $rule->("package custom.gateway\n");
 is( get($reader)->status, 200, 'without the rule it is let in' );
 

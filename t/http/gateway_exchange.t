@@ -271,6 +271,26 @@ ok( $result && !$result->{isError}, 'a tool of such a resource' ) or diag explai
 is( last_of('/who')->{headers}{authorization}, 'Bearer exchanged-tools-token-1-0123456789',
     '... calls with an exchanged token' );
 
+# ---- somebody who acts for the person (RFC 8693 4.1)
+
+issues('acted-token');
+exchanges('acted');
+my $plain = token_of( \@app, 'alice', 'acted' );
+my $acted = token_of( \@app, 'alice', 'acted' );
+$stack->sql(
+    q{UPDATE access_token SET act = '{"sub":"agent"}' WHERE id = (SELECT id FROM access_token ORDER BY id DESC LIMIT 1)}
+);
+for my $case (
+    [ $plain, 1, 'a token of the person alone' ],
+    [ $acted, 2, 'one that an agent uses for the person is exchanged by itself: the server may give it less' ],
+    [ $plain, 1, '... and the exchanged tokens do not replace each other' ] )
+{
+    is( $manage->ask( GET => 'acted', '/who', token => $case->[0] )->status, 200, $case->[2] );
+    is( last_of('/who')->{headers}{authorization},
+        "Bearer exchanged-acted-token-$case->[1]-0123456789",
+        '... with its token' );
+}
+
 # ---- nothing leaks
 
 my $log = $stack->{service}->log_text;

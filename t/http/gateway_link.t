@@ -381,6 +381,33 @@ like(
 $stack->sql('DELETE FROM gateway_connection');
 ok( reconnect('found'), 'a second link' );
 is( scalar $upstream->seen('register'), 1, '... uses the same registration' );
+
+# The upstream names another authorization server than the one that the person chose.
+my $other = Authz::Upstream->start;
+$upstream->misbehave( resource => { authorization_servers => [ $other->url ] } );
+$stack->sql('DELETE FROM fetched_document');
+is( credential( 'ann', 'found' )->{error}, '', 'an upstream that names another server: the token still works' );
+$stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
+is( credential( 'ann', 'found' )->{error}, 'link_required', '... and when it ends, the person has to choose again' );
+is( scalar $other->seen('token'),          0, '... and the refresh token did not go to the other server' );
+$upstream->behave;
+$stack->sql('DELETE FROM fetched_document');
+is( credential( 'ann', 'found' )->{error}, '', 'back at the first one, the refresh token is good' );
+$stack->sql('DELETE FROM gateway_connection');
+my @way = $ann->submit(
+    $ann->get( credential( 'ann', 'found' )->{url} ),
+    button => [ decision => 'connect' ],
+    stop   => qr{/gateway/connect/callback} );
+$upstream->misbehave( resource => { authorization_servers => [ $other->url ] } );
+$stack->sql('DELETE FROM fetched_document');
+$stack->restart_service;    # it remembers documents
+@way = $ann->follow( Authz::Browser::location( $way[-1] ) );
+like( $way[-1]->body, qr/link_expired/, 'it names another one while the person is away: the link is refused' );
+is( scalar $other->seen('token'), 0, '... and the code did not go to the other server (RFC 9700 4.4)' );
+$upstream->behave;
+$stack->sql('DELETE FROM fetched_document');
+$stack->restart_service;
+
 my $document = $stack->http->get('/.well-known/svc-gateway-client.json');
 is( $document->status,              200,                                         'our own client metadata document' );
 is( $document->member('client_id'), "$base/.well-known/svc-gateway-client.json", '... names itself as client_id' );

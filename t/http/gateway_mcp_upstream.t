@@ -83,6 +83,28 @@ is_deeply( $answer->json->{added}, ['echo'], '... the good one is stored, and th
 is( shown('mixed')->{status}, 'active', '... and the resource serves' );
 is( $peer->hits($_),          0,        "nothing asked $_" ) for '/schema';
 
+# ---- schemas at the limit of 32 levels, two for each property (gateway-admin.md 1.5): what was stored can be read back
+
+sub deep_tool {
+    my ( $name, $levels ) = @_;
+    my $schema = JSON::PP::true();
+    $schema = { properties => { a => $schema } } for 1 .. $levels;
+    return { name => $name, inputSchema => { %$schema, type => 'object' } };
+}
+$answer =
+  upstream( 'levels', ( answer( { tools => [ $tool, deep_tool( deep => 16 ), deep_tool( past => 17 ) ] } ) ) x 2 );
+is( $answer->status, 200, 'a list with deep schemas' ) or diag $answer->text;
+is_deeply( [ sort @{ $answer->json->{added} } ], [qw(deep echo)], '... 32 levels are stored, more are left out' );
+is( $stack->admin( POST => '/admin/api/managed-resources/levels/sync' )->status, 200, '... the next sync reads them' );
+is_deeply(
+    [ map { $_->{name} } @{ ( $mcp->result( $mcp->modern( 'tools/list', {}, at => 'levels' ) ) // {} )->{tools} } ],
+    [qw(deep echo)], '... and so does tools/list' );
+$mcp->resource( 'levels', displayName => 'New', upstreamType => 'MCP', upstreamUrl => $peer->url('/levels') );
+is( shown('levels')->{displayName}, 'New', '... and a change of the resource' );
+for my $words ( [qw(resource list)], [qw(resource show levels)] ) {
+    is( ( $stack->authzctl(@$words) )[0], 0, "... and authzctl @$words" );
+}
+
 # ---- refused credentials
 
 $answer =

@@ -95,6 +95,30 @@ is_deeply(
         operation => 'proxyGet', status => 200 },
     '... and what the gateway did (gateway-admin.md 3.8)' );
 
+# ---- Accept: the caller's passes as it is; the route's, or else that of the resource, wins (gateway-admin.md 3.2)
+
+$gateway->resource(
+    'plain',
+    upstreamUrl => $peer->url('/v4'),
+    routes      => [
+        { id => 'csv', methods => ['GET'], path => '/csv', requestHeaders => { accept => 'text/csv' } },
+        { id => 'any', methods => ['GET'], path => '/**' } ] );
+$peer->set( '/v4/any' => { body => {} }, '/v4/csv' => { body => {} } );
+for my $case (
+    [   'any', ['text/csv;q=0.5, application/vnd.x+json;version="2", */*;q=0.1'], undef,
+        'a list with weights and parameters' ],
+    [ 'any', ['*/*'],                      undef,                  'everything' ],
+    [ 'any', [],                           'none',                 'none: libcurl adds none' ],
+    [ 'any', [ 'text/html', 'image/png' ], 'text/html, image/png', 'two lines, which are one list (RFC 9110 5.3)' ],
+    [ 'csv', ['text/html'],                'text/csv',             'that of the route in place of the caller\'s' ],
+    [ 'csv', [],                           'text/csv',             'that of the route alone' ] )
+{
+    my ( $route, $given, $want, $name ) = @$case;
+    my $got = $gateway->ask( GET => 'plain', "/$route", headers => [ map { ( Accept => $_ ) } @$given ] );
+    is( $got->status,                                       200,                  "Accept, $name" ) or diag $got->text;
+    is( reached("/v4/$route")->{headers}{accept} // 'none', $want // $given->[0], '... reaches the upstream' );
+}
+
 # ---- methods and bodies
 
 $peer->set(
@@ -218,6 +242,14 @@ for my $bad (
     $peer->set( '/v3/hidden' => { body => $bad->[1] } );
     fails( $gateway->ask( GET => 'crm', '/hidden' ), 502, 'upstream_invalid_response', "$bad->[0]: nothing is shown" );
 }
+$peer->set( '/v3/hidden' => { status => 206, headers => [ 'Content-Range' => 'bytes 9-15/40' ], body => '"a@b.c"' } );
+fails(
+    $gateway->ask( GET => 'crm', '/hidden', headers => [ Range => 'bytes=9-15', 'If-Range' => '"1"' ] ),
+    502, 'upstream_invalid_response', 'a part of a body that is to be redacted: nothing is shown (RFC 9110 15.3.7)' );
+is_deeply( [ @{ reached('/v3/hidden')->{headers} }{ 'range', 'if-range' } ], [ undef, undef ], '... nor asked for' );
+$peer->set( '/v3/any/part' => { status => 206, headers => [ 'Content-Range' => 'bytes 0-0/2' ], body => 'x' } );
+is( $gateway->ask( GET => 'crm', '/any/part', headers => [ Range => 'bytes=0-0' ] )->status,
+    206, 'a part is passed on where nothing is hidden' );
 
 # ---- STATIC
 

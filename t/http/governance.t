@@ -255,6 +255,7 @@ is( $stack->admin( GET => $path, key => undef )->status, 401, 'governance: witho
 
 # ---- without the engine
 
+$stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );
 $stack->{opa}->stop;
 $stack->token( @crm, scope => 'orders.read' );
 $report = adds_up( "from=$today", qq{created_at >= '$today'}, 'a question without an answer' );

@@ -11,7 +11,7 @@ use Authz::Process ();
 use Authz::Stack   ();
 
 # One worker, so that each answer comes from the same process.
-my $stack = Authz::Stack->start( workers => 1 );
+my $stack = Authz::Stack->start( workers => 1, settings => { SVC_POLICY_ENGINE => 'opa' } );
 my $log   = $stack->{service};
 my $asked = 0;
 

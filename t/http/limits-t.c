@@ -5,7 +5,7 @@
 #include <string.h>
 #include <talloc.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/route.h"
 #include "tap.h"
 

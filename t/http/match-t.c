@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "admin/bundles.h"
 #include "admin/credential.h"
+#include "admin/policy/bundles.h"
 #include "authzen/evaluation.h"
 #include "http/match.h"
 #include "oauth/introspect.h"

@@ -141,7 +141,7 @@ is( $stack->sql('SELECT count(*) FROM audit_log'), $rows + 1, 'and has its row' 
 
 # ---- exact: 8 callers with 1000 requests each, behind 8 workers
 
-my $many = Authz::Stack->start( workers => 8 );
+my $many = Authz::Stack->start( workers => 8, settings => { SVC_POLICY_ENGINE => 'opa' } );
 my @rs = $many->make_client( 'rs', { grants => ['client_credentials'], scopes => ['a'], endpoints => ['introspect'] } );
 my $live = $many->token_text( @rs, scope => 'a' );
 my $sum  = counter($many);

@@ -8,8 +8,9 @@ use JSON::PP    ();
 use Test::More;
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $stack  = Authz::Stack->start;
 my $where  = '/admin/api/policy-rules/evaluate';
@@ -343,8 +344,10 @@ ok( $away->header('Retry-After'), 'engine away: with Retry-After' );
 admin_error( evaluate( auditId => $id ), 503, 'engine away: a replay too' );
 my $lost = decide( 'r-lost', '/token', \@crm, @grant, scope => 'orders.read' );
 $stack->start_opa;
-$stack->await_ready;
-my $since = evaluate( auditId => $lost );
+
+# Readiness may be a second old.
+my $since;
+Authz::Process::until_true( 20, sub { ( $since = evaluate( auditId => $lost ) )->status == 200 } );
 admin_ok(
     $since, 200,
     { changed => true, before => sub { $_[0]{error} && !exists $_[0]{allow} }, after => sub { $_[0]{allow} } },

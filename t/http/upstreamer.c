@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "gateway/upstream/transfer.h"
 #include "process.h"

@@ -8,6 +8,7 @@ use FindBin ();
 use lib "$FindBin::Bin/../lib";
 use JSON::PP ();
 use Test::More;
+use Time::HiRes qw(sleep);
 
 use Authz::Client  ();
 use Authz::Path    ();
@@ -80,7 +81,10 @@ sub machine_decides {
 
 # ---- the same answer
 
+# A worker that is behind decides again by the present revision, and both decisions are asked about.
 machine_decides();
+token_by() for 1 .. 20;
+sleep 1;    # OPA is asked after the answer
 my ( $before, $requests, $engine ) = ( $stack->fake->asked, 0 );
 ok( found( same => sub { $engine = token_by(); $requests++ } ),
     'OPA, which is asked after the answer, decides the same' );

@@ -40,7 +40,7 @@ close $settings or die "$config: $!";
     command => [
         "$programs/bin/schemathesis", '--config-file', $config, 'run', $file, '--url', $stack->base, '--header',
         'X-Admin-API-Key: ' . $stack->settings->{SVC_ADMIN_API_KEY}, '--checks', join( ',', @check ), '--max-examples',
-        $ENV{AUTHZ_EXAMPLES} // 15, '--seed', $ENV{AUTHZ_SEED} // int( rand 2**31 ), '--request-timeout', 30,
+        $ENV{AUTHZ_EXAMPLES} // 15, '--seed', $ENV{AUTHZ_SEED} // 1, '--request-timeout', 30,
         '--suppress-health-check',  'all',    '--no-color' ] );
 is( $status, 0, 'schemathesis: no answer differs from the description, and no input makes the service fail' )
   or diag $text;

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/choose.h"
 #include "managed/document.h"
+#include "managed/pattern.h"
 #include "tap.h"
 
 static const char document[] =
@@ -22,7 +23,8 @@ static const char document[] =
     "{\"id\":\"slash\",\"path\":\"/dir/\"},"
     "{\"id\":\"files\",\"path\":\"/files/**\",\"methods\":[\"GET\",\"DELETE\"],\"upstreamPath\":\"/"
     "store/**\"},"
-    "{\"id\":\"file\",\"path\":\"/files/{file}\"}]}";
+    "{\"id\":\"file\",\"path\":\"/files/{file}\"},"
+    "{\"id\":\"private\",\"path\":\"/files/private/**\",\"scopes\":[\"more\"]}]}";
 
 static struct managed_resource
 read_resource(TALLOC_CTX *mem, const char *text)
@@ -92,8 +94,39 @@ static const struct {
     {"GET", "/files/a#b",           AZ_INVALID_REQUEST, NULL, NULL, "a fragment"},
     {"GET", "/files/\xc3\xa9",      AZ_INVALID_REQUEST, NULL, NULL, "raw octets beyond ASCII"},
     {"GET", "files/x",              AZ_INVALID_REQUEST, NULL, NULL, "a path without its slash"},
+    {"GET", "/files//private/x",    AZ_INVALID_REQUEST, NULL, NULL, "two slashes that an upstream may merge lead to a closer route"},
+    {"GET", "/files/private%2Fx",   AZ_INVALID_REQUEST, NULL, NULL, "so does an encoded slash that it may decode"},
+    {"GET", "/files/private;a=b/x", AZ_INVALID_REQUEST, NULL, NULL, "... a path parameter that it may cut off (RFC 3986 3.3)"},
+    {"GET", "/files/privat%65%3b/x", AZ_INVALID_REQUEST, NULL, NULL, "... an encoded one"},
+    {"GET", "/files/;/private/x",   AZ_INVALID_REQUEST, NULL, NULL, "... a segment of nothing else"},
+    {"GET", "/files/PRIVATE/x",     AZ_INVALID_REQUEST, NULL, NULL, "... letters of another case"},
+    {"GET", "/files/x/",            AZ_INVALID_REQUEST, NULL, NULL, "... a slash at the end"},
+    {"GET", "/files/a/b/",          AZ_OK, "files", "/store/a/b/", "a slash at the end where no closer route is"},
+    {"GET", "/files/a//b",          AZ_OK, "files", "/store/a//b", "... and two slashes"},
+    {"GET", "/files/privat/x",      AZ_OK, "files", "/store/privat/x", "another name is another path"},
+    {"GET", "/files/private/x",     AZ_OK, "private", "/files/private/x", "the closer route itself"},
+    {"DELETE", "/files/private%2Fx", AZ_OK, "files", "/store/private%2Fx", "a closer route of other methods is none"},
 };
 /* clang-format on */
+
+/* Policy sees one text for paths that are equal (RFC 3986 6.2.2), so encoding passes by no rule. */
+static void
+test_plain(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *path, *plain;
+    } paths[] = {
+        {"",                 ""            },
+        {"/%61dmin/x",       "/admin/x"    },
+        {"/%41%2d%2E%5f%7e", "/A-._~"      },
+        {"/a%2fb%c3%a9",     "/a%2Fb%C3%A9"},
+        {"/a%2541",          "/a%2541"     },
+        {"/a%3b%3B;b",       "/a%3B%3B;b"  },
+        {"/%00%",            "/%00%"       },
+    };
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        is_str(managed_path_plain(mem, paths[i].path), paths[i].plain, "plain: %s", paths[i].path);
+}
 
 int
 main(void)
@@ -132,6 +165,7 @@ main(void)
     ok(managed_upstream_path(mem, item, values, NULL, &path) == AZ_OK,
        "any other value is encoded");
     is_str(path, "/items/%3Fx%3D1%23%26%25", "... and cannot begin a query or a fragment");
+    test_plain(mem);
     talloc_free(mem);
     return done();
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/document.h"
 #include "tap.h"
 
@@ -81,6 +81,8 @@ static const struct {
     {ROUTES(",\"forwardHeaders\":[\"Host\"]"), "routes[0].forwardHeaders[0]", "nor Host"},
     {ROUTES(",\"forwardHeaders\":[\"Transfer-Encoding\"]"), "routes[0].forwardHeaders[0]", "nor a hop-by-hop field (RFC 9110 7.6.1)"},
     {ROUTES(",\"forwardHeaders\":[\"X-Forwarded-For\"]"), "routes[0].forwardHeaders[0]", "nor X-Forwarded-*"},
+    {ROUTES(",\"forwardHeaders\":[\"X_Forwarded_For\"]"), "routes[0].forwardHeaders[0]", "nor with underscores, which CGI takes for dashes (RFC 3875 4.1.18)"},
+    {ROUTES(",\"forwardHeaders\":[\"Proxy\"]"), "routes[0].forwardHeaders[0]", "nor the proxy of a CGI program (CVE-2016-5385)"},
     {ROUTES(",\"forwardHeaders\":[\"X-Admin-API-Key\"]"), "routes[0].forwardHeaders[0]", "nor an admin key"},
     {ROUTES(",\"retry\":{\"attempts\":2,\"on\":[\"connect\"]}"), NULL, "two more attempts"},
     {ROUTES(",\"retry\":{\"attempts\":3}"), "routes[0].retry.attempts", "not three"},

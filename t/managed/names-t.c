@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/canonical.h"
 #include "managed/managed.h"
 #include "managed/names.h"
@@ -89,7 +89,7 @@ pins(TALLOC_CTX *mem)
                                              "object", "description", "d", "name", "t"));
     ok(managed_pin_hash(mem, tool, a) && managed_pin_hash(mem, other, b), "tools have pins");
     is_str(a, b, "a pin does not depend on the order of members");
-    json_object_set_new(tool, "title", json_string("T"));
+    json_object_set_new(tool, "icons", json_array());
     json_object_set_new(tool, "_meta", json_object());
     managed_pin_hash(mem, tool, b);
     is_str(a, b, "... nor on members that are not pinned");

@@ -2,7 +2,7 @@
 
 #include "oauth/exchange/acting.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jwt.h"
 #include "env.h"
 #include "tap.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "tap.h"
 
 #define HOSTS "localhost, 127.0.0.1,[::1]"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "crypto/jws.h"
 #include "crypto/keyring.h"

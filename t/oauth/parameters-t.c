@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "env.h"
 #include "tap.h"

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/status.h"
-#include "oidc/upstream.h"
+#include "oidc/upstream/upstream.h"
 #include "process.h"
 #include "token/authorization.h"
 

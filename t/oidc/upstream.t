@@ -1,6 +1,6 @@
 # The service as a relying party of an identity provider: the redirect to it, redeeming its code, and every way in
 # which it may misbehave (oauth.md 5 "Upstream callback"; OpenID Connect Core 3.1; RFC 9207; RFC 9700 4.4).
-# oidc/upstream.h by t/oidc/redeemer.
+# oidc/upstream/upstream.h by t/oidc/redeemer.
 use strict;
 use warnings;
 

@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "oidc/upstream_id_token.h"
+#include "oidc/upstream/upstream_id_token.h"
 #include "token/person_claims.h"
 
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jwk_set.h"
 #include "crypto/jws.h"
 #include "crypto/keypair.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/save/text_diff.h"
 #include "tap.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/cedar_trial.h"
 #include "policy/rows/rule.h"
 #include "policy/save/bundle_conflicts.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "env.h"
 #include "policy/catalogue/control_settings.h"
 #include "policy/catalogue/control_sites.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "env.h"
 #include "policy/engine/engine.h"
 #include "policy/fake_engine.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "env.h"
 #include "policy/decide/gateway_answer.h"

@@ -1,4 +1,4 @@
-# The builtins of fcgi/rego against OPA's on random arguments: patterns, globs, networks, quantities, times and patches. The
+# The builtins of fcgi/rego against OPA's on random arguments: patterns, globs, networks, quantities, times, patches and schemas. The
 # machine may leave a call to OPA, but never answers otherwise. A difference names its seed: AUTHZ_REGO_SEED=N repeats the run.
 use strict;
 use warnings;
@@ -97,6 +97,63 @@ sub operation {
         ( rand() < 0.7 ? ( from  => pointer() )                            : () ) };
 }
 
+sub small_value {
+    my ($depth) = @_;
+    my $kind = int rand( $depth > 0 ? 8 : 6 );
+    return one_of( 0, 1, 2, 5, -1, 1.5 )                         if $kind < 2;
+    return one_of( '', 'a', 'ab', 'b', "\x{e9}", "\x{e9}ab", 1 ) if $kind < 4;
+    return one_of( undef, JSON::PP::true, JSON::PP::false )      if $kind < 6;
+    return [ map { small_value( $depth - 1 ) } 1 .. rand 4 ]     if $kind < 7;
+    return { map { ( $_ => small_value( $depth - 1 ) ) } grep { rand() < 0.5 } qw(a b c) };
+}
+
+# A schema whose keywords often say nothing about a value; some are none.
+sub schema {
+    my ($depth) = @_;
+    my @type    = qw(null boolean number integer string array object);
+    my $inner   = sub { return rand() < 0.15 ? one_of( JSON::PP::true, JSON::PP::false ) : schema( $depth - 1 ) };
+    my $list    = sub {
+        return [ map { $inner->() } 1 .. rand 3 ];
+    };
+    my $count = sub { return one_of( 0, 0, 1, 1, 2, 3, ( rand() < 0.03 ? ( -1, 1.5, 'x' ) : () ) ) };
+    my $bound = sub { return one_of( -1, 0, 1, 2, 5, ( rand() < 0.03 ? ( 0.5, 'x' ) : () ) ) };
+    my %value = (
+        type => sub {
+            return rand() < 0.4
+              ? one_of( @type, ( rand() < 0.03 ? 'any' : () ) )
+              : [ map { one_of(@type) } 1 .. 1 + rand 4 ];
+        },
+        enum => sub {
+            return [ map { small_value(0) } 1 .. rand 5 ];
+        },
+        required => sub {
+            return [ grep { rand() < 0.4 } qw(a b c) ];
+        },
+        properties => sub {
+            return { map { ( $_ => $inner->() ) } grep { rand() < 0.5 } qw(a b c) };
+        },
+        pattern => sub { return one_of( 'a', '^a', 'b$', '^.?$', '[ab]', ( rand() < 0.03 ? '(' : () ) ) },
+        const   => sub { return small_value(0) },
+        (   map {
+                ( $_ => sub { return one_of( JSON::PP::true, JSON::PP::false ) } )
+            } qw(uniqueItems) ),
+        ( map { ( $_ => $inner ) } qw(additionalProperties items not) ),
+        ( map { ( $_ => $list ) } qw(allOf anyOf oneOf) ),
+        ( map { ( $_ => $count ) } qw(minLength maxLength minItems maxItems minProperties maxProperties) ),
+        ( map { ( $_ => $bound ) } qw(minimum maximum exclusiveMinimum exclusiveMaximum) ),
+        (   map {
+                ( $_ => sub { return one_of( 'x', ( rand() < 0.03 ? 1 : () ) ) } )
+            } qw(title description $comment) ),
+    );
+    my @deep = qw(properties additionalProperties items not allOf anyOf oneOf);
+    my @name = sort keys %value;
+    @name = grep {
+        my $name = $_;
+        !grep { $_ eq $name } @deep
+    } @name if $depth <= 0;
+    return { map { ( $_ => $value{$_}->() ) } map { one_of(@name) } 1 .. rand 4 };
+}
+
 # Each family: the name of the call, its expression and its arguments.
 my %family = (
     match      => [ 'regex.match(a[0], a[1])', sub { [ pattern(2), subject() ] } ],
@@ -167,6 +224,13 @@ my %family = (
               : [
                 { a => { b => { 0 => 1, 2 => { c => 3 } }, d => 'x' }, f => undef },
                 [ map { operation() } 1 .. 1 + rand 3 ] ];
+        }
+    ],
+    schema => [
+        'json.match_schema(a[0], a[1])',
+        sub {
+            my $document = { map { ( $_ => small_value(2) ) } grep { rand() < 0.5 } qw(a b c) };
+            return [ rand() < 0.7 ? $document : [ map { small_value(2) } 1 .. rand 4 ], schema(3) ];
         }
     ],
     uuid => [

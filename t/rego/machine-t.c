@@ -99,12 +99,7 @@ read_text(struct rego_arena *arena, const char *function, const char *entrypoint
 {
     char *text =
         talloc_asprintf(mem, PLAN_BEGIN "%s" PLAN_MIDDLE "%s" PLAN_END, function, entrypoint);
-    json_error_t error;
-    json_t *json = json_loads(text, 0, &error);
-    *why = "no JSON";
-    const struct rego_plan *plan = json != NULL ? rego_plan_read(arena, json, why) : NULL;
-    json_decref(json);
-    return plan;
+    return rego_plan_read(arena, text, strlen(text), why);
 }
 
 static enum rego_outcome
@@ -201,6 +196,62 @@ test_bounds(void)
 }
 
 static void
+test_steps(void)
+{
+    struct rego_machine machine = {.bounds = {.deadline_us = clock_monotonic_us() - 1}};
+    ok(rego_spend(&machine, REGO_CLOCK_STEPS - 1), "bounds: a builtin takes steps before a look");
+    ok(!rego_spend(&machine, 1) && machine.outcome == REGO_EXCEEDED,
+       "bounds: ... and one more ends an evaluation that takes too long");
+    machine = (struct rego_machine){.bounds = {.deadline_us = clock_monotonic_us() + 60000000}};
+    ok(rego_spend(&machine, 10 * (uint64_t) REGO_CLOCK_STEPS), "bounds: ... but not one in time");
+}
+
+/* Call a builtin with two arguments, which are JSON texts. */
+static enum rego_outcome
+call_builtin(const char *name, const char *first, const char *second)
+{
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    struct rego_machine machine = {.arena = &arena};
+    const struct rego_value *const args[] = {rego_parse(&arena, first, strlen(first)),
+                                             rego_parse(&arena, second, strlen(second))};
+    if (args[0] != NULL && args[1] != NULL)
+        rego_builtin_find(name)->run(&machine, args);
+    return machine.outcome;
+}
+
+/* Return a text that has another one so many times before and behind its middle. */
+static const char *
+nest(unsigned count, const char *before, const char *middle, const char *behind)
+{
+    char *text = talloc_strdup(mem, middle);
+    for (unsigned i = 0; i < count; i++)
+        text = talloc_asprintf(mem, "%s%s%s", before, text, behind);
+    return text;
+}
+
+static void
+test_limits(void)
+{
+    is_int(call_builtin("json.match_schema", "[]", nest(31, "{\"items\":", "{}", "}")), REGO_DONE,
+           "json.match_schema: a schema is 32 deep");
+    is_int(call_builtin("json.match_schema", "[]", nest(32, "{\"items\":", "{}", "}")),
+           REGO_GIVE_UP, "json.match_schema: ... a deeper one is left to OPA");
+    is_int(call_builtin("json.match_schema", "[9007199254740992]",
+                        "{\"items\":{\"enum\":[9007199254740992]}}"),
+           REGO_DONE, "json.match_schema: binary64 holds 2^53");
+    is_int(call_builtin("json.match_schema", "[9007199254740993]",
+                        "{\"items\":{\"enum\":[9007199254740992]}}"),
+           REGO_GIVE_UP, "json.match_schema: ... a number beyond is left to OPA");
+    is_int(call_builtin("json.match_schema", "[1]", "{\"items\":{\"enum\":[9007199254740993,1]}}"),
+           REGO_GIVE_UP, "json.match_schema: ... in the schema too");
+    is_int(call_builtin("to_number", nest(1, "\"", nest(299, "1", "1", ""), "\""), "0"), REGO_DONE,
+           "to_number: a number has 300 octets");
+    is_int(call_builtin("to_number", nest(1, "\"", nest(300, "1", "1", ""), "\""), "0"),
+           REGO_GIVE_UP, "to_number: ... a longer one is left to OPA");
+}
+
+static void
 test_table(void)
 {
     const struct rego_builtin *row, *before = NULL;
@@ -221,6 +272,8 @@ main(void)
     test_cases();
     test_refusals();
     test_bounds();
+    test_steps();
+    test_limits();
     test_table();
     talloc_free(mem);
     return done();

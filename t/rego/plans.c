@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "rego/builtin/builtin.h"
@@ -56,19 +57,34 @@ run_line(TALLOC_CTX *mem, const struct rego_plan *plan, const char *line, size_t
            value != NULL ? ",\"value\":" : "", value != NULL && text.data != NULL ? text.data : "");
 }
 
+/* Return what a file holds; NULL: it cannot be read. */
+static char *
+read_file(TALLOC_CTX *mem, const char *path)
+{
+    struct stat about;
+    FILE *file = fopen(path, "rb");
+    char *text = file != NULL && fstat(fileno(file), &about) == 0
+                     ? talloc_zero_size(mem, (size_t) about.st_size + 1)
+                     : NULL;
+    if (text != NULL && fread(text, 1, (size_t) about.st_size, file) != (size_t) about.st_size)
+        text = NULL;
+    if (file != NULL)
+        fclose(file);
+    return text;
+}
+
 int
 main(int argc, char **argv)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     struct rego_arena arena;
     const char *why;
-    json_error_t error;
-    json_t *json = argc > 1 ? json_load_file(argv[1], 0, &error) : NULL;
+    char *text = argc > 1 ? read_file(mem, argv[1]) : NULL;
     rego_arena_init(&arena, mem, OCTETS_MAX);
-    const struct rego_plan *plan = json != NULL ? rego_plan_read(&arena, json, &why) : NULL;
-    json_decref(json);
+    const struct rego_plan *plan =
+        text != NULL ? rego_plan_read(&arena, text, strlen(text), &why) : NULL;
     if (plan == NULL) {
-        fprintf(stderr, "plans: %s\n", json != NULL ? why : "no plan");
+        fprintf(stderr, "plans: %s\n", text != NULL ? why : "no plan");
         return 1;
     }
     for (uint32_t i = 0; i < plan->lackings; i++)

@@ -134,6 +134,26 @@ test_bounds(void)
     ok(rego_take(&arena, 1001) == NULL && arena.full, "bounds: one octet past is refused at once");
 }
 
+/* Arrays that each hold the one before twice are small, but whoever reads them sees all of it. */
+static void
+test_nodes(void)
+{
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    const struct rego_value *item = &rego_null;
+    struct rego_value *twice = NULL;
+    for (uint32_t nodes = 0; nodes < REGO_NODES_MAX - 2; nodes = twice->nodes) {
+        twice = rego_array(&arena, 2);
+        if (!rego_append(&arena, twice, item) || !rego_append(&arena, twice, item))
+            break;
+        item = twice;
+    }
+    is_int(twice->nodes, REGO_NODES_MAX - 2, "bounds: values are counted where they stand");
+    ok(rego_append(&arena, twice, &rego_null) && rego_append(&arena, twice, &rego_null),
+       "bounds: a value holds %u values", REGO_NODES_MAX);
+    ok(!rego_append(&arena, twice, &rego_null) && arena.full, "bounds: ... and not one more");
+}
+
 static void
 test_composites(void)
 {
@@ -152,6 +172,12 @@ test_composites(void)
        "array: an index past the end has no item");
     ok(rego_get(value_of("[1,2]"), value_of("-1")) == NULL, "array: nor has one below zero");
     is_int(rego_get(value_of("[1,2]"), value_of("1.0"))->integer, 2, "array: 1.0 is an index");
+    ok(rego_get(value_of("[1,2]"), value_of("1e0")) == NULL, "array: 1e0 is none, as in OPA");
+    is_int(rego_get(value_of("[1,2]"), value_of("-0"))->integer, 1, "array: -0 is an index");
+    ok(rego_get(value_of("[1,2]"), value_of("1.00000000000000000")) != NULL,
+       "array: an index has 19 octets");
+    ok(rego_get(value_of("[1,2]"), value_of("1.000000000000000000")) == NULL,
+       "array: ... and no more");
     const struct rego_value *merged =
         rego_merge(&arena, value_of("{\"a\":{\"x\":1,\"y\":1},\"b\":1}"),
                    value_of("{\"a\":{\"y\":2},\"b\":{}}"));
@@ -208,6 +234,7 @@ main(void)
     test_order();
     test_json();
     test_bounds();
+    test_nodes();
     test_composites();
     test_shared();
     talloc_free(mem);

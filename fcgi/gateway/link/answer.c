@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/digits.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/visible.h"
 #include "base/words.h"
 

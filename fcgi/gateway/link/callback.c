@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
 #include "gateway/link/token.h"
@@ -92,11 +92,13 @@ refuse_error(struct request *req, const struct link_visit *visit, const char *er
 
 /* Take the link, once: of several requests with the same state one goes on. */
 static enum az_status
-take_link(struct request *req, struct link_visit *visit)
+take_link(struct request *req, struct link_visit *visit, const struct link_provider *provider)
 {
     unsigned char binding[SHA256_OCTETS];
     bool done = false;
     enum az_status st = link_binding(&req->op, visit->resource, binding);
+    if (st == AZ_OK)
+        st = link_binding_at(&req->op, provider, binding, binding);
     if (st == AZ_OK)
         st = link_request_close(&req->op, &visit->link, visit->session.id_hash, &done);
     if (st == AZ_OK && !done)
@@ -105,29 +107,36 @@ take_link(struct request *req, struct link_visit *visit)
         && (visit->link.binding == NULL
             || memcmp(binding, visit->link.binding, SHA256_OCTETS) != 0))
         return op_fail(&req->op, AZ_LINK_EXPIRED, "The application was changed. Start again",
-                       "managed resource %s has another upstream since the link was used",
+                       "managed resource %s has another upstream or authorization server since the "
+                       "link was used",
                        visit->resource->name);
     return st;
 }
 
 static enum az_status
-link_store(struct request *req, const struct link_visit *visit, const struct link_tokens *tokens,
+link_store(struct request *req, const struct link_visit *visit,
+           const struct link_provider *provider, const struct link_tokens *tokens,
            bool *ret_partial)
 {
     bool stored = false;
+    unsigned char binding[SHA256_OCTETS];
     const struct connection_new connection = {
         .subject = visit->session.subject,
         .idp = visit->session.idp,
         .resource = visit->resource->name,
-        .binding = visit->link.binding,
-        .secrets = {.access_token = tokens->access_token, .refresh_token = tokens->refresh_token},
+        .binding = binding,
+        .secrets = {.access_token = tokens->access_token,
+                    .refresh_token = tokens->refresh_token,
+                    .issuer = provider->issuer},
  /* RFC 6749 5.1: without `scope` all that was asked for is granted. */
         .scopes = tokens->scopes != NULL ? tokens->scopes : visit->link.scopes,
         .account = tokens->account,
         .expires_in = tokens->expires_in,
     };
     const json_t *missing = link_scopes_missing(req->op.mem, visit->link.scopes, connection.scopes);
-    enum az_status st = connection_store(&req->op, &connection, &stored);
+    enum az_status st = link_binding(&req->op, visit->resource, binding);
+    if (st == AZ_OK)
+        st = connection_store(&req->op, &connection, &stored);
     if (st == AZ_OK && (!stored || missing == NULL))
         return op_fail(&req->op, AZ_LINK_INVALID, NULL, "person or resource were deleted");
     *ret_partial = json_array_size(missing) > 0;
@@ -175,7 +184,7 @@ link_callback_handle(struct request *req)
     if (st == AZ_OK)
         st = link_provider_get(&req->op, visit.resource, visit.secrets, &provider);
     if (st == AZ_OK)
-        st = take_link(req, &visit);
+        st = take_link(req, &visit, &provider);
     if (st == AZ_OK)
         st = check_issuer(req, &visit, &provider);
     if (st == AZ_OK && error != NULL)
@@ -183,7 +192,7 @@ link_callback_handle(struct request *req)
     if (st == AZ_OK)
         st = link_redeem(req, &visit, &provider, &tokens);
     if (st == AZ_OK)
-        st = link_store(req, &visit, &tokens, &partial);
+        st = link_store(req, &visit, &provider, &tokens, &partial);
     link_count(&req->op, visit.resource, st == AZ_OK ? "connected" : "failed");
     if (st != AZ_OK)
         return st;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/secret.h"
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
@@ -129,7 +129,8 @@ keep(struct wishing *wishing, const struct link_tokens *tokens)
         .resource = wishing->wish->resource->name,
         .secrets = {.access_token = tokens->access_token,
                     .refresh_token = tokens->refresh_token != NULL ? tokens->refresh_token
-                                                                   : old->secrets.refresh_token},
+                                                                   : old->secrets.refresh_token,
+                    .issuer = old->secrets.issuer},
         .scopes = tokens->scopes,
         .expires_in = tokens->expires_in,
     };
@@ -217,7 +218,10 @@ refresh(struct wishing *wishing, bool refused)
                              wish->resource->name, &wishing->connection);
     if (st != AZ_OK)
         return st;
-    bool usable = is_usable(&wishing->connection, wishing->binding, true);
+    /* An upstream that names another authorization server must not get there what the first one
+     * gave: its refresh token may be good for more than this upstream (RFC 9700 4.4). */
+    bool usable = is_usable(&wishing->connection, wishing->binding, true)
+                  && link_is_issuer(&provider, wishing->connection.secrets.issuer);
     st = usable ? make_value(wishing) : AZ_OK;
     bool changed = usable && st == AZ_OK && strcmp(before, wishing->value) != 0;
     bool young = wishing->connection.refreshed_at > op_now(op) - REFRESH_AGAIN;

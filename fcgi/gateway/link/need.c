@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/keyring.h"

@@ -232,9 +232,10 @@ authorize_url(struct request *req, const struct link_visit *visit,
     return url != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
-/* Mark the link as used by this session. */
+/* Mark the link as used by this session. provider: to which the browser goes, or NULL. */
 static enum az_status
-link_mark(struct request *req, const struct link_visit *visit, const struct link_request_use *use)
+link_mark(struct request *req, const struct link_visit *visit, const struct link_provider *provider,
+          const struct link_request_use *use)
 {
     struct link_request_use own = *use;
     unsigned char binding[SHA256_OCTETS];
@@ -242,6 +243,8 @@ link_mark(struct request *req, const struct link_visit *visit, const struct link
     enum az_status st = link_binding(&req->op, visit->resource, binding);
     own.session_hash = visit->session.id_hash;
     own.binding = binding;
+    if (st == AZ_OK && provider != NULL)
+        st = link_binding_at(&req->op, provider, binding, binding);
     if (st == AZ_OK)
         st = link_request_mark(&req->op, &visit->link, &own, &done);
     return st == AZ_OK && !done ? refuse_used(req) : st;
@@ -272,7 +275,7 @@ link_go_upstream(struct request *req, struct link_visit *visit)
     const struct link_request_use use = {.state_hash = state_hash, .verifier = verifier};
     st = authorize_url(req, visit, &provider, state, challenge, &url);
     if (st == AZ_OK)
-        st = link_mark(req, visit, &use);
+        st = link_mark(req, visit, &provider, &use);
     return st == AZ_OK ? respond_see_other(req, url) : st;
 }
 
@@ -285,7 +288,7 @@ connect(struct request *req, struct link_visit *visit)
     link_visit_note(req, visit, "begun");
     if (visit->resource->auth.type == MANAGED_AUTH_OAUTH_LINK)
         return link_go_upstream(req, visit);
-    enum az_status st = link_mark(req, visit, &use);
+    enum az_status st = link_mark(req, visit, NULL, &use);
     return st == AZ_OK ? link_show(req, visit, true, NULL) : st;
 }
 

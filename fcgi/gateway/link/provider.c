@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "gateway/link/metadata.h"
@@ -177,6 +177,27 @@ link_provider_get(struct op *op, const struct managed_resource *resource,
 }
 
 /* ---- binding */
+
+bool
+link_is_issuer(const struct link_provider *provider, const char *issuer)
+{
+    return issuer == NULL || link_is_word(provider->issuer, issuer);
+}
+
+enum az_status
+link_binding_at(struct op *op, const struct link_provider *provider,
+                const unsigned char binding[SHA256_OCTETS], unsigned char ret[SHA256_OCTETS])
+{
+    unsigned char both[2 * SHA256_OCTETS];
+    const char *text =
+        talloc_asprintf(op->mem, "%s %s", provider->issuer != NULL ? provider->issuer : "",
+                        provider->token); /* addresses have no spaces */
+    memcpy(both, binding, SHA256_OCTETS);
+    return text != NULL && sha256(text, strlen(text), both + SHA256_OCTETS) == AZ_OK
+                   && sha256(both, sizeof(both), ret) == AZ_OK
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+}
 
 enum az_status
 link_binding(struct op *op, const struct managed_resource *resource,

@@ -49,4 +49,13 @@ const char *link_client_metadata_uri(struct op *op);
 enum az_status link_binding(struct op *op, const struct managed_resource *resource,
                             unsigned char ret[SHA256_OCTETS]);
 
+/* True if tokens that an issuer gave (NULL: it is not known) may be shown to a provider. */
+bool link_is_issuer(const struct link_provider *provider, const char *issuer);
+
+/* Write a digest of the binding and of the server that was found: a code is redeemed where the
+ * browser was sent. */
+enum az_status link_binding_at(struct op *op, const struct link_provider *provider,
+                               const unsigned char binding[SHA256_OCTETS],
+                               unsigned char ret[SHA256_OCTETS]);
+
 #endif

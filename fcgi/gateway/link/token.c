@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/query.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/secret.h"
 #include "gateway/upstream/client_proof.h"
 #include "managed/managed.h"

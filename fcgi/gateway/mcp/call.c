@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/mcp/approval.h"
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/request_state.h"

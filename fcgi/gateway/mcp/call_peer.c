@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/peer.h"
 #include "gateway/mcp/result.h"

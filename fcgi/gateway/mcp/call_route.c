@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/result.h"
@@ -122,8 +122,8 @@ take_upstream(struct route_call *rc)
     return AZ_OK;
 }
 
-/* Apply the rules about the answer. One that should be redacted and is not JSON is not shown: what
- * it holds is not known. */
+/* Apply the rules about the answer. One that should be redacted and is not JSON, or a part of it
+ * (RFC 9110 15.3.7), is not shown: what it holds is not known. */
 static enum az_status
 apply_rules(struct route_call *rc)
 {
@@ -134,9 +134,10 @@ apply_rules(struct route_call *rc)
     body->failed |= body->status >= 400;
     if (json_array_size(redact) == 0 || body->length == 0)
         return AZ_OK;
-    if (jsonx_parse(call->op->mem, body->octets, body->length, UPSTREAM_JSON_DEPTH_MAX, &answer,
-                    NULL)
-            != AZ_OK
+    if (body->status == 206
+        || jsonx_parse(call->op->mem, body->octets, body->length, UPSTREAM_JSON_DEPTH_MAX, &answer,
+                       NULL)
+               != AZ_OK
         || !upstream_redact(&answer, redact))
         return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,
                        "policy wants the answer redacted, and it is not JSON: tool %s",

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "gateway/mcp/call.h"
 #include "gateway/mcp/exchange.h"
 #include "gateway/mcp/list.h"

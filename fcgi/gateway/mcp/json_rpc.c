@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 static enum az_status
 refuse_message(struct json_rpc_fault *ret, int code, const char *message)

@@ -2,7 +2,7 @@
 
 #include "gateway/mcp/list.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/link/credential.h"
 #include "gateway/mcp/catalogue.h"
 #include "gateway/mcp/result.h"

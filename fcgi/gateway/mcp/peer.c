@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "gateway/mcp/era.h"
 #include "gateway/mcp/peer_memory.h"
 #include "gateway/mcp/sse.h"

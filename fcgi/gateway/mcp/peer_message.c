@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/mcp/era.h"
 #include "gateway/mcp/tool_schema.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "gateway/mcp/peer.h"
 #include "managed/auth.h"
 #include "store/gateway/resources.h"

@@ -2,8 +2,8 @@
 
 #include "gateway/mcp/sync_admin.h"
 
-#include "base/field_rules.h"
-#include "base/jsonx.h"
+#include "base/json/field_rules.h"
+#include "base/json/jsonx.h"
 #include "gateway/mcp/sync.h"
 #include "store/gateway/resources.h"
 

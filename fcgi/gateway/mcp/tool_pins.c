@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/canonical.h"
 #include "managed/document.h"
 #include "managed/names.h"
@@ -19,6 +19,7 @@ struct merge {
     const json_t *stored;
     const char *now;
     bool first;    /* nothing was synced before */
+    bool pinned;   /* a tool that is kept has a pin */
     json_t *taken; /* object: exposed names */
     size_t octets; /* of the tools that are kept */
     struct jsonx_build tools, added, changed, removed;
@@ -105,6 +106,7 @@ keep_tool(struct merge *m, json_t *tool, enum managed_pin pin, const char *sha25
                   json_pack("{s:s,s:s,s:s}", "sha256", sha256, "status", managed_pin_word(pin),
                             "seenAt", seen_at));
     m->tools.lost |= kept.lost;
+    m->pinned = true;
     if (tool != NULL)
         jsonx_append(&m->tools, tool);
     m->ret->waiting += waits(pin);
@@ -179,23 +181,27 @@ merge_seen(struct merge *m, const json_t *seen)
     keep_tool(m, tool, pin, sha256, m->now);
 }
 
-/* Keep what the operator said about a tool that the upstream has no more: it may come back. One
- * that was waiting is forgotten, and so are the ones that find no room. */
+/*
+ * Keep what the operator said about a tool that the upstream has no more: it may come back. One
+ * that was waiting is forgotten, and so are the ones that find no room; but not the last pin, or an
+ * upstream that shows no tools for a moment would be trusted anew with what had to wait.
+ */
 static void
 merge_missing(struct merge *m, json_t *tool, const json_t *seen)
 {
     const json_t *pin = json_object_get(tool, "pin");
     const char *name = upstream_name(tool), *sha256 = mcp_text_of(pin, "sha256");
     bool known = pin_of(tool) != MANAGED_PIN_NONE && sha256 != NULL;
+    bool last = waits(pin_of(tool)) && known && !m->pinned;
     if (name == NULL || find_stored(seen, name) != NULL)
         return;
-    if (pin_of(tool) != MANAGED_PIN_MISSING && known)
+    if (pin_of(tool) != MANAGED_PIN_MISSING && known && !last)
         jsonx_append(&m->removed, json_string(name));
-    if (waits(pin_of(tool)) || json_array_size(m->tools.value) == TOOL_PINS_MAX
+    if ((waits(pin_of(tool)) && !last) || json_array_size(m->tools.value) == TOOL_PINS_MAX
         || !is_storable(m, tool) || !take_name(m, tool))
         return;
     if (known)
-        keep_tool(m, json_copy(tool), MANAGED_PIN_MISSING, sha256,
+        keep_tool(m, json_copy(tool), last ? pin_of(tool) : MANAGED_PIN_MISSING, sha256,
                   mcp_text_of(pin, "seenAt") != NULL ? mcp_text_of(pin, "seenAt") : m->now);
     else
         jsonx_append(&m->tools, json_incref(tool));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/schema.h"
 #include "policy/rows/schema_keywords.h"
 #include "policy/rows/schema_value.h"

@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "gateway/link/credential.h"
 #include "gateway/proxy/proxy_private.h"
 #include "managed/auth.h"
+#include "managed/pattern.h"
 #include "store/gateway/resources.h"
 
 /* Parameters of a query. Each is part of the question to policy, and no API that was seen has half
@@ -160,14 +161,16 @@ proxy_ask(struct proxied *proxied)
                    .name = proxied->route->action,
                    .route = proxied->route->id,
                    .method = req->method,
-                   .path = *req->path_value[1] != '\0' ? req->path_value[1] : "/",
+                   .path = *req->path_value[1] != '\0'
+                               ? managed_path_plain(req->op.mem, req->path_value[1])
+                               : "/",
                    .scopes = proxied->route->scopes},
         .arguments = arguments,
         .always = proxied->route->obligations,
         .obligations = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
     };
     struct gateway_decision decision = {.allow = false};
-    if (arguments == NULL)
+    if (arguments == NULL || question.action.path == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     st = gateway_decide(req, &proxied->visit, &question, &decision);
     if (st != AZ_OK)
@@ -228,11 +231,15 @@ open_body(struct proxied *proxied)
     return st;
 }
 
-static bool
-caller_has_gone(void *arg)
+/* A part of a body can be just the value that policy wants hidden, without its name. An empty value
+ * is not sent. */
+static void
+proxy_ask_for_all(struct proxied *proxied)
 {
-    const struct http_io *io = ((struct proxied *) arg)->req->io;
-    return io->gone != NULL && io->gone(io);
+    if (json_array_size(proxied->obligations.redact) == 0)
+        return;
+    upstream_field_force(&proxied->fields, "Range", "");
+    upstream_field_force(&proxied->fields, "If-Range", "");
 }
 
 static enum az_status
@@ -249,6 +256,7 @@ build_call(struct proxied *proxied)
     upstream_fields_pass(req, &proxied->fields);
     for (const char **name = proxied->route->forward_headers; name != NULL && *name != NULL; name++)
         upstream_field_forward(req, *name, &proxied->fields);
+    proxy_ask_for_all(proxied);
     call->resource = proxied->resource;
     call->route = proxied->route;
     call->caller = &proxied->caller;
@@ -259,8 +267,6 @@ build_call(struct proxied *proxied)
     call->field_count = proxied->fields.count;
     call->policy_headers = proxied->obligations.headers;
     call->max_answer = (size_t) proxied->obligations.response_max_bytes;
-    call->gone = caller_has_gone;
-    call->gone_arg = proxied;
     return resource_secrets(&req->op, proxied->resource, &call->secrets);
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "gateway/proxy/proxy_private.h"
 #include "gateway/upstream/head.h"
 #include "gateway/upstream/success.h"
@@ -39,7 +39,7 @@ describes_octets(const char *name)
 }
 
 /* Remove what policy wants hidden. A body that cannot be read as JSON could contain it in any form,
- * so it is not passed on. */
+ * and a part of a body (RFC 9110 15.3.7) without its name, so they are not passed on. */
 static enum az_status
 redact(struct proxied *proxied, const char **body, size_t *length)
 {
@@ -48,7 +48,10 @@ redact(struct proxied *proxied, const char **body, size_t *length)
     const char *why = NULL;
     if (!is_redacted(proxied) || *length == 0)
         return AZ_OK;
-    if (jsonx_parse(op->mem, *body, *length, UPSTREAM_JSON_DEPTH_MAX, &document, &why) != AZ_OK)
+    if (proxied->answer != NULL && proxied->answer->status == 206)
+        why = "the response is a part of the body";
+    if (why != NULL
+        || jsonx_parse(op->mem, *body, *length, UPSTREAM_JSON_DEPTH_MAX, &document, &why) != AZ_OK)
         return op_fail(op, AZ_UPSTREAM_INVALID, "The response of the upstream cannot be redacted",
                        "resource %s: %s", proxied->resource->name,
                        why != NULL ? why : "out of memory");

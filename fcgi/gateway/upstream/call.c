@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "gateway/upstream/credential.h"
 #include "gateway/upstream/fields.h"
 #include "gateway/upstream/room.h"
@@ -144,8 +144,8 @@ make_plan(struct sending *sending)
         .connect_ms = cfg->gateway_connect_timeout * 1000,
         .timeout_ms = (long) smaller(limit, route != NULL ? route->timeout_ms : 0),
         .private_connection = type != MANAGED_AUTH_NONE && !managed_auth_is_shared(type),
-        .gone = call->gone,
-        .gone_arg = call->gone_arg,
+        .gone = call->caller != NULL ? call->caller->gone : NULL,
+        .gone_arg = call->caller != NULL ? call->caller->arg : NULL,
     };
     enum az_status st = collect_fields(sending);
     sending->plan.fields = sending->fields.field;

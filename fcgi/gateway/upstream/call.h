@@ -64,8 +64,6 @@ struct upstream_call {
     size_t max_answer; /* octets of the answer's body; 0: SVC_GATEWAY_MAX_BODY_SIZE */
     long timeout_ms;   /* until the head of the answer is there, and again for each pause in its
                           body; 0: SVC_GATEWAY_RESPONSE_TIMEOUT */
-    bool (*gone)(void *arg); /* asked now and then: true if the caller has gone; NULL: not asked */
-    void *gone_arg;
 };
 
 /* The answer; on op->mem. */

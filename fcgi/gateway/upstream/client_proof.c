@@ -5,7 +5,7 @@
 #include <gnutls/abstract.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jws.h"
 #include "crypto/random.h"
 #include "crypto/secret.h"

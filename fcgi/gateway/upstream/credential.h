@@ -19,12 +19,16 @@ struct upstream_caller {
     const char *subject;   /* sub of the token; NULL: a token without a person */
     const char *idp;       /* provider of the subject, or NULL */
     const char *client_id; /* of the token */
+    const json_t *act;     /* who acts for the person (RFC 8693 4.1), or NULL */
     const char *flow_id;   /* UUID that ties the audit rows together, or NULL */
     /* Make a token of the person for another authorization server, which `resource` names
      * (token_exchange); the caller wipes it. Never the token of the request. NULL: there is none to
      * make one from. */
     enum az_status (*make_token)(void *arg, const char *resource, struct token_text *ret);
-    void *make_arg;
+    /* True if the caller reads the answer no more; asked now and then while an upstream is waited
+     * for. NULL: not asked. */
+    bool (*gone)(void *arg);
+    void *arg; /* for both */
 };
 
 /* A link that the caller must open first. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "crypto/token.h"
 #include "gateway/upstream/credential_token.h"
@@ -16,16 +17,19 @@
 
 _Static_assert(UPSTREAM_OWNER_OCTETS == SHA256_OCTETS, "the owner is a digest");
 
-/* Make the name of the owner. The client counts: the subject token names it, so the server may give
- * one client less than another. The length before each part keeps the parts apart. */
+/* Make the name of the owner. The client counts, and who acts: the subject token names them, so the
+ * server may give one less than another. The length before each part keeps the parts apart. */
 static enum az_status
 name_owner(struct op *op, const struct upstream_caller *caller,
            unsigned char ret[UPSTREAM_OWNER_OCTETS])
 {
     const char *idp = caller->idp != NULL ? caller->idp : "";
-    const char *text =
-        talloc_asprintf(op->mem, "%zu:%s %zu:%s %zu:%s", strlen(caller->subject), caller->subject,
-                        strlen(idp), idp, strlen(caller->client_id), caller->client_id);
+    const char *act = caller->act != NULL ? jsonx_dump_sorted(op->mem, caller->act) : "";
+    const char *text = act != NULL
+                           ? talloc_asprintf(op->mem, "%zu:%s %zu:%s %zu:%s%s",
+                                             strlen(caller->subject), caller->subject, strlen(idp),
+                                             idp, strlen(caller->client_id), caller->client_id, act)
+                           : NULL;
     return text != NULL && sha256(text, strlen(text), ret) == AZ_OK
                ? AZ_OK
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
@@ -39,7 +43,7 @@ exchange_token(struct op *op, const struct upstream_wish *wish, struct upstream_
     const struct managed_auth *auth = &wish->resource->auth;
     const char *wanted = auth->requested_token_type;
     struct token_text subject = {.text = ""};
-    enum az_status st = wish->caller->make_token(wish->caller->make_arg, auth->issuer, &subject);
+    enum az_status st = wish->caller->make_token(wish->caller->arg, auth->issuer, &subject);
     if (st != AZ_OK)
         return st;
     struct upstream_grant grant = {

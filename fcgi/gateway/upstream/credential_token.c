@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "crypto/secret.h"
 #include "gateway/upstream/client_proof.h"
 #include "gateway/upstream/success.h"

@@ -37,6 +37,8 @@ static const char *const never_sent[] = {
     /* of the caller towards us */
     "Authorization", "Cookie", "Cookie2", "DPoP", "X-Admin-API-Key", "X-Bundle-API-Key",
     "X-CSRF-Token",
+    /* the proxy of a CGI program (CVE-2016-5385) */
+    "Proxy",
     /* about where the request came from */
     "Forwarded", "Via", "X-Real-IP", "X-Client-IP", "True-Client-IP", "Client-IP", "X-Original-URL",
     "X-Rewrite-URL", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
@@ -46,12 +48,25 @@ static const char *const never_sent[] = {
 static const char *const never_sent_prefixes[] = {"Proxy-", "Sec-", "X-Forwarded-", "Access-Control-"};
 /* clang-format on */
 
-bool
-upstream_field_may_be_sent(const char *name)
+/* Copy a name with dashes for underscores: an upstream behind CGI does not tell them apart
+ * (RFC 3875 4.1.18), so X_Forwarded_For would be X-Forwarded-For there. */
+static void
+upstream_dash(const char *name, char ret[NAME_MAX_OCTETS + 1])
 {
-    size_t length = strlen(name);
-    if (length == 0 || length > NAME_MAX_OCTETS || strspn(name, NAME_CHARS) != length)
+    size_t i = 0;
+    for (; name[i] != '\0'; i++)
+        ret[i] = (char) (name[i] == '_' ? '-' : name[i]);
+    ret[i] = '\0';
+}
+
+bool
+upstream_field_may_be_sent(const char *sent)
+{
+    char name[NAME_MAX_OCTETS + 1];
+    size_t length = strlen(sent);
+    if (length == 0 || length > NAME_MAX_OCTETS || strspn(sent, NAME_CHARS) != length)
         return false;
+    upstream_dash(sent, name);
     for (size_t i = 0; i < sizeof(never_sent) / sizeof(never_sent[0]); i++)
         if (strcasecmp(name, never_sent[i]) == 0)
             return false;

@@ -21,10 +21,13 @@ static const char *const dropped[] = {
     "Connection", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
     /* of the credential that we show, not of the caller's */
     "WWW-Authenticate", "Authentication-Info",
+    /* a client would show it to us, and be refused each time (RFC 9449 8.2) */
+    "DPoP-Nonce",
     /* they hold for all of our origin, not for one resource behind it */
     "Set-Cookie", "Set-Cookie2", "Strict-Transport-Security", "Alt-Svc", "Clear-Site-Data",
     "Service-Worker-Allowed", "Public-Key-Pins", "Public-Key-Pins-Report-Only", "Expect-CT",
     "NEL", "Report-To", "Reporting-Endpoints", "Origin-Agent-Cluster", "Accept-CH", "Critical-CH",
+    "Set-Login", "Use-As-Dictionary", "Refresh",
     /* set by the gateway itself */
     "Status", "Content-Length", "Content-Security-Policy", "Content-Security-Policy-Report-Only",
     "X-Content-Type-Options", "X-Request-ID", "Server",
@@ -34,7 +37,7 @@ static const char *const dropped[] = {
 };
 /* Prefixes: of proxies, of CORS, and commands to web servers, which would send a file of ours. */
 static const char *const dropped_prefixes[] = {
-    "Proxy-", "Access-Control-", "X-Accel-", "X-Sendfile", "X-LIGHTTPD-", "X-Reproxy-",
+    "Proxy-", "Access-Control-", "Secure-Session-", "X-Accel-", "X-Sendfile", "X-LIGHTTPD-", "X-Reproxy-",
 };
 /* clang-format on */
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* Time between two tries of a worker that waits, in milliseconds. One worker of the pool waits at
  * a time, because the others have room. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/managed.h"
 
 /* Longest reference token, in octets; longer names of members are not removed one by one. */

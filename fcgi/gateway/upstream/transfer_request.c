@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "gateway/upstream/transfer_private.h"
 #include "http/fetch/fetch_address.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "http/api/operation.h"
 
 /* Seconds for which caches may keep the document; it changes with the program and the issuer. */

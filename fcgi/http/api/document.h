@@ -3,7 +3,7 @@
 #ifndef AZ_HTTP_API_DOCUMENT_H
 #define AZ_HTTP_API_DOCUMENT_H
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/route.h"
 
 /* Version of the interface (specification 1), which is not the version of the program. */

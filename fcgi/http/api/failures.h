@@ -3,7 +3,7 @@
 #ifndef AZ_HTTP_API_FAILURES_H
 #define AZ_HTTP_API_FAILURES_H
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/route.h"
 
 /* Set the failures of a row in `answers`, each a reference to one in `responses`, which is added.

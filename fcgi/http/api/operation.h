@@ -2,7 +2,7 @@
 #ifndef AZ_HTTP_API_OPERATION_H
 #define AZ_HTTP_API_OPERATION_H
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "http/route.h"
 
 /* The parts that operations refer to, filled while they are made. */

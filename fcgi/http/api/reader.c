@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "http/page/page_site.h"
 #include "http/route.h"
 

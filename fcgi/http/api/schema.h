@@ -2,8 +2,8 @@
 #ifndef AZ_HTTP_API_SCHEMA_H
 #define AZ_HTTP_API_SCHEMA_H
 
-#include "base/fields.h"
-#include "base/jsonx.h"
+#include "base/json/fields.h"
+#include "base/json/jsonx.h"
 
 /*
  * Return the schema of an object with these members: a new reference. A table with a name is added

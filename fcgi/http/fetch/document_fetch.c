@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "http/fetch/documents_private.h"
 #include "http/fetch/fetch_head.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 struct memory_entry {
     unsigned char key[SHA256_OCTETS];

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "crypto/digest.h"
 #include "crypto/trust_bundle.h"
 #include "http/fetch/document_memory.h"

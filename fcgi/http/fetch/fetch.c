@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_head.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/random.h"
 #include "http/shared.h"
 

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* Debian's root certificates in one file. On other systems libcurl's default is used. */
 #define ROOTS_BUNDLE "/etc/ssl/certs/ca-certificates.crt"

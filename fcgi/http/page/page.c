@@ -8,7 +8,7 @@
 
 #include "base/b64url.h"
 #include "base/buf.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "http/page/page_site.h"
 #include "http/page/template.h"

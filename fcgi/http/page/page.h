@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "http/request.h"
 
 /* The templates of a process. */

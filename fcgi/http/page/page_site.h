@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 
 /* Longest SVC_PAGES_NAME, in characters: it stands in one line of a page 320 px wide, or two. */
 #define PAGE_NAME_MAX 64

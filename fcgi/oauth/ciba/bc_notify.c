@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/jws.h"
 #include "crypto/secret.h"
 #include "http/fetch/fetch_places.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <talloc.h>
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "store/tokens/ciba_requests.h"
 
 /* Longest login_hint, in octets: idpId, a colon and a sub. An e-mail address is shorter. */

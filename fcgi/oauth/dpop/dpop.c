@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "oauth/dpop/nonce.h"
 #include "oauth/dpop/proof.h"
 #include "store/tokens/proofs.h"

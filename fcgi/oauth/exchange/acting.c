@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/jwt.h"
 
 /* True for a text that is not empty and not longer than the names in other claims. */

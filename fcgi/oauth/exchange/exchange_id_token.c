@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "oauth/exchange/exchange_subject.h"
 #include "oauth/exchange/subject_id_token.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "http/fetch/documents.h"
 #include "oauth/registration/cimd_document.h"
 #include "store/clients/client_room.h"

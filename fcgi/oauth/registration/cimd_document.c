@@ -5,9 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/field_rules.h"
-#include "base/fields.h"
-#include "base/settings.h"
+#include "base/json/field_rules.h"
+#include "base/json/fields.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "base/field_rules.h"
-#include "base/fields.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/field_rules.h"
+#include "base/json/fields.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"

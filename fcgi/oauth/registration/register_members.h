@@ -5,7 +5,7 @@
 #ifndef AZ_OAUTH_REGISTRATION_REGISTER_MEMBERS_H
 #define AZ_OAUTH_REGISTRATION_REGISTER_MEMBERS_H
 
-#include "base/fields.h"
+#include "base/json/fields.h"
 #include "oauth/registration/register_metadata.h"
 
 /* State of one reading. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jws.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/catalogue/control_settings.h"
 #include "policy/catalogue/control_sites.h"
 #include "policy/catalogue/shipped_files.h"

@@ -2,7 +2,7 @@
 
 #include "policy/decide/access.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/engine/entrypoints.h"
 
 /* The code of the reason that refuses the caller. */

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "metrics/metrics.h"
 #include "policy/engine/engine.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/words.h"
 #include "policy/engine/no_decision.h"
 

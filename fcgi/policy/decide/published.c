@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/policy/policy_rows.h"
 
 /* Nesting of a row; the schemas of the rows that are read here need far less. */

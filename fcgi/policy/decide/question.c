@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/iso8601.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "policy/engine/engine.h"
 
 /* Version of the document format; it grows when a member changes its meaning. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "policy/engine/entrypoints.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/decide/published.h"
 
 #define ROW "svc.registry.resource_types"

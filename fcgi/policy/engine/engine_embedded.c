@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "metrics/metrics.h"
 #include "policy/engine/archive_read.h"
 #include "policy/engine/engine_plan.h"

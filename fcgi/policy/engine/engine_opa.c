@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/iso8601.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "metrics/metrics.h"
 #include "policy/engine/engine_http.h"
 

@@ -109,11 +109,7 @@ read_code(struct engine_code *code, const char *text, size_t length)
     struct rego_arena arena;
     const char *why = NULL;
     rego_arena_init(&arena, code, ENGINE_PLAN_OCTETS_MAX);
-    json_t *json = json_loadb(text, length, 0, NULL);
-    if (json == NULL)
-        return "the plan is not JSON";
-    code->plan = rego_plan_read(&arena, json, &why);
-    json_decref(json);
+    code->plan = rego_plan_read(&arena, text, length, &why);
     code->octets = arena.taken;
     if (code->plan != NULL && find_system_reader(code->plan) != NULL)
         return "a rule may read data.system, which only OPA has";

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/engine/engine.h"
 
 /* Octets of an answer besides the result: OPA's provenance. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/pack.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/random.h"
 #include "metrics/metrics.h"
 #include "policy/engine/compare.h"

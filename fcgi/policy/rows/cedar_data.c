@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "cedar/read.h"
 #include "cedar/rego.h"
 #include "policy/rows/data_key.h"

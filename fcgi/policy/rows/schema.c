@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/schema_failures.h"
 #include "policy/rows/schema_keywords.h"
 #include "policy/rows/schema_value.h"

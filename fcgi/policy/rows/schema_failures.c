@@ -3,7 +3,7 @@
 #include "policy/rows/schema_failures.h"
 
 #include "base/buf.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/schema.h"
 
 void

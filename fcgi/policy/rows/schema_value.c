@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 
 /* A double holds every integer up to this one exactly. */
 #define EXACT_MAX 9007199254740992.0

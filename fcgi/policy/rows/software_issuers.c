@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/schema_failures.h"
 
 /* True if the row lists two different issuers. Like svc/controls/trust.rego, this counts the

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "policy/engine/engine.h"
 #include "policy/save/save_lock.h"
 #include "policy/save/save_notice.h"

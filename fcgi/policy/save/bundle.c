@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "policy/save/archive.h"
 #include "policy/rows/cedar_data.h"

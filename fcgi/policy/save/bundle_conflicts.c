@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/rule.h"
 
 /* Names of one kind. A name at or above another one is found by looking up the other's beginnings,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/save/text_diff.h"
 
 /* The two kinds of rows: members of bundle_history_content. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy_private.h"

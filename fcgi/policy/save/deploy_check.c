@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "crypto/digest.h"
 #include "policy/rows/data_key.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/software_issuers.h"
 #include "store/policy/policy_rows.h"

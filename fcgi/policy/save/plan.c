@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "policy/engine/archive_read.h"
@@ -264,29 +265,15 @@ read_plan(struct planning *planning, const char **ret, size_t *ret_length)
     return NULL;
 }
 
-/* Builtins of the shipped policy that the machine lacks, so that no save tells of them. OPA decides
- * the questions that call them: authorization details of a type that has a schema. */
-static const char *const expected[] = {"json.match_schema"};
-
-static bool
-is_expected(const char *builtin)
-{
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-        if (strcmp(expected[i], builtin) == 0)
-            return true;
-    return false;
-}
-
 /* Name the builtins of rules that the machine lacks; NULL: none. */
 static const char *
 name_lacking(struct planning *planning, const struct rego_plan *plan)
 {
     char *text = NULL;
     for (uint32_t i = 0; i < plan->lackings; i++)
-        if (!is_expected(plan->lacking[i]))
-            text = talloc_asprintf(planning, "%s%s%s",
-                                   text != NULL ? text : "the questions for which a rule calls ",
-                                   text != NULL ? ", " : "", plan->lacking[i]);
+        text = talloc_asprintf(planning, "%s%s%s",
+                               text != NULL ? text : "the questions for which a rule calls ",
+                               text != NULL ? ", " : "", plan->lacking[i]);
     return text;
 }
 
@@ -309,12 +296,8 @@ check_plan(struct planning *planning, const char *text, size_t length)
 {
     struct rego_arena arena;
     const char *why = NULL;
-    json_t *json = json_loadb(text, length, 0, NULL);
-    if (json == NULL)
-        return "the plan is not JSON";
     rego_arena_init(&arena, planning, PLAN_TREE_MAX);
-    const struct rego_plan *plan = rego_plan_read(&arena, json, &why);
-    json_decref(json);
+    const struct rego_plan *plan = rego_plan_read(&arena, text, length, &why);
     if (plan == NULL)
         return why;
     if (!is_whole(planning, plan))
@@ -372,7 +355,10 @@ plan_finish(struct op *op, struct planning *planning, const char **ret_warning)
                                   planning->note);
     if (*ret_warning != NULL)
         log_text(AZ_SEV_WARN, "policy planned in part", "%s", *ret_warning);
+    bool read = !planning->known;
     talloc_free(planning);
+    if (read)
+        malloc_trim(0); /* the document took many times what is stored */
     return st;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <talloc.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "policy/save/save_notice.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"

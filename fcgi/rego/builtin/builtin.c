@@ -11,7 +11,7 @@ static const struct rego_builtin *const families[] = {
     rego_encoding_builtins,   rego_time_builtins,   rego_bit_builtins,
     rego_semver_builtins,     rego_unit_builtins,   rego_type_builtins,
     rego_glob_builtins,       rego_regex_builtins,  rego_token_builtins,
-    rego_patch_builtins,
+    rego_patch_builtins,      rego_schema_builtins,
 };
 
 const struct rego_builtin *
@@ -27,10 +27,10 @@ rego_builtin_at(size_t index)
 const struct rego_builtin *
 rego_builtin_find(const char *name)
 {
-    const struct rego_builtin *row;
-    for (size_t i = 0; (row = rego_builtin_at(i)) != NULL; i++)
-        if (strcmp(row->name, name) == 0)
-            return row;
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        for (const struct rego_builtin *row = families[i]; row->name != NULL; row++)
+            if (strcmp(row->name, name) == 0)
+                return row;
     return NULL;
 }
 

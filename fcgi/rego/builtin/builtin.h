@@ -39,6 +39,7 @@ extern const struct rego_builtin rego_glob_builtins[];
 extern const struct rego_builtin rego_regex_builtins[];
 extern const struct rego_builtin rego_token_builtins[];
 extern const struct rego_builtin rego_patch_builtins[];
+extern const struct rego_builtin rego_schema_builtins[];
 
 /* Return the row of a name, or NULL. */
 const struct rego_builtin *rego_builtin_find(const char *name);

@@ -217,7 +217,7 @@ static bool
 add_all(struct rego_machine *machine, struct rego_value *set, const struct rego_value *items)
 {
     for (uint32_t i = 0; set != NULL && i < items->count; i++)
-        if (!rego_add(machine->arena, set, items->item[i]))
+        if (!rego_spend(machine, set->count) || !rego_add(machine->arena, set, items->item[i]))
             return false;
     return set != NULL;
 }

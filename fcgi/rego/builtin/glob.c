@@ -33,7 +33,7 @@ struct glob {
     struct part part[PARTS_MAX];
     size_t parts;
     char delimiter[DELIMITERS_MAX + 1];
-    unsigned comparisons; /* so far */
+    uint64_t comparisons; /* so far */
 };
 
 static bool
@@ -182,7 +182,7 @@ match_parts(struct glob *glob, size_t from, size_t to, const char *text, size_t 
     if (from == to)
         return length == 0;
     if (to - from == 1 && is_wild(part)) {
-        for (size_t i = 0; part->type == PART_ANY && i < length; i++)
+        for (size_t i = 0; part->type == PART_ANY && i < length; i++, glob->comparisons++)
             if (is_delimiter(glob, text[i]))
                 return false;
         return true;
@@ -201,7 +201,8 @@ match_parts(struct glob *glob, size_t from, size_t to, const char *text, size_t 
         i = end > i ? end - 1 : i;
     }
     for (size_t at = 0; at + best_size <= length; at++) {
-        if (++glob->comparisons > COMPARISONS_MAX)
+        glob->comparisons += 1 + best_size;
+        if (glob->comparisons > COMPARISONS_MAX)
             return false;
         if (begins_with(glob, &glob->part[best], best_end - best, text + at)
             && match_parts(glob, from, best, text, at)
@@ -294,6 +295,8 @@ run_glob_match(struct rego_machine *machine, const struct rego_value *const *arg
         sure = read_glob(arg[0]->text, end, &glob);
         found = sure && match_parts(&glob, 0, glob.parts, arg[2]->text, arg[2]->count);
     }
+    if (!rego_spend(machine, glob.comparisons))
+        return NULL;
     if (!sure || glob.comparisons > COMPARISONS_MAX)
         return rego_give_up(machine, "a glob beyond the common ones");
     return rego_boolean(found);

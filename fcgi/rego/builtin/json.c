@@ -148,7 +148,8 @@ tree_of(struct rego_machine *machine, const struct rego_value *list)
         return NULL;
     struct rego_value *tree = rego_object(machine->arena, 0);
     for (uint32_t i = 0; tree != NULL && i < list->count; i++) {
-        const struct rego_value *path = rego_json_path(machine, list->item[i]);
+        const struct rego_value *path =
+            rego_spend(machine, tree->count) ? rego_json_path(machine, list->item[i]) : NULL;
         if (path == NULL || path->count > REGO_DEPTH_MAX
             || (path->count > 0 && !put_path(machine, tree, path, 0)))
             return NULL;
@@ -229,11 +230,13 @@ run_json_filter(struct rego_machine *machine, const struct rego_value *const *ar
     return tree != NULL ? filter_tree(machine, arg[0], tree) : NULL;
 }
 
-static bool is_subset(const struct rego_value *super, const struct rego_value *sub);
+static bool is_subset(struct rego_machine *machine, const struct rego_value *super,
+                      const struct rego_value *sub);
 
 /* True if the items of an array stand in another without a gap, or those of a set in an array. */
 static bool
-is_list_subset(const struct rego_value *super, const struct rego_value *sub)
+is_list_subset(struct rego_machine *machine, const struct rego_value *super,
+               const struct rego_value *sub)
 {
     if (super->type == REGO_SET || sub->type == REGO_SET) {
         uint32_t found = 0;
@@ -248,17 +251,18 @@ is_list_subset(const struct rego_value *super, const struct rego_value *sub)
         uint32_t i = 0;
         while (i < sub->count && rego_compare(super->item[from + i], sub->item[i]) == 0)
             i++;
-        if (i == sub->count)
+        if (i == sub->count || !rego_spend(machine, 1 + (uint64_t) i))
             return true;
     }
     return false;
 }
 
 static bool
-is_subset(const struct rego_value *super, const struct rego_value *sub)
+is_subset(struct rego_machine *machine, const struct rego_value *super,
+          const struct rego_value *sub)
 {
     if (super->type != REGO_OBJECT)
-        return is_list_subset(super, sub);
+        return is_list_subset(machine, super, sub);
     for (uint32_t i = 0; i < sub->count; i++) {
         const struct rego_value *value = rego_get(super, sub->member[i].key);
         const struct rego_value *wanted = sub->member[i].value;
@@ -266,7 +270,7 @@ is_subset(const struct rego_value *super, const struct rego_value *sub)
             return false;
         if (rego_compare(value, wanted) != 0
             && (value->type < REGO_ARRAY || value->type != wanted->type
-                || !is_subset(value, wanted)))
+                || !is_subset(machine, value, wanted)))
             return false;
     }
     return true;
@@ -275,11 +279,11 @@ is_subset(const struct rego_value *super, const struct rego_value *sub)
 static const struct rego_value *
 run_object_subset(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    (void) machine;
     bool lists = arg[0]->type == REGO_ARRAY && arg[1]->type == REGO_SET;
     if (arg[0]->type < REGO_ARRAY || (arg[0]->type != arg[1]->type && !lists))
         return NULL;
-    return rego_boolean(is_subset(arg[0], arg[1]));
+    bool subset = is_subset(machine, arg[0], arg[1]);
+    return machine->outcome == REGO_DONE ? rego_boolean(subset) : NULL;
 }
 
 static const struct rego_value *
@@ -293,7 +297,7 @@ run_reachable(struct rego_machine *machine, const struct rego_value *const *arg)
         const struct rego_value *node = queue->item[at], *edges = rego_get(arg[0], node);
         if (edges == NULL || rego_has(reached, node))
             continue;
-        if (!rego_add(machine->arena, reached, node))
+        if (!rego_spend(machine, reached->count) || !rego_add(machine->arena, reached, node))
             return NULL;
         bool list = edges->type == REGO_ARRAY || edges->type == REGO_SET;
         for (uint32_t i = 0; list && i < edges->count; i++)

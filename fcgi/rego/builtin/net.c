@@ -14,6 +14,9 @@
 /* Addresses that a network is expanded to: a larger one takes its time in the engine. */
 #define EXPANDED_BITS_MAX 12
 
+/* Steps to read two networks and to compare them. */
+#define STEPS_A_PAIR 64
+
 /* An address as a number. */
 __extension__ typedef unsigned __int128 address_number;
 
@@ -99,8 +102,14 @@ network_has(const struct network *network, const struct network *address)
 static bool
 is_doubtful(const struct rego_value *value)
 {
+    struct network address;
     if (value->type != REGO_STRING)
         return false;
+    const char *slash = memchr(value->text, '/', value->count);
+    if (slash != NULL && memchr(value->text, ':', (size_t) (slash - value->text)) != NULL
+        && net_read_address(value->text, (size_t) (slash - value->text), &address)
+        && address.octets == 4)
+        return true;
     return memchr(value->text, '%', value->count) != NULL
            || (memchr(value->text, ':', value->count) != NULL
                && memchr(value->text, '.', value->count) != NULL);
@@ -174,7 +183,7 @@ run_cidr_contains_matches(struct rego_machine *machine, const struct rego_value 
 {
     struct rego_value *found = rego_set(machine->arena, 0);
     for (uint32_t i = 0; found != NULL && i < items_of(arg[0]); i++)
-        for (uint32_t k = 0; k < items_of(arg[1]); k++) {
+        for (uint32_t k = 0; k < items_of(arg[1]) && rego_spend(machine, STEPS_A_PAIR); k++) {
             const struct rego_value *item[2], *place[2] = {place_of(machine, arg[0], i, &item[0]),
                                                            place_of(machine, arg[1], k, &item[1])};
             const struct rego_value *both[2] = {address_of(item[0]), address_of(item[1])};
@@ -190,7 +199,7 @@ run_cidr_contains_matches(struct rego_machine *machine, const struct rego_value 
                 || !rego_add(machine->arena, found, pair))
                 return NULL;
         }
-    return found;
+    return machine->outcome == REGO_DONE ? found : NULL;
 }
 
 static address_number

@@ -126,6 +126,8 @@ run_divide(struct rego_machine *machine, const struct rego_value *const *arg)
     int64_t n[2];
     if (!read_integers(machine, arg, 2, n) || n[1] == 0)
         return NULL;
+    if (n[0] == 0 && n[1] < 0)
+        return rego_give_up(machine, "a division that gives -0");
     if (n[1] == -1)
         return result_of(machine, n[0] == INT64_MIN, n[0] == INT64_MIN ? 0 : -n[0]);
     if (n[0] % n[1] != 0)

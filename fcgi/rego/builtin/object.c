@@ -12,8 +12,9 @@ keys_of(struct rego_machine *machine, const struct rego_value *value)
         return value;
     struct rego_value *keys = value->type >= REGO_ARRAY ? rego_set(machine->arena, 0) : NULL;
     for (uint32_t i = 0; keys != NULL && i < value->count; i++)
-        if (!rego_add(machine->arena, keys,
-                      value->type == REGO_OBJECT ? value->member[i].key : value->item[i]))
+        if (!rego_spend(machine, keys->count)
+            || !rego_add(machine->arena, keys,
+                         value->type == REGO_OBJECT ? value->member[i].key : value->item[i]))
             return NULL;
     return keys;
 }

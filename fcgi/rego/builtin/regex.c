@@ -72,6 +72,7 @@ matches_next(struct matches *matches)
 static const struct rego_value *
 matches_end(struct matches *matches, const struct rego_value *result)
 {
+    rego_spend(matches->machine, (uint64_t) pattern_steps(matches->search));
     talloc_free(matches->search);
     return matches->machine->outcome == REGO_DONE ? result : NULL;
 }

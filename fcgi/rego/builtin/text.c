@@ -21,6 +21,9 @@ point_length(const struct rego_value *text, uint32_t at)
     return end - at;
 }
 
+/* Octets that are compared in a step. */
+#define OCTETS_A_STEP 16
+
 /* True if a code point is one of those of the other text. */
 static bool
 is_in_cutset(const char *point, uint32_t length, const struct rego_value *cutset)
@@ -42,12 +45,16 @@ trim_sides(struct rego_machine *machine, const struct rego_value *const *arg, bo
     uint32_t from = 0, to = arg[0]->count, each;
     for (; left && from < to; from += each) {
         each = point_length(arg[0], from);
+        if (!rego_spend(machine, arg[1]->count))
+            return NULL;
         if (!is_in_cutset(arg[0]->text + from, each, arg[1]))
             break;
     }
     for (; right && to > from; to -= each) {
         for (each = 1; each < to - from && (arg[0]->text[to - each] & 0xc0) == 0x80;)
             each++;
+        if (!rego_spend(machine, arg[1]->count))
+            return NULL;
         if (!is_in_cutset(arg[0]->text + to - each, each, arg[1]))
             break;
     }
@@ -125,9 +132,11 @@ run_indexof_n(struct rego_machine *machine, const struct rego_value *const *arg)
     int64_t point = 0;
     for (uint32_t at = 0; places != NULL && at < arg[0]->count;
          at += point_length(arg[0], at), point++)
-        if (arg[0]->count - at >= arg[1]->count
-            && memcmp(arg[0]->text + at, arg[1]->text, arg[1]->count) == 0
-            && !rego_append(machine->arena, places, rego_integer(machine->arena, point)))
+        if (!rego_spend(machine, arg[1]->count / OCTETS_A_STEP))
+            return NULL;
+        else if (arg[0]->count - at >= arg[1]->count
+                 && memcmp(arg[0]->text + at, arg[1]->text, arg[1]->count) == 0
+                 && !rego_append(machine->arena, places, rego_integer(machine->arena, point)))
             return NULL;
     return places;
 }
@@ -170,6 +179,8 @@ run_replace_n(struct rego_machine *machine, const struct rego_value *const *arg)
     buf_init(&text, machine->arena->mem, TEXT_MAX);
     for (uint32_t at = 0; at < arg[1]->count;) {
         const struct rego_member *member = text_at(arg[0], arg[1], at);
+        if (!rego_spend(machine, arg[0]->count))
+            return NULL;
         if (member != NULL)
             buf_append(&text, member->value->text, member->value->count);
         else
@@ -192,7 +203,7 @@ is_texts(const struct rego_value *value)
 
 /* True if one of the texts begins (or ends) with one of the others. */
 static const struct rego_value *
-match_any(const struct rego_value *const *arg, bool end)
+match_any(struct rego_machine *machine, const struct rego_value *const *arg, bool end)
 {
     if (!is_texts(arg[0]) || !is_texts(arg[1]))
         return NULL;
@@ -200,28 +211,26 @@ match_any(const struct rego_value *const *arg, bool end)
     const struct rego_value *const *part = arg[1]->type == REGO_STRING ? &arg[1] : arg[1]->item;
     uint32_t texts = arg[0]->type == REGO_STRING ? 1 : arg[0]->count;
     uint32_t parts = arg[1]->type == REGO_STRING ? 1 : arg[1]->count;
-    for (uint32_t i = 0; i < texts; i++)
+    for (uint32_t i = 0; i < texts && rego_spend(machine, parts); i++)
         for (uint32_t k = 0; k < parts; k++)
             if (text[i]->count >= part[k]->count
                 && memcmp(text[i]->text + (end ? text[i]->count - part[k]->count : 0),
                           part[k]->text, part[k]->count)
                        == 0)
                 return &rego_true;
-    return &rego_false;
+    return machine->outcome == REGO_DONE ? &rego_false : NULL;
 }
 
 static const struct rego_value *
 run_any_prefix(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    (void) machine;
-    return match_any(arg, false);
+    return match_any(machine, arg, false);
 }
 
 static const struct rego_value *
 run_any_suffix(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    (void) machine;
-    return match_any(arg, true);
+    return match_any(machine, arg, true);
 }
 
 static const struct rego_value *

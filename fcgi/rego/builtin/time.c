@@ -20,8 +20,8 @@ run_now(struct rego_machine *machine, const struct rego_value *const *arg)
     return rego_integer(machine->arena, machine->question->now_ns);
 }
 
-/* Read a time: nanoseconds, or [nanoseconds, zone]. False: it is none (undefined), or left to the
- * engine. */
+/* Read a time: nanoseconds, or [nanoseconds, zone, layout]; OPA looks at no more items. False: it
+ * is none (undefined), or left to the engine. */
 static bool
 time_read_time(struct rego_machine *machine, const struct rego_value *value, struct tm *ret)
 {
@@ -30,11 +30,11 @@ time_read_time(struct rego_machine *machine, const struct rego_value *value, str
         if (value->count == 0)
             return false;
         ns = value->item[0];
-        for (uint32_t i = 1; i < value->count; i++)
+        for (uint32_t i = 1; i < value->count && i < 3; i++)
             if (value->item[i]->type != REGO_STRING)
                 return false;
         if (value->count > 1 && value->item[1]->count > 0
-            && strcmp(value->item[1]->text, "UTC") != 0) {
+            && (value->item[1]->count != 3 || memcmp(value->item[1]->text, "UTC", 3) != 0)) {
             rego_give_up(machine, "a time zone other than UTC");
             return false;
         }

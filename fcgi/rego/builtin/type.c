@@ -6,6 +6,9 @@
 #include "rego/builtin/builtin.h"
 #include "rego/number.h"
 
+/* Octets of a number without an exponent that binary64 can hold in any case. */
+#define PLAIN_DIGITS_MAX 300
+
 static const char *const type_names[] = {
     [REGO_NULL] = "null",     [REGO_BOOLEAN] = "boolean", [REGO_NUMBER] = "number",
     [REGO_STRING] = "string", [REGO_ARRAY] = "array",     [REGO_OBJECT] = "object",
@@ -46,11 +49,13 @@ run_to_number(struct rego_machine *machine, const struct rego_value *const *arg)
     case REGO_NUMBER:
         return arg[0];
     case REGO_STRING:
-        if (number_is_json(arg[0]->text, arg[0]->count))
+        /* OPA refuses those beyond binary64, such as "1e400". */
+        if (number_is_json(arg[0]->text, arg[0]->count) && arg[0]->count <= PLAIN_DIGITS_MAX
+            && strpbrk(arg[0]->text, "eE") == NULL)
             return rego_number(machine->arena, arg[0]->text, arg[0]->count);
         /* OPA also takes texts such as "1_0", "0x1p-2" or "Inf" apart. */
         return arg[0]->count > 0 && strpbrk(arg[0]->text, "_.xXpPnNfFeE+0123456789") != NULL
-                   ? rego_give_up(machine, "to_number() of a text that is no JSON number")
+                   ? rego_give_up(machine, "to_number() of a text that is no plain number")
                    : NULL;
     default:
         return NULL;
@@ -75,7 +80,7 @@ run_cast_set(struct rego_machine *machine, const struct rego_value *const *arg)
         return arg[0];
     struct rego_value *set = arg[0]->type == REGO_ARRAY ? rego_set(machine->arena, 0) : NULL;
     for (uint32_t i = 0; set != NULL && i < arg[0]->count; i++)
-        if (!rego_add(machine->arena, set, arg[0]->item[i]))
+        if (!rego_spend(machine, set->count) || !rego_add(machine->arena, set, arg[0]->item[i]))
             return NULL;
     return set;
 }

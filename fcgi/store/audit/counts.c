@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/audit/counts_private.h"
 
 /* The last id that was given out. Whoever got an id up to this one holds the lock of

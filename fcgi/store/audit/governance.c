@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/audit/counts_private.h"
 #include "store/db/db.h"
 

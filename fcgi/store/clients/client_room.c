@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/db/locks.h"
 
 /* The client that makes room is locked here and removed by the statement that follows, which sees

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/clients/client_room.h"
 
 #define DAY_SECONDS 86400

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/partitions.h"
 
 /* Depth of a summary; those of the handlers are flat, or have one list. */

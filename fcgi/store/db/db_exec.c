@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/db.h"
 
 enum az_status

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/db.h"
 
 const char *

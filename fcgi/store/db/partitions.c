@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/db/db.h"
 
 /* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the
@@ -16,7 +16,7 @@
  * before the expiry has ended by then. */
 #define GRACE_HOURS 1
 /* Days ahead in which a refresh family can end: it lives for at most a year
- * (base/settings_table.c). */
+ * (base/settings/settings_table.c). */
 #define FAMILY_DAYS_MAX 366
 /* Refresh tokens are kept for a day after the end of their family: the last access token can live
  * that long, and is revoked through them. */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/digest.h"
 #include "store/db/db.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "crypto/token.h"
 #include "store/db/db.h"

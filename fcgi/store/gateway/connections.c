@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/b64url.h"
-#include "base/jsonx.h"
-#include "base/settings.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
@@ -146,6 +146,7 @@ open_secrets(struct op *op, const char *place, const unsigned char *box, size_t 
     *ret = (struct connection_secrets){
         .access_token = take_secret(op, object, "access_token"),
         .refresh_token = take_secret(op, object, "refresh_token"),
+        .issuer = take_secret(op, object, "issuer"),
         .typed = take_secret(op, object, "typed"),
     };
     return true;
@@ -155,9 +156,10 @@ static enum az_status
 seal_secrets(struct op *op, const char *place, const struct connection_secrets *secrets,
              unsigned char **ret, size_t *ret_length)
 {
-    json_t *object = jsonx_own(op->mem, json_pack("{s:s*,s:s*,s:s*}", "access_token",
-                                                  secrets->access_token, "refresh_token",
-                                                  secrets->refresh_token, "typed", secrets->typed));
+    json_t *object =
+        jsonx_own(op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*}", "access_token", secrets->access_token,
+                                     "refresh_token", secrets->refresh_token, "issuer",
+                                     secrets->issuer, "typed", secrets->typed));
     char *text = object != NULL ? jsonx_dump(op->mem, object) : NULL;
     bool sealed = text != NULL && place != NULL
                   && keyring_seal(op->mem, op->az->keyring, KEYRING_CONNECTION, place, text,

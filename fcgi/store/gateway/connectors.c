@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "managed/manifest.h"
 
 /* The manifest is given as it was written: jsonb would write the numbers of a schema anew. */

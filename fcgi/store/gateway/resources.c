@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/keyring.h"
 #include "managed/auth.h"
 #include "managed/document.h"
@@ -14,8 +14,6 @@
 
 /* Resources that a process remembers. */
 #define REMEMBERED_MAX 512
-/* Nesting of a stored document: that of a request body, and its tools. */
-#define DOCUMENT_DEPTH 40
 
 /* A parsed resource. */
 struct remembered {
@@ -130,7 +128,8 @@ column_json(TALLOC_CTX *mem, const PGresult *result, int row, int column)
 {
     const char *text = db_get(result, row, column);
     json_t *value = NULL;
-    if (text == NULL || jsonx_parse(mem, text, strlen(text), DOCUMENT_DEPTH, &value, NULL) != AZ_OK)
+    if (text == NULL
+        || jsonx_parse(mem, text, strlen(text), MANAGED_DOCUMENT_DEPTH, &value, NULL) != AZ_OK)
         return NULL;
     return value;
 }
@@ -339,7 +338,7 @@ resource_read_tools(struct op *op, const struct managed_resource *resource, json
     db_number(&params, resource->id);
     enum az_status st = db_fetch_text(op, &managed_read_tools_stmt, &params, &text);
     if (st == AZ_OK && text != NULL
-        && jsonx_parse(op->mem, text, strlen(text), DOCUMENT_DEPTH, &tools, NULL) != AZ_OK)
+        && jsonx_parse(op->mem, text, strlen(text), MANAGED_DOCUMENT_DEPTH, &tools, NULL) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the tools of managed resource %s cannot be read",
                        resource->name);
     if (st == AZ_OK)

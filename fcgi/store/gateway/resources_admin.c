@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
+#include "managed/document.h"
 #include "store/db/db.h"
-
-/* Nesting of the columns that are JSON. */
-#define COLUMN_DEPTH 40
 
 /*
  * The document as it was stored, then what the service knows. They are put together as texts: jsonb
@@ -74,9 +72,10 @@ resource_stored_read(struct op *op, const PGresult *result, struct resource_stor
                *tools = db_get(result, 0, STORED_TOOLS);
     unsigned char *sealed = NULL;
     enum az_status st =
-        jsonx_parse(op->mem, set, strlen(set), COLUMN_DEPTH, &stored->secrets_set, NULL);
+        jsonx_parse(op->mem, set, strlen(set), MANAGED_DOCUMENT_DEPTH, &stored->secrets_set, NULL);
     if (st == AZ_OK)
-        st = jsonx_parse(op->mem, tools, strlen(tools), COLUMN_DEPTH, &stored->tools, NULL);
+        st = jsonx_parse(op->mem, tools, strlen(tools), MANAGED_DOCUMENT_DEPTH, &stored->tools,
+                         NULL);
     if (st == AZ_OK && db_get(result, 0, STORED_SECRETS_SEALED) != NULL)
         st = db_get_octets(op->mem, result, 0, STORED_SECRETS_SEALED, &sealed,
                            &stored->sealed_length);

@@ -7,8 +7,8 @@
 #include "managed/managed.h"
 #include "store/db/json_rows.h"
 
-/* The columns that a save writes; admin/managed_resource_dto.c fills them. Neither the key nor the
- * secrets: those have parameters of their own. */
+/* The columns that a save writes; admin/gateway/managed_resource_dto.c fills them. Neither the key
+ * nor the secrets: those have parameters of their own. */
 #define RESOURCES_ADMIN_COLUMNS                                                                    \
     "upstream_type, enabled, document, tools, secrets_set, missing, status, status_reason"
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/iso8601.h"
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "store/gateway/resources.h"
 

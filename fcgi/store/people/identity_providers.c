@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/db.h"
 
 /* Nesting of authorizeParams, an object of strings. */

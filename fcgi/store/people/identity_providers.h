@@ -20,8 +20,8 @@ struct identity_provider {
     const unsigned char
         *secret_sealed;   /* our secret there, sealed; NULL: public client with PKCE */
     size_t secret_length; /* octets */
-    const char *authorization_endpoint; /* NULL: taken from discovery (oidc/upstream.h), so the next
-                                           three */
+    const char *authorization_endpoint; /* NULL: taken from discovery (oidc/upstream/upstream.h), so
+                                           the next three */
     const char *token_endpoint;
     const char *userinfo_endpoint;
     const char *jwks_uri;

@@ -2,7 +2,7 @@
 
 #include "store/people/session_cleanup.h"
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/db/db.h"
 
 /* Locked rows are left for the next run: housekeeping does not wait. A session whose stored end is

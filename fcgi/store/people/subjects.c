@@ -2,7 +2,7 @@
 
 #include "store/people/subjects.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/db.h"
 
 /* The writes of session_create_stmt (sessions.c) without a session. A name that a subject or a

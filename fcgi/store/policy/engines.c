@@ -3,7 +3,7 @@
 #include "store/policy/engines.h"
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/db/db.h"
 
 /* Reports of engines may be lost in a crash: engines repeat them, and no decision depends on them.

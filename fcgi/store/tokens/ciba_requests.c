@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "crypto/secret.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"

@@ -2,7 +2,7 @@
 
 #include "store/tokens/grants.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/partitions.h"
 #include "store/db/purge.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
 #include "store/tokens/grants.h"
@@ -13,7 +13,7 @@
 /* Hours in a day, and the longest life of a code in hours; they limit the bucket of a code. */
 #define DAY_HOURS 24
 #define CODE_HOURS_MAX 1
-/* Longest life of a family in hours: a year (base/settings_table.c). */
+/* Longest life of a family in hours: a year (base/settings/settings_table.c). */
 #define FAMILY_HOURS_MAX (366 * DAY_HOURS)
 
 /* Columns of r (the refresh token), g, c, p and s. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "store/clients/client_use.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/settings/settings.h"
 #include "crypto/keypair.h"
 #include "crypto/keyring.h"
 #include "store/db/db.h"

@@ -2,7 +2,7 @@
 
 #include "store/uma/tickets.h"
 
-#include "base/jsonx.h"
+#include "base/json/jsonx.h"
 #include "store/db/purge.h"
 
 enum uma_ticket_insert_column { TICKET_UNKNOWN, TICKET_BEYOND, TICKET_MADE };

@@ -101,6 +101,7 @@ sub start {
     $self->{server} = Authz::Web->start( $self->{web}, $self );
     $self->start_opa   if !$shares_opa;
     $self->await_ready if !$option{not_ready};
+    $self->await_plan  if !$option{not_ready} && $self->decides_in_process;
     return $self;
 }
 
@@ -118,6 +119,9 @@ sub settings {
         %{ $self->{settings} // {} },
     };
 }
+
+# True if the workers decide by a plan, and not OPA.
+sub decides_in_process { my ($self) = @_; return ( $self->settings->{SVC_POLICY_ENGINE} // 'opa' ) eq 'embedded' }
 
 sub database_url { my ($self) = @_; return $self->{postgres}->url( $self->{database}, $self->{postgres_socket} ) }
 
@@ -200,7 +204,8 @@ sub ready_as {
 sub await_plan {
     my ($self) = @_;
     my $there = sub {
-        my ($check) = grep { $_->{name} eq 'plan' } @{ $self->http->get('/health/ready')->member('checks') // [] };
+        my ($check) =
+          grep { $_->{name} eq 'plan' } @{ $self->{http}->get("$self->{path}/health/ready")->member('checks') // [] };
         return $check && $check->{status} eq 'UP';
     };
     return unless defined Authz::Process::until_true( 30, $there );

@@ -94,6 +94,9 @@ local_minute := (clock[0] * 60) + clock[1] if {
 	clock := time.clock([input.request.now * 1000000000, row.hours.tz])
 }
 
-minutes(text) := (to_number(substring(text, 0, 2)) * 60) + to_number(substring(text, 3, 2)) if {
+minutes(text) := (two_digits(text, 0) * 60) + two_digits(text, 3) if {
 	regex.match(`^([01][0-9]|2[0-3]):[0-5][0-9]$`, text)
 }
+
+# "09" alone would be a number that JSON does not allow, which only OPA reads.
+two_digits(text, at) := to_number(concat("", ["1", substring(text, at, 2)])) - 100

@@ -1,0 +1,44 @@
+/* The filters of the audit log, as parameters of a query. */
+#ifndef AZ_ADMIN_AUDIT_AUDIT_FILTER_H
+#define AZ_ADMIN_AUDIT_AUDIT_FILTER_H
+
+#include "http/route.h"
+#include "store/audit/rows.h"
+
+/* Longest filters, in octets. A longer one matches nothing. */
+#define AUDIT_FILTER_TEXT_MAX 512
+
+/* The values of the filter `outcome`, ending with NULL. */
+extern const char *const audit_filter_outcomes[];
+
+/* The parameters that a page and an export share, for a list of struct route_param. */
+/* clang-format off */
+#define AUDIT_FILTER_PARAMS \
+    {.name = "endpoint", .help = "Only rows of this endpoint"}, \
+    {.name = "clientId", .help = "Only rows of this client"}, \
+    {.name = "subjectId", .help = "Only rows of this user"}, \
+    {.name = "outcome", .words = audit_filter_outcomes, .help = "Only rows with this outcome"}, \
+    {.name = "flowId", .help = "Only rows of this flow, a UUID"}, \
+    {.name = "requestId", .help = "Only the row of this request"}
+#define AUDIT_FILTER_DAYS \
+    {.name = "from", .help = "First day, like 2026-01-31, in UTC"}, \
+    {.name = "to", .help = "Last day, like 2026-01-31, in UTC"}
+/* clang-format on */
+
+/* Seconds of a day. */
+#define AUDIT_DAY 86400LL
+
+/*
+ * Read the filters of the request. Unknown parameters are ignored, an empty one counts as absent,
+ * and every fault is in the answer's fieldErrors. `from` and `to` are days (UTC), both inclusive;
+ * `fromInstant` is inclusive and `toInstant` is not.
+ */
+enum az_status audit_filter_read(struct request *req, struct audit_filter *ret);
+
+/* Read a day, YYYY-MM-DD, as its first millisecond. False: another text. */
+bool audit_filter_day(const char *text, int64_t *ret_ms);
+
+/* Return the value of a parameter; NULL: absent or empty. */
+const char *audit_filter_param(const struct request *req, const char *name);
+
+#endif

@@ -1,0 +1,131 @@
+#include "config.h"
+
+#include "admin/audit/audit_logs.h"
+
+#include "admin/audit/audit_filter.h"
+#include "admin/audit/audit_text.h"
+#include "admin/page_place.h"
+#include "admin/path_id.h"
+
+/* clang-format off */
+const struct route_param audit_logs_params[] = {
+    AUDIT_FILTER_PARAMS,
+    AUDIT_FILTER_DAYS,
+    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
+    {.name = "size", .min = 1, .max = AUDIT_SIZE_MAX, .help = "Rows of a page"},
+    {.name = "sort", .repeatable = true, .help = "Ignored: the newest row is always first"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* Limits of a page. */
+static const struct page_limits audit_limits = {AUDIT_SIZE, AUDIT_SIZE_MAX, AUDIT_OFFSET_MAX,
+                                                "filters or the export"};
+
+/* The page that was asked for, and the number of rows on it and on all pages. */
+struct place {
+    int64_t number, size; /* from 0; rows */
+    int64_t rows, total;
+};
+
+/* Append the rows of a result with commas between them, each with memory of its own. */
+static enum az_status
+append_rows(struct op *op, const PGresult *result, bool first, struct buf *out)
+{
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct op each = *op;
+        struct audit_row row;
+        each.mem = talloc_new(op->mem);
+        enum az_status st = audit_rows_get(&each, result, i, &row);
+        if (st != AZ_OK) {
+            op->fault = each.fault;
+            return st;
+        }
+        if (i > 0 || !first)
+            buf_append_char(out, ',');
+        audit_text_json(out, &row);
+        talloc_free(each.mem);
+    }
+    return AZ_OK;
+}
+
+static enum az_status
+respond_text(struct request *req, struct buf *out)
+{
+    size_t length;
+    char *text = buf_take(out, &length);
+    if (text == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, "The response is too large; ask for fewer rows",
+                       "a page of audit rows is too large, or out of memory");
+    return respond_octets(req, 200, "application/json", text, length);
+}
+
+/* No row on a page is beyond the total, whatever was dropped or written between two statements. */
+static void
+settle_total(struct place *page)
+{
+    int64_t seen = page->number * page->size + page->rows;
+    if (page->rows > 0 && page->total < seen)
+        page->total = seen;
+}
+
+#define SORT "{\"empty\":true,\"sorted\":false,\"unsorted\":true}"
+
+/* Append the members of PageAuditLogDto behind the rows. */
+static void
+append_place(struct buf *out, const struct place *page)
+{
+    int64_t pages = (page->total + page->size - 1) / page->size;
+    buf_append_format(out,
+                      "],\"empty\":%s,\"first\":%s,\"last\":%s,\"number\":%lld,\"size\":%lld,"
+                      "\"numberOfElements\":%lld,\"totalPages\":%lld,\"totalElements\":%lld,"
+                      "\"pageable\":{\"offset\":%lld,\"pageNumber\":%lld,\"pageSize\":%lld,"
+                      "\"paged\":true,\"unpaged\":false,\"sort\":" SORT "},\"sort\":" SORT "}",
+                      page->rows == 0 ? "true" : "false", page->number == 0 ? "true" : "false",
+                      page->number + 1 >= pages ? "true" : "false", (long long) page->number,
+                      (long long) page->size, (long long) page->rows, (long long) pages,
+                      (long long) page->total, (long long) (page->number * page->size),
+                      (long long) page->number, (long long) page->size);
+}
+
+enum az_status
+audit_logs_handle(struct request *req)
+{
+    const struct page_place asked = page_place_read(req, &audit_limits);
+    struct place page = {.number = asked.number, .size = asked.size};
+    struct audit_filter filter;
+    struct audit_page found;
+    BUF_AUTO out;
+    buf_init(&out, req->op.mem, HTTP_ANSWER_MAX);
+    enum az_status st = audit_filter_read(req, &filter);
+    if (st == AZ_OK)
+        st = audit_rows_page(&req->op, &filter, page.number * page.size, page.size, &found);
+    if (st != AZ_OK)
+        return st;
+    buf_append_text(&out, "{\"content\":[");
+    for (size_t i = 0; i < found.results && st == AZ_OK; i++) {
+        st = append_rows(&req->op, found.result[i], page.rows == 0, &out);
+        page.rows += PQntuples(found.result[i]);
+    }
+    page.total = found.total;
+    settle_total(&page);
+    append_place(&out, &page);
+    return st == AZ_OK ? respond_text(req, &out) : st;
+}
+
+enum az_status
+audit_log_handle(struct request *req)
+{
+    int64_t id;
+    PGresult *result;
+    BUF_AUTO out;
+    buf_init(&out, req->op.mem, AUDIT_TEXT_MAX);
+    enum az_status st = path_id_read(req, &id);
+    if (st == AZ_OK)
+        st = audit_rows_fetch(&req->op, id, &result);
+    if (st == AZ_OK && PQntuples(result) == 0)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such audit row");
+    if (st == AZ_OK)
+        st = append_rows(&req->op, result, true, &out);
+    return st == AZ_OK ? respond_text(req, &out) : st;
+}

@@ -1,0 +1,23 @@
+/* GET /admin/api/audit-logs (specification 4.12): a page of audit rows, newest first, or one. */
+#ifndef AZ_ADMIN_AUDIT_AUDIT_LOGS_H
+#define AZ_ADMIN_AUDIT_AUDIT_LOGS_H
+
+#include "http/route.h"
+
+/* Rows of a page: by default (specification 8), and at most. Unpacked, a row has some 3 KB. */
+#define AUDIT_SIZE 20
+#define AUDIT_SIZE_MAX 200
+
+/* The last row that a page can begin with. The database passes over the rows before it, 100,000 in
+ * some 50 ms; filters and the export lead further. */
+#define AUDIT_OFFSET_MAX 100000
+
+extern const struct route_param audit_logs_params[];
+
+/* 200 PageAuditLogDto; 400 with fieldErrors. */
+enum az_status audit_logs_handle(struct request *req);
+
+/* 200 AuditLogDto, or 404. */
+enum az_status audit_log_handle(struct request *req);
+
+#endif

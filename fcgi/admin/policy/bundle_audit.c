@@ -1,0 +1,198 @@
+#include "config.h"
+
+#include "admin/policy/bundle_audit.h"
+
+#include <string.h>
+
+#include "admin/path_id.h"
+#include "admin/policy/policy_bundle.h"
+#include "admin/policy/policy_request.h"
+#include "admin/resource.h"
+#include "base/digits.h"
+#include "base/iso8601.h"
+#include "base/json/jsonx.h"
+#include "policy/save/bundle_diff.h"
+#include "policy/save/rollback.h"
+#include "store/policy/bundle_history.h"
+
+/* clang-format off */
+const struct route_param bundle_audit_list_params[] = {
+    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
+    {.name = "size", .min = 1, .max = BUNDLE_AUDIT_SIZE_MAX, .help = "Bundles of a page"},
+    {.name = NULL}
+};
+const struct route_param bundle_audit_at_params[] = {
+    {.name = "timestamp", .required = true, .help = "Time like 2026-01-31T12:00:00Z"},
+    {.name = NULL}
+};
+const struct route_param bundle_audit_diff_params[] = {
+    {.name = "from", .required = true, .max = INT64_MAX, .help = "Id of the earlier bundle"},
+    {.name = "to", .required = true, .max = INT64_MAX, .help = "Id of the later bundle"},
+    {.name = NULL}
+};
+/* clang-format on */
+
+static enum az_status
+no_such_bundle(struct request *req)
+{
+    return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such bundle");
+}
+
+/* ---- one entry or many ---- */
+
+enum az_status
+bundle_audit_list_handle(struct request *req)
+{
+    const char *page = request_param(req, "page"), *size = request_param(req, "size"), *list;
+    int64_t number = 0, count = BUNDLE_AUDIT_SIZE;
+    bool good = true;
+    if (page != NULL && !digits_read(page, INT32_MAX, &number)) {
+        request_field_error(req, "page", "must be a number of 0 or more");
+        good = false;
+    }
+    if (size != NULL && (!digits_read(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
+        request_field_error(
+            req, "size",
+            talloc_asprintf(req->op.mem, "must be a number from 1 to %d", BUNDLE_AUDIT_SIZE_MAX));
+        good = false;
+    }
+    if (!good)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    enum az_status st = bundle_history_list(&req->op, number, count, &list);
+    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
+}
+
+static enum az_status
+bundle_audit_respond(struct request *req, enum az_status st, const char *dto)
+{
+    if (st != AZ_OK)
+        return st;
+    return resource_respond(req, "bundle", dto);
+}
+
+enum az_status
+bundle_audit_latest_handle(struct request *req)
+{
+    const char *dto = NULL;
+    enum az_status st = bundle_history_latest(&req->op, &dto);
+    return bundle_audit_respond(req, st, dto);
+}
+
+/* The database gets the time as it was parsed here, not the text of the caller. */
+enum az_status
+bundle_audit_at_handle(struct request *req)
+{
+    const char *timestamp = request_param(req, "timestamp"), *dto = NULL;
+    char text[ISO8601_MS_SIZE];
+    int64_t ms;
+    if (timestamp == NULL)
+        return policy_invalid_field(req, "timestamp", "is required");
+    if (iso8601_parse(timestamp, strlen(timestamp), &ms) != AZ_OK
+        || iso8601_format_ms(ms, text) != AZ_OK)
+        return policy_invalid_field(req, "timestamp",
+                                    "must be a date-time like 2026-01-31T12:00:00Z or "
+                                    "2026-01-31T12:00:00%2B02:00");
+    enum az_status st = bundle_history_at(&req->op, text, &dto);
+    return bundle_audit_respond(req, st, dto);
+}
+
+enum az_status
+bundle_audit_get_handle(struct request *req)
+{
+    const char *dto = NULL;
+    int64_t id = 0;
+    enum az_status st = path_id_read(req, &id);
+    if (st == AZ_OK)
+        st = bundle_history_fetch(&req->op, id, &dto);
+    return bundle_audit_respond(req, st, dto);
+}
+
+/* ---- the rows ---- */
+
+/* Read the rows of a bundle. AZ_CONFLICT: the bundle is known but its rows were not kept. */
+static enum az_status
+bundle_audit_fetch_content(struct request *req, int64_t id, json_t **ret)
+{
+    const char *dto = NULL;
+    json_t *content = NULL;
+    enum az_status st = bundle_history_content(&req->op, id, &content);
+    if (st == AZ_OK && content == NULL)
+        st = bundle_history_fetch(&req->op, id, &dto);
+    if (st != AZ_OK)
+        return st;
+    if (content == NULL && dto == NULL)
+        return no_such_bundle(req);
+    if (content == NULL)
+        return op_fail(
+            &req->op, AZ_CONFLICT,
+            talloc_asprintf(req->op.mem,
+                            "The rows of bundle %lld are not available: it was published "
+                            "by an older version",
+                            (long long) id),
+            NULL);
+    *ret = content;
+    return AZ_OK;
+}
+
+enum az_status
+bundle_audit_content_handle(struct request *req)
+{
+    json_t *content = NULL;
+    int64_t id = 0;
+    enum az_status st = path_id_read(req, &id);
+    if (st == AZ_OK)
+        st = bundle_audit_fetch_content(req, id, &content);
+    return st == AZ_OK ? respond_json(req, 200, content) : st;
+}
+
+static bool
+bundle_audit_id_param(struct request *req, const char *name, int64_t *ret)
+{
+    const char *text = request_param(req, name);
+    if (text != NULL && digits_read(text, INT64_MAX, ret))
+        return true;
+    request_field_error(req, name, text == NULL ? "is required" : "must be a bundle id");
+    return false;
+}
+
+enum az_status
+bundle_audit_diff_handle(struct request *req)
+{
+    json_t *from = NULL, *to = NULL;
+    int64_t from_id = 0, to_id = 0;
+    bool from_good = bundle_audit_id_param(req, "from", &from_id),
+         to_good = bundle_audit_id_param(req, "to", &to_id);
+    if (!from_good || !to_good)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    enum az_status st = bundle_audit_fetch_content(req, from_id, &from);
+    if (st == AZ_OK)
+        st = bundle_audit_fetch_content(req, to_id, &to);
+    return st == AZ_OK ? respond_json(req, 200, bundle_diff(req->op.mem, from, to)) : st;
+}
+
+/* ---- rollback ---- */
+
+/* Name the restored bundle in the audit row. */
+static void
+bundle_audit_note(struct request *req, int64_t id)
+{
+    req->audit.summary = jsonx_dump(
+        req->op.mem, jsonx_own(req->op.mem, json_pack("{s:I}", "bundle", (json_int_t) id)));
+}
+
+enum az_status
+bundle_audit_rollback_handle(struct request *req)
+{
+    struct deploy_result result = {.data_key = NULL};
+    json_t *content = NULL;
+    int64_t id = 0;
+    enum az_status st = path_id_read(req, &id);
+    if (st == AZ_OK)
+        bundle_audit_note(req, id);
+    if (st == AZ_OK)
+        st = bundle_audit_fetch_content(req, id, &content);
+    if (st != AZ_OK)
+        return st;
+    st = deploy_rollback(&req->op, content, req->admin_label, NULL, &result);
+    return policy_bundle_answer(req, st, "replace", &result);
+}

@@ -1,0 +1,39 @@
+/* /admin/api/bundle-audit: the bundles that were served, their rows, and rollback to one of them
+ * (specification 2.6, 4.12; gateway-admin.md 3.6). */
+#ifndef AZ_ADMIN_POLICY_BUNDLE_AUDIT_H
+#define AZ_ADMIN_POLICY_BUNDLE_AUDIT_H
+
+#include "http/route.h"
+
+/* Most entries of one page, and entries without `size` (specification 8). An entry names every rule
+ * and row of its bundle, so a page can be large; the history is not longer than this. */
+#define BUNDLE_AUDIT_SIZE_MAX 200
+#define BUNDLE_AUDIT_SIZE 50
+
+extern const struct route_param bundle_audit_list_params[];
+extern const struct route_param bundle_audit_at_params[];
+extern const struct route_param bundle_audit_diff_params[];
+
+/* Answer 200 with an array of BundleAuditLogDto, newest first. */
+enum az_status bundle_audit_list_handle(struct request *req);
+
+/* Answer 200 with one BundleAuditLogDto: the newest, the one active at `timestamp`, the one of an
+ * id. */
+enum az_status bundle_audit_latest_handle(struct request *req);
+enum az_status bundle_audit_at_handle(struct request *req);
+enum az_status bundle_audit_get_handle(struct request *req);
+
+/* Answer 200 with the rows of a bundle, or with the differences between two bundles
+ * (policy/save/bundle_diff.h). 409: the rows of a bundle were not kept. */
+enum az_status bundle_audit_content_handle(struct request *req);
+enum az_status bundle_audit_diff_handle(struct request *req);
+
+/*
+ * Deploy the rows of a bundle: rules and rows that were in it become as they were, others are
+ * deleted. Rules and rows that are in no bundle (disabled rules, rows with inBundle false) stay,
+ * and so do shipped rules, which belong to the program. 200 with PolicyBundleDeployResult of mode
+ * `replace`; refused as a deploy is.
+ */
+enum az_status bundle_audit_rollback_handle(struct request *req);
+
+#endif

@@ -1,0 +1,12 @@
+/* GET /admin/api/controls, /settings and /{id}: the settings of policy and its answers
+ * (specification 4.12; policy.md 6.4). */
+#ifndef AZ_ADMIN_POLICY_CONTROLS_H
+#define AZ_ADMIN_POLICY_CONTROLS_H
+
+#include "http/route.h"
+
+enum az_status controls_list_handle(struct request *req);
+enum az_status controls_settings_handle(struct request *req);
+enum az_status control_get_handle(struct request *req);
+
+#endif

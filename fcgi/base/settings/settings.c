@@ -1,0 +1,342 @@
+#include "config.h"
+
+#include "base/settings/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/digits.h"
+#include "base/words.h"
+
+/* Longest line of authz.conf, in octets. */
+#define LINE_MAXIMUM 4094
+
+void
+problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *line = talloc_vasprintf(mem, format, args);
+    va_end(args);
+    char **grown = talloc_realloc(mem, problems->line, char *, problems->count + 1);
+    if (grown == NULL || line == NULL)
+        return;
+    grown[problems->count++] = line;
+    problems->line = grown;
+}
+
+bool
+settings_engine_is_embedded(const struct settings *cfg)
+{
+    return strcmp(cfg->policy_engine, SETTINGS_EMBEDDED) == 0;
+}
+
+const struct setting *
+settings_find(const char *name)
+{
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        if (strcmp(row->name, name) == 0 || (row->alias != NULL && strcmp(row->alias, name) == 0))
+            return row;
+    return NULL;
+}
+
+/* A unit after a number. */
+struct unit {
+    enum setting_type type; /* of the settings that have it */
+    const char *name;       /* as written */
+    long factor;            /* of the number */
+};
+
+static const struct unit units[] = {
+    {SETTING_DURATION, "s",  1       },
+    {SETTING_DURATION, "m",  60      },
+    {SETTING_DURATION, "h",  3600    },
+    {SETTING_DURATION, "d",  86400   },
+    {SETTING_SIZE,     "B",  1       },
+    {SETTING_SIZE,     "KB", 1L << 10},
+    {SETTING_SIZE,     "MB", 1L << 20},
+    {SETTING_SIZE,     "GB", 1L << 30},
+};
+
+/* Read a decimal number within the limits of the row, with or without a unit of its type. */
+static bool
+settings_read_number(const struct setting *row, const char *text, long *ret)
+{
+    int64_t value;
+    size_t digits = digits_take(text, strlen(text), LONG_MAX, &value);
+    const char *end = text + digits;
+    long factor = *end == '\0' ? 1 : 0;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (units[i].type == row->type && strcmp(units[i].name, end) == 0)
+            factor = units[i].factor;
+    if (digits == 0 || factor == 0 || value > LONG_MAX / factor)
+        return false;
+    value *= factor;
+    if (value < row->minimum || value > row->maximum)
+        return false;
+    *ret = (long) value;
+    return true;
+}
+
+const char *
+settings_units(const struct setting *row)
+{
+    return row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted"
+           : row->type == SETTING_SIZE   ? " octets; units B, KB, MB and GB are accepted"
+                                         : "";
+}
+
+bool
+setting_is_number(const struct setting *row)
+{
+    return row->type == SETTING_NUMBER || row->type == SETTING_DURATION
+           || row->type == SETTING_SIZE;
+}
+
+/* True for a URL without query and fragment (RFC 8414 section 2) and without a final slash, so that
+ * an issuer has one spelling only. */
+static bool
+issuer_ok(const char *text)
+{
+    bool https = strncmp(text, "https://", 8) == 0;
+    if (!https && strncmp(text, "http://", 7) != 0)
+        return false;
+    const char *host = text + (https ? 8 : 7);
+    if (*host == '\0' || *host == '/' || text[strlen(text) - 1] == '/')
+        return false;
+    for (; *host != '\0'; host++)
+        if (!isgraph((unsigned char) *host) || strchr("?#\"\\<>@", *host) != NULL)
+            return false;
+    return true;
+}
+
+bool
+settings_is_blank(const char *text)
+{
+    return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+/* Return the words of `choices` joined by commas. */
+static const char *
+comma_words(TALLOC_CTX *mem, const char *const *words)
+{
+    char *text = talloc_strdup(mem, "");
+    for (const char *const *word = words; *word != NULL; word++)
+        text = talloc_asprintf_append_buffer(text, "%s%s", word == words ? "" : ",", *word);
+    return text;
+}
+
+/* Read the words of a list, each once; false if one of them is no choice, or if there is none. */
+static bool
+read_list(TALLOC_CTX *mem, const struct setting *row, const char *text, const char ***ret)
+{
+    size_t most = 0, count = 0;
+    while (row->choices[most] != NULL)
+        most++;
+    const char **list = talloc_zero_array(mem, const char *, (unsigned) most + 1);
+    char *copy = talloc_strdup(mem, text), *rest = copy, *word;
+    bool good = list != NULL && copy != NULL;
+    while (good && (word = strtok_r(rest, ", \t", &rest)) != NULL) {
+        const char *const *choice = row->choices;
+        while (*choice != NULL && strcmp(*choice, word) != 0)
+            choice++;
+        good = *choice != NULL;
+        if (good && !words_has(list, word))
+            list[count++] = *choice;
+    }
+    talloc_free(copy);
+    if (good && count > 0)
+        *ret = list;
+    return good && count > 0;
+}
+
+/* Set one value; a blank text without a default counts as not set. False with the reason if the
+ * text is not valid for the row. */
+static bool
+set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const char *text,
+          const char **ret_why)
+{
+    void *at = (char *) cfg + row->offset;
+    switch (row->type) {
+    case SETTING_TEXT:
+        *(const char **) at =
+            row->fallback == NULL && settings_is_blank(text) ? NULL : talloc_strdup(mem, text);
+        return true;
+    case SETTING_SECRET:
+        *(const char **) at = talloc_strdup(mem, text);
+        return true;
+    case SETTING_ISSUER:
+        *ret_why = "must be an http or https URL without query, fragment and final slash";
+        if (!issuer_ok(text))
+            return false;
+        *(const char **) at = talloc_strdup(mem, text);
+        return true;
+    case SETTING_CHOICE:
+        for (const char *const *word = row->choices; *word != NULL; word++)
+            if (strcmp(*word, text) == 0) {
+                *(const char **) at = *word;
+                return true;
+            }
+        *ret_why = "must be one of: ";
+        for (const char *const *word = row->choices; *word != NULL; word++)
+            *ret_why =
+                talloc_asprintf(mem, "%s%s%s", *ret_why, word == row->choices ? "" : ", ", *word);
+        return false;
+    case SETTING_LIST:
+        *ret_why = talloc_asprintf(mem, "must be one or more of %s, separated by commas",
+                                   comma_words(mem, row->choices));
+        return read_list(mem, row, text, at);
+    case SETTING_BOOL:
+        *ret_why = "must be true or false";
+        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
+            return false;
+        *(bool *) at = strcasecmp(text, "true") == 0;
+        return true;
+    case SETTING_NUMBER:
+    case SETTING_DURATION:
+    case SETTING_SIZE:
+        *ret_why = talloc_asprintf(mem, "must be a number from %ld to %ld%s", row->minimum,
+                                   row->maximum, settings_units(row));
+        return settings_read_number(row, text, at);
+    }
+    return false;
+}
+
+static void
+set_from(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const char *text,
+         const char *origin, struct problems *problems)
+{
+    const char *why = "is not valid";
+    if (set_value(mem, cfg, row, text, &why))
+        cfg->origin[row - settings_table] = origin;
+    else if (strcmp(origin, "environment") == 0)
+        problems_add(mem, problems, "%s: %s", row->name, why);
+    else
+        problems_add(mem, problems, "%s: %s: %s", origin, row->name, why);
+}
+
+/* SVC_ROTATION_* belong to a control plane (specification 8). */
+bool
+settings_knows(const char *name)
+{
+    return settings_find(name) != NULL || strncmp(name, "SVC_ROTATION_", 13) == 0
+           || strcmp(name, "SVC_CONFIG") == 0;
+}
+
+/* Read one line of authz.conf: blank, # comment, or NAME=VALUE with the value optionally in double
+ * or single quotes. */
+static void
+read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
+          struct problems *problems)
+{
+    char *name = line + strspn(line, " \t");
+    name[strcspn(name, "\r\n")] = '\0';
+    if (*name == '\0' || *name == '#')
+        return;
+    char *value = strchr(name, '=');
+    if (value == NULL) {
+        problems_add(mem, problems, "%s: the line is not NAME=VALUE; correct or delete it", origin);
+        return;
+    }
+    *value++ = '\0';
+    for (char *end = name + strlen(name); end > name && isspace((unsigned char) end[-1]);)
+        *--end = '\0';
+    value += strspn(value, " \t");
+    for (char *end = value + strlen(value); end > value && isspace((unsigned char) end[-1]);)
+        *--end = '\0';
+    size_t len = strlen(value);
+    if (len >= 2 && (value[0] == '"' || value[0] == '\'') && value[len - 1] == value[0]) {
+        value[len - 1] = '\0';
+        value++;
+    }
+    const struct setting *row = settings_find(name);
+    if (row != NULL)
+        set_from(mem, cfg, row, value, origin, problems);
+    else if (!settings_knows(name))
+        problems_add(mem, problems, "%s: unknown setting '%s'; see `authzctl config doc`", origin,
+                     name);
+}
+
+static void
+read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required,
+          struct problems *problems)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        if (required || errno != ENOENT)
+            problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s; set it to a readable file",
+                         path, strerror(errno));
+        return;
+    }
+    cfg->source_file = talloc_strdup(mem, path);
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    for (unsigned number = 1; (length = getline(&line, &size, file)) >= 0; number++) {
+        const char *origin = talloc_asprintf(mem, "%s:%u", path, number);
+        if (length - (line[length - 1] == '\n') > LINE_MAXIMUM)
+            problems_add(mem, problems, "%s: the line is longer than %d octets; shorten it", origin,
+                         LINE_MAXIMUM);
+        else if (strlen(line) != (size_t) length)
+            problems_add(mem, problems, "%s: the line contains a NUL octet; delete it", origin);
+        else
+            read_line(mem, cfg, line, origin, problems);
+    }
+    if (line != NULL)
+        explicit_bzero(line, size);
+    free(line);
+    fclose(file);
+}
+
+struct settings *
+settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems)
+{
+    struct settings *cfg = talloc_zero(mem, struct settings);
+    size_t rows = 0;
+    while (settings_table[rows].name != NULL)
+        rows++;
+    if (cfg == NULL
+        || (cfg->origin = talloc_zero_array(cfg, const char *, (unsigned) rows)) == NULL)
+        return NULL;
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        if (row->fallback != NULL)
+            set_from(cfg, cfg, row, row->fallback, "default", problems);
+    const char *named = getenv("SVC_CONFIG");
+    if (named != NULL && *named != '\0')
+        read_file(cfg, cfg, named, true, problems);
+    else if (file != NULL)
+        read_file(cfg, cfg, file, false, problems);
+    for (const struct setting *row = settings_table; row->name != NULL; row++) {
+        const char *text = getenv(row->name);
+        if (text == NULL && row->alias != NULL)
+            text = getenv(row->alias);
+        if (text != NULL)
+            set_from(cfg, cfg, row, text, "environment", problems);
+    }
+    return cfg;
+}
+
+const char *
+settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row)
+{
+    const void *at = (const char *) cfg + row->offset;
+    switch (row->type) {
+    case SETTING_BOOL:
+        return *(const bool *) at ? "true" : "false";
+    case SETTING_NUMBER:
+    case SETTING_DURATION:
+    case SETTING_SIZE:
+        return talloc_asprintf(mem, "%ld", *(const long *) at);
+    case SETTING_SECRET:
+        return *(const char *const *) at == NULL ? "" : "********";
+    case SETTING_LIST:
+        return comma_words(mem, *(const char *const *const *) at);
+    default:
+        return *(const char *const *) at == NULL ? "" : *(const char *const *) at;
+    }
+}

@@ -1,0 +1,203 @@
+/* Settings: SVC_ variables from the environment or authz.conf. settings_table.c describes each of
+ * them in one row. */
+#ifndef AZ_BASE_SETTINGS_SETTINGS_H
+#define AZ_BASE_SETTINGS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <talloc.h>
+
+/* Largest value of SVC_MAX_REDIRECT_URIS: each request with a redirect_uri reads the list. */
+#define SETTINGS_REDIRECT_URIS_MAX 1000
+
+/* Algorithm of ID tokens that every client understands (OpenID Connect Core 15.1), and all that
+ * this program can sign them by; the list ends with NULL. */
+#define ID_TOKEN_ALG_DEFAULT "RS256"
+extern const char *const settings_id_token_algs[];
+
+/* The value of SVC_POLICY_ENGINE with which the service decides in its own processes. */
+#define SETTINGS_EMBEDDED "embedded"
+
+/* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
+extern const char *const settings_dpop_algs[];
+
+/* Lifetimes of an auth_req_id, in seconds, for the setting and for requested_expiry: time enough to
+ * take a telephone out, and a request that nobody remembers must not wait for a mistaken answer. */
+#define SETTINGS_AUTH_REQ_LEAST 30
+#define SETTINGS_AUTH_REQ_MOST 600
+
+/* Type of a setting. */
+enum setting_type {
+    SETTING_TEXT,     /* any text */
+    SETTING_SECRET,   /* any text, never printed */
+    SETTING_BOOL,     /* true or false */
+    SETTING_NUMBER,   /* decimal within minimum and maximum */
+    SETTING_DURATION, /* seconds, or a number with s, m, h or d; kept in seconds */
+    SETTING_SIZE,     /* octets, or a number with B, KB, MB or GB; kept in octets */
+    SETTING_ISSUER,   /* https (or http) URL without query, fragment or final slash (RFC 8414 2) */
+    SETTING_CHOICE,   /* one of the words in `choices` */
+    SETTING_LIST, /* words of `choices`, separated by commas; kept as a list without repetitions */
+};
+
+/* The parsed values. A member has the name of its variable without SVC_. */
+struct settings {
+    const char *oidc_issuer;     /* our own address; every published URL begins with it */
+    const char *database_url;    /* libpq connection string or URI */
+    const char *opa_url;         /* unix:/path/to/socket or http://host:port */
+    const char *policy_engine;   /* opa or embedded */
+    const char *opa_binary;      /* program that plans a policy, for embedded */
+    const char *data_dir;        /* installed sql/, policy/ and www/ */
+    const char *runtime_dir;     /* directory of the shared counters, mode 0700 */
+    const char *connectors_dir;  /* the operator's own manifests of connectors, NULL: none */
+    const char *www_dir;         /* the operator's own pages, NULL: none */
+    const char *pages_name;      /* name of the service on the pages, NULL: the issuer's host */
+    const char *pages_logo;      /* file of www_dir with the logo on the pages, NULL: none */
+    const char *log_level;       /* debug, info, warn or error */
+    const char *log_format;      /* json or text */
+    const char *admin_api_key;   /* the first admin key */
+    const char *admin_pepper;    /* key of the lookup HMAC of admin keys */
+    const char *credential_key;  /* seals secrets at rest */
+    const char *bundle_api_key;  /* key with which the engine fetches its bundle */
+    bool admin_enabled;          /* false: /admin answers 404 to key holders */
+    bool allow_insecure_dev_key; /* development only: open admin API, public fallback keys */
+    bool rate_limit_enabled;     /* count requests per client address */
+    long rate_limit_requests;    /* requests per window and address */
+    long rate_limit_window;      /* seconds */
+    long trusted_proxy_count;    /* trusted X-Forwarded-For entries, counted from the right */
+    long max_redirect_uris;      /* per client */
+    long policy_timeout_ms;      /* longest wait for one decision, milliseconds */
+    long policy_witness_rate; /* OPA is asked about one in so many decisions of the machine; 0: none
+                               */
+    long access_token_validity;  /* seconds */
+    long jwks_cache_seconds;     /* max-age of the key set, seconds */
+    long key_retirement_seconds; /* time for which a retired signing key stays published, seconds */
+    bool bundle_confirm_activation; /* wait for the engine's verdict on a save */
+    long bundle_confirm_poll_ms;    /* interval between checks of the engine status, milliseconds */
+    long bundle_confirm_timeout_ms; /* longest wait for the verdict, milliseconds */
+    long bundle_fetch_grace_ms;   /* an engine silent for longer is not waited for, milliseconds */
+    bool allow_network_builtins;  /* rules may use the builtins of rule_builtins.h */
+    long audit_retention_days;    /* audit partitions older than this are dropped; 0 keeps all */
+    long audit_export_max_rows;   /* rows of one export */
+    long refresh_family_validity; /* longest life of a refresh family, seconds */
+    long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
+    long code_validity;           /* lifetime of an authorization code, seconds */
+    long ticket_validity;         /* lifetime of a UMA permission ticket, seconds */
+    long auth_req_validity;       /* lifetime of an auth_req_id, seconds */
+    long ciba_interval;           /* between two polls of a CIBA request, seconds */
+    long id_token_validity;       /* seconds */
+    const char **id_token_algs;   /* algorithms of ID tokens, RS256 among them; ends with NULL */
+    long refresh_token_validity;  /* an unused refresh token expires, seconds */
+    long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */
+    bool dpop_enabled;            /* tokens can be bound to a key (RFC 9449) */
+    long dpop_iat_window;         /* iat of a proof may differ from now by this, seconds */
+    bool dpop_nonce_enabled;      /* every proof needs a nonce of ours */
+    long dpop_nonce_ttl;          /* most seconds that a nonce is accepted */
+    const char **dpop_signing_algs;   /* algorithms of proofs; ends with NULL */
+    long session_timeout;             /* an unused browser session ends, seconds */
+    long session_max_age;             /* any browser session ends, seconds after its sign-in */
+    const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
+    bool session_cookie_secure;       /* cookies are for HTTPS only */
+    const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */
+    long dynamic_client_idle_days;    /* DCR and CIMD clients are removed when unused; 0: never */
+    long dynamic_clients_max;         /* most clients of one registration type */
+    long cimd_fetch_timeout;          /* whole transfer, seconds */
+    long cimd_max_document_size;      /* octets */
+    long cimd_cache_ttl;              /* a document is fetched again after this time, seconds */
+    bool cimd_allow_insecure;         /* http for the hosts below */
+    const char *cimd_insecure_hosts;  /* comma-separated */
+    bool safe_http_allow_insecure;    /* http and private addresses for the hosts below */
+    const char *safe_http_insecure_hosts; /* comma-separated */
+    const char *safe_http_ca_file;        /* PEM file of roots, NULL: those of the system */
+    long safe_http_timeout;               /* whole transfer, seconds */
+    bool client_assertion_strict_aud;     /* aud of a client assertion is the issuer alone */
+    const char *spiffe_audience;          /* aud of JWT-SVIDs; NULL: the issuer */
+    long spiffe_refresh;                  /* longest life of a trust bundle, seconds */
+    bool software_statement_verify;       /* verify the signatures of software statements */
+    long software_statement_lifetime;     /* of issued statements, seconds */
+    long statement_key_retirement; /* time for which a retired key stays published, seconds */
+    bool discard_per_user;         /* delete per-user secrets and sessions at start-up */
+    const char *metrics_allow;     /* addresses that may read /metrics, comma-separated */
+    bool swagger_enabled;          /* serve /openapi.json and /swagger-ui/ */
+    const char *metrics_token;     /* Bearer token for /metrics; NULL: none */
+    const char
+        *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
+    bool gateway_enabled;          /* false: every path below /gateway is 404 */
+    long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
+    long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
+    long gateway_max_body_size;    /* of a body, both ways, octets */
+    const char *gateway_link_state_secret;   /* signs the state of links; NULL: derived */
+    const char *gateway_link_state_previous; /* the secret before it, or NULL */
+    const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
+    const char *source_file;             /* authz.conf that was read, NULL if none */
+    const char **origin;                 /* by table row: "default", "environment" or "FILE:LINE" */
+};
+
+/* One row of the settings table. */
+struct setting {
+    const char *name;           /* the variable */
+    const char *alias;          /* older name that is accepted too, or NULL */
+    enum setting_type type;     /* type of the value */
+    size_t offset;              /* offset of the member in struct settings */
+    const char *fallback;       /* default, NULL = none */
+    long minimum, maximum;      /* of the types that are numbers */
+    const char *const *choices; /* SETTING_CHOICE and SETTING_LIST, NULL-terminated */
+    const char *help;           /* one line for `config doc` and the manual */
+};
+
+/* Rows of the table; the last has name NULL. */
+extern const struct setting settings_table[];
+
+/* Lines for the administrator, one per problem: the variable or FILE:LINE, the problem and the
+ * remedy. */
+struct problems {
+    char **line;  /* talloc array */
+    size_t count; /* lines in it */
+};
+
+/*
+ * Read authz.conf (SVC_CONFIG, else `file`, which may be missing) and the environment, which takes
+ * precedence. Problems are added to `problems`; invalid settings keep their defaults. NULL only
+ * when out of memory.
+ */
+struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems);
+
+/*
+ * Check the secrets (specification 5.2): refuse a blank admin key, a blank or development pepper, a
+ * missing credential key and a blank or development bundle key, and each that is too short, unless
+ * the development switch is on; then public values replace missing secrets. Check rules between
+ * settings too. Adds one line per problem.
+ */
+void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
+
+/* Add one line per setting that is valid but probably a mistake: exposed cookies, an http or
+ * default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in the environment
+ * that is no setting. */
+void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
+
+/* Return the row of a name or of its alias; NULL: there is none. */
+const struct setting *settings_find(const char *name);
+
+/* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
+bool settings_engine_is_embedded(const struct settings *cfg);
+
+/* True if a name is a setting or one that is accepted and ignored. */
+bool settings_knows(const char *name);
+
+/* True if the value is a number, perhaps with a unit. */
+bool setting_is_number(const struct setting *row);
+
+/* True if a value counts as not set: NULL, or blanks alone. */
+bool settings_is_blank(const char *text);
+
+/* Return the end of a sentence that names the units of such a setting; "": it has none. */
+const char *settings_units(const struct setting *row);
+
+/* Return the value of a setting as text, secrets masked; on mem. */
+const char *settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row);
+
+/* Add a problem line. */
+void problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

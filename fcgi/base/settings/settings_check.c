@@ -1,0 +1,144 @@
+/* Checks of settings beside the limits of each: secrets, and values that do not fit each other. */
+#include "config.h"
+
+#include "base/settings/settings.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cron.h"
+#include "base/words.h"
+
+/* Shortest secret, in octets: 16 random octets are 128 bits. A shorter text is likely to be a
+ * password, which an attacker can guess, or search for in a copy of the database. */
+#define SECRET_MINIMUM 16
+
+/* True for a fallback of the table below, or a value like them. */
+static bool
+is_fallback(const char *text)
+{
+    return strncasecmp(text, "insecure-dev-", strlen("insecure-dev-")) == 0;
+}
+
+/* True for a value known from examples, which is not a secret. */
+static bool
+is_development_value(const char *text)
+{
+    static const char *const known[] = {
+        "dev",      "development", "changeme", "change-me",  "secret",  "test",          "default",
+        "password", "admin",       "insecure", "dev-pepper", "dev-key", "dev-bundle-key"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcasecmp(text, known[i]) == 0)
+            return true;
+    return is_fallback(text);
+}
+
+/* One secret: those that specification 5.2 requires, and others that must not be weak. */
+struct demand {
+    const char *name;     /* name of the setting */
+    size_t offset;        /* offset in struct settings */
+    bool known_refused;   /* refuse published development values */
+    size_t minimum;       /* shortest value, in octets */
+    size_t minimum_dev;   /* the same in development mode; without it no key can be derived */
+    const char *fallback; /* public value in development mode; NULL: may be blank in any mode */
+};
+
+/* clang-format off */
+static const struct demand demands[] = {
+    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, SECRET_MINIMUM, 0,              "insecure-dev-admin-key"},
+    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,              "insecure-dev-pepper"},
+    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key"},
+    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key"},
+    {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL},
+    {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
+    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS", offsetof(struct settings, gateway_link_state_previous), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
+};
+/* clang-format on */
+
+static void
+check_length(TALLOC_CTX *mem, const char *name, const char *value, size_t minimum,
+             struct problems *problems)
+{
+    if (strlen(value) < minimum)
+        problems_add(mem, problems,
+                     "%s: has %zu octets, fewer than %zu; set it to a random value, for example "
+                     "from `openssl rand -hex 32`",
+                     name, strlen(value), minimum);
+}
+
+static void
+check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
+             struct problems *problems)
+{
+    const char **at = (const char **) (void *) ((char *) cfg + demand->offset);
+    bool blank = settings_is_blank(*at);
+    if (blank && demand->fallback == NULL)
+        return;
+    if (cfg->allow_insecure_dev_key) {
+        if (blank)
+            *at = demand->fallback;
+        check_length(mem, demand->name, *at, demand->minimum_dev, problems);
+    } else if (blank) {
+        problems_add(
+            mem, problems,
+            "%s: is not set; set it to a random value, for example from `openssl rand -hex 32`",
+            demand->name);
+    } else if ((demand->known_refused && is_development_value(*at)) || is_fallback(*at)) {
+        problems_add(mem, problems,
+                     "%s: is a published development value; set a random value, or, on a "
+                     "machine that only you can reach, set SVC_ALLOW_INSECURE_DEV_KEY=true",
+                     demand->name);
+    } else {
+        check_length(mem, demand->name, *at, demand->minimum, problems);
+    }
+}
+
+/* Check a list of addresses that are separated by commas. An entry that is no address would match
+ * nobody, and its author would not notice. */
+static void
+check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
+{
+    unsigned char octets[16];
+    char *copy = talloc_strdup(mem, list), *rest = copy, *entry;
+    while (copy != NULL && (entry = strtok_r(rest, ", \t", &rest)) != NULL)
+        if (inet_pton(AF_INET, entry, octets) != 1 && inet_pton(AF_INET6, entry, octets) != 1)
+            problems_add(mem, problems,
+                         "%s: %s is not an IPv4 or IPv6 address; separate addresses with commas",
+                         name, entry);
+    talloc_free(copy);
+}
+
+void
+settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
+{
+    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++)
+        check_demand(mem, cfg, &demands[i], problems);
+    /* Evaluation 2 reads the policy input from the audit row, so the row must outlive every token.
+     */
+    if (cfg->audit_retention_days != 0
+        && cfg->audit_retention_days * 86400 < cfg->refresh_family_validity)
+        problems_add(mem, problems,
+                     "SVC_AUDIT_RETENTION_DAYS: %ld days are shorter than "
+                     "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; set at least %ld days, or "
+                     "0 to keep audit rows forever",
+                     cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
+    check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
+    /* OpenID Connect Discovery 3: RS256 must be among the algorithms. */
+    if (!words_has(cfg->id_token_algs, ID_TOKEN_ALG_DEFAULT))
+        problems_add(mem, problems,
+                     "SVC_OIDC_ID_TOKEN_ALGS: must contain " ID_TOKEN_ALG_DEFAULT
+                     ", which every client understands");
+    struct cron cron;
+    const char *why;
+    if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
+        problems_add(mem, problems,
+                     "SVC_SESSION_CLEANUP_CRON: %s; for example, \"*/5 * * * *\" means every five "
+                     "minutes",
+                     why);
+    if (strncmp(cfg->opa_url, "unix:/", 6) != 0
+        && ((strncmp(cfg->opa_url, "http://", 7) != 0 && strncmp(cfg->opa_url, "https://", 8) != 0)
+            || strpbrk(strchr(cfg->opa_url, ':') + 3, "/?#@ \r\n") != NULL))
+        problems_add(mem, problems,
+                     "SVC_OPA_URL: must be unix:/PATH, http://HOST:PORT or https://HOST:PORT");
+}

@@ -1,0 +1,228 @@
+#include "config.h"
+
+#include "oidc/upstream/upstream.h"
+
+#include <string.h>
+
+#include "base/query.h"
+#include "base/settings/settings.h"
+#include "crypto/jwk_set.h"
+#include "http/fetch/documents.h"
+#include "oidc/upstream/upstream_endpoints.h"
+#include "oidc/upstream/upstream_id_token.h"
+#include "oidc/upstream/upstream_tokens.h"
+#include "token/authorization.h"
+#include "token/person_claims.h"
+
+/* Longest code, in octets; more than fits into the callback's query. */
+#define CODE_MAX 4096
+
+/* Parameters of ours in an authorization request, at most. */
+#define OWN_PARAMS 16
+
+/* ---- sending the browser there ---- */
+
+/* Join the scopes of the row; openid is always among them, or no ID token would come back. */
+static char *
+provider_scopes(TALLOC_CTX *mem, const struct identity_provider *provider)
+{
+    if (provider->scopes == NULL || provider->scopes[0] == NULL)
+        return talloc_strdup(mem, "openid profile email");
+    char *text = talloc_strdup(mem, "openid");
+    for (size_t i = 0; text != NULL && provider->scopes[i] != NULL; i++)
+        if (strcmp(provider->scopes[i], "openid") != 0)
+            text = talloc_asprintf_append(text, " %s", provider->scopes[i]);
+    return text;
+}
+
+static bool
+is_sent(const struct query_pair *pairs, const char *name)
+{
+    for (size_t i = 0; i < OWN_PARAMS; i++)
+        if (pairs[i].name != NULL && pairs[i].value != NULL && strcmp(pairs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Append the row's authorizeParams that are not ours: a provider may read either of two parameters
+ * with one name. */
+static char *
+append_extras(struct op *op, const struct identity_provider *provider, const struct query_pair *own,
+              char *url)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach (provider->authorize_params, name, value) {
+        const struct query_pair pair = {name, json_string_value(value)};
+        if (url != NULL && !is_sent(own, name))
+            url = query_append(op->mem, url, &pair, 1);
+    }
+    return url;
+}
+
+enum az_status
+upstream_authorize_url(struct op *op, const struct identity_provider *provider,
+                       const struct upstream_request *request, const char **ret)
+{
+    struct upstream_endpoints endpoints;
+    enum az_status st =
+        upstream_endpoints_get(op, provider, UPSTREAM_NEED_AUTHORIZATION, &endpoints);
+    if (st != AZ_OK)
+        return st;
+    if (provider->client_id == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s has no clientId",
+                       provider->idp_id);
+    const char *scope = provider_scopes(op->mem, provider), *back = upstream_callback(op, provider);
+    /* With max_age, a provider must send auth_time (OpenID Connect Core 2). Without auth_time, a
+     * new sign-in cannot be told from an old one. */
+    int64_t age = request->max_age;
+    if (request->prompt_login && age == AUTHORIZATION_NO_MAX_AGE)
+        age = 0;
+    const char *max_age =
+        age == AUTHORIZATION_NO_MAX_AGE ? NULL : talloc_asprintf(op->mem, "%lld", (long long) age);
+    const struct query_pair own[OWN_PARAMS] = {
+        {"response_type",         "code"                                },
+        {"client_id",             provider->client_id                   },
+        {"redirect_uri",          back                                  },
+        {"scope",                 scope                                 },
+        {"state",                 request->state                        },
+        {"nonce",                 request->nonce                        },
+        {"code_challenge",        request->code_challenge               },
+        {"code_challenge_method", "S256"                                },
+        {"login_hint",            request->login_hint                   },
+        {"acr_values",            request->acr_values                   },
+        {"ui_locales",            request->ui_locales                   },
+        {"prompt",                request->prompt_login ? "login" : NULL},
+        {"max_age",               max_age                               },
+    };
+    if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    char *url = append_extras(op, provider, own,
+                              query_append(op->mem, endpoints.authorization, own, OWN_PARAMS));
+    if (url == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    *ret = url;
+    return AZ_OK;
+}
+
+/* ---- proving the identity ---- */
+
+static enum az_status
+upstream_check_keys(struct op *op, const char *url, const json_t *document)
+{
+    struct jwk_set *set;
+    const char *why = "cannot be read";
+    if (jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why) == AZ_OK && set->count > 0)
+        return AZ_OK;
+    return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: %s", url, why);
+}
+
+static enum az_status
+get_keys(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_before,
+         struct jwk_set **ret)
+{
+    struct document document;
+    enum az_status st = document_get(op, DOCUMENT_KEYS, endpoints->jwks_uri, not_before,
+                                     upstream_check_keys, &document, NULL);
+    if (st != AZ_OK)
+        return st;
+    if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: cannot be read",
+                       endpoints->jwks_uri);
+    return AZ_OK;
+}
+
+/* Check the ID token. If no key of ours fits, fetch the provider's keys again, once. */
+static enum az_status
+check_id_token(struct op *op, const struct identity_provider *provider,
+               const struct upstream_endpoints *endpoints, const struct upstream_answer *answer,
+               const struct upstream_tokens *tokens, struct upstream_claims *ret)
+{
+    const struct upstream_expected expected = {
+        .issuer = provider->issuer,
+        .client_id = provider->client_id,
+        .nonce = answer->nonce,
+        .access_token = tokens->access_token,
+        .max_age = answer->max_age,
+        .prompt_login = answer->prompt_login,
+        .asked_at = answer->asked_at,
+        .now = op_now(op),
+    };
+    struct jwk_set *keys;
+    const char *why = NULL;
+    bool stale;
+    enum az_status st = get_keys(op, endpoints, 0, &keys);
+    if (st == AZ_OK)
+        st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
+    else
+        return st;
+    if (st == AZ_INVALID && stale && get_keys(op, endpoints, op->now_ms, &keys) == AZ_OK)
+        st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
+    if (st == AZ_INVALID) {
+        az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
+        return upstream_deny(op, provider, why);
+    }
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+}
+
+/* Check iss (RFC 9207 section 2.4) before the code is sent anywhere: the answer may come from
+ * another server. */
+static enum az_status
+check_answer(struct op *op, const struct identity_provider *provider,
+             const struct upstream_endpoints *endpoints, const struct upstream_answer *answer)
+{
+    if (answer->iss == NULL && endpoints->sends_iss)
+        return upstream_deny(
+            op, provider, "the callback has no iss although the discovery document announces it");
+    if (answer->iss != NULL && strcmp(answer->iss, provider->issuer) != 0)
+        return upstream_deny(op, provider, "the iss of the callback is another issuer");
+    if (answer->code == NULL || strlen(answer->code) > CODE_MAX)
+        return upstream_deny(op, provider, "the callback has no code, or one that is too long");
+    return AZ_OK;
+}
+
+enum az_status
+upstream_redeem(struct op *op, const struct identity_provider *provider,
+                const struct upstream_answer *answer, struct upstream_identity *ret)
+{
+    struct upstream_endpoints endpoints;
+    struct upstream_tokens tokens = {NULL, NULL};
+    struct upstream_claims claims;
+    json_t *userinfo = NULL, *kept;
+    if (provider->client_id == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s has no clientId",
+                       provider->idp_id);
+    enum az_status st = upstream_endpoints_get(op, provider, UPSTREAM_NEED_TOKEN, &endpoints);
+    if (st == AZ_OK)
+        st = check_answer(op, provider, &endpoints, answer);
+    if (st == AZ_OK)
+        st = upstream_tokens_get(op, provider, &endpoints, answer->code, answer->verifier, &tokens);
+    if (st == AZ_OK)
+        st = check_id_token(op, provider, &endpoints, answer, &tokens, &claims);
+    if (st == AZ_OK)
+        st = upstream_userinfo_get(op, provider, &endpoints, &tokens, claims.sub, &userinfo);
+    if (st != AZ_OK)
+        return st;
+    if ((kept = person_claims_keep(op->mem, claims.object, userinfo)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    *ret = (struct upstream_identity){
+        .sub = claims.sub,
+        .claims = kept,
+        .auth_time = claims.has_auth_time ? claims.auth_time : 0,
+        .acr = claims.acr,
+        .amr = claims.amr,
+        .sid = claims.sid,
+        .id_token = tokens.id_token,
+    };
+    return AZ_OK;
+}
+
+const char *
+upstream_end_session_endpoint(struct op *op, const struct identity_provider *provider)
+{
+    struct upstream_endpoints endpoints = {.end_session = NULL};
+    const struct az_fault before = op->fault;
+    if (upstream_endpoints_get(op, provider, UPSTREAM_NEED_NOTHING, &endpoints) != AZ_OK)
+        op->fault = before;
+    return endpoints.end_session;
+}

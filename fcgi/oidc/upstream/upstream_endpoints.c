@@ -1,0 +1,152 @@
+#include "config.h"
+
+#include "oidc/upstream/upstream_endpoints.h"
+
+#include <string.h>
+
+#include "base/settings/settings.h"
+#include "base/uri.h"
+#include "base/words.h"
+#include "http/fetch/documents.h"
+
+/* Endpoints of the row, and the members of the discovery document that replace empty ones. */
+/* clang-format off */
+static const struct {
+    const char *member;   /* in the discovery document */
+    size_t at;            /* in struct upstream_endpoints */
+    size_t row;           /* in struct identity_provider */
+    bool stored;          /* the row has such a column */
+    enum upstream_need need;
+} endpoints[] = {
+    {"authorization_endpoint", offsetof(struct upstream_endpoints, authorization),
+     offsetof(struct identity_provider, authorization_endpoint), true, UPSTREAM_NEED_AUTHORIZATION},
+    {"token_endpoint", offsetof(struct upstream_endpoints, token),
+     offsetof(struct identity_provider, token_endpoint), true, UPSTREAM_NEED_TOKEN},
+    {"jwks_uri", offsetof(struct upstream_endpoints, jwks_uri),
+     offsetof(struct identity_provider, jwks_uri), true, UPSTREAM_NEED_TOKEN},
+    {"userinfo_endpoint", offsetof(struct upstream_endpoints, userinfo),
+     offsetof(struct identity_provider, userinfo_endpoint), true, UPSTREAM_NEED_NOTHING},
+    {"end_session_endpoint", offsetof(struct upstream_endpoints, end_session), 0, false,
+     UPSTREAM_NEED_NOTHING},
+};
+/* clang-format on */
+
+#define COUNT (sizeof(endpoints) / sizeof(endpoints[0]))
+
+static const char **
+endpoint_at(struct upstream_endpoints *of, size_t index)
+{
+    return (const char **) (void *) ((char *) of + endpoints[index].at);
+}
+
+static const char *
+stored_at(const struct identity_provider *provider, size_t index)
+{
+    const void *at = (const char *) provider + endpoints[index].row;
+    return endpoints[index].stored ? *(const char *const *) at : NULL;
+}
+
+static enum az_status
+bad_document(struct op *op, const char *url, const char *why)
+{
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "discovery document %.200s: %s", url, why);
+}
+
+/*
+ * Check that the document's issuer is the one that was asked (OpenID Connect Discovery 4.3).
+ * Otherwise one provider could speak for another (mix-up, RFC 9700 section 4.4).
+ */
+static enum az_status
+check_discovery(struct op *op, const char *url, const json_t *document)
+{
+    const char *issuer = json_string_value(json_object_get(document, "issuer"));
+    char *own = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
+    if (own == NULL || strcmp(own, url) != 0)
+        return bad_document(op, url, "it names another issuer");
+    for (size_t i = 0; i < COUNT; i++) {
+        const json_t *value = json_object_get(document, endpoints[i].member);
+        if (value != NULL
+            && (!json_is_string(value) || uri_web_fault(json_string_value(value)) != NULL
+                || strchr(json_string_value(value), '#') != NULL))
+            return bad_document(op, url, "an endpoint is not an http or https URL");
+    }
+    return AZ_OK;
+}
+
+static void
+take_document(const json_t *document, struct upstream_endpoints *found)
+{
+    const json_t *methods = json_object_get(document, "token_endpoint_auth_methods_supported");
+    for (size_t i = 0; i < COUNT; i++)
+        if (*endpoint_at(found, i) == NULL)
+            *endpoint_at(found, i) =
+                json_string_value(json_object_get(document, endpoints[i].member));
+    found->secret_in_form = words_array_has(methods, "client_secret_post")
+                            && !words_array_has(methods, "client_secret_basic");
+    found->sends_iss =
+        json_is_true(json_object_get(document, "authorization_response_iss_parameter_supported"));
+}
+
+static enum az_status
+ask_discovery(struct op *op, const struct identity_provider *provider,
+              struct upstream_endpoints *found)
+{
+    struct document document;
+    const char *url = document_discovery_url(op->mem, provider->issuer);
+    if (url == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st =
+        document_get(op, DOCUMENT_DISCOVERY, url, 0, check_discovery, &document, NULL);
+    if (st != AZ_OK)
+        return st;
+    const char *issuer = json_string_value(json_object_get(document.json, "issuer"));
+    if (issuer == NULL || strcmp(issuer, provider->issuer) != 0)
+        return bad_document(op, url, "its issuer differs from the registered one");
+    take_document(document.json, found);
+    return AZ_OK;
+}
+
+/* Return the first needed endpoint that is missing; NULL: none is. */
+static const char *
+lacking(struct upstream_endpoints *found, enum upstream_need need)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (need != UPSTREAM_NEED_NOTHING && endpoints[i].need == need
+            && *endpoint_at(found, i) == NULL)
+            return endpoints[i].member;
+    return NULL;
+}
+
+enum az_status
+upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
+                       enum upstream_need need, struct upstream_endpoints *ret)
+{
+    struct upstream_endpoints found = {.authorization = NULL};
+    const struct az_fault before = op->fault;
+    for (size_t i = 0; i < COUNT; i++)
+        *endpoint_at(&found, i) = stored_at(provider, i);
+    bool stored = lacking(&found, need) == NULL;
+    enum az_status st = AZ_OK;
+    /* If the row has the authorization endpoint, discovery is not asked, so that the browser need
+     * not wait. */
+    if (!stored || need != UPSTREAM_NEED_AUTHORIZATION)
+        st = ask_discovery(op, provider, &found);
+    if (st != AZ_OK && !stored)
+        return st;
+    op->fault = before;
+    const char *member = lacking(&found, need);
+    if (member != NULL)
+        return op_fail(
+            op, AZ_SERVER_ERROR, NULL,
+            "identity provider %s: %s is missing from its settings and its discovery document",
+            provider->idp_id, member);
+    *ret = found;
+    return AZ_OK;
+}
+
+const char *
+upstream_callback(struct op *op, const struct identity_provider *provider)
+{
+    return talloc_asprintf(op->mem, "%s/authorize/callback/%s", op->az->cfg->oidc_issuer,
+                           provider->idp_id);
+}
