@@ -9,17 +9,17 @@
 #include "admin/audit/audit_export.h"
 #include "admin/audit/audit_logs.h"
 #include "admin/audit/governance.h"
-#include "admin/client_dto.h"
-#include "admin/clients.h"
-#include "admin/consents.h"
+#include "admin/people/client_dto.h"
+#include "admin/people/clients.h"
+#include "admin/people/consents.h"
 #include "admin/credential.h"
 #include "admin/gateway/connections.h"
 #include "admin/gateway/connector_sync.h"
 #include "admin/gateway/connectors.h"
 #include "admin/gateway/managed_resources.h"
 #include "admin/health.h"
-#include "admin/identity_provider_dto.h"
-#include "admin/identity_providers.h"
+#include "admin/people/identity_provider_dto.h"
+#include "admin/people/identity_providers.h"
 #include "admin/keys.h"
 #include "admin/metrics.h"
 #include "admin/policy/bundle_audit.h"
@@ -30,7 +30,7 @@
 #include "admin/policy/policy_evaluate.h"
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
-#include "admin/tokens.h"
+#include "admin/people/tokens.h"
 #include "answers.h"
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
@@ -131,7 +131,7 @@ static const struct route_credential credential_bearer = {
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
     GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
 
-/* The resource whose rows a generic handler works on (admin/resource.h). */
+/* The resource whose rows a generic handler works on (admin/resource/resource.h). */
 #define OF(resource) .arg = &(resource)
 
 /* A request to a managed resource, by method: the routes of the resource decide. */

@@ -185,8 +185,9 @@ check_tests() {
 }
 
 # Tests in which policy matters, which run with either engine. They take two minutes.
-ENGINE_TESTS='authzen authzen_vectors cedar_effect code combinations controls default_scopes denials gateway_door gateway_mcp
-gateway_proxy introspect introspect_once policy_rules preview refresh register token token_exchange uma'
+ENGINE_TESTS='authzen/authzen authzen/authzen_vectors gateway/gateway_door gateway/gateway_mcp gateway/gateway_proxy
+policy/cedar_effect policy/controls policy/policy_rules policy/preview register/register token/code token/combinations
+token/default_scopes token/denials token/introspect token/introspect_once token/refresh token/token token/token_exchange uma/uma'
 
 # Run them once more, with decisions in process.
 check_embedded() {
@@ -202,7 +203,7 @@ check_witness() {
     export AUTHZ_TEST_ENGINE=embedded AUTHZ_TEST_WITNESS=1
     if [ $# -eq 0 ]; then
         cd "$TOP"
-        set -- t/http/*.t
+        set -- t/http/*.t t/http/*/*.t
     fi
     check_tests gcc "$@" || return 1
     sed -n 's/^# decided again by OPA: //p' "$UP_DIR/make-check-gcc.log" | tr -d , | awk '
@@ -283,7 +284,7 @@ check_distcheck() {
     unset AUTHZ_PREFIX
     c_tests=$(cd "$make" && find t -type f -name '*-t' -perm -u+x | sort | tr '\n' ' ')
     [ -n "$c_tests" ]
-    make -C "$make" distcheck TESTS="$c_tests t/http/token.t t/http/introspect.t t/http/policy_data.t"
+    make -C "$make" distcheck TESTS="$c_tests t/http/token/token.t t/http/token/introspect.t t/http/policy/policy_data.t"
 }
 
 # Print the longest files and functions, for information; nothing fails.

@@ -2,7 +2,7 @@
 #ifndef AZ_ADMIN_ADMIN_KEYS_H
 #define AZ_ADMIN_ADMIN_KEYS_H
 
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 
 /* The list: active and revoked keys without their plaintext. */
 extern const struct admin_resource admin_keys_resource;

@@ -130,6 +130,13 @@ request_field_error(struct request *req, const char *field, const char *message)
         op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the faults of fields");
 }
 
+enum az_status
+request_invalid_field(struct request *req, const char *field, const char *message)
+{
+    request_field_error(req, field, message);
+    return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
 void
 request_field_fault(void *req, const char *field, const char *message)
 {

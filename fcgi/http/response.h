@@ -79,6 +79,9 @@ void respond_header(struct request *req, const char *name, const char *value);
  */
 void request_field_error(struct request *req, const char *field, const char *message);
 
+/* Fail with the fault of one field. Return AZ_INVALID_FIELDS. */
+enum az_status request_invalid_field(struct request *req, const char *field, const char *message);
+
 /* Do the same as a field_fault_fn (base/json/fields.h); `req` is the request. */
 void request_field_fault(void *req, const char *field, const char *message);
 

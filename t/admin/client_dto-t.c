@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/client_dto.h"
+#include "admin/people/client_dto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

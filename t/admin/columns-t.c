@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "admin/client_dto.h"
+#include "admin/people/client_dto.h"
 #include "admin/gateway/managed_resource_dto.h"
-#include "admin/identity_provider_dto.h"
+#include "admin/people/identity_provider_dto.h"
 #include "store/clients/clients_admin.h"
 #include "store/gateway/resources_admin.h"
 #include "store/people/identity_providers_admin.h"

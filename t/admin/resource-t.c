@@ -2,7 +2,7 @@
  * and that a secret is wiped from the request whatever becomes of it. */
 #include "config.h"
 
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "admin/client_dto.h"
+#include "admin/people/client_dto.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"

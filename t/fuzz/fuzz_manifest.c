@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 
 static void
 collect(void *arg, const char *path, const char *why)

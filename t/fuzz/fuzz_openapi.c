@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
-#include "managed/openapi.h"
+#include "managed/import/openapi.h"
 
 static void
 note_place(void *arg, const char *path, const char *why)

@@ -1,6 +1,6 @@
 /*
- * A worker that asks for the credential of a person at an upstream, for t/http/gateway_link.t.
- * Settings come from the environment, as those of the service do.
+ * A worker that asks for the credential of a person at an upstream, for
+ * t/http/gateway/gateway_link.t. Settings come from the environment, as those of the service do.
  *
  *   linker SUBJECT RESOURCE [REFUSED]
  *

@@ -1,6 +1,7 @@
 /*
- * A worker of the gateway that sends requests to an upstream, for t/http/upstream_transfer.t.
- * Settings come from the environment, as those of the service do.
+ * A worker of the gateway that sends requests to an upstream, for
+ * t/http/gateway/upstream_transfer.t. Settings come from the environment, as those of the service
+ * do.
  *
  *   upstreamer '{"origin": "http://localhost:1", "target": "/a", ...}'...
  *

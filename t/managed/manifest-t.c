@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 #include "tap.h"
 
 static char fault[256];

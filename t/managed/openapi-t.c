@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "managed/openapi.h"
+#include "managed/import/openapi.h"
 #include "tap.h"
 
 static char fault[512];

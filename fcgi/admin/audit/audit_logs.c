@@ -4,8 +4,8 @@
 
 #include "admin/audit/audit_filter.h"
 #include "admin/audit/audit_text.h"
-#include "admin/page_place.h"
-#include "admin/path_id.h"
+#include "admin/resource/page_place.h"
+#include "admin/resource/path_id.h"
 
 /* clang-format off */
 const struct route_param audit_logs_params[] = {

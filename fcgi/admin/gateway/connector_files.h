@@ -4,7 +4,7 @@
 #define AZ_ADMIN_GATEWAY_CONNECTOR_FILES_H
 
 #include "base/op.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 
 /* Most connectors of the catalogue. */
 #define CONNECTOR_FILES_MAX 500

@@ -4,7 +4,7 @@
 
 #include "admin/policy/policy_refusal.h"
 #include "base/json/jsonx.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 #include "store/gateway/connectors.h"
 #include "store/policy/policy_rows.h"
 

@@ -9,7 +9,7 @@
 #include "crypto/keyring.h"
 #include "http/response.h"
 #include "managed/document.h"
-#include "managed/import.h"
+#include "managed/import/import.h"
 #include "store/gateway/connectors.h"
 #include "store/gateway/resources.h"
 #include "store/gateway/resources_admin.h"

@@ -3,7 +3,7 @@
 #define AZ_ADMIN_GATEWAY_CONNECTOR_RESOURCE_H
 
 #include "http/request.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 
 /* Make the document of the resource `name`, with the routes and tools of an import.
  * AZ_INVALID_FIELDS: the faults are in the answer. */

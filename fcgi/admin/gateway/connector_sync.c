@@ -7,8 +7,7 @@
 #include "admin/gateway/connector_files.h"
 #include "admin/gateway/connector_policy.h"
 #include "admin/gateway/connector_resource.h"
-#include "admin/policy/policy_request.h"
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 #include "base/json/jsonx.h"
 #include "store/gateway/connectors.h"
 
@@ -185,7 +184,7 @@ connector_sync_handle(struct request *req)
     if (req->path_value[0] != NULL)
         resource_note(req, "id", req->path_value[0]);
     if (force != NULL && strcmp(force, "true") != 0 && strcmp(force, "false") != 0)
-        return policy_invalid_field(req, "force", "must be true or false");
+        return request_invalid_field(req, "force", "must be true or false");
     all.force = force != NULL && strcmp(force, "true") == 0;
     enum az_status st = db_begin(&req->op);
     if (st == AZ_OK)

@@ -2,7 +2,7 @@
 #ifndef AZ_ADMIN_GATEWAY_CONNECTORS_H
 #define AZ_ADMIN_GATEWAY_CONNECTORS_H
 
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 
 extern const struct admin_resource connectors_resource;
 extern const struct field_table connector_install_table;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"

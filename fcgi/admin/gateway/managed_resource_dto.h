@@ -2,7 +2,7 @@
 #ifndef AZ_ADMIN_GATEWAY_MANAGED_RESOURCE_DTO_H
 #define AZ_ADMIN_GATEWAY_MANAGED_RESOURCE_DTO_H
 
-#include "admin/resource_body.h"
+#include "admin/resource/resource_body.h"
 #include "base/op.h"
 
 extern const struct resource_body managed_resource_body;

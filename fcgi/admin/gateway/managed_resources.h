@@ -2,7 +2,7 @@
 #ifndef AZ_ADMIN_GATEWAY_MANAGED_RESOURCES_H
 #define AZ_ADMIN_GATEWAY_MANAGED_RESOURCES_H
 
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 
 extern const struct admin_resource managed_resources_resource;
 

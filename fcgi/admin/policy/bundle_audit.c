@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "admin/path_id.h"
+#include "admin/resource/path_id.h"
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_request.h"
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 #include "base/digits.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
@@ -86,12 +86,12 @@ bundle_audit_at_handle(struct request *req)
     char text[ISO8601_MS_SIZE];
     int64_t ms;
     if (timestamp == NULL)
-        return policy_invalid_field(req, "timestamp", "is required");
+        return request_invalid_field(req, "timestamp", "is required");
     if (iso8601_parse(timestamp, strlen(timestamp), &ms) != AZ_OK
         || iso8601_format_ms(ms, text) != AZ_OK)
-        return policy_invalid_field(req, "timestamp",
-                                    "must be a date-time like 2026-01-31T12:00:00Z or "
-                                    "2026-01-31T12:00:00%2B02:00");
+        return request_invalid_field(req, "timestamp",
+                                     "must be a date-time like 2026-01-31T12:00:00Z or "
+                                     "2026-01-31T12:00:00%2B02:00");
     enum az_status st = bundle_history_at(&req->op, text, &dto);
     return bundle_audit_respond(req, st, dto);
 }

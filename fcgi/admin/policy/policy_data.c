@@ -6,8 +6,9 @@
 
 #include "admin/policy/policy_data_write.h"
 #include "admin/policy/policy_request.h"
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 #include "http/form.h"
+#include "http/if_match.h"
 #include "policy/rows/data_check.h"
 
 /* clang-format off */
@@ -26,7 +27,7 @@ policy_data_read_key(struct request *req, const char **ret_key)
 {
     const char *key = request_param(req, "dataKey"), *why = policy_data_key_fault(key);
     if (why != NULL)
-        return policy_invalid_field(req, "dataKey", why);
+        return request_invalid_field(req, "dataKey", why);
     resource_note(req, "dataKey", key);
     *ret_key = key;
     return AZ_OK;
@@ -97,7 +98,7 @@ policy_data_try_patch(struct request *req, void *arg, struct policy_data_written
     if (st == AZ_OK && row.payload == NULL)
         return policy_data_missing(req, given->key);
     if (st == AZ_OK)
-        st = policy_if_match(req, row.digest);
+        st = request_if_match(req, row.digest);
     if (st == AZ_OK)
         st = policy_patch_apply(req, &row, given->patch, &payload, &text);
     if (st == AZ_OK)

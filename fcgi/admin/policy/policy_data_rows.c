@@ -1,11 +1,11 @@
 /* Data rows: the list, new rows, and rows by id. */
 #include "config.h"
 
-#include "admin/path_id.h"
+#include "admin/resource/path_id.h"
 #include "admin/policy/policy_data.h"
 #include "admin/policy/policy_data_write.h"
 #include "admin/policy/policy_request.h"
-#include "admin/resource.h"
+#include "admin/resource/resource.h"
 
 enum az_status
 policy_data_list_handle(struct request *req)

@@ -5,6 +5,7 @@
 #include "admin/policy/policy_refusal.h"
 #include "admin/policy/policy_request.h"
 #include "base/json/jsonx.h"
+#include "http/if_match.h"
 #include "policy/rows/data_check.h"
 
 /* Tries of a write that finds the row changed since it was read. */
@@ -17,7 +18,7 @@ policy_data_save(struct request *req, const struct data_change *change, bool as_
     enum az_status st =
         save_data_row(&req->op, change, req->admin_label, &ret->outcome, &ret->created);
     ret->data_key = change->data_key;
-    ret->again = st == AZ_PRECONDITION_FAILED && as_read && !policy_has_if_match(req);
+    ret->again = st == AZ_PRECONDITION_FAILED && as_read && !request_has_if_match(req);
     if (ret->outcome.failures != NULL)
         req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:O}", "dataKey", change->data_key,
                                                            "failures", ret->outcome.failures));
@@ -34,7 +35,7 @@ policy_data_put(struct request *req, const struct policy_payload *payload, bool 
     if (st == AZ_OK && must_be_new && row.payload != NULL)
         return op_fail(&req->op, AZ_CONFLICT, "A row with this dataKey already exists", NULL);
     if (st == AZ_OK)
-        st = policy_if_match(req, row.digest);
+        st = request_if_match(req, row.digest);
     if (st == AZ_OK)
         st = policy_payload_check(req, payload->data_key, schema, payload->value);
     if (st != AZ_OK)
@@ -45,9 +46,9 @@ policy_data_put(struct request *req, const struct policy_payload *payload, bool 
         .version = payload->version,
         .in_bundle =
             payload->has_in_bundle ? payload->in_bundle : row.payload == NULL || row.in_bundle,
-        .if_match = read != NULL               ? read->digest
-                    : policy_has_if_match(req) ? row.digest
-                                               : NULL,
+        .if_match = read != NULL                ? read->digest
+                    : request_has_if_match(req) ? row.digest
+                                                : NULL,
         .must_be_new = must_be_new,
     };
     ret->warning = data_check_warning(schema);
@@ -59,7 +60,7 @@ policy_data_remove(struct request *req, const struct policy_row *row,
                    struct policy_data_written *ret)
 {
     const struct data_change change = {.data_key = row->data_key, .if_match = row->digest};
-    enum az_status st = policy_if_match(req, row->digest);
+    enum az_status st = request_if_match(req, row->digest);
     return st == AZ_OK ? policy_data_save(req, &change, true, ret) : st;
 }
 

@@ -240,7 +240,7 @@ policy_evaluate_cedar(struct request *req, struct evaluation *evaluation)
                        "The stored policy input has no member cedar, which Cedar rules read", NULL);
     enum az_status st = cedar_trial_input(req->op.mem, evaluation->input, &input, &why);
     if (st == AZ_INVALID)
-        return policy_invalid_field(req, "input", why);
+        return request_invalid_field(req, "input", why);
     evaluation->input = input;
     return st == AZ_OK ? st : op_fail(&req->op, st, NULL, "out of memory for a Cedar request");
 }

@@ -47,7 +47,7 @@ policy_payload_read_value(struct request *req, const json_t *text, json_t **ret)
                        POLICY_DATA_DEPTH_MAX, ret, &why)
                == AZ_OK)
         return AZ_OK;
-    return policy_invalid_field(
+    return request_invalid_field(
         req, "payload",
         talloc_asprintf(req->op.mem, "must be JSON text: %s", why != NULL ? why : "out of memory"));
 }
@@ -56,9 +56,9 @@ static enum az_status
 policy_payload_check_key(struct request *req, const char *wanted, const char *given)
 {
     if (wanted == NULL && given == NULL)
-        return policy_invalid_field(req, "dataKey", "is required");
+        return request_invalid_field(req, "dataKey", "is required");
     if (wanted != NULL && given != NULL && strcmp(wanted, given) != 0)
-        return policy_invalid_field(req, "dataKey", "differs from the dataKey of the row");
+        return request_invalid_field(req, "dataKey", "differs from the dataKey of the row");
     return AZ_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "admin/path_id.h"
+#include "admin/resource/path_id.h"
 #include "admin/policy/policy_refusal.h"
 #include "admin/policy/policy_request.h"
 #include "base/buf.h"
@@ -12,6 +12,7 @@
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "http/if_match.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/rule.h"
 #include "policy/save/rule_check.h"
@@ -85,7 +86,7 @@ policy_rule_read(struct request *req, struct policy_rule_write *ret)
         return op_fail(&req->op, st, NULL, "out of memory");
     if (ret->path != NULL && ret->kind != NULL && rule_path_fault(ret->path) == NULL
         && words_has(rule_kinds, ret->kind) && strcmp(ret->kind, rule_kind(ret->path)) != 0)
-        st = policy_invalid_field(req, "kind", "must match the suffix of path");
+        st = request_invalid_field(req, "kind", "must match the suffix of path");
     return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
@@ -223,7 +224,7 @@ policy_rule_find(struct op *op, const struct rule_save *save, struct policy_rule
                        "This rule is shipped with the service and cannot be changed", NULL);
     if (found && save->target == TARGET_NEW)
         return op_fail(op, AZ_CONFLICT, "A rule with this path already exists", NULL);
-    return policy_if_match(save->req, found ? ret->digest : NULL);
+    return request_if_match(save->req, found ? ret->digest : NULL);
 }
 
 /* Return `enabled` of the rule. A body without it keeps the stored value, so that no update enables
@@ -273,7 +274,7 @@ policy_rule_save(struct request *req, struct rule_save *save)
     policy_rule_note(req, save->id, save->write.path);
     enum az_status st = save_policy(&req->op, &plan, &outcome);
     if (st == AZ_INVALID_FIELDS)
-        return policy_invalid_field(req, "content", req->op.fault.public_text);
+        return request_invalid_field(req, "content", req->op.fault.public_text);
     if (st != AZ_OK && save->refusal.error != NULL)
         outcome.refusal = save->refusal;
     if (st != AZ_OK)

@@ -12,7 +12,7 @@
 #include "gateway/mcp/request_state.h"
 #include "gateway/mcp/result.h"
 #include "gateway/mcp/tool_schema.h"
-#include "gateway/subject_token.h"
+#include "oauth/exchange/issue_for_subject.h"
 #include "managed/auth.h"
 #include "metrics/metrics.h"
 #include "store/gateway/resources.h"

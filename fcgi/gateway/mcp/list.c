@@ -6,7 +6,7 @@
 #include "gateway/link/credential.h"
 #include "gateway/mcp/catalogue.h"
 #include "gateway/mcp/result.h"
-#include "gateway/subject_token.h"
+#include "oauth/exchange/issue_for_subject.h"
 #include "managed/auth.h"
 
 /* Return the place of a tool's resource among those of the catalogue. */

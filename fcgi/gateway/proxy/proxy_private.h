@@ -3,7 +3,7 @@
 #define AZ_GATEWAY_PROXY_PROXY_PRIVATE_H
 
 #include "gateway/door.h"
-#include "gateway/subject_token.h"
+#include "oauth/exchange/issue_for_subject.h"
 #include "gateway/upstream/call.h"
 #include "gateway/upstream/credential.h"
 #include "gateway/upstream/fields.h"

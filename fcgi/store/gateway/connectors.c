@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 
 /* The manifest is given as it was written: jsonb would write the numbers of a schema anew. */
 #define CONNECTOR_DTO                                                                              \

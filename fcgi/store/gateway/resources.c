@@ -10,7 +10,7 @@
 #include "crypto/keyring.h"
 #include "managed/auth.h"
 #include "managed/document.h"
-#include "managed/manifest.h"
+#include "managed/import/manifest.h"
 
 /* Resources that a process remembers. */
 #define REMEMBERED_MAX 512

@@ -8,7 +8,7 @@ package Authz::Questions;
 #   Authz::Questions::text($document);                  as JSON
 #
 # An input begins as the fixture's or as one that its schema describes (etc/policy/inputs, which the service keeps to:
-# t/http/policy_inputs.t). Then parts are put in, left out or replaced: by other types, by numbers at the boundaries of what an
+# t/http/policy/policy_inputs.t). Then parts are put in, left out or replaced: by other types, by numbers at the boundaries of what an
 # engine can hold, by unusual texts, by names that no row has.
 
 use strict;

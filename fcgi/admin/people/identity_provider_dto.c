@@ -1,0 +1,198 @@
+#include "config.h"
+
+#include "admin/people/identity_provider_dto.h"
+
+#include <string.h>
+
+#include "base/json/field_rules.h"
+#include "base/uri.h"
+#include "base/visible.h"
+#include "base/words.h"
+
+/* Limits of scopes and authorizeParams, which are in the URL of every sign-in. */
+#define SCOPES_MAX 32
+#define SCOPE_OCTETS_MAX 256
+#define PARAMS_MAX 32
+#define PARAM_NAME_MAX 64
+#define PARAM_VALUE_MAX 512
+
+/* Longest idpId that is made from a name, with room for a number after it. */
+#define MADE_ID_MAX (IDP_ID_MAX - 8)
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
+#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZ" LOWER "._-"
+
+/* ---- rules of single fields ---- */
+
+static const char *
+idp_id_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    /* A proxy may remove dot segments from a path, so this provider could not be addressed. */
+    if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+        return "must not be . or ..";
+    return text[strspn(text, NAME_CHARS)] == '\0'
+               ? NULL
+               : "must have only letters, digits, dots, underscores and hyphens";
+}
+
+/* OpenID Connect Discovery 3: no query, no fragment. http is accepted here; SVC_SAFE_HTTP decides
+ * when the service fetches something. */
+static const char *
+issuer_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    struct uri uri;
+    const char *why = uri_web_fault(json_string_value(value));
+    if (why != NULL)
+        return why;
+    if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
+        return "is not a valid URI";
+    return uri.query != NULL || uri.fragment != NULL ? "must not have a query or a fragment" : NULL;
+}
+
+/* RFC 6749 section 3.1: a query is kept, a fragment is forbidden. */
+static const char *
+endpoint_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value), *why = uri_web_fault(text);
+    (void) mem;
+    return why == NULL && strchr(text, '#') != NULL ? "must not have a fragment" : why;
+}
+
+/* scope-token = 1*( %x21 / %x23-5B / %x5D-7E ), RFC 6749 section 3.3 */
+static const char *
+scope_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *c = json_string_value(value);
+    (void) mem;
+    for (; *c != '\0'; c++)
+        if (*c <= 0x20 || *c >= 0x7f || *c == '"' || *c == '\\')
+            return "must be one scope, without spaces, quotes or backslashes";
+    return NULL;
+}
+
+/*
+ * True for parameters that the service sets itself, and for those that would send the answer to
+ * another place or in another form than the callback accepts. prompt, max_age, login_hint,
+ * acr_values and ui_locales may be set; they apply when the client's request has none.
+ */
+static bool
+is_ours(const char *name)
+{
+    static const char *const ours[] = {"client_id",      "client_secret",
+                                       "redirect_uri",   "response_type",
+                                       "response_mode",  "scope",
+                                       "state",          "nonce",
+                                       "request",        "request_uri",
+                                       "code_challenge", "code_challenge_method",
+                                       "code_verifier",  NULL};
+    return words_has(ours, name);
+}
+
+static const char *
+param_fault(const char *name, const json_t *value)
+{
+    if (*name == '\0' || strlen(name) > PARAM_NAME_MAX
+        || name[strspn(name, NAME_CHARS "~")] != '\0')
+        return "not a valid parameter name";
+    if (is_ours(name))
+        return "is set by the service and cannot be given";
+    if (!json_is_string(value) || json_string_length(value) > PARAM_VALUE_MAX)
+        return "must be a string of at most 512 octets";
+    return visible_fault(json_string_value(value)) != NULL ? "must not have control characters"
+                                                           : NULL;
+}
+
+static const char *
+params_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *name;
+    json_t *param;
+    if (json_object_size(value) > PARAMS_MAX)
+        return "must have at most 32 members";
+    json_object_foreach ((json_t *) (uintptr_t) value, name, param) {
+        const char *why = param_fault(name, param);
+        /* Only a short name without control characters is shown in the answer. */
+        if (why != NULL && visible_fault(name) == NULL && strlen(name) <= PARAM_NAME_MAX)
+            return field_fault_text(mem, "%s: %s", name, why);
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+/* clang-format off */
+static const struct field provider_fields[] = {
+    {"id",                              FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
+    {"idpId",                           FIELD_TEXT,      .max = IDP_ID_MAX, .rule = idp_id_rule, .help = "Name in paths and in idp_hint; made from name if it is left out", .example = "\"company\""},
+    {"name",                            FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "name", .help = "Shown to users who choose", .example = "\"Company\""},
+    {"issuer",                          FIELD_TEXT,      .required = true, .max = FIELD_URI_MAX, .rule = issuer_rule, .column = "issuer", .help = "iss of its ID tokens", .example = "\"https://login.example\""},
+    {"clientId",                        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_id", .help = "client_id of this service there", .example = "\"authz\""},
+    {"clientSecret",                    FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = field_rule_visible, .help = "Secret of this service there; never shown", .example = "\"s3cr3t-of-the-provider\""},
+    {"authorizationEndpoint",           FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "authorization_endpoint", .help = "From the metadata of the issuer if it is left out, as the other endpoints are"},
+    {"tokenEndpoint",                   FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "token_endpoint", .help = "Where codes are exchanged"},
+    {"userinfoEndpoint",                FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "userinfo_endpoint", .help = "Where claims are fetched"},
+    {"jwksUri",                         FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "jwks_uri", .help = "Address of its public keys"},
+    {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "backchannel_notification_endpoint", .help = "The provider gets a POST here when one of its people must answer a CIBA request"},
+    {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .item_max = SCOPE_OCTETS_MAX, .rule = scope_rule, .column = "scopes", .help = "Scopes to ask for; openid is always among them", .example = "[\"openid\", \"email\"]"},
+    {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params", .help = "More parameters of the authorization request", .example = "{\"prompt\": \"select_account\"}"},
+    {"enabled",                         FIELD_BOOLEAN,   .column = "enabled", .help = "Users can sign in there", .example = "true"},
+    {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* of an answer that is sent back */
+};
+const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto", provider_fields, 0);
+/* clang-format on */
+
+const struct resource_body identity_provider_body = {
+    .fields = &identity_provider_table,
+    .key = "idpId",
+    .key_fixed = false,
+    .secret = "clientSecret",
+};
+
+/* ---- an id for a provider that was given none ---- */
+
+/* Return the letters and digits of a text in lower case, with one hyphen for whatever is between
+ * them. */
+static char *
+provider_make_word(TALLOC_CTX *mem, const char *text)
+{
+    char *word = talloc_zero_array(mem, char, MADE_ID_MAX + 1);
+    size_t length = 0;
+    for (; word != NULL && *text != '\0' && length < MADE_ID_MAX; text++) {
+        char c = *text >= 'A' && *text <= 'Z' ? (char) (*text - 'A' + 'a') : *text;
+        if (strchr(LOWER, c) != NULL)
+            word[length++] = c;
+        else if (length > 0 && word[length - 1] != '-')
+            word[length++] = '-';
+    }
+    if (length > 0 && word[length - 1] == '-')
+        word[length - 1] = '\0';
+    return word;
+}
+
+static bool
+provider_is_taken(const struct identity_providers *taken, const char *idp_id)
+{
+    for (size_t i = 0; i < taken->count; i++)
+        if (strcmp(taken->provider[i].idp_id, idp_id) == 0)
+            return true;
+    return false;
+}
+
+char *
+identity_provider_make_id(TALLOC_CTX *mem, const char *name, const char *issuer,
+                          const struct identity_providers *taken)
+{
+    struct uri uri;
+    char *word = provider_make_word(mem, name != NULL ? name : "");
+    if (word != NULL && *word == '\0' && uri_parse(mem, issuer, &uri) == AZ_OK)
+        word = provider_make_word(mem, uri.host);
+    if (word != NULL && *word == '\0')
+        word = talloc_strdup(mem, "idp");
+    char *made = word;
+    /* One more number than there are providers: one of them is free. */
+    for (size_t i = 2; made != NULL && provider_is_taken(taken, made) && i < taken->count + 3; i++)
+        made = talloc_asprintf(mem, "%s-%zu", word, i);
+    return made;
+}
