@@ -34,11 +34,14 @@ build_source() {
     printf '%s' "$copy"
 }
 
-# Run only one autoreconf at a time in a tree.
+# Run only one autoreconf at a time in a tree. A new source file changes sources.am.
 build_autoreconf() {
     exec 8<"$1"
     flock 8
-    if [ ! -x "$1/configure" ] || [ "$1/configure.ac" -nt "$1/configure" ]; then (cd "$1" && autoreconf -i); fi
+    if [ -w "$1" ]; then "$1/contrib/lib/sources" "$1"; fi
+    if [ ! -x "$1/configure" ] || [ "$1/configure.ac" -nt "$1/configure" ] || [ "$1/sources.am" -nt "$1/configure" ]; then
+        (cd "$1" && autoreconf -i)
+    fi
     exec 8<&-
 }
 
