@@ -23,6 +23,7 @@ check() {
     set -e
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
+        grep -a '^failed beside other tests' "$log" | sed 's/^/   /' || :
         case $name in tests | sanitize) tail -n 40 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
@@ -36,8 +37,8 @@ check() {
 
 # Print the failed tests in a log with their messages; print nothing for a log without tests.
 failed_tests() {
-    grep -aE '^ *# +Failed test|^ *# +at .* line [0-9]+\.|^ *# +(got|expected): |Dubious|Wstat: [1-9]|Failed tests?: |Parse errors|^ *not ok ' "$1" |
-        cut -c1-300 | head -n 60 | sed 's/^/   | /' || :
+    grep -aE '^ *# |Dubious|Wstat: [1-9]|Failed tests?: |Parse errors|^ *not ok |^failed beside' "$1" |
+        cut -c1-300 | head -n 120 | sed 's/^/   | /' || :
 }
 
 # Print the matching files of the source tree, without generated and foreign ones.
@@ -165,13 +166,14 @@ tests_counted() {
         /^# TOTAL: / { n += $3 } END { print n + 0 }' "$1"
 }
 
-# check_tests BUILD [TEST…]: run the tests, all or the named ones, in WORK/build-BUILD.
+# check_tests BUILD [TEST…]: run the tests, all or the named ones, in WORK/build-BUILD. A file that fails while the machine is
+# busy with others runs once more alone; the log names it, and it counts as failed only if it fails again.
 check_tests() {
     local build=$WORK/build-$1 log=$UP_DIR/make-check-$1.log rc=0
     shift
     cd "$build"
     if [ $# -gt 0 ]; then set -- TESTS="$*"; fi
-    timeout --kill-after=60 "$TESTS_SECONDS" make check "$@" >"$log" 2>&1 || rc=$?
+    timeout --kill-after=60 "$TESTS_SECONDS" make check RUN_OPTIONS=--again "$@" >"$log" 2>&1 || rc=$?
     cat "$log"
     if [ "$rc" -eq 124 ]; then printf 'stopped after %s s\n' "$TESTS_SECONDS"; fi
     if [ "$rc" -ne 0 ]; then
