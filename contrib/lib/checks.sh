@@ -90,6 +90,8 @@ check_perl() {
 
 check_citations() { "$TOP/contrib/lib/citations" "$TOP"; }
 
+check_house() { "$TOP/contrib/lib/house" "$TOP"; }
+
 check_shell() {
     local file
     cd "$TOP"
