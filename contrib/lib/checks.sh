@@ -91,6 +91,8 @@ check_perl() {
 
 check_citations() { "$TOP/contrib/lib/citations" "$TOP"; }
 
+check_house() { "$TOP/contrib/lib/house" "$TOP"; }
+
 check_shell() {
     local file
     cd "$TOP"
@@ -286,7 +288,7 @@ check_distcheck() {
     unset AUTHZ_PREFIX
     c_tests=$(cd "$make" && find t -type f -name '*-t' -perm -u+x | sort | tr '\n' ' ')
     [ -n "$c_tests" ]
-    make -C "$make" distcheck TESTS="$c_tests t/http/token/token.t t/http/token/introspect.t t/http/policy/policy_data.t"
+    make -C "$make" distcheck TESTS="$c_tests t/http/token/token.t t/http/introspect/introspect.t t/http/policy/policy_data.t"
 }
 
 # Print the longest files and functions, for information; nothing fails.
