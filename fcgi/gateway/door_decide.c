@@ -22,6 +22,7 @@ gateway_target_of(const struct managed_resource *resource, const bool *linked)
         .implies = resource->implies,
         .status = managed_status_word(resource->status),
         .linked = linked,
+        .credential_header = resource->auth.header,
     };
 }
 

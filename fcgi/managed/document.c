@@ -246,6 +246,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
         read_url(&reader);
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);
+        reader_credential_apart(&reader, "requestHeaders", raw.headers);
         read_filter(&reader, raw.filter);
         reader_routes(&reader, raw.routes);
         reader_tools(&reader, raw.tools);

@@ -47,6 +47,10 @@ const char **reader_list(struct reader *reader, const json_t *array);
 struct managed_headers reader_headers(struct reader *reader, const char *member,
                                       const json_t *object, const struct managed_headers *base);
 
+/* Tell a fault if header fields (an object of them, or an array of names) name the one that carries
+ * the credential, which would win. The auth of the resource must have been read. */
+void reader_credential_apart(struct reader *reader, const char *member, const json_t *names);
+
 /* Return the fault of an object of header fields of a request, or of an answer. */
 field_rule_fn header_request_rule, header_answer_rule;
 /* Return the fault of the name of a header field of the caller that is to be passed on. */

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/pattern.h"
+#include "managed/headers.h"
 #include "managed/reader.h"
 
 /* Largest answer of a STATIC route, in octets: it is read with every request. */
@@ -154,6 +155,9 @@ managed_read_answer(struct reader *reader, const json_t *object, struct managed_
     const char *why = answer_body(reader, &raw, answer);
     if (why == NULL && (answer->status == 204 || answer->status == 304) && answer->length > 0)
         why = "has a body, which its status does not allow";
+    if (why == NULL && answer->status != 201 && answer->status / 100 != 3
+        && managed_headers_have(&answer->headers, "Location"))
+        why = "has a Location, which only 201 and 3xx may have (RFC 3875 6.2.2)";
     if (why != NULL)
         reader_tell(reader, "response", why);
     route->response = answer;
@@ -256,6 +260,8 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
     route->forward_headers = reader_list(reader, raw.forward_headers);
     route->request_headers = reader_headers(reader, "requestHeaders", raw.request_headers,
                                             &reader->resource->request_headers);
+    reader_credential_apart(reader, "requestHeaders", raw.request_headers);
+    reader_credential_apart(reader, "forwardHeaders", raw.forward_headers);
     if (route->success_pointer != NULL && route->success_equals == NULL)
         reader_tell(reader, "successWhen.equals", "is required");
     if (!reader->lost)

@@ -141,6 +141,15 @@ look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
     return link_is_linked(&proxied->req->op, &proxied->caller, proxied->resource, linked);
 }
 
+/* Return the obligations that can be met: the answer of a STATIC resource sends no request that a
+ * header field could be set in. */
+static unsigned
+proxy_obligations(const struct managed_resource *resource)
+{
+    unsigned all = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES;
+    return resource->upstream == MANAGED_STATIC ? all : all | GATEWAY_HEADERS;
+}
+
 static enum az_status
 proxy_ask(struct proxied *proxied)
 {
@@ -167,7 +176,7 @@ proxy_ask(struct proxied *proxied)
                    .scopes = proxied->route->scopes},
         .arguments = arguments,
         .always = proxied->route->obligations,
-        .obligations = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+        .obligations = proxy_obligations(proxied->resource),
     };
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL || question.action.path == NULL)

@@ -5,7 +5,6 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/proxy/proxy_private.h"
-#include "gateway/upstream/head.h"
 #include "gateway/upstream/success.h"
 
 /* Every answer is of our origin in a browser, so its content must not act there. */
@@ -93,7 +92,7 @@ proxy_answer_static(struct proxied *proxied)
         const struct managed_header *header = &response->headers.item[i];
         if (strcasecmp(header->name, "Content-Type") == 0)
             type = header->value;
-        else if (!upstream_field_is_dropped(header->name))
+        else
             respond_header(req, header->name, header->value);
     }
     respond_header(req, "Content-Security-Policy", ANSWER_CSP);
