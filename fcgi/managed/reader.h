@@ -37,6 +37,11 @@ void reader_tell_text(struct reader *reader, const char *path, const char *forma
 bool reader_fields(struct reader *reader, const struct field_table *table, const json_t *object,
                    void *ret);
 
+/* Do that for the object of a member, its faults below reader->at and the member's name. True for
+ * no object. */
+bool reader_part(struct reader *reader, const char *member, const struct field_table *table,
+                 const json_t *object, void *ret);
+
 /* Return the strings of an array as a list that ends with NULL, on mem; NULL for no array. */
 const char **reader_list(struct reader *reader, const json_t *array);
 

@@ -86,20 +86,6 @@ static const struct field route_fields[] = {
 const struct field_table managed_route_table = FIELD_TABLE("ManagedRoute", route_fields, 0);
 /* clang-format on */
 
-/* Read an object of a route, its faults below the route's path. */
-static bool
-read_inner(struct reader *reader, const char *member, const struct field_table *table,
-           const json_t *object, void *ret)
-{
-    const char *outer = reader->at;
-    if (object == NULL)
-        return true;
-    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
-    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
-    reader->at = outer;
-    return good;
-}
-
 /* ---- answers of STATIC routes */
 
 /* Take the body of an answer in the one form that was given. */
@@ -148,7 +134,7 @@ managed_read_answer(struct reader *reader, const json_t *object, struct managed_
         reader->lost = true;
         return;
     }
-    if (!read_inner(reader, "response", &answer_table, object, &raw))
+    if (!reader_part(reader, "response", &answer_table, object, &raw))
         return;
     answer->status = (int) raw.status;
     answer->headers = answer_headers(reader, &raw);
@@ -243,9 +229,9 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
         .route = {.enabled = true, .origin = "local"}
     };
     if (!reader_fields(reader, &managed_route_table, object, &raw)
-        || !read_inner(reader, "query", &query_table, raw.query, NULL)
-        || !read_inner(reader, "retry", &retry_table, raw.retry, &raw.route)
-        || !read_inner(reader, "successWhen", &success_table, raw.success_when, &raw.route))
+        || !reader_part(reader, "query", &query_table, raw.query, NULL)
+        || !reader_part(reader, "retry", &retry_table, raw.retry, &raw.route)
+        || !reader_part(reader, "successWhen", &success_table, raw.success_when, &raw.route))
         return;
     *route = raw.route;
     if (route->action == NULL)

@@ -54,11 +54,9 @@ redact(struct proxied *proxied, const char **body, size_t *length)
         return op_fail(op, AZ_UPSTREAM_INVALID, "The response of the upstream cannot be redacted",
                        "resource %s: %s", proxied->resource->name,
                        why != NULL ? why : "out of memory");
-    json_incref(document);
-    char *text = upstream_redact(&document, proxied->obligations.redact)
+    char *text = upstream_redact(document, proxied->obligations.redact)
                      ? jsonx_dump(op->mem, document)
                      : NULL;
-    json_decref(document);
     if (text == NULL)
         return op_fail(op, AZ_UPSTREAM_INVALID, "The response of the upstream cannot be redacted",
                        "resource %s: an obligation `redact` has a bad pointer",

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/headers.h"
@@ -59,13 +60,8 @@ is_pointer(const json_t *value)
 {
     static const char body[] = "/body/";
     const char *text = json_string_value(value);
-    if (text == NULL || strncmp(text, body, sizeof(body) - 1) != 0
-        || json_string_length(value) != strlen(text))
-        return false;
-    for (const char *c = text; (c = strchr(c, '~')) != NULL; c++)
-        if (c[1] != '0' && c[1] != '1')
-            return false;
-    return true;
+    return text != NULL && strncmp(text, body, sizeof(body) - 1) == 0
+           && json_string_length(value) == strlen(text) && json_pointer_is_good(text);
 }
 
 static bool
