@@ -221,7 +221,8 @@ step_up_scopes(struct request *req, const struct gateway_visit *visit,
         json_array_foreach (visit->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
                 json_array_append(wanted, scope);
-    json_array_extend(wanted, action->scopes);
+    if (json_array_extend(wanted, action->scopes) != 0)
+        return NULL;
     return words_join(req->op.mem, words_array_once(req->op.mem, wanted));
 }
 
