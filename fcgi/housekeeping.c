@@ -185,7 +185,7 @@ run_job(struct op *op, const struct job *job)
     const char *outcome = st == AZ_OK ? done : op->fault.detail;
     log_text(st == AZ_OK ? AZ_SEV_INFO : AZ_SEV_ERROR, "housekeeping", "%s: %s", job->name,
              outcome);
-    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    struct op after = op_beside(op, op->mem);
     if (job_note(&after, job->name, outcome) != AZ_OK)
         log_text(AZ_SEV_WARN, "housekeeping", "%s: outcome not stored: %s", job->name,
                  after.fault.detail);
@@ -207,7 +207,7 @@ try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
     st = job_claim(op, job->name, next_due(op, job), only_if_due, &ours);
     if (st == AZ_OK && ours)
         return run_job(op, job);
-    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    struct op after = op_beside(op, op->mem);
     lock_session_drop(&after, LOCK_JOBS, job->name, &ignored);
     return st;
 }

@@ -208,10 +208,7 @@ health_run(struct op *from, struct health *health)
     for (size_t i = 0; i < CHECKS; i++) {
         if (checks[i].applies != NULL && !checks[i].applies(from->az))
             continue;
-        struct op op = {.mem = from->mem,
-                        .az = from->az,
-                        .request_id = from->request_id,
-                        .now_ms = from->now_ms};
+        struct op op = op_beside(from, from->mem);
         bool up = checks[i].run(&op, &found) == AZ_OK;
         const char *why = *op.fault.detail != '\0' ? op.fault.detail : "no reason is known";
         talloc_free((void *) (uintptr_t) health->detail[i]);

@@ -98,6 +98,18 @@ op_now(const struct op *op)
     return op->now_ms / 1000;
 }
 
+/* Return an operation beside another: of the same process, request and time, with a fault of its
+ * own. `mem` owns its memory and lives as long as it is used. */
+static inline struct op
+op_beside(const struct op *op, TALLOC_CTX *mem)
+{
+    return (struct op){.mem = mem,
+                       .az = op->az,
+                       .request_id = op->request_id,
+                       .address = op->address,
+                       .now_ms = op->now_ms};
+}
+
 /* Return the status of a failure, which is never AZ_OK: no caller goes on with results that are not
  * there. */
 static inline enum az_status

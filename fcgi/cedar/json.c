@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/jsonx_text.h"
 #include "base/utf8.h"
 #include "cedar/lex.h"
 
@@ -297,6 +298,7 @@ void
 cedar_json_put(struct buf *buf, struct cedar_text text)
 {
     size_t plain = 0, mark = strlen(BYTE_ORDER_MARK);
+    char escape[JSONX_ESCAPE_MAX];
     buf_append_char(buf, '"');
     for (size_t i = 0; i < text.length; i++) {
         unsigned char octet = (unsigned char) text.at[i];
@@ -304,7 +306,10 @@ cedar_json_put(struct buf *buf, struct cedar_text text)
         if (octet >= 0x20 && octet != '"' && octet != '\\' && octet != 0x7f && !marked)
             continue;
         buf_append(buf, text.at + plain, i - plain);
-        buf_append_format(buf, "\\u%04x", marked ? 0xfeff : octet);
+        if (marked)
+            buf_append_text(buf, "\\ufeff");
+        else
+            buf_append(buf, escape, jsonx_put_escape(escape, octet));
         i += marked ? mark - 1 : 0;
         plain = i + 1;
     }

@@ -22,6 +22,7 @@ gateway_target_of(const struct managed_resource *resource, const bool *linked)
         .implies = resource->implies,
         .status = managed_status_word(resource->status),
         .linked = linked,
+        .credential_header = resource->auth.header,
     };
 }
 
@@ -220,7 +221,8 @@ step_up_scopes(struct request *req, const struct gateway_visit *visit,
         json_array_foreach (visit->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
                 json_array_append(wanted, scope);
-    json_array_extend(wanted, action->scopes);
+    if (json_array_extend(wanted, action->scopes) != 0)
+        return NULL;
     return words_join(req->op.mem, words_array_once(req->op.mem, wanted));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/field_rules.h"
+#include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
@@ -67,16 +68,12 @@ managed_object_rule(TALLOC_CTX *mem, const json_t *value)
     return json_object_size(value) <= MANAGED_MEMBERS_MAX ? NULL : "must have at most 32 members";
 }
 
-/* json-pointer = *( "/" *( unescaped / "~0" / "~1" ) ) */
 const char *
 managed_pointer_rule(TALLOC_CTX *mem, const json_t *value)
 {
     const char *text = json_string_value(value);
     (void) mem;
-    for (const char *c = text; *c != '\0'; c++)
-        if (*c == '~' && c[1] != '0' && c[1] != '1')
-            return "must be a JSON Pointer";
-    return *text == '/' ? NULL : "must be a JSON Pointer";
+    return *text != '\0' && json_pointer_is_good(text) ? NULL : "must be a JSON Pointer";
 }
 
 /* ---- the table */
@@ -155,6 +152,19 @@ reader_fields(struct reader *reader, const struct field_table *table, const json
     enum az_status st = fields_read(reader->mem, table, object, reader_tell, reader, ret, NULL);
     reader->lost = reader->lost || st == AZ_SERVER_ERROR;
     return st == AZ_OK;
+}
+
+bool
+reader_part(struct reader *reader, const char *member, const struct field_table *table,
+            const json_t *object, void *ret)
+{
+    const char *outer = reader->at;
+    if (object == NULL)
+        return true;
+    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
+    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
+    reader->at = outer;
+    return good;
 }
 
 const char **
@@ -246,6 +256,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
         read_url(&reader);
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);
+        reader_credential_apart(&reader, "requestHeaders", raw.headers);
         read_filter(&reader, raw.filter);
         reader_routes(&reader, raw.routes);
         reader_tools(&reader, raw.tools);

@@ -16,8 +16,9 @@ secret_holder(json_t *auth, const struct managed_secret_row *row, bool kept)
     json_t *holder = auth;
     if (row->inner != NULL) {
         holder = json_object_get(auth, row->member);
-        if (kept && holder == NULL)
-            json_object_set_new(auth, row->member, holder = json_object());
+        if (kept && holder == NULL
+            && json_object_set_new(auth, row->member, holder = json_object()) != 0)
+            return NULL; /* mark_secret() notes the loss */
     }
     return json_is_object(holder) ? holder : NULL;
 }
@@ -97,23 +98,26 @@ tool_named(const json_t *tools, const char *name)
     return NULL;
 }
 
-/* Return a stored tool with what the operator decides about it. */
+/* Return a stored tool with what the operator decides about it, a new reference; NULL: no memory. A
+ * switch that got lost would serve a tool that is switched off. */
 static json_t *
 decided_tool(const json_t *stored, const json_t *sent)
 {
     static const char *const decided[] = {"name", "scopes", "annotations", "enabled"};
-    json_t *tool = json_copy((json_t *) (uintptr_t) stored);
-    for (size_t i = 0; tool != NULL && i < sizeof(decided) / sizeof(decided[0]); i++) {
+    struct jsonx_build tool = {json_copy((json_t *) (uintptr_t) stored), false};
+    for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++) {
         json_t *value = json_object_get(sent, decided[i]);
         if (value == NULL || json_is_null(value))
-            json_object_del(tool, decided[i]);
+            json_object_del(tool.value, decided[i]);
         else
-            json_object_set(tool, decided[i], value);
+            jsonx_set(&tool, decided[i], json_incref(value));
     }
     /* Without a name of its own it has the one at the upstream. */
-    if (tool != NULL && json_object_get(tool, "name") == NULL)
-        json_object_set_new(tool, "name", json_string(upstream_name_of(stored)));
-    return tool;
+    if (json_object_get(tool.value, "name") == NULL)
+        jsonx_set(&tool, "name", json_string(upstream_name_of(stored)));
+    if (tool.lost)
+        json_decref(tool.value);
+    return tool.lost ? NULL : tool.value;
 }
 
 /* Return a sent tool without its pin, which the service sets. */

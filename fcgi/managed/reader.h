@@ -37,6 +37,11 @@ void reader_tell_text(struct reader *reader, const char *path, const char *forma
 bool reader_fields(struct reader *reader, const struct field_table *table, const json_t *object,
                    void *ret);
 
+/* Do that for the object of a member, its faults below reader->at and the member's name. True for
+ * no object. */
+bool reader_part(struct reader *reader, const char *member, const struct field_table *table,
+                 const json_t *object, void *ret);
+
 /* Return the strings of an array as a list that ends with NULL, on mem; NULL for no array. */
 const char **reader_list(struct reader *reader, const json_t *array);
 
@@ -46,6 +51,10 @@ const char **reader_list(struct reader *reader, const json_t *array);
  * same names are replaced. */
 struct managed_headers reader_headers(struct reader *reader, const char *member,
                                       const json_t *object, const struct managed_headers *base);
+
+/* Tell a fault if header fields (an object of them, or an array of names) name the one that carries
+ * the credential, which would win. The auth of the resource must have been read. */
+void reader_credential_apart(struct reader *reader, const char *member, const json_t *names);
 
 /* Return the fault of an object of header fields of a request, or of an answer. */
 field_rule_fn header_request_rule, header_answer_rule;

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/pattern.h"
+#include "managed/headers.h"
 #include "managed/reader.h"
 
 /* Largest answer of a STATIC route, in octets: it is read with every request. */
@@ -85,20 +86,6 @@ static const struct field route_fields[] = {
 const struct field_table managed_route_table = FIELD_TABLE("ManagedRoute", route_fields, 0);
 /* clang-format on */
 
-/* Read an object of a route, its faults below the route's path. */
-static bool
-read_inner(struct reader *reader, const char *member, const struct field_table *table,
-           const json_t *object, void *ret)
-{
-    const char *outer = reader->at;
-    if (object == NULL)
-        return true;
-    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
-    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
-    reader->at = outer;
-    return good;
-}
-
 /* ---- answers of STATIC routes */
 
 /* Take the body of an answer in the one form that was given. */
@@ -147,13 +134,16 @@ managed_read_answer(struct reader *reader, const json_t *object, struct managed_
         reader->lost = true;
         return;
     }
-    if (!read_inner(reader, "response", &answer_table, object, &raw))
+    if (!reader_part(reader, "response", &answer_table, object, &raw))
         return;
     answer->status = (int) raw.status;
     answer->headers = answer_headers(reader, &raw);
     const char *why = answer_body(reader, &raw, answer);
     if (why == NULL && (answer->status == 204 || answer->status == 304) && answer->length > 0)
         why = "has a body, which its status does not allow";
+    if (why == NULL && answer->status != 201 && answer->status / 100 != 3
+        && managed_headers_have(&answer->headers, "Location"))
+        why = "has a Location, which only 201 and 3xx may have (RFC 3875 6.2.2)";
     if (why != NULL)
         reader_tell(reader, "response", why);
     route->response = answer;
@@ -239,9 +229,9 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
         .route = {.enabled = true, .origin = "local"}
     };
     if (!reader_fields(reader, &managed_route_table, object, &raw)
-        || !read_inner(reader, "query", &query_table, raw.query, NULL)
-        || !read_inner(reader, "retry", &retry_table, raw.retry, &raw.route)
-        || !read_inner(reader, "successWhen", &success_table, raw.success_when, &raw.route))
+        || !reader_part(reader, "query", &query_table, raw.query, NULL)
+        || !reader_part(reader, "retry", &retry_table, raw.retry, &raw.route)
+        || !reader_part(reader, "successWhen", &success_table, raw.success_when, &raw.route))
         return;
     *route = raw.route;
     if (route->action == NULL)
@@ -256,6 +246,8 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
     route->forward_headers = reader_list(reader, raw.forward_headers);
     route->request_headers = reader_headers(reader, "requestHeaders", raw.request_headers,
                                             &reader->resource->request_headers);
+    reader_credential_apart(reader, "requestHeaders", raw.request_headers);
+    reader_credential_apart(reader, "forwardHeaders", raw.forward_headers);
     if (route->success_pointer != NULL && route->success_equals == NULL)
         reader_tell(reader, "successWhen.equals", "is required");
     if (!reader->lost)

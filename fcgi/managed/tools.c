@@ -123,20 +123,6 @@ static const struct field tool_fields[] = {
 const struct field_table managed_tool_table = FIELD_TABLE("ManagedTool", tool_fields, 0);
 /* clang-format on */
 
-/* Read an object of a tool, its faults below the tool's path. */
-static bool
-managed_read_part(struct reader *reader, const char *member, const struct field_table *table,
-                  const json_t *object, void *ret)
-{
-    const char *outer = reader->at;
-    if (object == NULL)
-        return true;
-    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
-    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
-    reader->at = outer;
-    return good;
-}
-
 /* True if a list of names has a name. */
 static bool
 list_has(const json_t *list, const char *name)
@@ -177,7 +163,7 @@ static void
 read_args(struct reader *reader, const struct managed_tool *tool)
 {
     struct raw_args args = {.path = NULL};
-    if (!managed_read_part(reader, "args", &args_table, tool->args, &args))
+    if (!reader_part(reader, "args", &args_table, tool->args, &args))
         return;
     check_path_args(reader, &tool->route->upstream_pattern, args.path);
     check_body_args(reader, args.body);
@@ -217,7 +203,7 @@ managed_read_kind(struct reader *reader, const struct raw_tool *raw, struct mana
                     "is for REST and STATIC resources only");
     if (tool->upstream_name == NULL)
         tool->upstream_name = tool->name;
-    if (managed_read_part(reader, "pin", &pin_table, raw->pin, &pin)) {
+    if (reader_part(reader, "pin", &pin_table, raw->pin, &pin)) {
         tool->pin = managed_pin_of(pin.status);
         tool->pin_sha256 = pin.sha256;
     }

@@ -231,7 +231,7 @@ export_rows(struct request *req, struct export *export, struct buf *out)
 static enum az_status
 export_stream(struct request *req)
 {
-    struct op after = {.mem = req->op.mem, .az = req->op.az, .now_ms = req->op.now_ms};
+    struct op after = op_beside(&req->op, req->op.mem);
     bool ignored;
     BUF_AUTO out;
     buf_init(&out, req->op.mem, EXPORT_PIECE + AUDIT_TEXT_MAX);

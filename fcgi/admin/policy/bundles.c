@@ -134,7 +134,7 @@ bundle_hold(struct request *req, const char *known, long seconds, struct bundle_
             st = db_listen(&req->op, "svc_bundle"); /* a new session does not listen yet */
         session = db_generation(req->op.az->db);
     }
-    struct op after = {.mem = req->op.mem, .az = req->op.az};
+    struct op after = op_beside(&req->op, req->op.mem);
     db_unlisten(&after);
     return st;
 }

@@ -7,60 +7,18 @@
 #include <strings.h>
 
 #include "base/digits.h"
+#include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/visible.h"
 #include "base/words.h"
 
 /* Octets of an error code that the operator's log shows. */
 #define ERROR_SHOWN_MAX 64
-/* Largest index of an array in a pointer. */
-#define INDEX_MAX 9999
 /* The place of the access token in an answer of RFC 6749. */
 #define ACCESS_TOKEN_POINTER "/access_token"
 
 /* Scopes that say what an OpenID provider tells, and nothing about the API of the upstream. */
 static const char *const openid_scopes[] = {"openid", "profile", "email", "offline_access", NULL};
-
-/* ---- pointers */
-
-/* Decode one segment of a pointer: ~1 is a slash, ~0 a tilde (RFC 6901 section 4). */
-static char *
-pointer_segment(TALLOC_CTX *mem, const char *text, size_t length)
-{
-    char *segment = talloc_strndup(mem, text, length), *to = segment;
-    for (const char *from = segment; from != NULL && *from != '\0'; from++) {
-        if (*from == '~' && (from[1] == '0' || from[1] == '1'))
-            *to++ = *++from == '1' ? '/' : '~';
-        else
-            *to++ = *from;
-    }
-    if (to != NULL)
-        *to = '\0';
-    return segment;
-}
-
-static const json_t *
-pointer_step(const json_t *value, const char *segment)
-{
-    int64_t index = 0;
-    if (json_is_object(value))
-        return json_object_get(value, segment);
-    if (!json_is_array(value) || !digits_read(segment, INDEX_MAX, &index))
-        return NULL;
-    return json_array_get(value, (size_t) index);
-}
-
-const json_t *
-link_pointer_get(TALLOC_CTX *mem, const json_t *value, const char *pointer)
-{
-    while (value != NULL && *pointer == '/') {
-        size_t length = strcspn(pointer + 1, "/");
-        const char *segment = pointer_segment(mem, pointer + 1, length);
-        value = segment != NULL ? pointer_step(value, segment) : NULL;
-        pointer += 1 + length;
-    }
-    return *pointer == '\0' ? value : NULL;
-}
 
 /* Return the object that holds the access token: its neighbours belong to it (Slack's answer has a
  * bot's token at the root, and a person's below authed_user). */
@@ -70,7 +28,7 @@ token_object(TALLOC_CTX *mem, const json_t *answer, const char *pointer)
     const char *last = strrchr(pointer, '/');
     const char *parent =
         last != NULL ? talloc_strndup(mem, pointer, (size_t) (last - pointer)) : NULL;
-    return parent != NULL ? link_pointer_get(mem, answer, parent) : NULL;
+    return parent != NULL ? json_pointer_get(answer, parent) : NULL;
 }
 
 /* ---- scopes */
@@ -166,7 +124,7 @@ static const char *
 read_account(TALLOC_CTX *mem, const struct link_reading *reading, const json_t *answer)
 {
     const json_t *value = reading->account_pointer != NULL
-                              ? link_pointer_get(mem, answer, reading->account_pointer)
+                              ? json_pointer_get(answer, reading->account_pointer)
                               : NULL;
     if (json_is_integer(value))
         return talloc_asprintf(mem, "%lld", (long long) json_integer_value(value));
@@ -183,7 +141,7 @@ read_tokens(TALLOC_CTX *mem, const struct link_reading *reading, const json_t *a
 {
     const char *pointer = reading->access_token_pointer != NULL ? reading->access_token_pointer
                                                                 : ACCESS_TOKEN_POINTER;
-    const json_t *access = link_pointer_get(mem, answer, pointer);
+    const json_t *access = json_pointer_get(answer, pointer);
     const json_t *object = token_object(mem, answer, pointer);
     const json_t *refresh = json_object_get(object, "refresh_token");
     const char *type = json_string_value(json_object_get(object, "token_type"));

@@ -65,7 +65,4 @@ json_t *link_scopes_split(TALLOC_CTX *mem, const char *text, const char *separat
  * scopes of OpenID Connect are never missing: providers rename them and leave them out. */
 json_t *link_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *granted);
 
-/* Return the member of a JSON value that a pointer names (RFC 6901), or NULL. */
-const json_t *link_pointer_get(TALLOC_CTX *mem, const json_t *value, const char *pointer);
-
 #endif

@@ -142,8 +142,7 @@ connect_handle(struct request *req)
 static void
 revoke(struct request *req, struct link_visit *visit, const struct connection *connection)
 {
-    struct op after = {
-        .mem = req->op.mem, .az = req->op.az, .now_ms = req->op.now_ms, .address = req->op.address};
+    struct op after = op_beside(&req->op, req->op.mem);
     struct link_provider provider;
     unsigned char binding[SHA256_OCTETS];
     const struct connection_secrets *secrets = &connection->secrets;

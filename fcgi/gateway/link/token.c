@@ -169,7 +169,7 @@ void
 link_token_revoke(struct op *op, const struct managed_resource *resource,
                   const struct link_provider *provider, const char *token)
 {
-    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms, .address = op->address};
+    struct op after = op_beside(op, op->mem);
     struct asking asking = {.op = &after, .resource = resource, .provider = provider};
     struct fetch_answer answer;
     if (provider->revocation == NULL || token == NULL)

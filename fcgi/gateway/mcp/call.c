@@ -90,11 +90,12 @@ note_call(struct tool_call *c)
 /* ---- policy */
 
 /* The obligations that a tool can meet. The text that an MCP server makes of a value cannot be
- * redacted. */
+ * redacted, and a STATIC answer sends no request with header fields. */
 static unsigned
 obligations_of(const struct mcp_tool *tool)
 {
-    unsigned all = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS | GATEWAY_APPROVE_BY_CIBA;
+    unsigned all = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_APPROVE_BY_CIBA;
+    all |= tool->resource->upstream != MANAGED_STATIC ? GATEWAY_HEADERS : 0;
     return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
 }
 

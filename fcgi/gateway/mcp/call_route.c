@@ -138,7 +138,7 @@ apply_rules(struct route_call *rc)
         || jsonx_parse(call->op->mem, body->octets, body->length, UPSTREAM_JSON_DEPTH_MAX, &answer,
                        NULL)
                != AZ_OK
-        || !upstream_redact(&answer, redact))
+        || !upstream_redact(answer, redact))
         return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,
                        "policy wants the answer redacted, and it is not JSON: tool %s",
                        call->tool->name);

@@ -123,7 +123,7 @@ mcp_sync_all(struct op *op, char *note, size_t size)
     size_t synced = 0, failed = 0;
     enum az_status st = op->az->cfg->gateway_enabled ? resources_list(op, &all) : AZ_OK;
     for (size_t i = 0; st == AZ_OK && i < all.count && !*op->az->stopping; i++) {
-        struct op one = {.mem = talloc_new(op->mem), .az = op->az, .now_ms = op->now_ms};
+        struct op one = op_beside(op, talloc_new(op->mem));
         struct tool_merge merge;
         if (!syncs_alone(all.item[i])) {
             talloc_free(one.mem);

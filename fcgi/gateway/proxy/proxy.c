@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/log.h"
 #include "base/settings/settings.h"
 #include "gateway/link/credential.h"
 #include "gateway/proxy/proxy_private.h"
@@ -23,24 +24,27 @@ static void
 note_summary(struct proxied *proxied)
 {
     const struct upstream_answer *answer = proxied->answer;
-    json_t *summary = jsonx_own(proxied->req->op.mem,
-                                json_pack("{s:s,s:s*}", "resource", proxied->visit.name, "route",
-                                          proxied->route != NULL ? proxied->route->id : NULL));
-    if (summary == NULL)
-        return;
+    TALLOC_CTX *mem = proxied->req->op.mem;
+    struct jsonx_build summary = {
+        jsonx_own(mem, json_pack("{s:s,s:s*}", "resource", proxied->visit.name, "route",
+                                 proxied->route != NULL ? proxied->route->id : NULL)),
+        false};
     if (answer != NULL) {
         int64_t octets = answer->octets > 0 || answer->announced < 0 ? (int64_t) answer->octets
                                                                      : answer->announced;
-        json_object_set_new(summary, "upstream_status", json_integer(answer->status));
-        json_object_set_new(summary, "ms", json_integer((json_int_t) answer->took_ms));
+        jsonx_set(&summary, "upstream_status", json_integer(answer->status));
+        jsonx_set(&summary, "ms", json_integer((json_int_t) answer->took_ms));
         if (answer->masked)
-            json_object_set_new(summary, "credential_masked", json_true());
+            jsonx_set(&summary, "credential_masked", json_true());
         /* A stream of unknown length is measured only after the row: the log line has its octets.
          */
         if (proxied->transfer == NULL || answer->announced >= 0)
-            json_object_set_new(summary, "octets", json_integer((json_int_t) octets));
+            jsonx_set(&summary, "octets", json_integer((json_int_t) octets));
     }
-    proxied->req->audit.summary = jsonx_dump(proxied->req->op.mem, summary);
+    json_t *whole = jsonx_built(&summary);
+    if (whole == NULL)
+        log_text(AZ_SEV_ERROR, "gateway", "out of memory for the summary of an audit row");
+    proxied->req->audit.summary = whole != NULL ? jsonx_dump(mem, whole) : NULL;
 }
 
 /* ---- the route */
@@ -141,6 +145,15 @@ look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
     return link_is_linked(&proxied->req->op, &proxied->caller, proxied->resource, linked);
 }
 
+/* Return the obligations that can be met: the answer of a STATIC resource sends no request that a
+ * header field could be set in. */
+static unsigned
+proxy_obligations(const struct managed_resource *resource)
+{
+    unsigned all = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES;
+    return resource->upstream == MANAGED_STATIC ? all : all | GATEWAY_HEADERS;
+}
+
 static enum az_status
 proxy_ask(struct proxied *proxied)
 {
@@ -167,7 +180,7 @@ proxy_ask(struct proxied *proxied)
                    .scopes = proxied->route->scopes},
         .arguments = arguments,
         .always = proxied->route->obligations,
-        .obligations = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+        .obligations = proxy_obligations(proxied->resource),
     };
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL || question.action.path == NULL)

@@ -5,7 +5,6 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/proxy/proxy_private.h"
-#include "gateway/upstream/head.h"
 #include "gateway/upstream/success.h"
 
 /* Every answer is of our origin in a browser, so its content must not act there. */
@@ -55,11 +54,9 @@ redact(struct proxied *proxied, const char **body, size_t *length)
         return op_fail(op, AZ_UPSTREAM_INVALID, "The response of the upstream cannot be redacted",
                        "resource %s: %s", proxied->resource->name,
                        why != NULL ? why : "out of memory");
-    json_incref(document);
-    char *text = upstream_redact(&document, proxied->obligations.redact)
+    char *text = upstream_redact(document, proxied->obligations.redact)
                      ? jsonx_dump(op->mem, document)
                      : NULL;
-    json_decref(document);
     if (text == NULL)
         return op_fail(op, AZ_UPSTREAM_INVALID, "The response of the upstream cannot be redacted",
                        "resource %s: an obligation `redact` has a bad pointer",
@@ -93,7 +90,7 @@ proxy_answer_static(struct proxied *proxied)
         const struct managed_header *header = &response->headers.item[i];
         if (strcasecmp(header->name, "Content-Type") == 0)
             type = header->value;
-        else if (!upstream_field_is_dropped(header->name))
+        else
             respond_header(req, header->name, header->value);
     }
     respond_header(req, "Content-Security-Policy", ANSWER_CSP);

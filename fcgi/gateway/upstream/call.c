@@ -331,7 +331,7 @@ upstream_send_memory(struct op *op, const struct upstream_call *call,
     buf_done(&body);
     if (st == AZ_OK) {
         answer->body = text != NULL ? text : "";
-        answer->failed = upstream_is_failure(call->route, answer->body, length);
+        answer->failed = upstream_is_failure(op->mem, call->route, answer->body, length);
         *ret_answer = answer;
     }
     upstream_note(op, call->resource, st, answer);

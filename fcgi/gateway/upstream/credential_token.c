@@ -6,11 +6,11 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "crypto/secret.h"
 #include "gateway/upstream/client_proof.h"
-#include "gateway/upstream/success.h"
 #include "http/fetch/fetch.h"
 #include "managed/managed.h"
 #include "store/gateway/upstream_tokens.h"
@@ -128,9 +128,9 @@ upstream_read_token(struct op *op, const struct managed_resource *resource,
                        resource->name, answer->status, error != NULL ? error : "");
     const char *token = NULL, *type = NULL;
     if (parsed && answer->status == 200) {
-        token = json_string_value(upstream_pointer_get(object, auth->access_token_pointer != NULL
-                                                                   ? auth->access_token_pointer
-                                                                   : "/access_token"));
+        token = json_string_value(json_pointer_get(object, auth->access_token_pointer != NULL
+                                                               ? auth->access_token_pointer
+                                                               : "/access_token"));
         type = json_string_value(json_object_get(object, "token_type"));
     }
     if (token != NULL && grant->issued_type != NULL && !is_issued_type(object, grant->issued_type))

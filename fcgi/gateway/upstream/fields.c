@@ -3,12 +3,10 @@
 #include "gateway/upstream/fields.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "http/request.h"
+#include "managed/headers.h"
 
-/* tchar (RFC 9110 5.6.2). */
-#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
 /* Longest name of a field, in octets. */
 #define NAME_MAX_OCTETS 128
 
@@ -29,51 +27,14 @@ static const struct {
     {"Range",               "HTTP_RANGE"},
 };
 
-/* Fields that are never sent, whoever sets them. */
-static const char *const never_sent[] = {
-    /* of the connection and of the framing (RFC 9110 7.6.1, RFC 9112) */
-    "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Max-Forwards", "TE", "Trailer",
-    "Transfer-Encoding", "Upgrade", "HTTP2-Settings",
-    /* of the caller towards us */
-    "Authorization", "Cookie", "Cookie2", "DPoP", "X-Admin-API-Key", "X-Bundle-API-Key",
-    "X-CSRF-Token",
-    /* the proxy of a CGI program (CVE-2016-5385) */
-    "Proxy",
-    /* about where the request came from */
-    "Forwarded", "Via", "X-Real-IP", "X-Client-IP", "True-Client-IP", "Client-IP", "X-Original-URL",
-    "X-Rewrite-URL", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
-    /* an answer in a content coding could not be redacted, and could unpack to gigabytes */
-    "Accept-Encoding",
-};
-static const char *const never_sent_prefixes[] = {"Proxy-", "Sec-", "X-Forwarded-", "Access-Control-"};
 /* clang-format on */
 
-/* Copy a name with dashes for underscores: an upstream behind CGI does not tell them apart
- * (RFC 3875 4.1.18), so X_Forwarded_For would be X-Forwarded-For there. */
-static void
-upstream_dash(const char *name, char ret[NAME_MAX_OCTETS + 1])
-{
-    size_t i = 0;
-    for (; name[i] != '\0'; i++)
-        ret[i] = (char) (name[i] == '_' ? '-' : name[i]);
-    ret[i] = '\0';
-}
-
 bool
-upstream_field_may_be_sent(const char *sent)
+upstream_field_may_be_sent(const char *name)
 {
-    char name[NAME_MAX_OCTETS + 1];
-    size_t length = strlen(sent);
-    if (length == 0 || length > NAME_MAX_OCTETS || strspn(sent, NAME_CHARS) != length)
-        return false;
-    upstream_dash(sent, name);
-    for (size_t i = 0; i < sizeof(never_sent) / sizeof(never_sent[0]); i++)
-        if (strcasecmp(name, never_sent[i]) == 0)
-            return false;
-    for (size_t i = 0; i < sizeof(never_sent_prefixes) / sizeof(never_sent_prefixes[0]); i++)
-        if (strncasecmp(name, never_sent_prefixes[i], strlen(never_sent_prefixes[i])) == 0)
-            return false;
-    return true;
+    size_t length = strlen(name);
+    return length > 0 && length <= NAME_MAX_OCTETS && strspn(name, HEADER_NAME_CHARS) == length
+           && header_may_be(name, HEADER_SENT);
 }
 
 void
@@ -83,8 +44,8 @@ upstream_field_force(struct upstream_field_list *list, const char *name, const c
         if (((unsigned char) *c < 0x20 && *c != '\t') || *c == 0x7f)
             return;
     for (size_t i = 0; i < list->count; i++)
-        if (strcasecmp(list->field[i].name, name) == 0) {
-            list->field[i].value = value;
+        if (header_is(list->field[i].name, name)) {
+            list->field[i] = (struct upstream_field){name, value};
             return;
         }
     list->full = list->full || list->count == UPSTREAM_REQUEST_FIELDS_MAX;

@@ -6,52 +6,11 @@
 #include <strings.h>
 
 #include "base/digits.h"
+#include "managed/headers.h"
 
-/* RFC 9110 5.6.2, in both cases. */
-#define TCHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
 #define LOWER_TYPE_CHARS "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~/"
 /* Longest media type without parameters: RFC 6838 4.2 allows two names of 127 octets. */
 #define TYPE_MAX 255
-
-/* ---- the fields that are dropped */
-
-/* clang-format off */
-static const char *const dropped[] = {
-    /* of the connection (RFC 9110 7.6.1) */
-    "Connection", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
-    /* of the credential that we show, not of the caller's */
-    "WWW-Authenticate", "Authentication-Info",
-    /* a client would show it to us, and be refused each time (RFC 9449 8.2) */
-    "DPoP-Nonce",
-    /* they hold for all of our origin, not for one resource behind it */
-    "Set-Cookie", "Set-Cookie2", "Strict-Transport-Security", "Alt-Svc", "Clear-Site-Data",
-    "Service-Worker-Allowed", "Public-Key-Pins", "Public-Key-Pins-Report-Only", "Expect-CT",
-    "NEL", "Report-To", "Reporting-Endpoints", "Origin-Agent-Cluster", "Accept-CH", "Critical-CH",
-    "Set-Login", "Use-As-Dictionary", "Refresh",
-    /* set by the gateway itself */
-    "Status", "Content-Length", "Content-Security-Policy", "Content-Security-Policy-Report-Only",
-    "X-Content-Type-Options", "X-Request-ID", "Server",
-    /* shared caches must not keep what was decided for one caller */
-    "Cache-Control", "Expires", "Pragma", "Age", "Surrogate-Control", "CDN-Cache-Control",
-    "X-Upstream-Failed",
-};
-/* Prefixes: of proxies, of CORS, and commands to web servers, which would send a file of ours. */
-static const char *const dropped_prefixes[] = {
-    "Proxy-", "Access-Control-", "Secure-Session-", "X-Accel-", "X-Sendfile", "X-LIGHTTPD-", "X-Reproxy-",
-};
-/* clang-format on */
-
-bool
-upstream_field_is_dropped(const char *name)
-{
-    for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
-        if (strcasecmp(name, dropped[i]) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof(dropped_prefixes) / sizeof(dropped_prefixes[0]); i++)
-        if (strncasecmp(name, dropped_prefixes[i], strlen(dropped_prefixes[i])) == 0)
-            return true;
-    return false;
-}
 
 /* ---- lines */
 
@@ -187,7 +146,7 @@ static bool
 keep_field(struct upstream_head *head, const char *name, const char *value, size_t length)
 {
     struct upstream_answer *answer = head->answer;
-    if (upstream_field_is_dropped(name))
+    if (!header_may_be(name, HEADER_PASSED_BACK))
         return true;
     if (answer->fields == UPSTREAM_FIELDS_MAX)
         return upstream_refuse(head, "there are too many header fields");
@@ -220,7 +179,7 @@ head_take_field(struct upstream_head *head, const char *line, size_t length)
     char *name = talloc_strndup(head->mem, line, (size_t) (colon - line));
     if (name == NULL)
         return upstream_refuse(head, "out of memory");
-    if (strlen(name) != (size_t) (colon - line) || name[strspn(name, TCHARS)] != '\0')
+    if (strlen(name) != (size_t) (colon - line) || name[strspn(name, HEADER_NAME_CHARS)] != '\0')
         return upstream_refuse(head, "the name of a header field is malformed");
     const char *value = colon + 1;
     size_t rest = length - (size_t) (colon + 1 - line);

@@ -38,8 +38,4 @@ struct upstream_head {
  * (RFC 9112 6.3). */
 bool upstream_head_line(struct upstream_head *head, const char *line, size_t length);
 
-/* True for a field of an upstream's answer that is dropped: it is about the connection, about other
- * resources of our origin, or a command to the web server. */
-bool upstream_field_is_dropped(const char *name);
-
 #endif

@@ -69,7 +69,7 @@ keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetc
 static void
 end_host(struct wanted *wanted, const unsigned char *lease)
 {
-    struct op after = {.mem = wanted->op->mem, .az = wanted->op->az, .now_ms = wanted->op->now_ms};
+    struct op after = op_beside(wanted->op, wanted->op->mem);
     document_host_end(&after, wanted->host, lease);
 }
 
@@ -89,7 +89,7 @@ static enum az_status
 fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *before)
 {
     /* The results of `after` do not count: if it fails, the lease ends by its time. */
-    struct op after = {.mem = wanted->op->mem, .az = wanted->op->az, .now_ms = wanted->op->now_ms};
+    struct op after = op_beside(wanted->op, wanted->op->mem);
     struct fetch_answer answer;
     json_t *json = NULL, *old = NULL;
     if (before != NULL)

@@ -155,11 +155,10 @@ static void
 read_operation(struct openapi_state *state, struct operation *operation, const json_t *item,
                const struct openapi_method *method)
 {
-    struct jsonx_build *builds[] = {&operation->args[0], &operation->args[1], &operation->args[2],
-                                    &operation->required, &operation->properties};
-    for (size_t i = 0; i < 5; i++)
-        *builds[i] = (struct jsonx_build){
-            jsonx_own(state->mem, i < 4 ? json_array() : json_object()), false};
+    for (size_t i = 0; i < PLACES; i++)
+        operation->args[i] = (struct jsonx_build){jsonx_own(state->mem, json_array()), false};
+    operation->required = (struct jsonx_build){jsonx_own(state->mem, json_array()), false};
+    operation->properties = (struct jsonx_build){jsonx_own(state->mem, json_object()), false};
     operation->closed = true;
     operation->body = NULL;
     if (!json_is_object(operation->object)) {
@@ -170,8 +169,10 @@ read_operation(struct openapi_state *state, struct operation *operation, const j
     openapi_read_arguments(operation, item);
     if (!state->faulty)
         emit(operation, method);
-    for (size_t i = 0; i < 5; i++)
-        state->tools.lost = state->tools.lost || jsonx_built(builds[i]) == NULL;
+    for (size_t i = 0; i < PLACES; i++)
+        state->tools.lost |= jsonx_built(&operation->args[i]) == NULL;
+    state->tools.lost |=
+        jsonx_built(&operation->required) == NULL || jsonx_built(&operation->properties) == NULL;
     json_decref(operation->body);
 }
 
@@ -196,7 +197,9 @@ is_new_shape(struct openapi_state *state, const struct managed_pattern *pattern)
         shape = talloc_asprintf(state->mem, "%s/%s", shape,
                                 pattern->segment[i].variable ? "{}" : pattern->segment[i].text);
     state->shapes.lost = state->shapes.lost || shape == NULL;
-    if (shape == NULL || json_object_get(state->shapes.value, shape) != NULL)
+    if (shape == NULL)
+        return true; /* the loss ends the import */
+    if (json_object_get(state->shapes.value, shape) != NULL)
         return false;
     jsonx_set(&state->shapes, shape, json_true());
     return true;
@@ -311,11 +314,9 @@ openapi_read(const struct openapi_reading *reading, struct openapi_import *ret)
             read_path(&state, key, item, number);
         number++;
     }
-    if (state.faulty)
-        return AZ_INVALID;
     ret->routes = jsonx_built(&state.routes);
     ret->tools = jsonx_built(&state.tools);
     bool lost = state.schemas.lost || jsonx_built(&state.shapes) == NULL
                 || jsonx_built(&state.ids) == NULL || ret->routes == NULL || ret->tools == NULL;
-    return lost ? AZ_SERVER_ERROR : AZ_OK;
+    return lost ? AZ_SERVER_ERROR : state.faulty ? AZ_INVALID : AZ_OK;
 }

@@ -112,10 +112,12 @@ add_parameter(struct operation *operation, const char *member, const json_t *par
     }
     json_t *description =
         openapi_cut_text(json_object_get(parameter, "description"), MANAGED_TEXT_MAX);
+    struct jsonx_build described = {schema, false};
     if (json_is_object(schema) && description != NULL
         && json_object_get(schema, "description") == NULL)
-        json_object_set(schema, "description", description);
+        jsonx_set(&described, "description", json_incref(description));
     json_decref(description);
+    operation->state->tools.lost |= described.lost;
     jsonx_set(&operation->properties, name, schema);
     jsonx_append(&operation->args[place], json_string(name));
     if (place == PLACE_PATH || json_is_true(json_object_get(parameter, "required")))

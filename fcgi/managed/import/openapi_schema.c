@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 
 /* What the value of a keyword holds. */
@@ -53,36 +54,10 @@ static json_t *copy_schema(struct openapi_schemas *schemas, const json_t *schema
 
 /* ---- references */
 
-/* Decode a token of a JSON Pointer (RFC 6901 section 4) in place. */
-static void
-decode_token(char *token)
-{
-    char *to = token;
-    for (const char *from = token; *from != '\0'; from++)
-        if (from[0] == '~' && (from[1] == '0' || from[1] == '1'))
-            *to++ = *++from == '0' ? '~' : '/';
-        else
-            *to++ = *from;
-    *to = '\0';
-}
-
-static const json_t *
-array_item(const json_t *array, const char *token)
-{
-    size_t index = 0, digits = strspn(token, "0123456789");
-    if (digits == 0 || digits > 6 || token[digits] != '\0')
-        return NULL;
-    for (size_t i = 0; i < digits; i++)
-        index = index * 10 + (size_t) (token[i] - '0');
-    return json_array_get(array, index);
-}
-
 /* Return the value that a reference names; NULL: schemas->why says why not. */
 static const json_t *
 target_of(struct openapi_schemas *schemas, const char *ref)
 {
-    char text[OPENAPI_REF_MAX + 1];
-    const json_t *at = schemas->document;
     if (strncmp(ref, "#/", 2) != 0)
         schemas->why = "refers to another document; only references that begin with #/ are read";
     else if (strlen(ref) > OPENAPI_REF_MAX)
@@ -91,15 +66,7 @@ target_of(struct openapi_schemas *schemas, const char *ref)
         schemas->why = "has a reference with a percent sign";
     if (schemas->why != NULL)
         return NULL;
-    memcpy(text, ref, strlen(ref) + 1);
-    for (char *token = text + 2; at != NULL && token != NULL;) {
-        char *end = strchr(token, '/');
-        if (end != NULL)
-            *end++ = '\0';
-        decode_token(token);
-        at = json_is_array(at) ? array_item(at, token) : json_object_get(at, token);
-        token = end;
-    }
+    const json_t *at = json_pointer_get(schemas->document, ref + 1);
     if (at == NULL)
         schemas->why = "refers to what the document does not have";
     return at;

@@ -89,7 +89,7 @@ bc_notice_send(struct request *req, const struct ciba_notice *notice,
                const struct ciba_request_new *request)
 {
     /* A fault of the delivery is not one of the request. */
-    struct op op = {.mem = req->op.mem, .az = req->op.az, .now_ms = req->op.now_ms};
+    struct op op = op_beside(&req->op, req->op.mem);
     char *authorization = talloc_asprintf(op.mem, "Bearer %s", notice->bearer);
     const struct fetch_request message = {
         .hosts = FETCH_SAFE_HTTP,

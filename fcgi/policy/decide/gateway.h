@@ -20,6 +20,9 @@ struct gateway_target {
     json_t *implies;           /* object: arrays of the scopes that each scope implies; or NULL */
     const char *status;        /* word of its status */
     const bool *linked;        /* the person's account is linked; NULL: no account is needed */
+    /* Header field of the upstream's credential, which no obligation may replace; or NULL. It is no
+     * part of the document. */
+    const char *credential_header;
 };
 
 /* One operation of a resource. NULL members are left out of the document. */

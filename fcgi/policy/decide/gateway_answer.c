@@ -4,53 +4,25 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "managed/headers.h"
 #include "policy/engine/no_decision.h"
 
 /* ---- obligations */
 
-bool
+/* True for a name that a rule may set; no shipped API has other characters in its names. */
+static bool
 gateway_header_may_be_set(const char *name)
 {
-    /* Headers that a rule must not set: the gateway's own affair, or a way to pass for somebody
-     * else. */
-    static const char *const kept[] = {"Authorization",
-                                       "Cookie",
-                                       "DPoP",
-                                       "Host",
-                                       "Connection",
-                                       "Keep-Alive",
-                                       "TE",
-                                       "Trailer",
-                                       "Transfer-Encoding",
-                                       "Upgrade",
-                                       "Content-Length",
-                                       "Content-Type",
-                                       "Content-Encoding",
-                                       "Expect",
-                                       "Forwarded",
-                                       "X-Admin-API-Key",
-                                       "X-Bundle-API-Key",
-                                       "Via",
-                                       "Proxy-Authorization",
-                                       "Proxy-Connection",
-                                       "Set-Cookie"};
-    static const char *const prefixes[] = {"X-Forwarded-", "Mcp-", "MCP-"};
-    if (*name == '\0' || strlen(name) > 64)
+    if (*name == '\0' || strlen(name) > MANAGED_HEADER_NAME_MAX)
         return false;
     for (const char *c = name; *c != '\0'; c++)
         if (!isalnum((unsigned char) *c) && *c != '-')
             return false;
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        if (strcasecmp(kept[i], name) == 0)
-            return false;
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (strncasecmp(prefixes[i], name, strlen(prefixes[i])) == 0)
-            return false;
-    return true;
+    return header_may_be(name, HEADER_BY_POLICY);
 }
 
 /* True for visible ASCII and inner spaces (RFC 9110 5.5), so that no value begins another header.
@@ -88,13 +60,8 @@ is_pointer(const json_t *value)
 {
     static const char body[] = "/body/";
     const char *text = json_string_value(value);
-    if (text == NULL || strncmp(text, body, sizeof(body) - 1) != 0
-        || json_string_length(value) != strlen(text))
-        return false;
-    for (const char *c = text; (c = strchr(c, '~')) != NULL; c++)
-        if (c[1] != '0' && c[1] != '1')
-            return false;
-    return true;
+    return text != NULL && strncmp(text, body, sizeof(body) - 1) == 0
+           && json_string_length(value) == strlen(text) && json_pointer_is_good(text);
 }
 
 static bool
@@ -167,6 +134,19 @@ deny_obligation(struct op *op, struct verdict *verdict, struct gateway_decision 
     return AZ_OK;
 }
 
+/* True if a header field is to be set that carries the credential of the upstream: the credential
+ * would win, and the obligation would not be met. */
+static bool
+replaces_credential(const struct gateway_question *question, json_t *headers)
+{
+    const char *name, *kept = question->resource.credential_header;
+    json_t *value;
+    json_object_foreach (headers, name, value)
+        if (kept != NULL && header_is(name, kept))
+            return true;
+    return false;
+}
+
 /* Read the obligations of the route, then those of policy, whose headers win. */
 static enum az_status
 read_obligations(struct op *op, const struct gateway_question *question, struct verdict *verdict,
@@ -184,7 +164,8 @@ read_obligations(struct op *op, const struct gateway_question *question, struct 
         json_object_foreach (sets[i], name, value)
             if (!obligation_read(name, value, question->obligations, all))
                 return deny_obligation(op, verdict, decision);
-    return AZ_OK;
+    return replaces_credential(question, all->headers) ? deny_obligation(op, verdict, decision)
+                                                       : AZ_OK;
 }
 
 /* ---- one request */

@@ -34,8 +34,4 @@ enum az_status gateway_answer_read_tools(struct op *op,
                                          const struct gateway_tools_question *question,
                                          struct verdict *verdict, enum gateway_verdict *verdicts);
 
-/* True if a policy may set this header of a request to an upstream: a name of RFC 9110 5.1 that
- * neither frames the message, nor carries a credential, an address or a proof of the caller. */
-bool gateway_header_may_be_set(const char *name);
-
 #endif

@@ -39,7 +39,7 @@ struct activation_wait {
 static bool
 ask_and_report(struct op *op, struct activation_wait *wait)
 {
-    struct op look = {.mem = talloc_new(op->mem), .az = op->az, .now_ms = op->now_ms};
+    struct op look = op_beside(op, talloc_new(op->mem));
     struct engine_status status = {.active_revision = NULL};
     int64_t now = clock_monotonic_ms();
     bool answered = false;
@@ -169,7 +169,7 @@ activation_follow(struct op *op, const char *revision)
 {
     struct activation_wait wait = wait_begin(revision);
     for (;; ask_and_report(op, &wait)) {
-        struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+        struct op look = op_beside(op, op->mem);
         bool confirmed = false;
         const char *late = NULL;
         if (engines_settle(&look, &wait.look, &confirmed, &late) != AZ_OK) {

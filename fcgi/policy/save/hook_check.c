@@ -19,7 +19,7 @@
 bool
 hook_check_ready(struct op *op)
 {
-    struct op look = {.mem = talloc_new(op->mem), .az = op->az, .now_ms = op->now_ms};
+    struct op look = op_beside(op, talloc_new(op->mem));
     struct engine_status status;
     bool ready = look.mem != NULL && engine_revision(&look, READY_MS, &status) == AZ_OK;
     if (!ready)
@@ -93,7 +93,7 @@ find_by_type(struct op *op)
 const char *
 hook_check(struct op *op, const char *revision)
 {
-    struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    struct op look = op_beside(op, op->mem);
     bool same = false;
     const char *fault = find_by_value(&look, revision, &same);
     if (fault != NULL || !same)

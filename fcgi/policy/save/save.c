@@ -187,7 +187,7 @@ apply_plan(struct op *op, struct save *save)
 static void
 take_back(struct op *op, const struct save *save, const char *status)
 {
-    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    struct op after = op_beside(op, op->mem);
     enum az_status st = save_lock_held(op, save->session)
                             ? bundle_withdraw(&after, save->id, status)
                             : bundle_reconcile(&after, NULL);
@@ -328,7 +328,7 @@ save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *re
         st = save_strictly(op, &save);
     else if (st == AZ_OK)
         st = save_and_keep(op, &save, wait);
-    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    struct op after = op_beside(op, op->mem);
     if (wait)
         db_unlisten(&after);
     save_unlock(op);

@@ -91,7 +91,7 @@ save_begin(struct op *op, unsigned session)
 void
 save_unlock(struct op *op)
 {
-    struct op quiet = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    struct op quiet = op_beside(op, op->mem);
     bool got;
     if (lock_session_drop(&quiet, LOCK_POLICY, "", &got) != AZ_OK || !got
         || db_allow_silence(&quiet) != AZ_OK)

@@ -55,7 +55,7 @@ db_commit(struct op *op)
 void
 db_rollback(struct op *op)
 {
-    struct op quiet = {.mem = op->mem, .az = op->az};
+    struct op quiet = op_beside(op, op->mem);
     bool open = op->az->db->conn != NULL && op->az->db->in_transaction;
     if (open && db_script(&quiet, "ROLLBACK") != AZ_OK)
         db_close(op->az->db);

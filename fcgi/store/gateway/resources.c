@@ -151,8 +151,8 @@ parse_row(struct op *op, const PGresult *result, int row, struct remembered *ent
     char *name = talloc_strdup(entry, db_get(result, row, FIND_NAME));
     if (name == NULL)
         return AZ_SERVER_ERROR;
-    if (document != NULL && tools != NULL)
-        json_object_set(document, "tools", tools);
+    if (document != NULL && tools != NULL && json_object_set(document, "tools", tools) != 0)
+        return AZ_SERVER_ERROR;
     const struct managed_reading reading = {
         .mem = entry,
         .document = document,
