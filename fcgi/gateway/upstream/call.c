@@ -192,7 +192,7 @@ get_credential(struct sending *sending, const char *refused)
                                        .refused = refused,
                                        .again = refused != NULL && sending->renewed};
     struct upstream_credential credential = {.header = NULL};
-    enum az_status st = upstream_credential_for(sending->op, &wish, &credential);
+    enum az_status st = sending->call->credential(sending->op, &wish, &credential);
     upstream_credential_done(&sending->credential);
     sending->credential = credential;
     return st;

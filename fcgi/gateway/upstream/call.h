@@ -13,13 +13,12 @@
 #include <stdint.h>
 
 #include "base/op.h"
+#include "gateway/upstream/credential.h"
 
 struct managed_resource;
 struct managed_route;
 struct managed_secrets;
-struct upstream_caller;
 struct upstream_transfer;
-struct upstream_credential;
 
 /* Largest body that is read whole before it is sent, so that it can be sent again after the
  * upstream refused our credential, in octets. Most JSON bodies are smaller. */
@@ -51,6 +50,7 @@ struct upstream_body {
 struct upstream_call {
     const struct managed_resource *resource; /* upstreamUrl, upstreamAuth, requestHeaders */
     const struct managed_secrets *secrets;   /* of its upstreamAuth; NULL: it has none */
+    upstream_credential_fn *credential;      /* gets its credential (gateway/credential/types.h) */
     const struct managed_route *route;       /* its requestHeaders, retry, timeoutMs; NULL: none */
     const struct upstream_caller *caller;    /* who calls (credential.h); NULL: the service itself,
                                                 which has no caller-bound credential */

@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "gateway/upstream/credential_exchange.h"
+#include "gateway/credential/token_exchange.h"
 
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "crypto/token.h"
-#include "gateway/upstream/credential_token.h"
+#include "gateway/credential/client_credentials.h"
 #include "managed/managed.h"
 #include "store/gateway/upstream_tokens.h"
 
@@ -46,22 +46,22 @@ exchange_token(struct op *op, const struct upstream_wish *wish, struct upstream_
     enum az_status st = wish->caller->make_token(wish->caller->arg, auth->issuer, &subject);
     if (st != AZ_OK)
         return st;
-    struct upstream_grant grant = {
+    struct gateway_grant grant = {
         .pair = {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
                  {"subject_token", subject.text},
                  {"subject_token_type", TOKEN_TYPE_URN "access_token"},
                  {"requested_token_type", wanted}},
         .issued_type = wanted != NULL ? wanted : "",
     };
-    st = upstream_ask_token(op, wish, &grant, ret);
+    st = gateway_ask_token(op, wish, &grant, ret);
     token_text_done(&subject);
     *ret_personal = !grant.client_refused;
     return st;
 }
 
 enum az_status
-upstream_token_exchange(struct op *op, const struct upstream_wish *wish,
-                        struct upstream_credential *ret)
+gateway_token_exchange(struct op *op, const struct upstream_wish *wish,
+                       struct upstream_credential *ret)
 {
     const struct managed_resource *resource = wish->resource;
     const struct upstream_caller *caller = wish->caller;
@@ -80,7 +80,7 @@ upstream_token_exchange(struct op *op, const struct upstream_wish *wish,
     if (st == AZ_OK)
         st = upstream_token_find(op, resource, owner, TOKEN_EARLY_SECONDS, &token);
     if (st == AZ_OK && token.token != NULL)
-        st = upstream_fill_token(op, resource, token.token, ret);
+        st = gateway_fill_token(op, resource, token.token, ret);
     ret->personal = true;
     /* Another worker may have replaced the one that was refused. */
     bool same =
@@ -95,7 +95,7 @@ upstream_token_exchange(struct op *op, const struct upstream_wish *wish,
             st = upstream_token_store(op, resource, owner, &token);
     }
     if (st == AZ_OK)
-        st = upstream_fill_token(op, resource, token.token, ret);
+        st = gateway_fill_token(op, resource, token.token, ret);
     ret->personal = st == AZ_OK || personal;
     return st;
 }
