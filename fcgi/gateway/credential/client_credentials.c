@@ -6,6 +6,7 @@
 
 #include "client/answer.h"
 #include "client/ask.h"
+#include "gateway/credential/kept_token.h"
 #include "gateway/upstream/fetch_failed.h"
 #include "managed/managed.h"
 #include "store/gateway/upstream_tokens.h"
@@ -109,40 +110,27 @@ gateway_ask_token(struct op *op, const struct upstream_wish *wish, struct gatewa
                        : upstream_fetch_failed(op, st, answer.fault);
 }
 
-enum az_status
-gateway_fill_token(struct op *op, const struct managed_resource *resource, const char *token,
-                   struct upstream_credential *ret)
+/* The request of a token of the service itself. */
+struct own_token {
+    struct op *op;
+    const struct upstream_wish *wish;
+};
+
+static enum az_status
+fetch_own_token(void *arg, struct upstream_token *ret)
 {
-    const struct managed_auth *auth = &resource->auth;
-    *ret = (struct upstream_credential){
-        .header = auth->header != NULL ? auth->header : "Authorization",
-        .value =
-            upstream_credential_value(op, auth->scheme != NULL ? auth->scheme : "Bearer", token),
-        .renewable = true};
-    return ret->value != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    struct own_token *own = arg;
+    struct gateway_grant grant = {.pair = {{"grant_type", "client_credentials"}}};
+    return gateway_ask_token(own->op, own->wish, &grant, ret);
 }
 
 enum az_status
 gateway_client_credentials(struct op *op, const struct upstream_wish *wish,
                            struct upstream_credential *ret)
 {
-    const struct managed_resource *resource = wish->resource;
-    struct upstream_token token = {.token = NULL};
+    struct own_token own = {.op = op, .wish = wish};
     if (wish->again)
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
-                       "resource %s: the upstream refuses a new token too", resource->name);
-    struct gateway_grant grant = {.pair = {{"grant_type", "client_credentials"}}};
-    enum az_status st = upstream_token_find(op, resource, NULL, TOKEN_EARLY_SECONDS, &token);
-    if (st == AZ_OK && token.token != NULL)
-        st = gateway_fill_token(op, resource, token.token, ret);
-    /* Another worker may have renewed the one that was refused. */
-    bool same =
-        ret->value != NULL && wish->refused != NULL && strcmp(ret->value, wish->refused) == 0;
-    if (st != AZ_OK || (token.token != NULL && !same))
-        return st;
-    upstream_credential_done(ret);
-    st = gateway_ask_token(op, wish, &grant, &token);
-    if (st == AZ_OK && token.seconds > TOKEN_EARLY_SECONDS)
-        st = upstream_token_store(op, resource, NULL, &token);
-    return st == AZ_OK ? gateway_fill_token(op, resource, token.token, ret) : st;
+                       "resource %s: the upstream refuses a new token too", wish->resource->name);
+    return kept_token_get(op, wish, NULL, fetch_own_token, &own, ret);
 }

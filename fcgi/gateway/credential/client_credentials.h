@@ -8,9 +8,6 @@
 
 struct upstream_token;
 
-/* The life of a token that is used, in seconds: it is replaced this long before it expires, so that
- * a request that takes some time does not arrive with a dead one. */
-#define TOKEN_EARLY_SECONDS 60
 /* URIs of token types (RFC 8693 3). */
 #define TOKEN_TYPE_URN "urn:ietf:params:oauth:token-type:"
 
@@ -34,10 +31,6 @@ struct gateway_grant {
  */
 enum az_status gateway_ask_token(struct op *op, const struct upstream_wish *wish,
                                  struct gateway_grant *grant, struct upstream_token *ret);
-
-/* Fill the credential with a token; upstreamAuth says where it goes. */
-enum az_status gateway_fill_token(struct op *op, const struct managed_resource *resource,
-                                  const char *token, struct upstream_credential *ret);
 
 /* An upstream_credential_fn. The token is kept in the database until a minute before it expires. A
  * token that the upstream refused is replaced by one that another worker has stored meanwhile, or
