@@ -13,7 +13,9 @@
 /*
  * The next status of an enabled, complete resource by event and status. A failure only counts until
  * there are many of them (the last column); DISABLED is left by a save alone. A probe carries no
- * credential, so after an error it proves only that the resource can be tried again.
+ * credential, so after an error it proves only that the resource can be tried again. A caller
+ * chooses what it asks for, so a 401 of its call only counts: the calls of others go on, and the
+ * next good one makes the resource active again.
  */
 /* clang-format off */
 static const struct {
@@ -27,7 +29,8 @@ static const struct {
     [MANAGED_PROBE_FAILED] = {STAYS,    DEGRADED, STAYS,    STAYS,   true,  "the upstream does not answer"},
     [MANAGED_CALL_OK]      = {ACTIVE,   STAYS,    ACTIVE,   STAYS,   false, NULL},
     [MANAGED_CALL_FAILED]  = {STAYS,    DEGRADED, STAYS,    STAYS,   true,  "calls to the upstream fail"},
-    [MANAGED_AUTH_REFUSED] = {ERROR,    ERROR,    ERROR,    STAYS,   false, "the upstream refuses the shared credential"},
+    [MANAGED_CALL_REFUSED] = {STAYS,    DEGRADED, STAYS,    STAYS,   true,  "the upstream refuses the shared credential"},
+    [MANAGED_AUTH_REFUSED] = {ERROR,    ERROR,    ERROR,    STAYS,   false, "the shared credential is refused, or there is none"},
     [MANAGED_SYNC_OK]      = {ACTIVE,   STAYS,    ACTIVE,   ACTIVE,  false, NULL},
     [MANAGED_SYNC_CHANGED] = {DEGRADED, DEGRADED, STAYS,    DEGRADED, false, "tools wait for approval"},
     [MANAGED_SYNC_FAILED]  = {STAYS,    DEGRADED, STAYS,    STAYS,   false, "the tools of the upstream cannot be read"},

@@ -14,7 +14,10 @@ enum managed_event {
     MANAGED_PROBE_FAILED, /* it did not */
     MANAGED_CALL_OK,      /* it answered a call */
     MANAGED_CALL_FAILED,  /* it did not, or its answer was a failure */
-    MANAGED_AUTH_REFUSED, /* it refused a shared credential with 401 or 403 */
+    MANAGED_CALL_REFUSED, /* it answered the call of a caller with 401, and the credential is shared
+                           */
+    MANAGED_AUTH_REFUSED, /* its token endpoint refused this service, or it refused a request of the
+                             service itself (a sync) with 401; also if there is no credential */
     MANAGED_SYNC_OK,      /* its tools were read, and none waits for approval */
     MANAGED_SYNC_CHANGED, /* its tools were read, and some wait for approval */
     MANAGED_SYNC_FAILED,  /* its tools could not be read */

@@ -9,8 +9,7 @@
 #include "base/json/jsonx.h"
 #include "base/query.h"
 #include "base/settings/settings.h"
-#include "crypto/random.h"
-#include "crypto/secret.h"
+#include "client/browser_secret.h"
 #include "oauth/registration/cimd.h"
 #include "oauth/client_auth.h"
 #include "oidc/choose.h"
@@ -23,10 +22,6 @@
 #include "store/people/sign_ins.h"
 #include "store/tokens/grants.h"
 #include "token/issue.h"
-
-/* Random octets of each secret that the browser carries for us: upstream state, nonce, PKCE
- * verifier, consent token. Sent as base64url; rows hold the SHA-256 of that text. */
-#define SECRET_OCTETS 32
 
 /* State of one step of a request. */
 struct flow_step {
@@ -47,23 +42,6 @@ struct flow_step {
     bool has_browser; /* browser_hash and the cookie of the answer are set */
     unsigned char browser_hash[SHA256_OCTETS];
 };
-
-/* Make a secret that the browser will carry: its base64url, and the SHA-256 of that text. */
-static enum az_status
-make_secret(struct op *op, const char **ret, unsigned char ret_hash[SHA256_OCTETS])
-{
-    unsigned char octets[SECRET_OCTETS];
-    char *text = secret_alloc(op->mem, B64URL_LENGTH(SECRET_OCTETS) + 1);
-    if (text == NULL || random_octets(octets, sizeof(octets)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "the random number generator failed, or out of memory");
-    b64url_encode_into(octets, sizeof(octets), text);
-    secret_wipe(octets, sizeof(octets));
-    if (sha256(text, strlen(text), ret_hash) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
-    *ret = text;
-    return AZ_OK;
-}
 
 static enum az_status
 dump_request(struct op *op, const struct authorization *authorization, const char **ret)
@@ -117,20 +95,16 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
         .prompt_login = authorization->prompt_login,
         .max_age = authorization->max_age,
     };
-    unsigned char nonce_hash[SHA256_OCTETS], verifier_hash[SHA256_OCTETS];
-    enum az_status st = make_secret(op, &upstream.state, state_hash);
+    unsigned char nonce_hash[SHA256_OCTETS];
+    enum az_status st = browser_secret_make(op, &upstream.state, state_hash);
     if (st == AZ_OK)
-        st = make_secret(op, &upstream.nonce, nonce_hash);
+        st = browser_secret_make(op, &upstream.nonce, nonce_hash);
     if (st == AZ_OK)
-        st = make_secret(op, &sign_in->verifier, verifier_hash);
+        st = browser_secret_verifier(op, &sign_in->verifier, &upstream.code_challenge);
     if (st == AZ_OK)
         st = dump_request(op, authorization, &sign_in->request);
     if (st != AZ_OK)
         return st;
-    /* RFC 7636 4.2: the challenge is the hash of the verifier's text. */
-    upstream.code_challenge = b64url_encode(op->mem, verifier_hash, SHA256_OCTETS);
-    if (upstream.code_challenge == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     sign_in->nonce = upstream.nonce;
     sign_in->state_hash = state_hash;
     return upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
@@ -268,7 +242,7 @@ ask_consent(struct flow_step *step)
         .session = step->session.id_hash,
         .revision = step->verdict.decision.revision,
     };
-    enum az_status st = make_secret(op, &id, id_hash);
+    enum az_status st = browser_secret_make(op, &id, id_hash);
     if (st == AZ_OK)
         st = dump_request(op, step->authorization, &request.request);
     request_fill_audit(req, 302, "allowed");

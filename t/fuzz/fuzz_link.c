@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "gateway/link/answer.h"
+#include "client/answer.h"
 #include "gateway/link/need.h"
 #include "gateway/link/state.h"
 
@@ -40,7 +40,7 @@ check_return(TALLOC_CTX *mem, const char *text)
 static void
 check_token(const char *token)
 {
-    MUST(*token != '\0' && strlen(token) <= LINK_TOKEN_MAX);
+    MUST(*token != '\0' && strlen(token) <= CLIENT_TOKEN_MAX);
     for (const char *c = token; *c != '\0'; c++)
         MUST(*c > 0x20 && *c < 0x7f);
 }
@@ -48,21 +48,21 @@ check_token(const char *token)
 static void
 check_answer(TALLOC_CTX *mem, const char *text, size_t length, const char *pointer)
 {
-    const struct link_reading reading = {.access_token_pointer = pointer,
-                                         .account_pointer = "/account"};
-    struct link_tokens tokens;
-    enum link_outcome outcome = LINK_MALFORMED;
-    const char *error = NULL;
-    MUST(link_answer_read(mem, &reading, 200, text, length, &outcome, &tokens, &error) == AZ_OK);
-    MUST((outcome == LINK_TOKENS) == (tokens.access_token != NULL) && error != NULL);
-    if (outcome != LINK_TOKENS)
+    const struct client_reading reading = {.access_token_pointer = pointer,
+                                           .account_pointer = "/account"};
+    struct client_answer answer;
+    const struct client_tokens *tokens = &answer.tokens;
+    MUST(client_answer_read(mem, &reading, 200, text, length, &answer) == AZ_OK);
+    MUST((answer.outcome == CLIENT_TOKENS) == (tokens->access_token != NULL));
+    MUST(answer.error != NULL);
+    if (answer.outcome != CLIENT_TOKENS)
         return;
-    check_token(tokens.access_token);
-    if (tokens.refresh_token != NULL)
-        check_token(tokens.refresh_token);
-    MUST(tokens.expires_in >= 0 && tokens.expires_in <= LINK_EXPIRES_MAX);
-    MUST(tokens.scopes == NULL || json_array_size(tokens.scopes) <= LINK_SCOPES_MAX);
-    MUST(tokens.account == NULL || strlen(tokens.account) <= LINK_ACCOUNT_MAX);
+    check_token(tokens->access_token);
+    if (tokens->refresh_token != NULL)
+        check_token(tokens->refresh_token);
+    MUST(tokens->expires_in >= 0 && tokens->expires_in <= CLIENT_EXPIRES_MAX);
+    MUST(tokens->scopes == NULL || json_array_size(tokens->scopes) <= CLIENT_SCOPES_MAX);
+    MUST(tokens->account == NULL || strlen(tokens->account) <= CLIENT_ACCOUNT_MAX);
 }
 
 int

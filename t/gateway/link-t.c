@@ -1,11 +1,9 @@
-/* The rules of links without HTTP and SQL (gateway-admin.md 3.5): state, answers of token
- * endpoints, places of metadata, return_to. */
+/* The rules of links without HTTP and SQL (gateway-admin.md 3.5): state,
+ * places of metadata, return_to. */
 #include "config.h"
 
 #include <string.h>
 
-#include "base/json/jsonx.h"
-#include "gateway/link/answer.h"
 #include "gateway/link/metadata.h"
 #include "gateway/link/need.h"
 #include "gateway/link/state.h"
@@ -46,49 +44,6 @@ check_state(void)
 }
 
 /* clang-format off */
-static const struct { int status; const char *body; const char *pointer; enum link_outcome wanted; const char *name; } answers[] = {
-    {200, "{\"access_token\":\"a\",\"token_type\":\"Bearer\"}", NULL, LINK_TOKENS, "an answer of RFC 6749 5.1"},
-    {200, "{\"access_token\":\"a\",\"token_type\":\"bearer\"}", NULL, LINK_TOKENS, "... its token_type has no case"},
-    {200, "{\"access_token\":\"a\"}", NULL, LINK_TOKENS, "... and may be missing"},
-    {201, "{\"access_token\":\"a\"}", NULL, LINK_TOKENS, "... with another 2xx"},
-    {200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, LINK_MALFORMED, "a token of another type (RFC 6749 7.1)"},
-    {200, "{\"access_token\":\"bot\",\"authed_user\":{\"access_token\":\"a\",\"token_type\":\"user\"}}", "/authed_user/access_token", LINK_TOKENS, "accessTokenPointer, as Slack needs it"},
-    {200, "{\"access_token\":\"bot\"}", "/authed_user/access_token", LINK_MALFORMED, "... nothing stands there"},
-    {200, "{\"tokens\":[{\"access_token\":\"a\"}]}", "/tokens/0/access_token", LINK_TOKENS, "... into an array"},
-    {200, "{\"a/b\":{\"~x\":\"a\"}}", "/a~1b/~0x", LINK_TOKENS, "... with escapes (RFC 6901 4)"},
-    {200, "{}", NULL, LINK_MALFORMED, "no token"},
-    {200, "{\"access_token\":\"\"}", NULL, LINK_MALFORMED, "an empty token"},
-    {200, "{\"access_token\":\"a b\"}", NULL, LINK_MALFORMED, "a token with a space"},
-    {200, "{\"access_token\":\"a\\r\\nX: y\"}", NULL, LINK_MALFORMED, "a token that begins a header"},
-    {200, "{\"access_token\":7}", NULL, LINK_MALFORMED, "a token that is a number"},
-    {200, "{\"access_token\":\"a\",\"refresh_token\":\"r\\n\"}", NULL, LINK_MALFORMED, "a refresh token with a line feed"},
-    {200, "{\"access_token\":\"a\",\"refresh_token\":null}", NULL, LINK_TOKENS, "a refresh token that is null"},
-    {200, "{\"error\":\"invalid_grant\",\"access_token\":\"a\"}", NULL, LINK_GRANT_REFUSED, "an error with status 200 is an error"},
-    {400, "{\"error\":\"invalid_grant\"}", NULL, LINK_GRANT_REFUSED, "invalid_grant"},
-    {200, "{\"error\":\"bad_refresh_token\"}", NULL, LINK_GRANT_REFUSED, "... in GitHub's words"},
-    {401, "{\"error\":\"invalid_client\"}", NULL, LINK_CLIENT_REFUSED, "invalid_client"},
-    {400, "{\"error\":\"invalid_scope\"}", NULL, LINK_FAILED, "another error"},
-    {500, "{\"error\":\"invalid_grant\"}", NULL, LINK_FAILED, "a server that fails refuses nothing"},
-    {503, "busy", NULL, LINK_FAILED, "... whatever its body is"},
-    {200, "{\"ok\":false,\"access_token\":\"a\"}", NULL, LINK_MALFORMED, "ok:false, as Slack says it"},
-    {302, "{\"access_token\":\"a\"}", NULL, LINK_MALFORMED, "a redirect"},
-    {200, "[]", NULL, LINK_MALFORMED, "no object"},
-    {200, "", NULL, LINK_MALFORMED, "nothing"},
-    {200, "{\"access_token\":\"a\",\"access_token\":\"b\"}", NULL, LINK_MALFORMED, "a member twice"},
-};
-static const struct { const char *more; int64_t otherwise, wanted; const char *name; } lives[] = {
-    {"\"expires_in\":3600", 0, 3600, "expires_in"},
-    {"\"expires_in\":\"3600\"", 0, 3600, "... as a text"},
-    {"\"expires_in\":3599.5", 0, 3599, "... as a fraction"},
-    {"\"x\":1", 60, 60, "no expires_in: defaultExpiresIn"},
-    {"\"x\":1", 0, 0, "... and without it the token does not expire"},
-    {"\"expires_in\":0", 60, 60, "expires_in 0: as if it were missing"},
-    {"\"expires_in\":-5", 60, 60, "... so a negative one"},
-    {"\"expires_in\":\"soon\"", 60, 60, "... so no number"},
-    {"\"expires_in\":315360000", 0, LINK_EXPIRES_MAX, "the longest life"},
-    {"\"expires_in\":315360001", 0, LINK_EXPIRES_MAX, "one more is cut"},
-    {"\"expires_in\":1e300", 0, LINK_EXPIRES_MAX, "... so is any number"},
-};
 static const struct { const char *address, *name; enum link_well_known where; const char *wanted; } places[] = {
     {"https://h", "n", LINK_INSERTED, "https://h/.well-known/n"},
     {"https://h/", "n", LINK_INSERTED, "https://h/.well-known/n"},
@@ -118,63 +73,12 @@ static const struct { const char *text; bool wanted; } returns[] = {
 /* clang-format on */
 #define EACH(i, table) for (size_t i = 0; i < sizeof(table) / sizeof((table)[0]); i++)
 
-static void
-check_answers(TALLOC_CTX *mem)
-{
-    struct link_tokens tokens;
-    const char *error;
-    EACH(i, answers)
-    {
-        const struct link_reading reading = {.access_token_pointer = answers[i].pointer};
-        enum link_outcome outcome = LINK_MALFORMED;
-        link_answer_read(mem, &reading, answers[i].status, answers[i].body, strlen(answers[i].body),
-                         &outcome, &tokens, &error);
-        is_int(outcome, answers[i].wanted, "%s", answers[i].name);
-        ok((tokens.access_token != NULL) == (outcome == LINK_TOKENS), "... and its token");
-    }
-    EACH(i, lives)
-    {
-        const struct link_reading reading = {.default_expires_in = lives[i].otherwise};
-        enum link_outcome outcome;
-        const char *body = talloc_asprintf(mem, "{\"access_token\":\"a\",%s}", lives[i].more);
-        link_answer_read(mem, &reading, 200, body, strlen(body), &outcome, &tokens, &error);
-        is_int(tokens.expires_in, lives[i].wanted, "%s", lives[i].name);
-    }
-    for (size_t extra = 0; extra < 2; extra++) {
-        const struct link_reading reading = {.access_token_pointer = NULL};
-        enum link_outcome outcome;
-        char token[LINK_TOKEN_MAX + 2] = "";
-        memset(token, 'x', LINK_TOKEN_MAX + extra);
-        const char *body = talloc_asprintf(mem, "{\"access_token\":\"%s\"}", token);
-        link_answer_read(mem, &reading, 200, body, strlen(body), &outcome, &tokens, &error);
-        is_int(outcome, extra == 0 ? LINK_TOKENS : LINK_MALFORMED, "a token %s",
-               extra == 0 ? "of the longest length" : "that is one octet longer");
-    }
-}
-
-static void
-check_scopes(TALLOC_CTX *mem)
-{
-    is_str(jsonx_dump(mem, link_scopes_split(mem, "a b,c  a", NULL)), "[\"a\",\"b\",\"c\"]",
-           "scopes are separated by spaces or commas (GitHub), once each");
-    is_str(jsonx_dump(mem, link_scopes_split(mem, "a;b", ";")), "[\"a\",\"b\"]",
-           "... or by scopeSeparator");
-    is_str(jsonx_dump(mem, link_scopes_split(mem, NULL, NULL)), "[]", "... or there are none");
-    json_t *asked = link_scopes_split(mem, "openid offline_access a b", NULL);
-    is_str(jsonx_dump(mem, link_scopes_missing(mem, asked, link_scopes_split(mem, "b", NULL))),
-           "[\"a\"]", "a scope that was not granted is missing, those of OpenID Connect never");
-    is_str(jsonx_dump(mem, link_scopes_missing(mem, NULL, NULL)), "[]",
-           "where nothing is asked for, nothing is missing");
-}
-
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     check_state();
-    check_answers(mem);
-    check_scopes(mem);
     EACH(i, places)
     is_str(link_well_known_url(mem, places[i].address, places[i].name, places[i].where),
            places[i].wanted, "the place of metadata of %s", places[i].address);

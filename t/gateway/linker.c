@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gateway/link/credential.h"
+#include "gateway/link/account.h"
 #include "process.h"
 #include "store/gateway/resources.h"
 

@@ -115,7 +115,7 @@ take_link(struct request *req, struct link_visit *visit, const struct link_provi
 
 static enum az_status
 link_store(struct request *req, const struct link_visit *visit,
-           const struct link_provider *provider, const struct link_tokens *tokens,
+           const struct link_provider *provider, const struct client_tokens *tokens,
            bool *ret_partial)
 {
     bool stored = false;
@@ -130,10 +130,12 @@ link_store(struct request *req, const struct link_visit *visit,
                     .issuer = provider->issuer},
  /* RFC 6749 5.1: without `scope` all that was asked for is granted. */
         .scopes = tokens->scopes != NULL ? tokens->scopes : visit->link.scopes,
+        .asked_scopes = visit->link.scopes,
         .account = tokens->account,
         .expires_in = tokens->expires_in,
     };
-    const json_t *missing = link_scopes_missing(req->op.mem, visit->link.scopes, connection.scopes);
+    const json_t *missing =
+        client_scopes_missing(req->op.mem, visit->link.scopes, connection.scopes);
     enum az_status st = link_binding(&req->op, visit->resource, binding);
     if (st == AZ_OK)
         st = connection_store(&req->op, &connection, &stored);
@@ -145,27 +147,28 @@ link_store(struct request *req, const struct link_visit *visit,
 
 static enum az_status
 link_redeem(struct request *req, const struct link_visit *visit,
-            const struct link_provider *provider, struct link_tokens *ret)
+            const struct link_provider *provider, struct client_tokens *ret)
 {
     const struct link_grant grant = {.code = request_param(req, "code"),
                                      .verifier = visit->link.verifier};
-    enum link_outcome outcome = LINK_MALFORMED;
-    const char *error = "";
+    struct client_answer answer;
     if (grant.code == NULL)
         return op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
                        "managed resource %s: the answer has neither code nor error",
                        visit->resource->name);
-    enum az_status st =
-        link_tokens_get(&req->op, visit->resource, provider, &grant, &outcome, ret, &error);
-    if (st != AZ_OK || outcome == LINK_TOKENS)
+    enum az_status st = link_tokens_get(&req->op, visit->resource, provider, &grant, &answer);
+    if (st != AZ_OK)
         return st;
-    if (outcome == LINK_CLIENT_REFUSED && provider->registered)
+    *ret = answer.tokens;
+    if (answer.outcome == CLIENT_TOKENS)
+        return AZ_OK;
+    if (answer.outcome == CLIENT_CLIENT_REFUSED && provider->registered)
         st = registration_forget(&req->op, visit->resource->name, provider->client_id);
-    return st == AZ_OK
-               ? op_fail(&req->op, AZ_UPSTREAM_INVALID, NOT_CONNECTED,
-                         "the token endpoint of managed resource %s gives no tokens: %s",
-                         visit->resource->name, *error != '\0' ? error : "a malformed answer")
-               : st;
+    return st == AZ_OK ? op_fail(&req->op, AZ_UPSTREAM_INVALID, NOT_CONNECTED,
+                                 "the token endpoint of managed resource %s gives no tokens: %s",
+                                 visit->resource->name,
+                                 *answer.error != '\0' ? answer.error : "a malformed answer")
+                       : st;
 }
 
 enum az_status
@@ -173,7 +176,7 @@ link_callback_handle(struct request *req)
 {
     struct link_visit visit = {.resource = NULL};
     struct link_provider provider;
-    struct link_tokens tokens;
+    struct client_tokens tokens;
     const char *error = request_param(req, "error");
     bool partial = false;
     enum az_status st = find_link(req, &visit);

@@ -129,6 +129,7 @@ connect_handle(struct request *req)
         .resource = resource,
         .subject = session.subject,
         .client_id = "",
+        .scopes = resource->auth.scopes,
         .return_to = back != NULL ? back : "",
     };
     st = link_need(&req->op, &wanted, &found, &url, &expires_in);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/uri.h"
-#include "gateway/link/token.h"
+#include "gateway/upstream/fetch_failed.h"
 #include "http/fetch/documents.h"
 
 #define AUTHORIZATION_SERVER "oauth-authorization-server"
@@ -116,7 +116,7 @@ get_if_there(struct op *op, const char *url, document_check_fn *check, const jso
     if (st != AZ_UNAVAILABLE)
         return st;
     if (fault != FETCH_OK && fault != FETCH_FAULT_HTTP)
-        return link_fetch_failed(op, st, fault);
+        return upstream_fetch_failed(op, st, fault);
     az_fault_clear(&op->fault);
     return AZ_OK;
 }

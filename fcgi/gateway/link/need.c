@@ -40,7 +40,7 @@ link_need(struct op *op, const struct link_wanted *wanted, bool *ret_found, cons
           int64_t *ret_expires_in)
 {
     static const char *const none[] = {NULL};
-    const json_t *asked = wanted->resource->auth.scopes;
+    const json_t *asked = wanted->scopes;
     const char **scopes = asked != NULL ? words_array_list(op->mem, asked) : NULL;
     struct link_request_new link = {
         .subject = wanted->subject,
@@ -66,7 +66,8 @@ link_need(struct op *op, const struct link_wanted *wanted, bool *ret_found, cons
     *ret_url = st == AZ_OK ? talloc_asprintf(op->mem, "%s/gateway/link?state=%s",
                                              op->az->cfg->oidc_issuer, text)
                            : NULL;
-    *ret_expires_in = state.expires_at - op_now(op);
+    int64_t left = state.expires_at - op_now(op);
+    *ret_expires_in = left < LINK_REQUEST_VALIDITY ? left : LINK_REQUEST_VALIDITY;
     return *ret_url != NULL ? AZ_OK
                             : op_fail(op, AZ_SERVER_ERROR, NULL, "a link cannot be created");
 }

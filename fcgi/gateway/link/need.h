@@ -3,6 +3,7 @@
 #ifndef AZ_GATEWAY_LINK_NEED_H
 #define AZ_GATEWAY_LINK_NEED_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct link_wanted {
     const struct managed_resource *resource;
     const char *subject;   /* the person */
     const char *client_id; /* the client whose call needs it; "": the person came alone */
+    json_t *scopes;        /* array of scopes of the upstream to ask for, or NULL */
     const char *return_to; /* path on our host for the end; "": none */
     const char *flow_id;   /* UUID, or NULL: a new one */
 };

@@ -7,8 +7,8 @@
 #include "base/query.h"
 #include "base/uri.h"
 #include "base/words.h"
-#include "crypto/random.h"
-#include "crypto/secret.h"
+#include "client/ask.h"
+#include "client/browser_secret.h"
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
 #include "gateway/link/typed.h"
@@ -19,8 +19,6 @@
 #include "oidc/own_page.h"
 #include "oidc/session.h"
 
-/* Random octets of the upstream's state and of the PKCE verifier. */
-#define SECRET_OCTETS 32
 /* Parameters of ours in an authorization request. */
 #define OWN_PARAMS 8
 
@@ -158,43 +156,6 @@ link_show_handle(struct request *req)
 
 /* ---- Connect */
 
-/* Make a secret that the browser carries, and the SHA-256 of its text. */
-static enum az_status
-link_make_secret(struct op *op, char **ret, unsigned char ret_hash[SHA256_OCTETS])
-{
-    unsigned char octets[SECRET_OCTETS];
-    char *text = secret_alloc(op->mem, B64URL_LENGTH(SECRET_OCTETS) + 1);
-    if (text == NULL || random_octets(octets, sizeof(octets)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "the random number generator failed, or out of memory");
-    b64url_encode_into(octets, sizeof(octets), text);
-    secret_wipe(octets, sizeof(octets));
-    *ret = text;
-    return sha256(text, strlen(text), ret_hash) == AZ_OK
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
-}
-
-/* Join the scopes as the upstream separates them; NULL in *ret: there are none. */
-static enum az_status
-join_scopes(struct request *req, const struct link_visit *visit, const char **ret)
-{
-    const char *between = visit->resource->auth.scope_separator;
-    char *text = NULL;
-    size_t i;
-    json_t *scope;
-    *ret = NULL;
-    json_array_foreach (visit->link.scopes, i, scope) {
-        text = i == 0 ? talloc_strdup(req->op.mem, json_string_value(scope))
-                      : talloc_asprintf_append(text, "%s%s", between != NULL ? between : " ",
-                                               json_string_value(scope));
-        if (text == NULL)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    }
-    *ret = text;
-    return AZ_OK;
-}
-
 /* Make the URL of the upstream's authorization endpoint; configured parameters never replace ours.
  */
 static enum az_status
@@ -204,9 +165,8 @@ authorize_url(struct request *req, const struct link_visit *visit,
 {
     struct op *op = &req->op;
     const struct managed_auth *auth = &visit->resource->auth;
-    const char *scopes = NULL, *name;
-    json_t *value;
-    enum az_status st = join_scopes(req, visit, &scopes);
+    const char *scopes = NULL;
+    enum az_status st = client_join_scopes(op, visit->link.scopes, auth->scope_separator, &scopes);
     if (st != AZ_OK)
         return st;
     const struct query_pair own[OWN_PARAMS] = {
@@ -219,15 +179,8 @@ authorize_url(struct request *req, const struct link_visit *visit,
         {"code_challenge_method",                                 challenge != NULL ? "S256" : NULL},
         {"resource",                                              provider->resource               },
     };
-    char *url = query_append(op->mem, provider->authorization, own, OWN_PARAMS);
-    json_object_foreach (auth->authorize_params, name, value) {
-        const struct query_pair pair = {name, json_string_value(value)};
-        bool ours = false;
-        for (size_t i = 0; i < OWN_PARAMS; i++)
-            ours = ours || strcmp(own[i].name, name) == 0;
-        if (!ours && url != NULL)
-            url = query_append(op->mem, url, &pair, 1);
-    }
+    char *url =
+        client_url(op->mem, provider->authorization, own, OWN_PARAMS, auth->authorize_params);
     *ret = url;
     return url != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
@@ -255,23 +208,19 @@ link_go_upstream(struct request *req, struct link_visit *visit)
 {
     struct op *op = &req->op;
     struct link_provider provider;
-    unsigned char state_hash[SHA256_OCTETS], challenge_hash[SHA256_OCTETS];
-    char *state = NULL, *verifier = NULL;
-    const char *challenge = NULL, *url = NULL, *pkce = visit->resource->auth.pkce;
+    unsigned char state_hash[SHA256_OCTETS];
+    const char *state = NULL, *verifier = NULL, *challenge = NULL, *url = NULL,
+               *pkce = visit->resource->auth.pkce;
     bool proves = pkce == NULL || strcmp(pkce, "none") != 0;
     enum az_status st = link_visit_secrets(req, visit);
     if (st == AZ_OK)
         st = link_provider_get(op, visit->resource, visit->secrets, &provider);
     if (st == AZ_OK)
-        st = link_make_secret(op, &state, state_hash);
+        st = browser_secret_make(op, &state, state_hash);
     if (st == AZ_OK && proves)
-        st = link_make_secret(op, &verifier, challenge_hash);
+        st = browser_secret_verifier(op, &verifier, &challenge);
     if (st != AZ_OK)
         return st;
-    /* RFC 7636 4.2: the challenge is the hash of the verifier's text. */
-    if (proves
-        && (challenge = b64url_encode(op->mem, challenge_hash, sizeof(challenge_hash))) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     const struct link_request_use use = {.state_hash = state_hash, .verifier = verifier};
     st = authorize_url(req, visit, &provider, state, challenge, &url);
     if (st == AZ_OK)

@@ -8,7 +8,8 @@
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
-#include "gateway/link/token.h"
+#include "client/answer.h"
+#include "gateway/upstream/fetch_failed.h"
 #include "http/fetch/fetch.h"
 #include "managed/managed.h"
 #include "store/db/db.h"
@@ -80,7 +81,8 @@ read_registration(struct op *op, const struct managed_resource *resource,
 {
     json_t *object = NULL;
     if ((answer->status != 201 && answer->status != 200)
-        || jsonx_parse(op->mem, answer->body, answer->length, LINK_ANSWER_DEPTH_MAX, &object, NULL)
+        || jsonx_parse(op->mem, answer->body, answer->length, CLIENT_ANSWER_DEPTH_MAX, &object,
+                       NULL)
                != AZ_OK)
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
                        "managed resource %s: its authorization server refuses to register us "
@@ -129,7 +131,7 @@ register_there(struct op *op, const struct managed_resource *resource, const jso
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = fetch(op, &request, &answer);
     if (st != AZ_OK)
-        return link_fetch_failed(op, st, answer.fault);
+        return upstream_fetch_failed(op, st, answer.fault);
     return read_registration(op, resource, &answer, method, ret);
 }
 

@@ -7,9 +7,9 @@
 #include "base/query.h"
 #include "base/settings/settings.h"
 #include "crypto/secret.h"
-#include "gateway/link/answer.h"
+#include "client/answer.h"
 #include "gateway/link/provider.h"
-#include "gateway/link/token.h"
+#include "gateway/upstream/fetch_failed.h"
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 #include "store/gateway/connections.h"
@@ -25,7 +25,7 @@ link_is_plain(const char *secret)
     for (const char *c = secret; *c != '\0'; c++)
         if (*c <= 0x20 || *c >= 0x7f)
             return false;
-    return length <= LINK_TOKEN_MAX;
+    return length <= CLIENT_TOKEN_MAX;
 }
 
 /* Make the request that tries a secret. *ret_value, secret, is wiped by the caller. */
@@ -78,7 +78,7 @@ link_typed_try(struct request *req, const struct link_visit *visit, const char *
     if (value != NULL)
         secret_wipe(value, strlen(value));
     if (st != AZ_OK)
-        return link_fetch_failed(&req->op, st, answer.fault);
+        return upstream_fetch_failed(&req->op, st, answer.fault);
     if (answer.status >= 400 && answer.status < 500 && answer.status != 429)
         *ret_fault = "It was refused. Check it and type it again.";
     else if (answer.status < 200 || answer.status > 299)
@@ -100,6 +100,7 @@ link_typed_store(struct request *req, const struct link_visit *visit, const char
         .binding = visit->link.binding,
         .secrets = {.typed = secret},
         .scopes = visit->link.scopes,
+        .asked_scopes = visit->link.scopes,
     };
     unsigned char binding[SHA256_OCTETS];
     enum az_status st = link_binding(&req->op, visit->resource, binding);

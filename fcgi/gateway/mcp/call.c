@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "gateway/link/credential.h"
 #include "gateway/mcp/call.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "gateway/link/account.h"
 #include "gateway/mcp/approval.h"
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/request_state.h"

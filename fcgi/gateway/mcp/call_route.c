@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/credential/types.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/result.h"
@@ -99,6 +100,7 @@ take_upstream(struct route_call *rc)
     const struct upstream_call request = {
         .resource = call->tool->resource,
         .secrets = call->secrets,
+        .credential = gateway_credential,
         .route = rc->route,
         .caller = call->caller,
         .method = rc->route->methods[0],

@@ -3,7 +3,7 @@
 #include "gateway/mcp/list.h"
 
 #include "base/json/jsonx.h"
-#include "gateway/link/credential.h"
+#include "gateway/link/account.h"
 #include "gateway/mcp/catalogue.h"
 #include "gateway/mcp/result.h"
 #include "oauth/exchange/issue_for_subject.h"

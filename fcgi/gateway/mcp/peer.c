@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "gateway/credential/types.h"
 #include "gateway/mcp/era.h"
 #include "gateway/mcp/peer_memory.h"
 #include "gateway/mcp/sse.h"
@@ -93,6 +94,7 @@ build_peer_call(const struct exchange *it, const struct peer_envelope *envelope,
     *ret = (struct upstream_call){
         .resource = request->resource,
         .secrets = request->secrets,
+        .credential = gateway_credential,
         .caller = request->caller,
         .method = "POST",
         .path = "",

@@ -7,7 +7,8 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
-#include "gateway/link/credential.h"
+#include "gateway/credential/types.h"
+#include "gateway/link/account.h"
 #include "gateway/proxy/proxy_private.h"
 #include "managed/auth.h"
 #include "managed/pattern.h"
@@ -273,6 +274,7 @@ build_call(struct proxied *proxied)
     call->resource = proxied->resource;
     call->route = proxied->route;
     call->caller = &proxied->caller;
+    call->credential = gateway_credential;
     call->method = req->method;
     call->path = path;
     call->query = req->query;

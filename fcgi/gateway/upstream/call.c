@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/settings/settings.h"
 #include "gateway/upstream/credential.h"
+#include "gateway/upstream/challenge.h"
 #include "gateway/upstream/fields.h"
+#include "gateway/upstream/refusal.h"
 #include "gateway/upstream/room.h"
 #include "gateway/upstream/success.h"
 #include "gateway/upstream/target.h"
@@ -182,65 +185,93 @@ is_refusal(const struct sending *sending, const struct upstream_transfer *transf
            && (transfer->answer->status == 401 || transfer->answer->status == 403);
 }
 
+/* Return the scopes that the upstream asks for with its refusal, or NULL. */
+static json_t *
+challenged_scopes(const struct sending *sending, const struct upstream_answer *answer)
+{
+    return answer->status == 403 && answer->challenge != NULL
+               ? upstream_challenge_scopes(sending->op->mem, answer->challenge)
+               : NULL;
+}
+
 /* Get the credential, or another one in place of `refused`. */
 static enum az_status
-get_credential(struct sending *sending, const char *refused)
+get_credential(struct sending *sending, const char *refused, const json_t *challenge)
 {
     const struct upstream_wish wish = {.resource = sending->call->resource,
                                        .secrets = sending->call->secrets,
                                        .caller = sending->call->caller,
                                        .refused = refused,
+                                       .challenge = challenge,
                                        .again = refused != NULL && sending->renewed};
     struct upstream_credential credential = {.header = NULL};
-    enum az_status st = upstream_credential_for(sending->op, &wish, &credential);
+    enum az_status st = sending->call->credential(sending->op, &wish, &credential);
     upstream_credential_done(&sending->credential);
     sending->credential = credential;
+    /* No account of ours at the token endpoint: no caller has a part in that. */
+    if (st == AZ_UPSTREAM_AUTH && !credential.personal)
+        resource_event(sending->op, sending->call->resource, MANAGED_AUTH_REFUSED, NULL);
     return st;
 }
 
-/* Record that the shared credential does not work, so that the operator sees it. */
-static void
-note_refusal(const struct sending *sending)
+/* Get another credential in place of the one that was refused. */
+static enum az_status
+replace_credential(struct sending *sending, const json_t *challenge)
 {
-    if (!sending->credential.personal)
-        resource_event(sending->op, sending->call->resource, MANAGED_AUTH_REFUSED, NULL);
+    char *before = talloc_strdup(sending->op->mem, sending->credential.value);
+    if (before == NULL)
+        return op_fail(sending->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = get_credential(sending, before, challenge);
+    explicit_bzero(before, strlen(before));
+    return st;
+}
+
+/* Fail because the upstream refuses the credential. A caller chooses what it asks for, so its
+ * refusal only counts; that of the service's own request is the operator's affair at once. */
+static enum az_status
+fail_refused(struct sending *sending, int status, bool counts)
+{
+    if (counts)
+        log_text(AZ_SEV_WARN, "gateway", "%s: the upstream answers the shared credential with %d",
+                 sending->call->resource->name, status);
+    if (counts)
+        resource_event(sending->op, sending->call->resource,
+                       sending->call->caller != NULL ? MANAGED_CALL_REFUSED : MANAGED_AUTH_REFUSED,
+                       NULL);
+    return op_fail(sending->op, AZ_UPSTREAM_AUTH, NULL,
+                   "upstream %s refuses the credential with %d", sending->origin.origin, status);
 }
 
 /*
- * The upstream refused the credential. A caller's own may need a new link; a shared one is the
+ * The upstream refused the credential: take the next step (refusal.h). A shared credential is the
  * operator's affair: 502, never the 401 of the upstream, which would let clients throw their tokens
- * away (decisions.md "Gateway"). Renew it once, and send again what can be sent again.
+ * away (decisions.md "Gateway").
  */
 static enum az_status
 credential_refused(struct sending *sending, struct upstream_transfer **transfer)
 {
     int status = (*transfer)->answer->status;
-    char *before = sending->credential.value != NULL
-                       ? talloc_strdup(sending->op->mem, sending->credential.value)
-                       : NULL;
-    bool bound = sending->credential.caller_bound, renewable = sending->credential.renewable;
+    const json_t *challenge = challenged_scopes(sending, (*transfer)->answer);
+    const struct upstream_refusal refusal = {
+        .status = status,
+        .shown = sending->credential.value != NULL,
+        .bound = sending->credential.caller_bound,
+        .personal = sending->credential.personal,
+        .renewable = sending->credential.renewable,
+        .renewed = sending->renewed,
+        .repeatable = sending->call->body.more == NULL,
+    };
+    enum upstream_refusal_step step = upstream_refusal_next(&refusal);
     upstream_done(*transfer);
     *transfer = NULL;
-    enum az_status st = AZ_UPSTREAM_AUTH;
-    if (before != NULL && (bound || (renewable && !sending->renewed && status == 401)))
-        st = get_credential(sending, before);
-    if (before != NULL)
-        explicit_bzero(before, strlen(before));
-    if (st == AZ_OK && !sending->renewed && sending->call->body.more == NULL) {
+    if (step == REFUSAL_END || step == REFUSAL_END_COUNT)
+        return fail_refused(sending, status, step == REFUSAL_END_COUNT);
+    enum az_status st = replace_credential(sending, challenge);
+    if (st == AZ_OK && step == REFUSAL_AGAIN) {
         sending->renewed = true;
         return send_once(sending, transfer);
     }
-    if (st != AZ_OK && sending->op->fault.status != AZ_OK) {
-        if (st == AZ_UPSTREAM_AUTH)
-            note_refusal(sending);
-        return st;
-    }
-    /* A 403 may be about what one caller asked for, and must not take the resource from all others.
-     */
-    if (!bound && status == 401 && st != AZ_OK)
-        note_refusal(sending);
-    return op_fail(sending->op, AZ_UPSTREAM_AUTH, NULL,
-                   "upstream %s refuses the credential with %d", sending->origin.origin, status);
+    return st == AZ_OK ? fail_refused(sending, status, false) : st;
 }
 
 enum az_status
@@ -263,9 +294,7 @@ upstream_begin(struct op *op, const struct upstream_call *call,
                        call->resource->name);
     enum az_status st = upstream_room_keep(op);
     if (st == AZ_OK)
-        st = get_credential(sending, NULL);
-    if (st == AZ_UPSTREAM_AUTH)
-        note_refusal(sending);
+        st = get_credential(sending, NULL, NULL);
     if (st == AZ_OK)
         st = send_once(sending, &transfer);
     for (int i = 0; i < 2 && st == AZ_OK && is_refusal(sending, transfer); i++)
@@ -281,23 +310,6 @@ upstream_begin(struct op *op, const struct upstream_call *call,
 }
 
 /* ---- the whole */
-
-enum az_status
-upstream_send(struct op *op, const struct upstream_call *call, const struct upstream_sink *sink,
-              struct upstream_credential *ret_credential, struct upstream_answer **ret_answer)
-{
-    struct upstream_transfer *transfer;
-    struct upstream_answer *answer = NULL;
-    enum az_status st = upstream_begin(op, call, ret_credential, &transfer, &answer);
-    if (st == AZ_OK) {
-        st = upstream_pump(transfer, sink);
-        upstream_done(transfer);
-    }
-    upstream_note(op, call->resource, st, answer);
-    if (st == AZ_OK)
-        *ret_answer = answer;
-    return st;
-}
 
 static bool
 take_into_memory(void *arg, const void *octets, size_t length)

@@ -13,13 +13,12 @@
 #include <stdint.h>
 
 #include "base/op.h"
+#include "gateway/upstream/credential.h"
 
 struct managed_resource;
 struct managed_route;
 struct managed_secrets;
-struct upstream_caller;
 struct upstream_transfer;
-struct upstream_credential;
 
 /* Largest body that is read whole before it is sent, so that it can be sent again after the
  * upstream refused our credential, in octets. Most JSON bodies are smaller. */
@@ -51,6 +50,7 @@ struct upstream_body {
 struct upstream_call {
     const struct managed_resource *resource; /* upstreamUrl, upstreamAuth, requestHeaders */
     const struct managed_secrets *secrets;   /* of its upstreamAuth; NULL: it has none */
+    upstream_credential_fn *credential;      /* gets its credential (gateway/credential/types.h) */
     const struct managed_route *route;       /* its requestHeaders, retry, timeoutMs; NULL: none */
     const struct upstream_caller *caller;    /* who calls (credential.h); NULL: the service itself,
                                                 which has no caller-bound credential */
@@ -74,10 +74,12 @@ struct upstream_answer {
     /* Fields that may be passed on, without Content-Type, Content-Length and framing. */
     struct upstream_field field[UPSTREAM_FIELDS_MAX];
     size_t fields;
-    int64_t announced; /* Content-Length; -1: it does not say */
-    size_t octets;     /* of the body, so far */
-    bool stopped;      /* the sink had enough */
-    bool masked;       /* the upstream repeated the credential, which was masked (echo.h) */
+    const char *challenge; /* WWW-Authenticate, the first one of 401 or 403; NULL: none. It is never
+                              passed on */
+    int64_t announced;     /* Content-Length; -1: it does not say */
+    size_t octets;         /* of the body, so far */
+    bool stopped;          /* the sink had enough */
+    bool masked;           /* the upstream repeated the credential, which was masked (echo.h) */
     bool failed; /* upstream_send_memory(): successWhen of the route says that it is a failure */
     const char *body; /* upstream_send_memory(): NUL-terminated; else NULL */
     int64_t took_ms;  /* until the head was there */
@@ -116,20 +118,13 @@ void upstream_done(struct upstream_transfer *transfer);
 
 /*
  * Record the outcome of a call: the status of the resource (managed/status.h), and the metrics.
- * `st` is that of the call, `answer` may be NULL. upstream_send() and upstream_send_memory() do
- * that themselves.
+ * `st` is that of the call, `answer` may be NULL. upstream_send_memory() does that itself.
  */
 void upstream_note(struct op *op, const struct managed_resource *resource, enum az_status st,
                    const struct upstream_answer *answer);
 
-/* Do all of it: begin, pass the body to the sink, end, note. */
-enum az_status upstream_send(struct op *op, const struct upstream_call *call,
-                             const struct upstream_sink *sink,
-                             struct upstream_credential *ret_credential,
-                             struct upstream_answer **ret_answer);
-
-/* Do the same and take the body into memory, answer->body and ->octets. AZ_UPSTREAM_INVALID: it is
- * larger than call->max_answer, or than UPSTREAM_MEMORY_MAX if that is 0. */
+/* Begin, take the body into memory, answer->body and ->octets, end and note. AZ_UPSTREAM_INVALID:
+ * it is larger than call->max_answer, or than UPSTREAM_MEMORY_MAX if that is 0. */
 enum az_status upstream_send_memory(struct op *op, const struct upstream_call *call,
                                     struct upstream_credential *ret_credential,
                                     struct upstream_answer **ret_answer);

@@ -1,7 +1,5 @@
-/*
- * Credentials that the gateway shows to upstreams, by the table of the upstreamAuth types
- * (gateway-admin.md 3.3). None is ever the token of the caller.
- */
+/* Credentials that the gateway shows to upstreams (gateway-admin.md 3.3): the request for one, and
+ * its value. The token of the caller is never one. gateway/credential has the ways to get one. */
 #ifndef AZ_GATEWAY_UPSTREAM_CREDENTIAL_H
 #define AZ_GATEWAY_UPSTREAM_CREDENTIAL_H
 
@@ -59,20 +57,19 @@ struct upstream_wish {
     /* The value that the upstream has just refused: get another one, and AZ_LINK_REQUIRED or
      * AZ_UPSTREAM_AUTH if there is no other. NULL: the first request. */
     const char *refused;
-    bool again; /* `refused` was such another one already, so no third will do */
+    const json_t *challenge; /* scopes that the upstream asked for with its refusal (RFC 6750 3.1,
+                                insufficient_scope), an array; or NULL */
+    bool again;              /* `refused` was such another one already, so no third will do */
 };
 
 /*
  * Get the credential of a resource for a caller. AZ_LINK_REQUIRED: the caller must open ret->link;
  * AZ_USER_REQUIRED: the token names no person, and the upstream wants one; AZ_UPSTREAM_AUTH: the
  * service's own credential is missing or refused; AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: the
- * token endpoint did not answer. link_credential() (gateway/link/credential.h) has the same
- * signature.
+ * token endpoint did not answer.
  */
 typedef enum az_status upstream_credential_fn(struct op *op, const struct upstream_wish *wish,
                                               struct upstream_credential *ret);
-enum az_status upstream_credential_for(struct op *op, const struct upstream_wish *wish,
-                                       struct upstream_credential *ret);
 
 /* Return "scheme value", or the value alone if the scheme is NULL or empty; NULL: no memory. The
  * credential owns it. */

@@ -142,6 +142,17 @@ read_connection(struct upstream_head *head, const char *value, size_t length)
     return true;
 }
 
+/* The first challenge counts; it is for us and not for the caller. */
+static bool
+take_challenge(struct upstream_head *head, const char *value, size_t length)
+{
+    struct upstream_answer *answer = head->answer;
+    if (answer->challenge == NULL
+        && (answer->challenge = talloc_strndup(head->mem, value, length)) == NULL)
+        return upstream_refuse(head, "out of memory");
+    return true;
+}
+
 static bool
 keep_field(struct upstream_head *head, const char *name, const char *value, size_t length)
 {
@@ -172,6 +183,7 @@ head_take_field(struct upstream_head *head, const char *line, size_t length)
         {"Transfer-Encoding", read_coding      },
         {"Content-Type",      read_content_type},
         {"Connection",        read_connection  },
+        {"WWW-Authenticate",  take_challenge   },
     };
     const char *colon = memchr(line, ':', length);
     if (colon == NULL || colon == line)

@@ -6,6 +6,7 @@
 
 #include "base/query.h"
 #include "base/settings/settings.h"
+#include "client/ask.h"
 #include "crypto/jwk_set.h"
 #include "http/fetch/documents.h"
 #include "oidc/upstream/upstream_endpoints.h"
@@ -33,31 +34,6 @@ provider_scopes(TALLOC_CTX *mem, const struct identity_provider *provider)
         if (strcmp(provider->scopes[i], "openid") != 0)
             text = talloc_asprintf_append(text, " %s", provider->scopes[i]);
     return text;
-}
-
-static bool
-is_sent(const struct query_pair *pairs, const char *name)
-{
-    for (size_t i = 0; i < OWN_PARAMS; i++)
-        if (pairs[i].name != NULL && pairs[i].value != NULL && strcmp(pairs[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* Append the row's authorizeParams that are not ours: a provider may read either of two parameters
- * with one name. */
-static char *
-append_extras(struct op *op, const struct identity_provider *provider, const struct query_pair *own,
-              char *url)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach (provider->authorize_params, name, value) {
-        const struct query_pair pair = {name, json_string_value(value)};
-        if (url != NULL && !is_sent(own, name))
-            url = query_append(op->mem, url, &pair, 1);
-    }
-    return url;
 }
 
 enum az_status
@@ -97,8 +73,8 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     };
     if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    char *url = append_extras(op, provider, own,
-                              query_append(op->mem, endpoints.authorization, own, OWN_PARAMS));
+    char *url =
+        client_url(op->mem, endpoints.authorization, own, OWN_PARAMS, provider->authorize_params);
     if (url == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *ret = url;

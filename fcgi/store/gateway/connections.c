@@ -6,21 +6,17 @@
 
 #include "base/b64url.h"
 #include "base/json/jsonx.h"
-#include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
 #include "store/people/sessions.h"
 
-/* A waiter gives up this many seconds after the longest refresh. */
-#define LOCK_MARGIN 2
-#define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
 /* Nesting of the sealed object. */
 #define SECRETS_DEPTH 1
 
-/* The time of use is noted every 5 minutes, and never while a refresh holds the row: a call with a
- * token that still works does not wait. */
+/* The time of use is noted every 5 minutes; a call does not wait for a row that another one is
+ * writing. */
 enum connection_find_column {
     CONNECTION_ID,
     CONNECTION_ACTIVE,
@@ -30,7 +26,8 @@ enum connection_find_column {
     CONNECTION_EXPIRES_AT,
     CONNECTION_REFRESHED_AT,
     CONNECTION_IDP,
-    CONNECTION_RESOURCE
+    CONNECTION_RESOURCE,
+    CONNECTION_ASKED_SCOPES
 };
 static const struct db_stmt connection_find_stmt = {
     "connection_find",
@@ -42,7 +39,7 @@ static const struct db_stmt connection_find_stmt = {
     " SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
     "  to_json(c.scopes) AS scopes, extract(epoch FROM c.expires_at)::bigint AS expires_at,"
     "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp,"
-    "  c.resource"
+    "  c.resource, to_json(c.asked_scopes) AS asked_scopes"
     " FROM subject s JOIN identity_provider p ON p.issuer = s.issuer"
     "  LEFT JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
     "   AND c.resource = $2 WHERE s.subject = $1",
@@ -52,33 +49,43 @@ static const struct db_stmt connections_find_stmt = {
     "connections_find",
     "SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
     "  to_json(c.scopes) AS scopes, extract(epoch FROM c.expires_at)::bigint AS expires_at,"
-    "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp, c.resource"
+    "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp, c.resource,"
+    "  to_json(c.asked_scopes) AS asked_scopes"
     " FROM subject s JOIN identity_provider p ON p.issuer = s.issuer"
     "  JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
     " WHERE s.subject = $1 AND c.resource = ANY ($2::text[])",
     2};
-static const struct db_stmt connection_lock_stmt = {
-    "connection_lock", "SELECT id FROM gateway_connection WHERE id = $1 FOR UPDATE", 1};
+/* A lease that has ended belonged to a process that died. */
+static const struct db_stmt connection_lease_stmt = {
+    "connection_lease",
+    "UPDATE gateway_connection"
+    " SET refreshing_until = now() + make_interval(secs => $3::double precision)"
+    " WHERE id = $1 AND secret_sealed = $2"
+    " AND (refreshing_until IS NULL OR refreshing_until < now()) RETURNING id",
+    3};
 static const struct db_stmt connection_renew_stmt = {
     "connection_renew",
-    "UPDATE gateway_connection SET secret_sealed = $2, scopes = coalesce($3::text[], scopes),"
-    " expires_at = $4::timestamptz, refreshed_at = now(), status = 'active', last_error = NULL"
-    " WHERE id = $1",
-    4};
+    "UPDATE gateway_connection SET secret_sealed = $3, scopes = coalesce($4::text[], scopes),"
+    " expires_at = $5::timestamptz, refreshed_at = now(), refreshing_until = NULL,"
+    " status = 'active', last_error = NULL WHERE id = $1 AND secret_sealed = $2 RETURNING id",
+    5};
 static const struct db_stmt connection_fail_stmt = {
     "connection_fail",
-    "UPDATE gateway_connection SET last_error = $3, status = CASE WHEN $2::boolean"
-    " THEN 'reauth_required' ELSE status END WHERE id = $1",
-    3};
+    "UPDATE gateway_connection SET last_error = $4, refreshing_until = NULL, status = CASE"
+    " WHEN $3::boolean THEN 'reauth_required' ELSE status END"
+    " WHERE id = $1 AND secret_sealed = $2",
+    4};
 static const struct db_stmt connection_store_stmt = {
     "connection_store",
     "INSERT INTO gateway_connection (subject, idp, resource, binding, secret_sealed, scopes,"
-    " account, expires_at) VALUES ($1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz)"
+    " account, expires_at, asked_scopes)"
+    " VALUES ($1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz, $9::text[])"
     " ON CONFLICT (subject, idp, resource) DO UPDATE SET binding = excluded.binding,"
     " secret_sealed = excluded.secret_sealed, scopes = excluded.scopes,"
     " account = excluded.account, expires_at = excluded.expires_at, status = 'active',"
-    " connected_at = now(), refreshed_at = NULL, last_error = NULL",
-    8};
+    " asked_scopes = excluded.asked_scopes, connected_at = now(), refreshed_at = NULL,"
+    " refreshing_until = NULL, last_error = NULL",
+    9};
 static const struct db_stmt connections_of_person_stmt = {
     "connections_of_person",
     "SELECT json_build_object('resource', c.resource, 'displayName', r.document ->> 'displayName',"
@@ -184,6 +191,8 @@ connection_read_connection(struct op *op, const PGresult *result, int row, const
         st = db_read_octets(op, result, row, CONNECTION_SECRET_SEALED, &box, &box_length);
     if (st == AZ_OK)
         st = db_read_json(op, result, row, CONNECTION_SCOPES, &ret->scopes);
+    if (st == AZ_OK)
+        st = db_read_json(op, result, row, CONNECTION_ASKED_SCOPES, &ret->asked_scopes);
     if (st == AZ_OK && binding_length != SHA256_OCTETS)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "the row of a connection is damaged");
     if (st != AZ_OK)
@@ -192,6 +201,10 @@ connection_read_connection(struct op *op, const PGresult *result, int row, const
     ret->idp = db_get_number(result, row, CONNECTION_IDP, 0);
     const char *place = connection_place(op->mem, subject, ret->idp, resource);
     memcpy(ret->binding, binding, SHA256_OCTETS);
+    ret->sealed = talloc_memdup(op->mem, box, box_length);
+    ret->sealed_length = box_length;
+    if (ret->sealed == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     ret->id = db_get_number(result, row, CONNECTION_ID, 0);
     ret->expires_at = db_get_number(result, row, CONNECTION_EXPIRES_AT, 0);
     ret->refreshed_at = db_get_number(result, row, CONNECTION_REFRESHED_AT, 0);
@@ -242,26 +255,25 @@ connections_find(struct op *op, const char *subject, const char *const *resource
     return st;
 }
 
-enum az_status
-connection_lock(struct op *op, int64_t id, const char *subject, const char *resource,
-                struct connection *ret)
+/* Bind the row and the secrets that were read from it: a row with others is another connection. */
+static void
+bind_as_read(struct db_params *params, const struct connection *connection)
 {
-    long longest = op->az->cfg->safe_http_timeout + LOCK_MARGIN;
-    enum az_status st = db_begin(op);
-    if (st == AZ_OK)
-        st = db_script(op, talloc_asprintf(op->mem, "SET LOCAL lock_timeout = '%lds'", longest));
-    if (st != AZ_OK)
-        return db_end(op, st);
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add(batch, &connection_lock_stmt);
-    db_number(&step->params, id);
-    st = db_run_or_retry(op, batch, false, SQLSTATE_LOCK_NOT_AVAILABLE);
-    if (st == AZ_RETRY)
-        st = op_fail(op, AZ_BUSY, NULL, "another request refreshes the connection with %s",
-                     resource);
-    if (st == AZ_OK)
-        st = connection_find(op, subject, resource, ret);
-    return st == AZ_OK ? AZ_OK : db_end(op, st);
+    db_number(params, connection->id);
+    db_octets(params, connection->sealed, connection->sealed_length);
+}
+
+enum az_status
+connection_lease(struct op *op, const struct connection *connection, int64_t seconds,
+                 bool *ret_taken)
+{
+    struct db_params params = {.count = 0};
+    PGresult *row;
+    bind_as_read(&params, connection);
+    db_number(&params, seconds);
+    enum az_status st = db_exec(op, &connection_lease_stmt, &params, false, &row);
+    *ret_taken = st == AZ_OK && PQntuples(row) == 1;
+    return st;
 }
 
 /* Return the end of a life, in milliseconds since 1970; 0: there is none. */
@@ -282,29 +294,33 @@ connection_bind_end(struct db_params *params, int64_t end)
 
 enum az_status
 connection_renew(struct op *op, const struct connection *connection,
-                 const struct connection_new *renewed)
+                 const struct connection_new *renewed, bool *ret_stored)
 {
     struct db_params params = {.count = 0};
+    PGresult *row;
     unsigned char *box = NULL;
     size_t length = 0;
     const char *place =
         connection_place(op->mem, renewed->subject, renewed->idp, renewed->resource);
+    *ret_stored = false;
     enum az_status st = seal_secrets(op, place, &renewed->secrets, &box, &length);
     if (st != AZ_OK)
         return st;
-    db_number(&params, connection->id);
+    bind_as_read(&params, connection);
     db_octets(&params, box, length);
     db_words_or_null(op->mem, &params,
                      renewed->scopes != NULL ? words_array_list(op->mem, renewed->scopes) : NULL);
     connection_bind_end(&params, life_end(op, renewed->expires_in));
-    return db_exec(op, &connection_renew_stmt, &params, false, NULL);
+    st = db_exec(op, &connection_renew_stmt, &params, false, &row);
+    *ret_stored = st == AZ_OK && PQntuples(row) == 1;
+    return st;
 }
 
 enum az_status
-connection_fail(struct op *op, int64_t id, bool lost, const char *why)
+connection_fail(struct op *op, const struct connection *connection, bool lost, const char *why)
 {
     struct db_params params = {.count = 0};
-    db_number(&params, id);
+    bind_as_read(&params, connection);
     db_bool(&params, lost);
     db_text(&params, why);
     return db_exec(op, &connection_fail_stmt, &params, false, NULL);
@@ -316,10 +332,11 @@ connection_store(struct op *op, const struct connection_new *connection, bool *r
     unsigned char *box = NULL;
     size_t length = 0;
     const char **scopes = words_array_list(op->mem, connection->scopes);
+    const char **asked = words_array_list(op->mem, connection->asked_scopes);
     const char *place =
         connection_place(op->mem, connection->subject, connection->idp, connection->resource);
     *ret_stored = false;
-    if (scopes == NULL)
+    if (scopes == NULL || asked == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = seal_secrets(op, place, &connection->secrets, &box, &length);
     if (st != AZ_OK)
@@ -334,6 +351,7 @@ connection_store(struct op *op, const struct connection_new *connection, bool *r
     db_words_or_null(op->mem, params, scopes);
     db_text(params, connection->account);
     connection_bind_end(params, life_end(op, connection->expires_in));
+    db_words_or_null(op->mem, params, asked);
     st = db_run_or_retry(op, batch, false, SQLSTATE_FOREIGN_KEY_VIOLATION);
     *ret_stored = st == AZ_OK;
     return st == AZ_RETRY ? AZ_OK : st;

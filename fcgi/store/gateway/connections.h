@@ -30,7 +30,10 @@ struct connection {
     int64_t idp; /* identity_provider.id of the person */
     unsigned char binding[SHA256_OCTETS];
     struct connection_secrets secrets;
+    const unsigned char *sealed; /* the secrets as the row has them: its version */
+    size_t sealed_length;
     json_t *scopes;       /* array */
+    json_t *asked_scopes; /* array: what the person was asked for, step-up included */
     int64_t expires_at;   /* seconds since 1970; 0: never */
     int64_t refreshed_at; /* seconds since 1970; 0: never */
 };
@@ -42,9 +45,10 @@ struct connection_new {
     const char *resource;
     const unsigned char *binding; /* SHA256_OCTETS */
     struct connection_secrets secrets;
-    json_t *scopes;      /* array */
-    const char *account; /* or NULL */
-    int64_t expires_in;  /* seconds; 0: never */
+    json_t *scopes;       /* array */
+    json_t *asked_scopes; /* array, for connection_store() */
+    const char *account;  /* or NULL */
+    int64_t expires_in;   /* seconds; 0: never */
 };
 
 /* Find the connection of a person with a resource, and note that it is used. One trip. */
@@ -57,19 +61,24 @@ enum az_status connections_find(struct op *op, const char *subject, const char *
                                 size_t count, struct connection *ret);
 
 /*
- * Begin a transaction and lock the connection, so that of several requests one refreshes and the
- * others see what it stored; the caller ends it with db_end(). AZ_BUSY: another request has held
- * the lock for longer than a refresh may take.
+ * Take the lease to refresh a connection, so that of several requests one asks the token endpoint
+ * and the others read what it stored. No transaction is open meanwhile; the lease of a process that
+ * died ends after `seconds`. *ret_taken false: another process has it, or the secrets are not those
+ * that were read any more. One trip.
  */
-enum az_status connection_lock(struct op *op, int64_t id, const char *subject, const char *resource,
-                               struct connection *ret);
+enum az_status connection_lease(struct op *op, const struct connection *connection, int64_t seconds,
+                                bool *ret_taken);
 
-/* Store what a refresh brought: tokens, their life and, unless NULL, the scopes. */
+/* Store what a refresh brought and give the lease back: tokens, their life and, unless NULL, the
+ * scopes. *ret_stored false: the secrets are not those that were read any more, and the row stays
+ * as it is. */
 enum az_status connection_renew(struct op *op, const struct connection *connection,
-                                const struct connection_new *renewed);
+                                const struct connection_new *renewed, bool *ret_stored);
 
-/* Note that a refresh failed; `lost`: the person must connect the account again. */
-enum az_status connection_fail(struct op *op, int64_t id, bool lost, const char *why);
+/* Note that a refresh failed, and give the lease back; `lost`: the person must connect the account
+ * again. Nothing happens if the secrets are not those that were read any more. */
+enum az_status connection_fail(struct op *op, const struct connection *connection, bool lost,
+                               const char *why);
 
 /* Store a connection in place of an earlier one of the same person and resource. *ret_stored false:
  * the person or the resource has been deleted meanwhile. */

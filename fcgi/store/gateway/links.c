@@ -26,7 +26,7 @@ static const struct db_stmt link_request_need_stmt = {
     "   SELECT $1, w.subject, w.idp, $3, $4, $5::text[], $6, $7::uuid,"
     "    now() + make_interval(secs => $8::double precision) FROM who w"
     "   WHERE NOT EXISTS (SELECT 1 FROM old) RETURNING jti, expires_at)"
-    " SELECT l.jti, extract(epoch FROM l.expires_at)::bigint AS expires_at"
+    " SELECT l.jti, floor(extract(epoch FROM l.expires_at))::bigint AS expires_at"
     " FROM (SELECT * FROM old UNION ALL SELECT * FROM new) l",
     9};
 

@@ -24,13 +24,31 @@ static const struct db_stmt upstream_token_store_stmt = {
     " SELECT id, $2, $3, now() + make_interval(secs => $4::double precision), $5"
     " FROM managed_resource WHERE id = $1"
     " ON CONFLICT (resource_id, owner) DO UPDATE SET version = excluded.version,"
-    " token_sealed = excluded.token_sealed, expires_at = excluded.expires_at",
+    " token_sealed = excluded.token_sealed, expires_at = excluded.expires_at,"
+    " fetching_until = NULL",
     5};
+
+/* A row that has no token yet holds an empty one that has expired. A lease that has ended belonged
+ * to a process that died. */
+static const struct db_stmt upstream_token_lease_stmt = {
+    "upstream_token_lease",
+    "INSERT INTO upstream_token (resource_id, version, token_sealed, expires_at, owner,"
+    "  fetching_until)"
+    " SELECT id, $2, '', now(), $4, now() + make_interval(secs => $3::double precision)"
+    " FROM managed_resource WHERE id = $1"
+    " ON CONFLICT (resource_id, owner) DO UPDATE SET fetching_until = excluded.fetching_until"
+    "  WHERE upstream_token.fetching_until IS NULL OR upstream_token.fetching_until < now()"
+    " RETURNING resource_id",
+    4};
+static const struct db_stmt upstream_token_release_stmt = {
+    "upstream_token_release",
+    "UPDATE upstream_token SET fetching_until = NULL WHERE resource_id = $1 AND owner = $2", 2};
 
 static const struct db_stmt upstream_token_purge_stmt = {
     "upstream_token_purge",
     "DELETE FROM upstream_token WHERE (resource_id, owner) IN (SELECT resource_id, owner"
-    " FROM upstream_token WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    " FROM upstream_token WHERE expires_at < now()"
+    " AND (fetching_until IS NULL OR fetching_until < now()) LIMIT $1 FOR UPDATE SKIP LOCKED)",
     1};
 
 /* The owner is part of it: a row that is given to another person does not open. */
@@ -100,6 +118,31 @@ upstream_token_store(struct op *op, const struct managed_resource *resource,
     db_number(&params, token->seconds);
     bind_owner(&params, owner);
     return db_exec(op, &upstream_token_store_stmt, &params, false, &result);
+}
+
+enum az_status
+upstream_token_lease(struct op *op, const struct managed_resource *resource,
+                     const unsigned char *owner, int64_t seconds, bool *ret_taken)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, resource->id);
+    db_number(&params, resource->version);
+    db_number(&params, seconds);
+    bind_owner(&params, owner);
+    enum az_status st = db_exec(op, &upstream_token_lease_stmt, &params, false, &result);
+    *ret_taken = st == AZ_OK && PQntuples(result) == 1;
+    return st;
+}
+
+enum az_status
+upstream_token_release(struct op *op, const struct managed_resource *resource,
+                       const unsigned char *owner)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, resource->id);
+    bind_owner(&params, owner);
+    return db_exec(op, &upstream_token_release_stmt, &params, false, NULL);
 }
 
 enum az_status

@@ -3,6 +3,7 @@
 #ifndef AZ_STORE_GATEWAY_UPSTREAM_TOKENS_H
 #define AZ_STORE_GATEWAY_UPSTREAM_TOKENS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/op.h"
@@ -25,7 +26,20 @@ enum az_status upstream_token_find(struct op *op, const struct managed_resource 
                                    const unsigned char *owner, int64_t least,
                                    struct upstream_token *ret);
 
-/* Store the token of an owner at a resource in place of the one that is there. One trip. */
+/*
+ * Take the lease to fetch a token for an owner, so that one process asks and the others find what
+ * it stored; it ends after `seconds` if its process died. *ret_taken false: another process has it,
+ * or the resource was deleted. One trip.
+ */
+enum az_status upstream_token_lease(struct op *op, const struct managed_resource *resource,
+                                    const unsigned char *owner, int64_t seconds, bool *ret_taken);
+
+/* Give the lease back without a token. One trip. */
+enum az_status upstream_token_release(struct op *op, const struct managed_resource *resource,
+                                      const unsigned char *owner);
+
+/* Store the token of an owner at a resource in place of the one that is there, and give the lease
+ * back. One trip. */
 enum az_status upstream_token_store(struct op *op, const struct managed_resource *resource,
                                     const unsigned char *owner, const struct upstream_token *token);
 

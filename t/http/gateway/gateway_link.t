@@ -251,7 +251,42 @@ my @refreshes = grep { $_->{grant_type} eq 'refresh_token' } $upstream->seen('to
 is( scalar @refreshes,          1,  '20 calls at once with an expired token: one refresh' );
 is( join( ' ', values %value ), 20, '... and all use what it got' );
 isnt( ( keys %value )[0], $got->{value}, '... a new token' );
+
+# ---- the lease
+
+$stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
+my $refreshing = Authz::Process->start( linker_command( 'ann', 'notes' ) );
+Authz::Process::until_true( 10, sub { rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until > now()') == 1 } );
+is( rows(q{SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'}),
+    0, 'no transaction is open while the token endpoint is asked (architecture.md 4)' );
+$refreshing->wait(60);
+is( rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until IS NULL'), 1, '... and the lease is given back' );
+
+$stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
+$refreshing = Authz::Process->start( linker_command( 'ann', 'notes' ) );
+Authz::Process::until_true( 10, sub { rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until > now()') == 1 } );
+$stack->sql(q{UPDATE gateway_connection SET secret_sealed = secret_sealed || '\\x00', last_error = 'replaced'});
+$refreshing->wait(60);
+is( rows('SELECT last_error FROM gateway_connection'),
+    'replaced', 'a connection that was replaced during the refresh is not written over' );
+$stack->sql(q{UPDATE gateway_connection SET secret_sealed = substr(secret_sealed, 1, length(secret_sealed) - 1)});
 $upstream->behave;
+ok( !!connect_by( $ann, credential( 'ann', 'notes' )->{url} ), '... and the person connects again' );
+
+$stack->sql(
+    q{UPDATE gateway_connection SET expires_at = now() + interval '30 seconds', refreshing_until = now() + interval '1 hour'}
+);
+$got = credential( 'ann', 'notes' );
+is( $got->{error}, '', 'while another process refreshes, a token that still works is used' );
+$stack->sql(
+    q{UPDATE gateway_connection SET expires_at = now() - interval '1 second', refreshing_until = now() + interval '1 second'}
+);
+my $after = credential( 'ann', 'notes' );
+is( $after->{error}, '', 'a lease of a process that died ends, and the next call refreshes' );
+isnt( $after->{value}, $got->{value}, '... the token' );
+$upstream->forget;
+$stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
+credential( 'ann', 'notes' );
 
 my $now = credential( 'ann', 'notes' )->{value};
 $stack->sql(q{UPDATE gateway_connection SET refreshed_at = now() - interval '1 hour'});

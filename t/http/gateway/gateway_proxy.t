@@ -314,6 +314,14 @@ $peer->set(
 $answer =
   fails( $gateway->ask( GET => 'bearer', '/refuses' ), 502, 'upstream_auth', 'a refused shared credential: 502' );
 unlike( $answer->body, qr/$secret[0]/, '... without what the upstream said, which may hold the credential' );
+is( $gateway->ask( GET => 'bearer', '/who' )->status, 200, '... the next call of another route is served (3.4)' );
+$gateway->ask( GET => 'bearer', '/refuses' ) for 1 .. 3;
+my $told = $stack->admin( GET => '/admin/api/managed-resources/bearer' )->json;
+is( $told->{status}, 'degraded', 'three 401s degrade the resource' );
+like( $told->{statusReason}, qr/refuses the shared credential/, '... and tell the operator' );
+is( $gateway->ask( GET => 'bearer', '/who' )->status, 200, '... it is served all the same' );
+is( $stack->admin( GET => '/admin/api/managed-resources/bearer' )->json->{status},
+    'active', '... and the good call makes it active again' );
 
 my @token   = map { { body => { access_token => "up-$_", token_type => 'Bearer', expires_in => 3600 } } } 1 .. 9;
 my %machine = (

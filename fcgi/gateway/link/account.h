@@ -1,7 +1,7 @@
-/* Credentials of a person at an upstream: the rows oauth_link and user_secret of the table of
- * upstreamAuth types (gateway-admin.md 3.5). */
-#ifndef AZ_GATEWAY_LINK_CREDENTIAL_H
-#define AZ_GATEWAY_LINK_CREDENTIAL_H
+/* The account of a person at an upstream, and its credential: the rows oauth_link and user_secret
+ * of the table of upstreamAuth types (gateway-admin.md 3.5). */
+#ifndef AZ_GATEWAY_LINK_ACCOUNT_H
+#define AZ_GATEWAY_LINK_ACCOUNT_H
 
 #include <stdbool.h>
 
@@ -13,8 +13,10 @@
  * several requests at once, one refreshes and the others use what it got. AZ_LINK_REQUIRED: there
  * is no connection that works, or it lacks upstream scopes that the resource asks for; ret->link
  * names the page on which the person connects the account, and a row for it has been stored.
- * AZ_USER_REQUIRED: the token names no person. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: the
- * token endpoint did not answer, and what is stored has been kept.
+ * AZ_UPSTREAM_AUTH: the upstream asks for scopes for which the person was asked already, or the
+ * token endpoint refuses this service; AZ_USER_REQUIRED: the token names no person.
+ * AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: the token endpoint did not answer, and what is
+ * stored has been kept.
  */
 enum az_status link_credential(struct op *op, const struct upstream_wish *wish,
                                struct upstream_credential *ret);

@@ -1,13 +1,14 @@
 #include "config.h"
 
-#include "gateway/upstream/credential_exchange.h"
+#include "gateway/credential/token_exchange.h"
 
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "crypto/token.h"
-#include "gateway/upstream/credential_token.h"
+#include "gateway/credential/client_credentials.h"
+#include "gateway/credential/kept_token.h"
 #include "managed/managed.h"
 #include "store/gateway/upstream_tokens.h"
 
@@ -35,39 +36,48 @@ name_owner(struct op *op, const struct upstream_caller *caller,
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
+/* An exchange for a person. */
+struct exchange {
+    struct op *op;
+    const struct upstream_wish *wish;
+    bool client_refused; /* the server refuses this service, not the person */
+};
+
 /* Exchange a subject token that is made now. */
 static enum az_status
-exchange_token(struct op *op, const struct upstream_wish *wish, struct upstream_token *ret,
-               bool *ret_personal)
+exchange_token(void *arg, struct upstream_token *ret)
 {
-    const struct managed_auth *auth = &wish->resource->auth;
-    const char *wanted = auth->requested_token_type;
+    struct exchange *exchange = arg;
+    const struct upstream_wish *wish = exchange->wish;
+    const char *wanted = wish->resource->auth.requested_token_type;
     struct token_text subject = {.text = ""};
-    enum az_status st = wish->caller->make_token(wish->caller->arg, auth->issuer, &subject);
+    enum az_status st =
+        wish->caller->make_token(wish->caller->arg, wish->resource->auth.issuer, &subject);
     if (st != AZ_OK)
         return st;
-    struct upstream_grant grant = {
+    struct gateway_grant grant = {
         .pair = {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
                  {"subject_token", subject.text},
                  {"subject_token_type", TOKEN_TYPE_URN "access_token"},
                  {"requested_token_type", wanted}},
         .issued_type = wanted != NULL ? wanted : "",
     };
-    st = upstream_ask_token(op, wish, &grant, ret);
+    st = gateway_ask_token(exchange->op, wish, &grant, ret);
     token_text_done(&subject);
-    *ret_personal = !grant.client_refused;
+    exchange->client_refused = grant.client_refused;
+    if (ret->seconds > EXCHANGED_SECONDS_MAX)
+        ret->seconds = EXCHANGED_SECONDS_MAX;
     return st;
 }
 
 enum az_status
-upstream_token_exchange(struct op *op, const struct upstream_wish *wish,
-                        struct upstream_credential *ret)
+gateway_token_exchange(struct op *op, const struct upstream_wish *wish,
+                       struct upstream_credential *ret)
 {
     const struct managed_resource *resource = wish->resource;
     const struct upstream_caller *caller = wish->caller;
-    struct upstream_token token = {.token = NULL};
+    struct exchange exchange = {.op = op, .wish = wish};
     unsigned char owner[UPSTREAM_OWNER_OCTETS];
-    bool personal = true;
     ret->personal = true;
     if (caller == NULL || caller->subject == NULL || caller->make_token == NULL)
         return op_fail(op, AZ_USER_REQUIRED, NULL, "resource %s: the token names no person",
@@ -78,24 +88,7 @@ upstream_token_exchange(struct op *op, const struct upstream_wish *wish,
                        resource->name);
     enum az_status st = name_owner(op, caller, owner);
     if (st == AZ_OK)
-        st = upstream_token_find(op, resource, owner, TOKEN_EARLY_SECONDS, &token);
-    if (st == AZ_OK && token.token != NULL)
-        st = upstream_fill_token(op, resource, token.token, ret);
-    ret->personal = true;
-    /* Another worker may have replaced the one that was refused. */
-    bool same =
-        ret->value != NULL && wish->refused != NULL && strcmp(ret->value, wish->refused) == 0;
-    if (st != AZ_OK || (token.token != NULL && !same))
-        return st;
-    upstream_credential_done(ret);
-    if ((st = exchange_token(op, wish, &token, &personal)) == AZ_OK) {
-        token.seconds =
-            token.seconds < EXCHANGED_SECONDS_MAX ? token.seconds : EXCHANGED_SECONDS_MAX;
-        if (token.seconds > TOKEN_EARLY_SECONDS)
-            st = upstream_token_store(op, resource, owner, &token);
-    }
-    if (st == AZ_OK)
-        st = upstream_fill_token(op, resource, token.token, ret);
-    ret->personal = st == AZ_OK || personal;
+        st = kept_token_get(op, wish, owner, exchange_token, &exchange, ret);
+    ret->personal = st == AZ_OK || !exchange.client_refused;
     return st;
 }

@@ -1,7 +1,7 @@
 /* Access tokens of a person at an upstream: token exchange (RFC 8693) at its authorization server.
  */
-#ifndef AZ_GATEWAY_UPSTREAM_CREDENTIAL_EXCHANGE_H
-#define AZ_GATEWAY_UPSTREAM_CREDENTIAL_EXCHANGE_H
+#ifndef AZ_GATEWAY_CREDENTIAL_TOKEN_EXCHANGE_H
+#define AZ_GATEWAY_CREDENTIAL_TOKEN_EXCHANGE_H
 
 #include "gateway/upstream/credential.h"
 
@@ -12,7 +12,7 @@
  * at most for EXCHANGED_SECONDS_MAX. One that the upstream refused is replaced once.
  * AZ_USER_REQUIRED: the token names no person. AZ_FORBIDDEN: policy allows no such subject token.
  */
-enum az_status upstream_token_exchange(struct op *op, const struct upstream_wish *wish,
-                                       struct upstream_credential *ret);
+enum az_status gateway_token_exchange(struct op *op, const struct upstream_wish *wish,
+                                      struct upstream_credential *ret);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/link/answer.h"
+#include "client/answer.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -40,10 +40,10 @@ is_separator(char c, const char *separator)
 }
 
 json_t *
-link_scopes_split(TALLOC_CTX *mem, const char *text, const char *separator)
+client_scopes_split(TALLOC_CTX *mem, const char *text, const char *separator)
 {
     struct jsonx_build list = {jsonx_own(mem, json_array()), false};
-    while (text != NULL && *text != '\0' && json_array_size(list.value) < LINK_SCOPES_MAX) {
+    while (text != NULL && *text != '\0' && json_array_size(list.value) < CLIENT_SCOPES_MAX) {
         size_t length = 0;
         while (text[length] != '\0' && !is_separator(text[length], separator))
             length++;
@@ -58,7 +58,7 @@ link_scopes_split(TALLOC_CTX *mem, const char *text, const char *separator)
 }
 
 json_t *
-link_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *granted)
+client_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *granted)
 {
     struct jsonx_build list = {jsonx_own(mem, json_array()), false};
     size_t i;
@@ -72,12 +72,13 @@ link_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *granted)
 
 /* Read `scope`: a text, or an array of texts. NULL in *ret: the answer does not say. */
 static enum az_status
-read_scopes(TALLOC_CTX *mem, const struct link_reading *reading, const json_t *scope, json_t **ret)
+read_scopes(TALLOC_CTX *mem, const struct client_reading *reading, const json_t *scope,
+            json_t **ret)
 {
     *ret = NULL;
     if (json_is_string(scope))
-        *ret = link_scopes_split(mem, json_string_value(scope), reading->scope_separator);
-    else if (json_is_array(scope) && json_array_size(scope) <= LINK_SCOPES_MAX)
+        *ret = client_scopes_split(mem, json_string_value(scope), reading->scope_separator);
+    else if (json_is_array(scope) && json_array_size(scope) <= CLIENT_SCOPES_MAX)
         *ret = words_array_once(mem, scope);
     else
         return AZ_OK;
@@ -92,7 +93,7 @@ static bool
 is_token(const json_t *value)
 {
     const char *text = json_string_value(value);
-    if (text == NULL || *text == '\0' || json_string_length(value) > LINK_TOKEN_MAX
+    if (text == NULL || *text == '\0' || json_string_length(value) > CLIENT_TOKEN_MAX
         || strlen(text) != json_string_length(value))
         return false;
     for (; *text != '\0'; text++)
@@ -109,19 +110,19 @@ read_expires_in(const json_t *value, int64_t otherwise)
     if (json_is_integer(value))
         seconds = json_integer_value(value);
     else if (json_is_real(value) && json_real_value(value) >= 1)
-        seconds = json_real_value(value) < LINK_EXPIRES_MAX ? (int64_t) json_real_value(value)
-                                                            : LINK_EXPIRES_MAX;
+        seconds = json_real_value(value) < CLIENT_EXPIRES_MAX ? (int64_t) json_real_value(value)
+                                                              : CLIENT_EXPIRES_MAX;
     else if (json_is_string(value))
-        digits_read(json_string_value(value), LINK_EXPIRES_MAX, &seconds);
+        digits_read(json_string_value(value), CLIENT_EXPIRES_MAX, &seconds);
     if (seconds <= 0)
         return otherwise;
-    return seconds < LINK_EXPIRES_MAX ? seconds : LINK_EXPIRES_MAX;
+    return seconds < CLIENT_EXPIRES_MAX ? seconds : CLIENT_EXPIRES_MAX;
 }
 
 /* Return the label of the account as a page can show it, or NULL. It is a number at some
  * providers. */
 static const char *
-read_account(TALLOC_CTX *mem, const struct link_reading *reading, const json_t *answer)
+read_account(TALLOC_CTX *mem, const struct client_reading *reading, const json_t *answer)
 {
     const json_t *value = reading->account_pointer != NULL
                               ? json_pointer_get(answer, reading->account_pointer)
@@ -129,63 +130,107 @@ read_account(TALLOC_CTX *mem, const struct link_reading *reading, const json_t *
     if (json_is_integer(value))
         return talloc_asprintf(mem, "%lld", (long long) json_integer_value(value));
     const char *text = json_string_value(value);
-    return text != NULL && *text != '\0' && strlen(text) <= LINK_ACCOUNT_MAX
+    return text != NULL && *text != '\0' && strlen(text) <= CLIENT_ACCOUNT_MAX
                    && visible_fault(text) == NULL
                ? text
                : NULL;
 }
 
+/* The members beside the access token, which are taken if they are texts. */
+/* clang-format off */
+static const struct {
+    const char *name;
+    size_t offset;
+    bool sent; /* we send it again, so another value than a token makes the answer malformed */
+} members[] = {
+    {"refresh_token",     offsetof(struct client_tokens, refresh_token), true },
+    {"id_token",          offsetof(struct client_tokens, id_token),      false},
+    {"issued_token_type", offsetof(struct client_tokens, issued_type),   false},
+    {"token_type",        offsetof(struct client_tokens, token_type),    false},
+};
+/* clang-format on */
+
+/* Read the members; false: one of them is malformed. */
+static bool
+read_members(const json_t *object, struct client_tokens *ret)
+{
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const json_t *value = json_object_get(object, members[i].name);
+        const char *text = json_string_value(value);
+        if (members[i].sent && value != NULL && !json_is_null(value) && !is_token(value))
+            return false;
+        *(const char **) (void *) ((char *) ret + members[i].offset) = text;
+    }
+    return true;
+}
+
+static bool
+is_bearer(const char *type)
+{
+    return type != NULL && strcasecmp(type, "Bearer") == 0;
+}
+
+/* Read the access token; false: the answer is malformed. RFC 6749 7.1: a token of an unknown type
+ * must not be used. */
+static bool
+read_access_token(const struct client_reading *reading, const json_t *access, bool usual,
+                  struct client_tokens *ret)
+{
+    bool fits = is_token(access);
+    if (reading->access_optional) {
+        ret->access_token = fits && is_bearer(ret->token_type) ? json_string_value(access) : NULL;
+        return access == NULL || fits || !is_bearer(ret->token_type);
+    }
+    ret->access_token = fits ? json_string_value(access) : NULL;
+    return fits
+           && (ret->token_type == NULL || is_bearer(ret->token_type)
+               || (!usual && !reading->bearer));
+}
+
 static enum az_status
-read_tokens(TALLOC_CTX *mem, const struct link_reading *reading, const json_t *answer,
-            enum link_outcome *ret_outcome, struct link_tokens *ret)
+read_tokens(TALLOC_CTX *mem, const struct client_reading *reading, const json_t *answer,
+            struct client_answer *ret)
 {
     const char *pointer = reading->access_token_pointer != NULL ? reading->access_token_pointer
                                                                 : ACCESS_TOKEN_POINTER;
-    const json_t *access = json_pointer_get(answer, pointer);
     const json_t *object = token_object(mem, answer, pointer);
-    const json_t *refresh = json_object_get(object, "refresh_token");
-    const char *type = json_string_value(json_object_get(object, "token_type"));
-    *ret_outcome = LINK_MALFORMED;
-    /* RFC 6749 section 7.1: a token of an unknown type must not be used. A provider whose answer
-     * has another form has types of its own too. */
-    if (!is_token(access) || (refresh != NULL && !json_is_null(refresh) && !is_token(refresh))
-        || (strcmp(pointer, ACCESS_TOKEN_POINTER) == 0 && type != NULL
-            && strcasecmp(type, "Bearer") != 0))
+    struct client_tokens tokens = {.access_token = NULL};
+    ret->outcome = CLIENT_MALFORMED;
+    if (!read_members(object, &tokens)
+        || !read_access_token(reading, json_pointer_get(answer, pointer),
+                              strcmp(pointer, ACCESS_TOKEN_POINTER) == 0, &tokens))
         return AZ_OK;
-    *ret = (struct link_tokens){
-        .access_token = json_string_value(access),
-        .refresh_token = json_string_value(refresh),
-        .expires_in =
-            read_expires_in(json_object_get(object, "expires_in"), reading->default_expires_in),
-        .account = read_account(mem, reading, answer),
-    };
-    *ret_outcome = LINK_TOKENS;
-    return read_scopes(mem, reading, json_object_get(object, "scope"), &ret->scopes);
+    tokens.expires_in =
+        read_expires_in(json_object_get(object, "expires_in"), reading->default_expires_in);
+    tokens.account = read_account(mem, reading, answer);
+    ret->tokens = tokens;
+    ret->outcome = CLIENT_TOKENS;
+    return read_scopes(mem, reading, json_object_get(object, "scope"), &ret->tokens.scopes);
 }
 
 /* ---- errors */
 
-static enum link_outcome
+static enum client_outcome
 error_outcome(const char *error)
 {
     /* clang-format off */
     static const struct {
         const char *error;
-        enum link_outcome outcome;
+        enum client_outcome outcome;
     } rows[] = {
-        {"invalid_grant",         LINK_GRANT_REFUSED},
-        {"bad_refresh_token",     LINK_GRANT_REFUSED}, /* GitHub */
-        {"bad_verification_code", LINK_GRANT_REFUSED}, /* GitHub */
-        {"invalid_refresh_token", LINK_GRANT_REFUSED}, /* Slack */
-        {"token_revoked",         LINK_GRANT_REFUSED}, /* Slack */
-        {"invalid_client",        LINK_CLIENT_REFUSED},
-        {"unauthorized_client",   LINK_CLIENT_REFUSED},
+        {"invalid_grant",         CLIENT_GRANT_REFUSED},
+        {"bad_refresh_token",     CLIENT_GRANT_REFUSED}, /* GitHub */
+        {"bad_verification_code", CLIENT_GRANT_REFUSED}, /* GitHub */
+        {"invalid_refresh_token", CLIENT_GRANT_REFUSED}, /* Slack */
+        {"token_revoked",         CLIENT_GRANT_REFUSED}, /* Slack */
+        {"invalid_client",        CLIENT_CLIENT_REFUSED},
+        {"unauthorized_client",   CLIENT_CLIENT_REFUSED},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (strcmp(rows[i].error, error) == 0)
             return rows[i].outcome;
-    return LINK_FAILED;
+    return CLIENT_FAILED;
 }
 
 /* Return the printable beginning of an error code. */
@@ -200,27 +245,25 @@ shown_error(TALLOC_CTX *mem, const char *error)
 }
 
 enum az_status
-link_answer_read(TALLOC_CTX *mem, const struct link_reading *reading, int status, const char *body,
-                 size_t length, enum link_outcome *ret_outcome, struct link_tokens *ret,
-                 const char **ret_error)
+client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int status,
+                   const char *body, size_t length, struct client_answer *ret)
 {
     json_t *answer = NULL;
-    *ret = (struct link_tokens){.access_token = NULL};
-    *ret_error = "";
-    enum az_status st = jsonx_parse(mem, body, length, LINK_ANSWER_DEPTH_MAX, &answer, NULL);
+    *ret = (struct client_answer){.outcome = CLIENT_MALFORMED, .error = ""};
+    enum az_status st = jsonx_parse(mem, body, length, CLIENT_ANSWER_DEPTH_MAX, &answer, NULL);
     if (st == AZ_SERVER_ERROR)
         return st;
     /* An error of the server itself may have any body. */
-    *ret_outcome = status >= 500 ? LINK_FAILED : LINK_MALFORMED;
+    ret->outcome = status >= 500 ? CLIENT_FAILED : CLIENT_MALFORMED;
     if (st != AZ_OK || !json_is_object(answer))
         return AZ_OK;
     const char *error = json_string_value(json_object_get(answer, "error"));
     if (error != NULL) {
-        *ret_error = shown_error(mem, error);
-        *ret_outcome = status >= 500 ? LINK_FAILED : error_outcome(error);
+        ret->error = shown_error(mem, error);
+        ret->outcome = status >= 500 ? CLIENT_FAILED : error_outcome(error);
         return AZ_OK;
     }
     if (status < 200 || status > 299 || json_is_false(json_object_get(answer, "ok")))
         return AZ_OK;
-    return read_tokens(mem, reading, answer, ret_outcome, ret);
+    return read_tokens(mem, reading, answer, ret);
 }

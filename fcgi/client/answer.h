@@ -1,0 +1,83 @@
+/* The reader of answers of token endpoints (RFC 6749 5), with the differences between providers
+ * (gateway-admin.md 3.5). No HTTP. */
+#ifndef AZ_CLIENT_ANSWER_H
+#define AZ_CLIENT_ANSWER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <talloc.h>
+
+#include "base/status.h"
+
+/* Longest access or refresh token, in octets: the value must fit into one header line of the
+ * upstream's web server, which is 8 KiB at most of them. */
+#define CLIENT_TOKEN_MAX 8000
+/* Longest life that is believed, in seconds: ten years. A longer one is cut. */
+#define CLIENT_EXPIRES_MAX 315360000
+/* Longest label of an account, in octets. */
+#define CLIENT_ACCOUNT_MAX 200
+/* Most scopes that are kept of an answer. */
+#define CLIENT_SCOPES_MAX 100
+/* Nesting of an answer. Real ones have 2 or 3 levels. */
+#define CLIENT_ANSWER_DEPTH_MAX 16
+
+/* The way to read the answers of one server; all zero: the ordinary way. */
+struct client_reading {
+    const char *access_token_pointer; /* RFC 6901; NULL: /access_token */
+    const char *account_pointer;      /* of the label of the account; NULL: there is none */
+    const char *scope_separator;      /* of the request; answers may use spaces and commas too */
+    int64_t default_expires_in;       /* seconds; 0: a token without expires_in does not expire */
+    bool bearer;                      /* another token_type than Bearer is refused also if
+                                         access_token_pointer is set: such providers have types of
+                                         their own */
+    bool access_optional;             /* an ID token is wanted: without an access token of type
+                                         Bearer (token_type is required then), access_token is NULL */
+};
+
+/* The tokens; on mem. */
+struct client_tokens {
+    const char *access_token;  /* fit for a header */
+    const char *refresh_token; /* fit for a form; NULL: none came */
+    const char *id_token;      /* OpenID Connect Core 3.1.3.3, not checked; or NULL */
+    const char *issued_type;   /* issued_token_type (RFC 8693 2.2.1), or NULL */
+    const char *token_type;    /* or NULL */
+    int64_t expires_in;        /* seconds; 0: it does not expire */
+    json_t *scopes;            /* array of those that were granted; NULL: the answer does not say */
+    const char *account;       /* NULL: unknown */
+};
+
+/* The meaning of an answer. */
+enum client_outcome {
+    CLIENT_TOKENS,        /* tokens came */
+    CLIENT_GRANT_REFUSED, /* invalid_grant: the code or the refresh token does not count any more */
+    CLIENT_CLIENT_REFUSED, /* invalid_client, unauthorized_client: we are not known there any more
+                            */
+    CLIENT_FAILED,         /* another error of the server; it may pass */
+    CLIENT_MALFORMED,      /* no answer of RFC 6749 */
+};
+
+/* The content of an answer; on mem. */
+struct client_answer {
+    enum client_outcome outcome;
+    struct client_tokens tokens; /* of CLIENT_TOKENS */
+    const char *error; /* the error code for the operator's log, cut and printable, or "" */
+};
+
+/*
+ * Read an answer with an HTTP status. An error is one whatever the status is: some providers send
+ * errors with status 200. AZ_OK with a meaning, or AZ_SERVER_ERROR: no memory.
+ */
+enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int status,
+                                  const char *body, size_t length, struct client_answer *ret);
+
+/* Return the scopes of a text that separates them by `separator` (or NULL), spaces or commas, as an
+ * array on mem; NULL: no memory. */
+json_t *client_scopes_split(TALLOC_CTX *mem, const char *text, const char *separator);
+
+/* Return the scopes of `asked` that are not in `granted`, as an array on mem; NULL: no memory. The
+ * scopes of OpenID Connect are never missing: providers rename them and leave them out. */
+json_t *client_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *granted);
+
+#endif

@@ -1,0 +1,39 @@
+/* The authentication of this service as a client of another authorization server (RFC 6749 2.3,
+ * RFC 7523 2.2). */
+#ifndef AZ_CLIENT_PROOF_H
+#define AZ_CLIENT_PROOF_H
+
+#include "base/op.h"
+#include "base/query.h"
+
+/* Most parameters that a proof adds to a request. */
+#define CLIENT_PROOF_PAIRS 3
+
+/* The registration of this service at a server. The caller owns the texts. */
+struct client_identity {
+    const char *client_id;
+    const char *method;      /* client_secret_basic, client_secret_post, private_key_jwt or none;
+                                NULL: client_secret_basic */
+    const char *secret;      /* or NULL */
+    const char *private_key; /* PEM, for private_key_jwt; or NULL */
+    const char *key_id;      /* of that key, or NULL */
+    const char *key_alg;     /* its algorithm; NULL: the usual one of such a key */
+};
+
+/* A proof; on op->mem. Its secrets are wiped when that ends. */
+struct client_proof {
+    const char *authorization;                  /* header, or NULL */
+    struct query_pair pair[CLIENT_PROOF_PAIRS]; /* parameters of the body */
+    size_t pairs;
+};
+
+/* Make the proof for a token endpoint, which is the audience of an assertion. AZ_UPSTREAM_AUTH: the
+ * client_id, the secret or the key is missing or not usable. */
+enum az_status client_proof_make(struct op *op, const struct client_identity *identity,
+                                 const char *endpoint, struct client_proof *ret);
+
+/* Return "Basic ..." for a name and a password, as they are (RFC 7617 2), on op->mem and wiped with
+ * it; NULL: no memory. */
+char *client_basic(struct op *op, const char *name, const char *password);
+
+#endif

@@ -1,0 +1,6 @@
+-- Leases in place of locks: a request to another server is made outside of transactions, and a process that dies leaves a lease
+-- that ends.
+ALTER TABLE gateway_connection ADD COLUMN refreshing_until timestamptz; -- a process refreshes the tokens; NULL: none does
+ALTER TABLE upstream_token ADD COLUMN fetching_until timestamptz;       -- a process fetches the token; NULL: none does
+-- Scopes that the person was asked for when the account was connected, those that the upstream asked for later included.
+ALTER TABLE gateway_connection ADD COLUMN asked_scopes text[] NOT NULL DEFAULT '{}';

@@ -1,0 +1,160 @@
+/* The reader of answers of token endpoints (RFC 6749 5, gateway-admin.md 3.5). */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/json/jsonx.h"
+#include "client/answer.h"
+#include "tap.h"
+
+/* clang-format off */
+static const struct { int status; const char *body; const char *pointer; enum client_outcome wanted; const char *name; } answers[] = {
+    {200, "{\"access_token\":\"a\",\"token_type\":\"Bearer\"}", NULL, CLIENT_TOKENS, "an answer of RFC 6749 5.1"},
+    {200, "{\"access_token\":\"a\",\"token_type\":\"bearer\"}", NULL, CLIENT_TOKENS, "... its token_type has no case"},
+    {200, "{\"access_token\":\"a\"}", NULL, CLIENT_TOKENS, "... and may be missing"},
+    {201, "{\"access_token\":\"a\"}", NULL, CLIENT_TOKENS, "... with another 2xx"},
+    {200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, CLIENT_MALFORMED, "a token of another type (RFC 6749 7.1)"},
+    {200, "{\"access_token\":\"bot\",\"authed_user\":{\"access_token\":\"a\",\"token_type\":\"user\"}}", "/authed_user/access_token", CLIENT_TOKENS, "accessTokenPointer, as Slack needs it"},
+    {200, "{\"access_token\":\"bot\"}", "/authed_user/access_token", CLIENT_MALFORMED, "... nothing stands there"},
+    {200, "{\"tokens\":[{\"access_token\":\"a\"}]}", "/tokens/0/access_token", CLIENT_TOKENS, "... into an array"},
+    {200, "{\"a/b\":{\"~x\":\"a\"}}", "/a~1b/~0x", CLIENT_TOKENS, "... with escapes (RFC 6901 4)"},
+    {200, "{}", NULL, CLIENT_MALFORMED, "no token"},
+    {200, "{\"access_token\":\"\"}", NULL, CLIENT_MALFORMED, "an empty token"},
+    {200, "{\"access_token\":\"a b\"}", NULL, CLIENT_MALFORMED, "a token with a space"},
+    {200, "{\"access_token\":\"a\\r\\nX: y\"}", NULL, CLIENT_MALFORMED, "a token that begins a header"},
+    {200, "{\"access_token\":7}", NULL, CLIENT_MALFORMED, "a token that is a number"},
+    {200, "{\"access_token\":\"a\",\"refresh_token\":\"r\\n\"}", NULL, CLIENT_MALFORMED, "a refresh token with a line feed"},
+    {200, "{\"access_token\":\"a\",\"refresh_token\":null}", NULL, CLIENT_TOKENS, "a refresh token that is null"},
+    {200, "{\"error\":\"invalid_grant\",\"access_token\":\"a\"}", NULL, CLIENT_GRANT_REFUSED, "an error with status 200 is an error"},
+    {400, "{\"error\":\"invalid_grant\"}", NULL, CLIENT_GRANT_REFUSED, "invalid_grant"},
+    {200, "{\"error\":\"bad_refresh_token\"}", NULL, CLIENT_GRANT_REFUSED, "... in GitHub's words"},
+    {401, "{\"error\":\"invalid_client\"}", NULL, CLIENT_CLIENT_REFUSED, "invalid_client"},
+    {400, "{\"error\":\"invalid_scope\"}", NULL, CLIENT_FAILED, "another error"},
+    {500, "{\"error\":\"invalid_grant\"}", NULL, CLIENT_FAILED, "a server that fails refuses nothing"},
+    {503, "busy", NULL, CLIENT_FAILED, "... whatever its body is"},
+    {200, "{\"ok\":false,\"access_token\":\"a\"}", NULL, CLIENT_MALFORMED, "ok:false, as Slack says it"},
+    {302, "{\"access_token\":\"a\"}", NULL, CLIENT_MALFORMED, "a redirect"},
+    {200, "[]", NULL, CLIENT_MALFORMED, "no object"},
+    {200, "", NULL, CLIENT_MALFORMED, "nothing"},
+    {200, "{\"access_token\":\"a\",\"access_token\":\"b\"}", NULL, CLIENT_MALFORMED, "a member twice"},
+};
+static const struct { const char *more; int64_t otherwise, wanted; const char *name; } lives[] = {
+    {"\"expires_in\":3600", 0, 3600, "expires_in"},
+    {"\"expires_in\":\"3600\"", 0, 3600, "... as a text"},
+    {"\"expires_in\":3599.5", 0, 3599, "... as a fraction"},
+    {"\"x\":1", 60, 60, "no expires_in: defaultExpiresIn"},
+    {"\"x\":1", 0, 0, "... and without it the token does not expire"},
+    {"\"expires_in\":0", 60, 60, "expires_in 0: as if it were missing"},
+    {"\"expires_in\":-5", 60, 60, "... so a negative one"},
+    {"\"expires_in\":\"soon\"", 60, 60, "... so no number"},
+    {"\"expires_in\":315360000", 0, CLIENT_EXPIRES_MAX, "the longest life"},
+    {"\"expires_in\":315360001", 0, CLIENT_EXPIRES_MAX, "one more is cut"},
+    {"\"expires_in\":1e300", 0, CLIENT_EXPIRES_MAX, "... so is any number"},
+};
+/* clang-format on */
+#define EACH(i, table) for (size_t i = 0; i < sizeof(table) / sizeof((table)[0]); i++)
+
+static struct client_answer
+read_text(TALLOC_CTX *mem, const struct client_reading *reading, int status, const char *body)
+{
+    struct client_answer answer;
+    is_int(client_answer_read(mem, reading, status, body, strlen(body), &answer), AZ_OK,
+           "an answer is read");
+    return answer;
+}
+
+static void
+check_answers(TALLOC_CTX *mem)
+{
+    EACH(i, answers)
+    {
+        const struct client_reading reading = {.access_token_pointer = answers[i].pointer};
+        struct client_answer answer = read_text(mem, &reading, answers[i].status, answers[i].body);
+        is_int(answer.outcome, answers[i].wanted, "%s", answers[i].name);
+        ok((answer.tokens.access_token != NULL) == (answer.outcome == CLIENT_TOKENS),
+           "... and its token");
+    }
+    EACH(i, lives)
+    {
+        const struct client_reading reading = {.default_expires_in = lives[i].otherwise};
+        const char *body = talloc_asprintf(mem, "{\"access_token\":\"a\",%s}", lives[i].more);
+        is_int(read_text(mem, &reading, 200, body).tokens.expires_in, lives[i].wanted, "%s",
+               lives[i].name);
+    }
+    for (size_t extra = 0; extra < 2; extra++) {
+        const struct client_reading reading = {.access_token_pointer = NULL};
+        char token[CLIENT_TOKEN_MAX + 2] = "";
+        memset(token, 'x', CLIENT_TOKEN_MAX + extra);
+        const char *body = talloc_asprintf(mem, "{\"access_token\":\"%s\"}", token);
+        is_int(read_text(mem, &reading, 200, body).outcome,
+               extra == 0 ? CLIENT_TOKENS : CLIENT_MALFORMED, "a token %s",
+               extra == 0 ? "of the longest length" : "that is one octet longer");
+    }
+}
+
+/* The service's own tokens: the type counts whatever the pointer is. */
+static void
+check_bearer(TALLOC_CTX *mem)
+{
+    const struct client_reading reading = {.access_token_pointer = "/data/access_token",
+                                           .bearer = true};
+    is_int(read_text(mem, &reading, 200, "{\"data\":{\"access_token\":\"a\"}}").outcome,
+           CLIENT_TOKENS, "bearer: an answer without token_type");
+    is_int(
+        read_text(mem, &reading, 200, "{\"data\":{\"access_token\":\"a\",\"token_type\":\"user\"}}")
+            .outcome,
+        CLIENT_MALFORMED, "... with another type (RFC 6749 7.1)");
+    const struct client_reading usual = {.bearer = true};
+    struct client_answer answer =
+        read_text(mem, &usual, 200,
+                  "{\"access_token\":\"a\",\"issued_token_type\":\"t\",\"token_type\":\"Bearer\"}");
+    is_str(answer.tokens.issued_type, "t", "issued_token_type is taken (RFC 8693 2.2.1)");
+}
+
+/* OpenID Connect: the ID token is wanted, the access token only if it can be used. */
+static void
+check_id_token(TALLOC_CTX *mem)
+{
+    const struct client_reading reading = {.access_optional = true};
+    struct client_answer answer = read_text(mem, &reading, 200, "{\"id_token\":\"i\"}");
+    is_int(answer.outcome, CLIENT_TOKENS, "an ID token alone (OpenID Connect Core 3.1.3.3)");
+    is_str(answer.tokens.id_token, "i", "... is taken");
+    ok(answer.tokens.access_token == NULL, "... without access token");
+    answer = read_text(mem, &reading, 200, "{\"id_token\":\"i\",\"access_token\":\"a\"}");
+    ok(answer.outcome == CLIENT_TOKENS && answer.tokens.access_token == NULL,
+       "an access token without a type is not used (RFC 6749 7.1)");
+    answer = read_text(mem, &reading, 200,
+                       "{\"id_token\":\"i\",\"access_token\":\"a\",\"token_type\":\"bearer\"}");
+    is_str(answer.tokens.access_token, "a", "one of type Bearer is");
+    answer = read_text(mem, &reading, 200,
+                       "{\"id_token\":\"i\",\"access_token\":\"a\\n\",\"token_type\":\"bearer\"}");
+    is_int(answer.outcome, CLIENT_MALFORMED, "one that begins a header makes the answer malformed");
+}
+
+static void
+check_scopes(TALLOC_CTX *mem)
+{
+    is_str(jsonx_dump(mem, client_scopes_split(mem, "a b,c  a", NULL)), "[\"a\",\"b\",\"c\"]",
+           "scopes are separated by spaces or commas (GitHub), once each");
+    is_str(jsonx_dump(mem, client_scopes_split(mem, "a;b", ";")), "[\"a\",\"b\"]",
+           "... or by scopeSeparator");
+    is_str(jsonx_dump(mem, client_scopes_split(mem, NULL, NULL)), "[]", "... or there are none");
+    json_t *asked = client_scopes_split(mem, "openid offline_access a b", NULL);
+    is_str(jsonx_dump(mem, client_scopes_missing(mem, asked, client_scopes_split(mem, "b", NULL))),
+           "[\"a\"]", "a scope that was not granted is missing, those of OpenID Connect never");
+    is_str(jsonx_dump(mem, client_scopes_missing(mem, NULL, NULL)), "[]",
+           "where nothing is asked for, nothing is missing");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    check_answers(mem);
+    check_bearer(mem);
+    check_id_token(mem);
+    check_scopes(mem);
+    talloc_free(mem);
+    return done();
+}
