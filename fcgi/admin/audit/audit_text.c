@@ -84,6 +84,19 @@ audit_text_json(struct buf *out, const struct audit_row *row)
     buf_append_char(out, '}');
 }
 
+/* True if a spreadsheet may read a cell as a formula (OWASP, CSV injection). Some locales take the
+ * full-width signs U+FF0B, U+FF0D, U+FF1D and U+FF20 for + - = @. */
+static bool
+is_formula(const char *text)
+{
+    static const char *const wide[] = {"\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\x9d",
+                                       "\xef\xbc\xa0", NULL};
+    for (size_t i = 0; wide[i] != NULL; i++)
+        if (strncmp(text, wide[i], 3) == 0)
+            return true;
+    return *text != '\0' && strchr("=+-@\t\r", *text) != NULL;
+}
+
 /* Append a cell in quotes; NULL is an empty cell. */
 static void
 append_cell(struct buf *out, const char *text)
@@ -92,7 +105,7 @@ append_cell(struct buf *out, const char *text)
     if (text == NULL)
         return;
     buf_append_char(out, '"');
-    if (*text != '\0' && strchr("=+-@\t\r", *text) != NULL)
+    if (is_formula(text))
         buf_append_char(out, '\'');
     for (size_t length; *text != '\0'; text += length) {
         length = strcspn(text, "\"");

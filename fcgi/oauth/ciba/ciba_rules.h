@@ -24,7 +24,8 @@ bool ciba_hint_read(TALLOC_CTX *mem, const char *text, struct ciba_hint *ret);
 const char *ciba_binding_fault(const char *text);
 
 /* Read requested_expiry (NULL: not sent), in seconds; `otherwise` is the configured lifetime.
- * False: not a number within the limits of settings.h. */
+ * A number outside the limits of settings.h becomes the nearest one, because the server chooses the
+ * lifetime (CIBA Core 7.1). False: not a positive integer. */
 bool ciba_expiry_read(const char *text, int64_t otherwise, int64_t *ret);
 
 /*
