@@ -28,7 +28,7 @@ const struct route_param bc_authorize_params[] = {
     {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
     {.name = "authorization_details", .help = "JSON array of details (RFC 9396)"},
     {.name = "binding_message", .help = "Text of at most 64 visible characters that the person sees on both devices"},
-    {.name = "requested_expiry", .min = 1, .help = "Seconds in which the person must answer; less than 30 count as 30, more than 600 as 600"},
+    {.name = "requested_expiry", .help = "Whole seconds in which the person must answer; less than 30 count as 30, more than 600 as 600"},
     CLIENT_AUTH_PARAMS,
     {.name = NULL},
 };
