@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 /* One exit status and its meaning, for help and manual. */
 struct help_exit {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-#include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/lib/cli.h"
 #include "cli/lib/output.h"
 
 int

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 #include "cli/lib/output.h"
 
 /* Most verbs and nouns after one path. */

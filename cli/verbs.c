@@ -3,7 +3,13 @@
 
 #include "cli/verbs.h"
 
-#include "cli/policy/bundle_dir.h"
+/* The layout of a directory with a policy (cli/policy/bundle_dir.h). */
+#define BUNDLE_DIR_LAYOUT                                                                          \
+    "A file in DIR that ends in .rego or .cedar is a rule, and its path below DIR is the path of " \
+    "the rule. A file that ends in _test.rego is a test and is not deployed. data/KEY.json is "    \
+    "the payload of the data row KEY. The optional file bundle.json lists rules to keep out of "   \
+    "the bundle: {\"disabled\": [PATH...]}. Hidden files are skipped, other files are listed as "  \
+    "ignored, and symbolic links are refused."
 
 #define DATABASE "SVC_DATABASE_URL"
 /* The two secrets of the keyring. */

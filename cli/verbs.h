@@ -2,7 +2,7 @@
 #ifndef AZ_CLI_VERBS_H
 #define AZ_CLI_VERBS_H
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 extern const struct cli_option admin_key_mint_options[];
 extern const struct cli_option admin_key_revoke_options[];
@@ -52,6 +52,7 @@ extern const struct cli_option token_list_options[];
 extern const struct cli_option token_revoke_options[];
 extern const struct cli_option unentitle_options[];
 
+/* Run the verb of this name with the words and options in `cli`. Return an enum cli_exit. */
 int admin_key_mint_run(struct cli *cli);
 int admin_key_revoke_run(struct cli *cli);
 int admin_run(struct cli *cli);

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/digits.h"
 #include "base/log.h"
-#include "http/dispatch.h"
+#include "http/serve/dispatch.h"
 #include "policy/engine/witness.h"
 #include "process.h"
 

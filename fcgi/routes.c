@@ -1,5 +1,5 @@
 /*
- * THE routing table: the whole HTTP surface, one row per endpoint. The dispatcher (http/dispatch.c)
+ * THE routing table: the whole HTTP surface, one row per endpoint. The dispatcher (http/serve/)
  * does everything a row declares: credential, body, parameters, rate limit, cache headers, audit
  * row, error dialect. The table is the security review: a path without a row is not served.
  */

@@ -3,7 +3,7 @@
 #define AZ_CLI_CEDAR_CEDAR_OPA_H
 
 #include "cli/cedar/cedar_case.h"
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 /* Most cases of one run: starting the program costs more than a hundred cases. */
 #define CEDAR_BATCH_MAX 200

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "base/query.h"
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 /* Longest answer that is kept, in octets: the limit of the service for an answer. */
 #define CALL_ANSWER_MAX (64 << 20)

@@ -7,7 +7,7 @@
 #include "base/settings/settings.h"
 #include "cli/lib/call.h"
 #include "cli/lib/output.h"
-#include "http/dispatch.h"
+#include "http/serve/dispatch.h"
 
 /* Value of User-Agent, for audit rows. */
 #define AGENT PACKAGE_NAME "ctl/" PACKAGE_VERSION

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 #include "cli/lib/output.h"
 
 /* Return the name of the input in messages: argument 1 of the verb, or "standard input" if that is

@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 /* Row of the option --opa. */
 #define OPA_OPTION                                                                                 \

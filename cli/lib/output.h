@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 /* A column of a table; one without member ends a list of columns. */
 struct output_column {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/cli.h"
 #include "cli/lib/call.h"
+#include "cli/lib/cli.h"
 #include "cli/lib/output.h"
 #include "policy/save/save.h"
 #include "process.h"

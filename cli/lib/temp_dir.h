@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 /* A directory. */
 struct temp_dir {

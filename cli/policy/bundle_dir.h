@@ -8,14 +8,6 @@
 
 #include "policy/save/deploy.h"
 
-/* The layout, for the help of the verbs that read or write it. */
-#define BUNDLE_DIR_LAYOUT                                                                          \
-    "A file in DIR that ends in .rego or .cedar is a rule, and its path below DIR is the path of " \
-    "the rule. A file that ends in _test.rego is a test and is not deployed. data/KEY.json is "    \
-    "the payload of the data row KEY. The optional file bundle.json lists rules to keep out of "   \
-    "the bundle: {\"disabled\": [PATH...]}. Hidden files are skipped, other files are listed as "  \
-    "ignored, and symbolic links are refused."
-
 /* The file that lists disabled rules. */
 #define BUNDLE_DIR_SWITCHES "bundle.json"
 
@@ -34,6 +26,8 @@ enum bundle_file {
     BUNDLE_FILE_README, /* any README* that is none of these */
     BUNDLE_FILE_OTHER
 };
+
+/* Return the kind of a file. */
 enum bundle_file bundle_file_kind(const char *path);
 
 /* True if a segment of the path begins with a dot; a walk skips such a file. */

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 
 struct bundle_stored {
     json_t *rules, *rows; /* DTOs, including shipped and disabled ones */

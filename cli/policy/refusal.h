@@ -3,7 +3,7 @@
 #ifndef AZ_CLI_POLICY_REFUSAL_H
 #define AZ_CLI_POLICY_REFUSAL_H
 
-#include "cli/cli.h"
+#include "cli/lib/cli.h"
 #include "policy/save/deploy.h"
 
 /* The content of a save, and the names of its files. */

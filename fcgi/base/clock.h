@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
+/* Return the monotonic time in microseconds. */
 static inline int64_t
 clock_monotonic_us(void)
 {
@@ -14,6 +15,7 @@ clock_monotonic_us(void)
     return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+/* Return the monotonic time in milliseconds. */
 static inline int64_t
 clock_monotonic_ms(void)
 {

@@ -12,6 +12,7 @@
  */
 bool utf8_valid(const char *text, size_t len);
 
+/* True if one of len octets is NUL. */
 bool text_has_nul(const char *text, size_t len);
 
 /* Return the number of code points in len octets that utf8_valid() accepts, as char_length() of

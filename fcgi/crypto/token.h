@@ -81,6 +81,7 @@ enum az_status token_make(enum token_kind kind, int64_t expires_at, int64_t now_
 enum az_status token_parse(const char *text, size_t len, enum token_kind *ret_kind,
                            struct token_parts *ret);
 
+/* Wipe the text of a token. */
 void token_text_done(struct token_text *text);
 
 #endif

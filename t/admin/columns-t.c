@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "admin/people/client_dto.h"
 #include "admin/gateway/managed_resource_dto.h"
+#include "admin/people/client_dto.h"
 #include "admin/people/identity_provider_dto.h"
 #include "store/clients/clients_admin.h"
 #include "store/gateway/resources_admin.h"

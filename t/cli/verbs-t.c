@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/lib/cli.h"
 #include "cli/lib/run.h"
 #include "store/db/db.h"
 #include "tap.h"

@@ -74,7 +74,7 @@ is( not_listed(
     'the label evaluation lists each evaluation of question.c' );
 is( not_listed( 'evaluation', qr/begin_question\(op, &question->holder, "(\w+)"/, qw(fcgi policy decide gateway.c) ),
     '', '... and of gateway.c' );
-is( not_listed( 'code', qr/^        \{(\d{3}), "/m, qw(fcgi http dispatch.c) ), '',
+is( not_listed( 'code', qr/^        \{(\d{3}), "/m, qw(fcgi http serve dispatch.c) ), '',
     'the label code lists each status' );
 
 done_testing;

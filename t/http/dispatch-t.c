@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/dispatch.h"
+#include "http/serve/dispatch.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include "oidc/upstream/upstream_id_token.h"
-#include "token/person_claims.h"
 
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "keys.h"
 #include "tap.h"
 #include "token/authorization.h"
+#include "token/person_claims.h"
 
 #define NOW ENV_NOW
 

@@ -121,13 +121,13 @@ settings_is_blank(const char *text)
     return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
 }
 
-/* Return the words of `choices` joined by commas. */
+/* Return `words`, which end with NULL, with `between` in between. */
 static const char *
-comma_words(TALLOC_CTX *mem, const char *const *words)
+join_words(TALLOC_CTX *mem, const char *const *words, const char *between)
 {
     char *text = talloc_strdup(mem, "");
     for (const char *const *word = words; *word != NULL; word++)
-        text = talloc_asprintf_append_buffer(text, "%s%s", word == words ? "" : ",", *word);
+        text = talloc_asprintf_append_buffer(text, "%s%s", word == words ? "" : between, *word);
     return text;
 }
 
@@ -155,6 +155,21 @@ read_list(TALLOC_CTX *mem, const struct setting *row, const char *text, const ch
     return good && count > 0;
 }
 
+/* Set `*at` to the choice of the row that equals a text. False with the reason if no choice does.
+ */
+static bool
+set_choice(TALLOC_CTX *mem, const struct setting *row, const char *text, const char **at,
+           const char **ret_why)
+{
+    for (const char *const *word = row->choices; *word != NULL; word++)
+        if (strcmp(*word, text) == 0) {
+            *at = *word;
+            return true;
+        }
+    *ret_why = talloc_asprintf(mem, "must be one of: %s", join_words(mem, row->choices, ", "));
+    return false;
+}
+
 /* Set one value; a blank text without a default counts as not set. False with the reason if the
  * text is not valid for the row. */
 static bool
@@ -177,19 +192,10 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
         *(const char **) at = talloc_strdup(mem, text);
         return true;
     case SETTING_CHOICE:
-        for (const char *const *word = row->choices; *word != NULL; word++)
-            if (strcmp(*word, text) == 0) {
-                *(const char **) at = *word;
-                return true;
-            }
-        *ret_why = "must be one of: ";
-        for (const char *const *word = row->choices; *word != NULL; word++)
-            *ret_why =
-                talloc_asprintf(mem, "%s%s%s", *ret_why, word == row->choices ? "" : ", ", *word);
-        return false;
+        return set_choice(mem, row, text, at, ret_why);
     case SETTING_LIST:
         *ret_why = talloc_asprintf(mem, "must be one or more of %s, separated by commas",
-                                   comma_words(mem, row->choices));
+                                   join_words(mem, row->choices, ","));
         return read_list(mem, row, text, at);
     case SETTING_BOOL:
         *ret_why = "must be true or false";
@@ -335,7 +341,7 @@ settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting 
     case SETTING_SECRET:
         return *(const char *const *) at == NULL ? "" : "********";
     case SETTING_LIST:
-        return comma_words(mem, *(const char *const *const *) at);
+        return join_words(mem, *(const char *const *const *) at, ",");
     default:
         return *(const char *const *) at == NULL ? "" : *(const char *const *) at;
     }

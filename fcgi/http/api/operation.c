@@ -85,7 +85,8 @@ param_schema(const struct route_param *param)
     return json_pack("{s:s,s:o*}", "type", "string", "enum", param_words(param));
 }
 
-json_t *
+/* Return the schema of a form parameter with its meaning: a new reference; NULL: no memory. */
+static json_t *
 api_param_schema(const struct route_param *param)
 {
     struct jsonx_build schema = {param_schema(param), false};

@@ -15,9 +15,6 @@ struct api_parts {
  * added; those that are lost make the whole document fail. */
 json_t *api_operation(struct api_parts *parts, const struct route *route);
 
-/* Return the schema of a form parameter with its meaning: a new reference; NULL: no memory. */
-json_t *api_param_schema(const struct route_param *param);
-
 /* Return the schema of a form without parameters, and add one to it; `form` remembers a loss. */
 json_t *api_form_begin(void);
 void api_form_add(struct jsonx_build *form, const struct route_param *param);

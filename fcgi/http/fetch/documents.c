@@ -29,6 +29,35 @@
 #define TRUST_BUNDLE_TIMEOUT 5
 #define TRUST_BUNDLE_FLOOR 30
 
+/* Set the limits of a trust bundle. */
+static void
+limits_trust_bundle(const struct settings *cfg, struct limits *ret)
+{
+    ret->word = "trust_bundle";
+    ret->max_octets = TRUST_BUNDLE_MAX;
+    ret->timeout = TRUST_BUNDLE_TIMEOUT;
+    ret->least = TRUST_BUNDLE_FLOOR;
+    ret->most = cfg->spiffe_refresh > ret->least ? cfg->spiffe_refresh : ret->least;
+    ret->again = ret->pause = ret->pause_away = TRUST_BUNDLE_FLOOR;
+    ret->refresh_hint = trust_bundle_refresh_hint;
+    ret->is_older = trust_bundle_is_older;
+}
+
+/* Set the limits of a Client ID Metadata Document. */
+static void
+limits_client_metadata(const struct settings *cfg, struct limits *ret)
+{
+    ret->word = "client_metadata";
+    ret->hosts = FETCH_CIMD;
+    ret->max_octets = (size_t) cfg->cimd_max_document_size;
+    ret->timeout = cfg->cimd_fetch_timeout;
+    ret->most = cfg->cimd_cache_ttl;
+    ret->least = ret->most < METADATA_FLOOR ? ret->most : METADATA_FLOOR;
+    ret->grace = 0;
+    ret->bounded = true;
+}
+
+/* Return the limits of a kind of documents. */
 static struct limits
 limits_of(const struct settings *cfg, enum document_kind kind)
 {
@@ -59,24 +88,10 @@ limits_of(const struct settings *cfg, enum document_kind kind)
         ret.bounded = true;
         break;
     case DOCUMENT_TRUST_BUNDLE:
-        ret.word = "trust_bundle";
-        ret.max_octets = TRUST_BUNDLE_MAX;
-        ret.timeout = TRUST_BUNDLE_TIMEOUT;
-        ret.least = TRUST_BUNDLE_FLOOR;
-        ret.most = cfg->spiffe_refresh > ret.least ? cfg->spiffe_refresh : ret.least;
-        ret.again = ret.pause = ret.pause_away = TRUST_BUNDLE_FLOOR;
-        ret.refresh_hint = trust_bundle_refresh_hint;
-        ret.is_older = trust_bundle_is_older;
+        limits_trust_bundle(cfg, &ret);
         break;
     case DOCUMENT_CLIENT_METADATA:
-        ret.word = "client_metadata";
-        ret.hosts = FETCH_CIMD;
-        ret.max_octets = (size_t) cfg->cimd_max_document_size;
-        ret.timeout = cfg->cimd_fetch_timeout;
-        ret.most = cfg->cimd_cache_ttl;
-        ret.least = ret.most < METADATA_FLOOR ? ret.most : METADATA_FLOOR;
-        ret.grace = 0;
-        ret.bounded = true;
+        limits_client_metadata(cfg, &ret);
         break;
     }
     return ret;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* True if Rego skips the character between tokens. */
 static inline bool
 rego_is_blank(char c)
 {
@@ -24,6 +25,7 @@ rego_skip_blanks(const char *c)
     }
 }
 
+/* True if a name of Rego may begin with the character. */
 static inline bool
 rego_is_letter(char c)
 {

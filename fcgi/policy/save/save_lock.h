@@ -16,6 +16,7 @@ enum az_status save_begin(struct op *op, unsigned session);
 /* True if the session still holds the lock. */
 bool save_lock_held(const struct op *op, unsigned session);
 
+/* Release the lock of this session. If that fails, the connection is closed, which releases it. */
 void save_unlock(struct op *op);
 
 #endif

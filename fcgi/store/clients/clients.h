@@ -50,6 +50,7 @@ struct client {
 /* True if the client is public (RFC 6749 2.1): it has no secret and cannot authenticate. */
 bool client_is_public(const struct client *client);
 
+/* Return an empty cache of clients for one process, on mem; NULL: no memory. */
 struct client_cache;
 struct client_cache *client_cache_new(TALLOC_CTX *mem);
 

@@ -41,6 +41,8 @@ struct document_look {
     int64_t now_ms;      /* the same, as a number */
 };
 
+/* Read the row of a document: its content, its age, and if a fetch of it is leased. One trip; *ret
+ * lives on op->mem. */
 enum az_status document_look(struct op *op, const struct document_wish *wish,
                              struct document_look *ret);
 

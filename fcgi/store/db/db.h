@@ -49,6 +49,7 @@ struct db_params {
     char room[DB_PARAMS_MAX][24];     /* text of numbers */
 };
 
+/* Append one parameter to those of a statement. */
 void db_text(struct db_params *params, const char *text); /* NULL = SQL NULL */
 void db_octets(struct db_params *params, const void *octets,
                size_t length); /* bytea, or uuid with 16 octets; NULL = SQL NULL */

@@ -41,6 +41,9 @@ struct grant_new {
                              the user has just agreed to a preview */
     int64_t code_expires_at; /* seconds since 1970 */
 };
+
+/* Store the grant with its code, and the audit row, in one trip. *ret_stored is false, and nothing
+ * is stored, if the terms do not hold any more. */
 enum az_status grant_insert(struct op *op, const struct grant_new *grant,
                             const struct audit_entry *audit, bool *ret_stored);
 

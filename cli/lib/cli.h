@@ -2,8 +2,8 @@
  * authzctl: a verb, the parsed command line, and the state of one run. The files of the verbs are
  * one family: they share this header, and verbs.h declares their handlers.
  */
-#ifndef AZ_CLI_CLI_H
-#define AZ_CLI_CLI_H
+#ifndef AZ_CLI_LIB_CLI_H
+#define AZ_CLI_LIB_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/dispatch.h"
+#include "http/serve/dispatch.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/clock.h"
 #include "base/settings/settings.h"
 #include "http/counters.h"
-#include "http/failure.h"
 #include "http/form.h"
 #include "http/match.h"
 #include "http/origin.h"
 #include "http/request_log.h"
 #include "http/route.h"
+#include "http/serve/failure.h"
 #include "http/shared.h"
 #include "store/db/db.h"
 
@@ -254,9 +254,9 @@ send_stream(struct request *req)
         req->io->cut(req->io);
 }
 
-/* Send head and body in one write: one record, and for a small answer one segment. */
+/* Append the head of the answer with the empty line that ends it. */
 static void
-send_response(struct request *req)
+put_head(struct request *req, struct buf *out)
 {
     static const struct {
         const char *control, *pragma;
@@ -268,26 +268,34 @@ send_response(struct request *req)
     };
     const struct response *res = &req->res;
     char status[64], length[24];
-    struct buf out;
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
     snprintf(length, sizeof(length), "%zu", res->length);
-    buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* it may hold tokens and secrets */
-    dispatch_put_header(&out, "Status", status);
-    dispatch_put_header(&out, "X-Request-ID", req->op.request_id);
+    dispatch_put_header(out, "Status", status);
+    dispatch_put_header(out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304 && res->stream == NULL) /* RFC 9110 8.6 */
-        dispatch_put_header(&out, "Content-Length", length);
-    dispatch_put_header(&out, "Content-Type", res->content_type);
-    dispatch_put_header(&out, "Cache-Control", cache[req->route->cache].control);
-    dispatch_put_header(&out, "Pragma", cache[req->route->cache].pragma);
-    dispatch_put_header(&out, "X-Content-Type-Options", "nosniff");
+        dispatch_put_header(out, "Content-Length", length);
+    dispatch_put_header(out, "Content-Type", res->content_type);
+    dispatch_put_header(out, "Cache-Control", cache[req->route->cache].control);
+    dispatch_put_header(out, "Pragma", cache[req->route->cache].pragma);
+    dispatch_put_header(out, "X-Content-Type-Options", "nosniff");
     const char *reader = origin_that_reads(req);
-    dispatch_put_header(&out, "Access-Control-Allow-Origin", reader);
-    dispatch_put_header(&out, "Access-Control-Expose-Headers",
+    dispatch_put_header(out, "Access-Control-Allow-Origin", reader);
+    dispatch_put_header(out, "Access-Control-Expose-Headers",
                         reader != NULL ? CORS_RESPONSE_HEADERS : NULL);
-    dispatch_put_header(&out, "Vary", req->route->cors == CORS_LISTED ? "Origin" : NULL);
+    dispatch_put_header(out, "Vary", req->route->cors == CORS_LISTED ? "Origin" : NULL);
     for (size_t i = 0; i < res->headers; i++)
-        dispatch_put_header(&out, res->header[i].name, res->header[i].value);
-    buf_append(&out, "\r\n", 2);
+        dispatch_put_header(out, res->header[i].name, res->header[i].value);
+    buf_append(out, "\r\n", 2);
+}
+
+/* Send head and body in one write: one record, and for a small answer one segment. */
+static void
+send_response(struct request *req)
+{
+    const struct response *res = &req->res;
+    struct buf out;
+    buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* it may hold tokens and secrets */
+    put_head(req, &out);
     if (strcmp(req->method, "HEAD") != 0)
         buf_append(&out, res->body, res->length);
     if (out.status == AZ_OK) {

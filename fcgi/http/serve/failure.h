@@ -1,6 +1,6 @@
 /* Answering a failure in the dialect of the request's row, by the table of outcomes. */
-#ifndef AZ_HTTP_FAILURE_H
-#define AZ_HTTP_FAILURE_H
+#ifndef AZ_HTTP_SERVE_FAILURE_H
+#define AZ_HTTP_SERVE_FAILURE_H
 
 #include "http/request.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/failure.h"
+#include "http/serve/failure.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The dispatcher, which does everything that a row of the routing table declares. */
-#ifndef AZ_HTTP_DISPATCH_H
-#define AZ_HTTP_DISPATCH_H
+#ifndef AZ_HTTP_SERVE_DISPATCH_H
+#define AZ_HTTP_SERVE_DISPATCH_H
 
 #include "http/request.h"
 
