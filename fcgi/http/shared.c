@@ -154,6 +154,20 @@ shared_address_number(const struct shared *shared, const char *address)
     return address_hash(shared->map, address, FOR_LOCKS);
 }
 
+uint64_t
+shared_name_number(const struct shared *shared, const char *name)
+{
+    unsigned char text[MAPPED_KEY_OCTETS + 1 + SHA256_OCTETS], digest[SHA256_OCTETS];
+    uint64_t number;
+    memcpy(text, shared->map->head.key, MAPPED_KEY_OCTETS);
+    text[MAPPED_KEY_OCTETS] = 'n';
+    if (sha256(name, strlen(name), text + MAPPED_KEY_OCTETS + 1) != AZ_OK
+        || sha256(text, sizeof(text), digest) != AZ_OK)
+        return 1; /* all names have one number then */
+    memcpy(&number, digest, sizeof(number));
+    return number;
+}
+
 void
 shared_pause(struct shared *shared, const char *address, int64_t now_ms, long ms)
 {

@@ -29,6 +29,10 @@ bool shared_rate_admit(struct shared *shared, const char *address, int64_t now, 
  * keyed hash, so nobody can choose an address that shares the number of another. */
 uint64_t shared_address_number(const struct shared *shared, const char *address);
 
+/* Return a number for a name of at most a few hundred octets, by the key of the file, so that none
+ * can be made that has the number of another. */
+uint64_t shared_name_number(const struct shared *shared, const char *name);
+
 /* Make an address pause for so many milliseconds from `now_ms` (since 1970). If the table is full,
  * another address may end its pause early. */
 void shared_pause(struct shared *shared, const char *address, int64_t now_ms, long ms);

@@ -39,19 +39,21 @@ parts_read(TALLOC_CTX *mem, const char *path, struct parts *ret)
     return AZ_OK;
 }
 
-/* True if a segment of a request is one of a pattern. An encoded slash is no part of either: the
- * upstream might take it for two segments. */
+/* True if a segment of a request is one of a pattern. An encoded slash is no part of either,
+ * because the upstream might take it for two segments, unless the route says that it does not. */
 static bool
-part_matches(const struct managed_part *part, const struct managed_segment *segment)
+part_matches(const struct managed_part *part, const struct managed_segment *segment,
+             bool encoded_slash)
 {
-    if (part->slash)
+    if (part->slash && !(encoded_slash && segment->variable))
         return false;
     return segment->variable ? part->length > 0 : strcmp(part->text, segment->text) == 0;
 }
 
 static bool
-pattern_matches(const struct managed_pattern *pattern, const struct parts *parts)
+route_matches(const struct managed_route *route, const struct parts *parts)
 {
+    const struct managed_pattern *pattern = &route->pattern;
     size_t count = parts->count;
     /* "/gateway/name/" is the root, as "/gateway/name" is. */
     if (pattern->count == 0 && !pattern->rest && count == 1 && parts->part[0].length == 0)
@@ -59,7 +61,7 @@ pattern_matches(const struct managed_pattern *pattern, const struct parts *parts
     if (pattern->rest ? count < pattern->count : count != pattern->count)
         return false;
     for (size_t i = 0; i < pattern->count; i++)
-        if (!part_matches(&parts->part[i], &pattern->segment[i]))
+        if (!part_matches(&parts->part[i], &pattern->segment[i], route->encoded_slash))
             return false;
     return true;
 }
@@ -77,22 +79,23 @@ is_closer(const struct managed_pattern *a, const struct managed_pattern *b)
 
 /* ---- the path as other servers read it */
 
-/* Add the elements of one segment. */
+/* Add the elements of one segment, which the separators part. */
 static void
-loose_add(struct parts *loose, char *text)
+loose_add(struct parts *loose, char *text, const char *separators)
 {
     char *left = NULL;
-    for (char *at = strtok_r(text, "/", &left); at != NULL; at = strtok_r(NULL, "/", &left)) {
+    for (char *at = strtok_r(text, separators, &left); at != NULL;
+         at = strtok_r(NULL, separators, &left)) {
         at[strcspn(at, ";")] = '\0';
         if (*at != '\0')
             loose->part[loose->count++] = (struct managed_part){.length = strlen(at), .text = at};
     }
 }
 
-/* Read the segments as a careless server might: an encoded slash is one, several slashes are one,
- * one at the end is none, and path parameters are cut off. */
+/* Read the segments as a careless server might: an encoded slash is one (unless the route says that
+ * it is none), several slashes are one, one at the end is none, and path parameters are cut off. */
 static bool
-parts_loosen(TALLOC_CTX *mem, const struct parts *parts, struct parts *ret)
+parts_loosen(TALLOC_CTX *mem, const struct parts *parts, bool encoded_slash, struct parts *ret)
 {
     size_t most = 0;
     for (size_t i = 0; i < parts->count; i++)
@@ -102,7 +105,7 @@ parts_loosen(TALLOC_CTX *mem, const struct parts *parts, struct parts *ret)
         char *text = talloc_strdup(mem, parts->part[i].text);
         if (text == NULL)
             return false;
-        loose_add(ret, text);
+        loose_add(ret, text, encoded_slash ? "" : "/");
     }
     return ret->part != NULL;
 }
@@ -136,13 +139,12 @@ check_reading(TALLOC_CTX *mem, const struct managed_resource *resource, const ch
     struct parts loose;
     if (!chosen->pattern.rest)
         return AZ_OK;
-    if (!parts_loosen(mem, parts, &loose))
+    if (!parts_loosen(mem, parts, chosen->encoded_slash, &loose))
         return AZ_SERVER_ERROR;
     for (size_t i = 0; i < resource->routes; i++) {
         const struct managed_route *route = &resource->route[i];
         if (route->enabled && words_has(route->methods, method)
-            && is_closer(&route->pattern, &chosen->pattern)
-            && !pattern_matches(&route->pattern, parts)
+            && is_closer(&route->pattern, &chosen->pattern) && !route_matches(route, parts)
             && pattern_matches_loosely(&route->pattern, &loose))
             return AZ_INVALID_REQUEST;
     }
@@ -183,14 +185,16 @@ enum az_status
 managed_choose(TALLOC_CTX *mem, const struct managed_resource *resource, const char *method,
                const char *path, struct managed_choice *ret)
 {
-    struct managed_choice choice = {.route = NULL};
+    struct managed_choice choice = {.path = managed_path_plain(mem, path)};
     struct parts parts;
-    enum az_status st = parts_read(mem, path, &parts);
+    if (choice.path == NULL)
+        return AZ_SERVER_ERROR;
+    enum az_status st = parts_read(mem, choice.path, &parts);
     if (st != AZ_OK)
         return st == AZ_INVALID ? AZ_INVALID_REQUEST : st;
     for (size_t i = 0; i < resource->routes; i++) {
         const struct managed_route *route = &resource->route[i];
-        if (!route->enabled || !pattern_matches(&route->pattern, &parts))
+        if (!route->enabled || !route_matches(route, &parts))
             continue;
         if (!words_has(route->methods, method))
             choice.allow = allow_add(mem, choice.allow, route);
@@ -225,7 +229,8 @@ managed_upstream_path(TALLOC_CTX *mem, const struct managed_route *route, const 
             char *encoded;
             const char *value = json_string_value(json_object_get(values, text));
             enum az_status st =
-                value != NULL ? managed_part_encode(mem, value, &encoded) : AZ_INVALID;
+                value != NULL ? managed_part_encode(mem, value, route->encoded_slash, &encoded)
+                              : AZ_INVALID;
             if (st != AZ_OK)
                 return st;
             text = encoded;

@@ -8,32 +8,35 @@
 struct managed_choice {
     const struct managed_route *route;
     json_t *values;    /* object of texts: the path's variables by name, decoded once; on mem */
-    const char *rest;  /* raw text that the two asterisks stand for, without its first slash; ""
-                          if it ends with one; NULL: nothing is there, or no asterisks */
+    const char *path;  /* the canonical path: the one that the route was chosen by; on mem */
+    const char *rest;  /* canonical text that the two asterisks stand for, without its first slash;
+                          ""  if it ends with one; NULL: nothing is there, or no asterisks */
     const char *allow; /* AZ_METHOD_NOT_ALLOWED: the methods of the path, "GET, POST" */
 };
 
 /*
  * Choose the route for a method and the raw path below /gateway/{name}: "" or "/a/b%20c", as in
- * REQUEST_URI, without query. Most literal segments win, then a path without asterisks, then fewer
- * variables, then the first one. A disabled route does not exist.
+ * REQUEST_URI, without query. Unreserved characters are decoded first (RFC 3986 6.2.2.2), so that
+ * one text chooses the route, is shown to policy and is sent. Most literal segments win, then a
+ * path without asterisks, then fewer variables, then the first one. A disabled route does not
+ * exist.
  *
  * AZ_INVALID_REQUEST: the path is not safe: a segment that decodes to "." or "..", a backslash, a
  * NUL or another control character, raw or encoded, a lone "%", or octets that are no UTF-8 (RFC
- * 3629 forbids overlong forms, which hide dots and slashes); "%2F" where no asterisks take it; a
- * path of asterisks that an upstream might take for one of a closer route: by "%2F", an empty
- * segment, a path parameter, the case of letters.
- * AZ_NOT_FOUND: no route has this path. AZ_METHOD_NOT_ALLOWED: one has, for other methods.
- * AZ_SERVER_ERROR: out of memory. Nothing is decoded twice.
+ * 3629 forbids overlong forms, which hide dots and slashes); "%2F" where neither
+ * asterisks nor a route with encodedSlash take it; a path of asterisks that an upstream might take
+ * for one of a closer route: by "%2F" (without encodedSlash), an empty segment, a path parameter,
+ * the case of letters. AZ_NOT_FOUND: no route has this path. AZ_METHOD_NOT_ALLOWED: one has, for
+ * other methods. AZ_SERVER_ERROR: out of memory. Nothing is decoded twice.
  */
 enum az_status managed_choose(TALLOC_CTX *mem, const struct managed_resource *resource,
                               const char *method, const char *path, struct managed_choice *ret);
 
 /*
  * Build the raw path at the upstream, to be added to the path of upstreamUrl: the variables of
- * upstreamPath get their values (texts, encoded here), the asterisks `rest` (raw, as
+ * upstreamPath get their values (texts, encoded here), the asterisks `rest` (as
  * managed_choose() returns it; NULL: none). AZ_INVALID: a value is missing or no safe segment:
- * "", ".", "..", or it has a slash, a backslash or a control character.
+ * "", ".", "..", or it has a backslash, a control character, or a slash without encodedSlash.
  */
 enum az_status managed_upstream_path(TALLOC_CTX *mem, const struct managed_route *route,
                                      const json_t *values, const char *rest, char **ret);

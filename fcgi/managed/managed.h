@@ -106,6 +106,9 @@ struct managed_route {
     json_t *scopes;           /* array of the scopes that it needs; [defaultScope] by default */
     const char **query_allow; /* names of parameters, ends with NULL; NULL: all pass */
     size_t query_allow_count;
+    const char **query_repeat; /* names of parameters that may come several times, ends with NULL;
+                                  NULL: none */
+    bool encoded_slash; /* encodedSlash: the upstream takes %2F for a character of a segment */
     int64_t max_body;   /* maxBodyBytes: octets of the request's body; 0: the setting */
     int64_t timeout_ms; /* timeoutMs; 0: the setting */
     struct managed_headers request_headers; /* those of the resource, then its own, which win */

@@ -166,11 +166,11 @@ managed_part_read(TALLOC_CTX *mem, const char *raw, size_t length, struct manage
 }
 
 enum az_status
-managed_part_encode(TALLOC_CTX *mem, const char *text, char **ret)
+managed_part_encode(TALLOC_CTX *mem, const char *text, bool slash, char **ret)
 {
     static const char hex[] = "0123456789ABCDEF";
     size_t length = strlen(text), out = 0;
-    if (length == 0 || !text_is_safe(text, length) || strchr(text, '/') != NULL)
+    if (length == 0 || !text_is_safe(text, length) || (!slash && strchr(text, '/') != NULL))
         return AZ_INVALID;
     char *encoded = talloc_size(mem, 3 * length + 1);
     if (encoded == NULL)

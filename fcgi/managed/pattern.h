@@ -33,8 +33,9 @@ struct managed_part {
 enum az_status managed_part_read(TALLOC_CTX *mem, const char *raw, size_t length,
                                  struct managed_part *ret);
 
-/* Return a text encoded as one segment, on mem. AZ_INVALID: it cannot be one. */
-enum az_status managed_part_encode(TALLOC_CTX *mem, const char *text, char **ret);
+/* Return a text encoded as one segment, on mem. AZ_INVALID: it cannot be one, or has a slash and
+ * `slash` is false. */
+enum az_status managed_part_encode(TALLOC_CTX *mem, const char *text, bool slash, char **ret);
 
 /* Return a path in the one form of those that are equal (RFC 3986 6.2.2), on mem: encodings of
  * unreserved characters are decoded, the digits of the others are in upper case. NULL: no memory.

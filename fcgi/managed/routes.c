@@ -38,7 +38,8 @@ struct raw_answer {
 
 /* clang-format off */
 static const struct field query_fields[] = {
-    {"allow", FIELD_TEXT_LIST, .required = true, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of the parameters that pass", .example = "[\"state\", \"page\"]"},
+    {"allow",  FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of the parameters that pass; all if it is left out", .example = "[\"state\", \"page\"]"},
+    {"repeat", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of those that may come several times; policy sees an array of their values. Another one that does is answered with 400", .example = "[\"label\"]"},
 };
 static const struct field_table query_table = FIELD_TABLE(NULL, query_fields, 0);
 
@@ -77,6 +78,7 @@ static const struct field route_fields[] = {
     {"forwardHeaders", FIELD_TEXT_LIST, .max = MANAGED_HEADERS_MAX, .item_max = MANAGED_WORD_MAX, .rule = header_forward_rule, FIELD_INTO(struct raw_route, forward_headers), .help = "Names of more header fields of the caller that are passed on", .example = "[\"Idempotency-Key\"]"},
     {"response",       FIELD_OBJECT,    .shape = &answer_table, FIELD_INTO(struct raw_route, response), .help = "Answer of a route of a STATIC resource"},
     {"preserveHost",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.preserve_host), .help = "Send the host of SVC_OIDC_ISSUER as Host, in place of the upstream's"},
+    {"encodedSlash",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.encoded_slash), .help = "true: the upstream does not take %2F for a slash, so the values of variables may have it, and it makes no path ambiguous", .example = "true"},
     {"retry",          FIELD_OBJECT,    .shape = &retry_table, FIELD_INTO(struct raw_route, retry), .help = "Attempts of a request whose method is idempotent"},
     {"successWhen",    FIELD_OBJECT,    .shape = &success_table, FIELD_INTO(struct raw_route, success_when), .help = "Value without which an answer counts as a failure, whatever its status"},
     {"obligations",    FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_route, route.obligations), .help = "Obligations that are added to those of policy"},
@@ -241,8 +243,11 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
     managed_read_scopes(reader, route);
     read_side(reader, &raw, route);
     const json_t *allow = json_object_get(raw.query, "allow");
+    if (raw.query != NULL && allow == NULL && json_object_get(raw.query, "repeat") == NULL)
+        reader_tell(reader, "query.allow", "is required");
     route->query_allow = reader_list(reader, allow);
     route->query_allow_count = json_array_size(allow);
+    route->query_repeat = reader_list(reader, json_object_get(raw.query, "repeat"));
     route->forward_headers = reader_list(reader, raw.forward_headers);
     route->request_headers = reader_headers(reader, "requestHeaders", raw.request_headers,
                                             &reader->resource->request_headers);

@@ -14,10 +14,12 @@
 
 #include "base/clock.h"
 #include "env.h"
+#include "gateway/upstream/credential.h"
+#include "http/shared.h"
 #include "tap.h"
 
-/* Workers of the pool of this test: two may wait. */
-#define WORKERS 3
+/* Workers of the pool of this test: four may wait, two for one client. */
+#define WORKERS 5
 /* Most milliseconds of a call that does not wait, on a busy machine. */
 #define AT_ONCE_MS 500
 
@@ -25,22 +27,36 @@ static TALLOC_CTX *mem;
 static struct az *az;
 static volatile int stopping;
 
+/* Return a caller: a client, and a person or NULL. */
+static struct upstream_caller
+caller_of(const char *client, const char *person)
+{
+    return (struct upstream_caller){.client_id = client, .subject = person, .idp = "idp"};
+}
+
 /* Return the status of one operation that asks for a place and gives it back. */
 static enum az_status
-ask(int64_t *ret_ms)
+ask_for(const char *resource, const char *client, const char *person, int64_t *ret_ms)
 {
     struct op op = env_op(talloc_new(mem), az);
     int64_t began = clock_monotonic_ms();
-    enum az_status st = upstream_room_keep(&op);
+    struct upstream_caller caller = caller_of(client, person);
+    enum az_status st = upstream_room_keep(&op, resource, &caller);
     if (ret_ms != NULL)
         *ret_ms = clock_monotonic_ms() - began;
     talloc_free(op.mem);
     return st;
 }
 
+static enum az_status
+ask(int64_t *ret_ms)
+{
+    return ask_for("r", "c", NULL, ret_ms);
+}
+
 /* Start another worker that takes a place and keeps it. Return its pid after it has answered. */
 static pid_t
-other_worker(void)
+other_worker(const char *resource, const char *client, const char *person)
 {
     int ready[2];
     char answer = 'n';
@@ -50,7 +66,8 @@ other_worker(void)
     pid_t pid = fork();
     if (pid == 0) {
         struct op op = env_op(talloc_new(mem), az);
-        answer = upstream_room_keep(&op) == AZ_OK ? 'y' : 'n';
+        struct upstream_caller caller = caller_of(client, person);
+        answer = upstream_room_keep(&op, resource, &caller) == AZ_OK ? 'y' : 'n';
         if (write(ready[1], &answer, 1) == 1)
             pause();
         _exit(0);
@@ -80,15 +97,20 @@ has_file(const char *path)
 static void
 test_count(void)
 {
-    static const int cases[][2] = {
-        {1,   1  },
-        {2,   1  },
-        {3,   2  },
-        {256, 255}
-    };
+    static const int cases[][2] =
+        {
+            {1,   1  },
+            {2,   1  },
+            {3,   2  },
+            {256, 255}
+    },
+                     shares[][2] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 2}, {8, 3}, {256, 127}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         is_int(upstream_room(cases[i][0]), cases[i][1], "of %d workers %d may wait", cases[i][0],
                cases[i][1]);
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+        is_int(upstream_room_share(shares[i][0]), shares[i][1],
+               "of %d workers %d may wait for one client", shares[i][0], shares[i][1]);
 }
 
 static void
@@ -109,13 +131,17 @@ static void
 test_limit(void)
 {
     int64_t ms;
-    pid_t first = other_worker();
+    pid_t first = other_worker("r1", "c1", NULL), more = other_worker("r2", "c2", NULL);
+    pid_t third = other_worker("r1", "c1", NULL);
     struct op op = env_op(talloc_new(mem), az);
-    is_int(upstream_room_keep(&op), AZ_OK, "the last place but one, which is the limit, is given");
-    is_int(upstream_room_keep(&op), AZ_OK, "... and an operation that has it needs no other");
+    struct upstream_caller caller = caller_of("c", NULL);
+    is_int(upstream_room_keep(&op, "r", &caller), AZ_OK,
+           "the last place but one, which is the limit, is given");
+    is_int(upstream_room_keep(&op, "r", &caller), AZ_OK,
+           "... and an operation that has it needs no other");
     talloc_free(op.mem);
 
-    pid_t second = other_worker();
+    pid_t second = other_worker("r2", "c2", NULL);
     is_int(ask(&ms), AZ_BUSY, "one past the limit is refused");
     ok(ms >= UPSTREAM_ROOM_WAIT_MS && ms < 5 * UPSTREAM_ROOM_WAIT_MS,
        "... after the wait for another worker: %d ms", (int) ms);
@@ -126,13 +152,65 @@ test_limit(void)
     is_int(ask(&ms), AZ_OK, "a worker that dies gives its place back, also after a refusal");
     ok(ms < AT_ONCE_MS, "... at once: %d ms", (int) ms);
 
-    second = other_worker();
+    second = other_worker("r2", "c2", NULL);
     stopping = 1;
     is_int(ask(&ms), AZ_BUSY, "a worker that stops is refused");
     ok(ms < AT_ONCE_MS, "... without a wait: %d ms", (int) ms);
     stopping = 0;
     end_worker(second);
     end_worker(first);
+    end_worker(more);
+    end_worker(third);
+}
+
+/* Of four places one client, one person and one resource hold two. */
+static void
+test_share(void)
+{
+    int64_t ms;
+    pid_t one = other_worker("r1", "greedy", "p1"), two = other_worker("r2", "greedy", "p2");
+    is_int(ask_for("r3", "greedy", "p3", &ms), AZ_BUSY,
+           "one past the share of a client is refused");
+    ok(ms >= UPSTREAM_ROOM_WAIT_MS && ms < 5 * UPSTREAM_ROOM_WAIT_MS, "... after a wait: %d ms",
+       (int) ms);
+    is_int(ask_for("r1", "other", "p1", &ms), AZ_OK, "... others are served");
+    ok(ms < AT_ONCE_MS, "... at once: %d ms", (int) ms);
+    end_worker(two);
+    is_int(ask_for("r3", "greedy", "p3", &ms), AZ_OK,
+           "... and it is, once a call of its has ended");
+
+    two = other_worker("r1", "other", "p2");
+    is_int(ask_for("r1", "third", "p3", NULL), AZ_BUSY, "one past the share of a resource");
+    is_int(ask_for("r2", "third", "p3", NULL), AZ_OK, "... another resource is served");
+    end_worker(two);
+
+    two = other_worker("r2", "other", "p1");
+    is_int(ask_for("r3", "third", "p1", NULL), AZ_BUSY, "one past the share of a person");
+    is_int(ask_for("r3", "third", "p2", NULL), AZ_OK, "... another person is served");
+    is_int(ask_for("r3", "third", NULL, NULL), AZ_OK, "... and a client of its own");
+    is_int(ask_for("r3", "p1", NULL, NULL), AZ_OK, "a client is no person of the same name");
+    end_worker(one);
+    end_worker(two);
+}
+
+/* A greedy client must not hold the free workers while it waits. */
+static void
+test_one_wait(void)
+{
+    int64_t ms;
+    pid_t one = other_worker("r1", "greedy", NULL), two = other_worker("r2", "greedy", NULL);
+    fflush(stdout);
+    pid_t waits = fork();
+    if (waits == 0)
+        _exit(ask_for("r3", "greedy", NULL, NULL) == AZ_BUSY ? 0 : 1);
+    usleep(UPSTREAM_ROOM_WAIT_MS * 1000 / 4);
+    is_int(ask_for("r3", "greedy", NULL, &ms), AZ_BUSY, "while one request waits for a share");
+    ok(ms < UPSTREAM_ROOM_WAIT_MS / 2, "... the next one is refused at once: %d ms", (int) ms);
+    int status = 1;
+    waitpid(waits, &status, 0);
+    is_int(status, 0, "... and the one that waits gets none");
+    end_worker(one);
+    end_worker(two);
 }
 
 /* Somebody else's link must not make us open, or create, another file. */
@@ -158,8 +236,12 @@ main(void)
     char *path = talloc_asprintf(mem, "%s/gateway-room", az->cfg->runtime_dir);
     test_count();
     test_other_pools(path);
-    az->shared = (struct shared *) mem; /* no more than a sign that workers share something */
+    const char *why = "";
+    ok(shared_open(mem, az->cfg->runtime_dir, &az->shared, &why) == AZ_OK, "a key of hashes %s",
+       why);
     test_limit();
+    test_share();
+    test_one_wait();
     test_link(path);
     talloc_free(mem);
     return done();

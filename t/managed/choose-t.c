@@ -24,6 +24,9 @@ static const char document[] =
     "{\"id\":\"files\",\"path\":\"/files/**\",\"methods\":[\"GET\",\"DELETE\"],\"upstreamPath\":\"/"
     "store/**\"},"
     "{\"id\":\"file\",\"path\":\"/files/{file}\"},"
+    "{\"id\":\"project\",\"path\":\"/projects/{id}/x\",\"encodedSlash\":true},"
+    "{\"id\":\"store\",\"path\":\"/tree/**\",\"encodedSlash\":true},"
+    "{\"id\":\"secret\",\"path\":\"/tree/secret/**\",\"scopes\":[\"more\"]},"
     "{\"id\":\"private\",\"path\":\"/files/private/**\",\"scopes\":[\"more\"]}]}";
 
 static struct managed_resource
@@ -76,6 +79,14 @@ static const struct {
     {"GET", "/files/../x",          AZ_INVALID_REQUEST, NULL, NULL, "two dots below the asterisks"},
     {"GET", "/files/%2e%2E/x",      AZ_INVALID_REQUEST, NULL, NULL, "encoded dots"},
     {"GET", "/files/.%2e/x",        AZ_INVALID_REQUEST, NULL, NULL, "half encoded dots"},
+    {"GET", "/files/%70ub%2d%7e/%c3%a9", AZ_OK, "files", "/store/pub-~/%C3%A9", "below the asterisks too the canonical form is sent (RFC 3986 6.2.2.2)"},
+    {"GET", "/files/%252e%252e",    AZ_OK, "file", "/files/%252e%252e", "... of an encoding that is decoded once"},
+    {"GET", "/files/a/%2e%2e/b",    AZ_INVALID_REQUEST, NULL, NULL, "... which is no dot segment"},
+    {"GET", "/projects/a%2Fb/x",    AZ_OK, "project", "/projects/a%2Fb/x", "encodedSlash: a variable takes an encoded slash, and it is sent encoded"},
+    {"GET", "/projects/a%2F..%2Fb/x", AZ_INVALID_REQUEST, NULL, NULL, "encodedSlash: ... but no dots between them"},
+    {"GET", "/projects%2Fa/x",      AZ_INVALID_REQUEST, NULL, NULL, "encodedSlash: a literal takes none"},
+    {"GET", "/tree/secret%2Fx",     AZ_OK, "store", "/tree/secret%2Fx", "encodedSlash: the upstream does not read it as a path of another route"},
+    {"GET", "/tree//secret/x",      AZ_INVALID_REQUEST, NULL, NULL, "encodedSlash: ... but an empty segment still might be"},
     {"GET", "/files/..%2fx",        AZ_INVALID_REQUEST, NULL, NULL, "dots before an encoded slash"},
     {"GET", "/files/x%2f..",        AZ_INVALID_REQUEST, NULL, NULL, "dots behind one"},
     {"GET", "/files/..;a/x",        AZ_INVALID_REQUEST, NULL, NULL, "dots with a path parameter, which some servers cut off"},
@@ -165,6 +176,12 @@ main(void)
     ok(managed_upstream_path(mem, item, values, NULL, &path) == AZ_OK,
        "any other value is encoded");
     is_str(path, "/items/%3Fx%3D1%23%26%25", "... and cannot begin a query or a fragment");
+    const struct managed_route *project = &resource.route[resource.routes - 4];
+    values = jsonx_own(mem, json_pack("{s:s}", "id", "a/b"));
+    ok(strcmp(project->id, "project") == 0
+           && managed_upstream_path(mem, project, values, NULL, &path) == AZ_OK,
+       "a value of a tool may have a slash where the route says encodedSlash");
+    is_str(path, "/projects/a%2Fb/x", "... which is encoded");
     test_plain(mem);
     talloc_free(mem);
     return done();

@@ -7,11 +7,11 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "base/words.h"
 #include "gateway/credential/types.h"
 #include "gateway/link/account.h"
 #include "gateway/proxy/proxy_private.h"
 #include "managed/auth.h"
-#include "managed/pattern.h"
 #include "store/gateway/resources.h"
 
 /* Parameters of a query. Each is part of the question to policy, and no API that was seen has half
@@ -84,16 +84,30 @@ choose_route(struct proxied *proxied)
 
 /* ---- policy */
 
-/* Add a parameter: a text by name, or an array if a name comes several times. */
-static bool
-add_argument(json_t *object, const char *name, const char *value)
+/*
+ * Add a parameter: a text by name, or an array of texts for a name that may come several times. Of
+ * another one that does, some servers take the first value, some the last and some both, so a rule
+ * could compare what the upstream does not take.
+ */
+static enum az_status
+add_argument(struct proxied *proxied, json_t *object, const char *name, const char *value)
 {
+    struct op *op = &proxied->req->op;
+    const char *const *repeat = (const char *const *) proxied->route->query_repeat;
+    const char *own = proxied->resource->auth.query; /* never the caller's: target.h */
     json_t *before = json_object_get(object, name);
-    if (before == NULL)
-        return json_object_set_new(object, name, json_string(value)) == 0;
-    if (json_is_array(before))
-        return json_array_append_new(before, json_string(value)) == 0;
-    return json_object_set_new(object, name, json_pack("[O,s]", before, value)) == 0;
+    bool good, many = (repeat != NULL && words_has(repeat, name))
+                      || (own != NULL && strcmp(own, name) == 0);
+    if (before != NULL && !many)
+        return op_fail(op, AZ_INVALID_REQUEST, "A parameter comes more than once",
+                       "query.repeat of route %s does not list it", proxied->route->id);
+    if (before != NULL)
+        good = json_array_append_new(before, json_string(value)) == 0;
+    else
+        good =
+            json_object_set_new(object, name, many ? json_pack("[s]", value) : json_string(value))
+            == 0;
+    return good ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /*
@@ -101,8 +115,9 @@ add_argument(json_t *object, const char *name, const char *value)
  * gets: a parameter that cannot be shown to it, or one too many, would pass a rule that forbids it.
  */
 static enum az_status
-query_arguments(struct request *req, json_t **ret)
+query_arguments(struct proxied *proxied, json_t **ret)
 {
+    struct request *req = proxied->req;
     struct op *op = &req->op;
     json_t *object = *ret = jsonx_own(op->mem, json_object());
     size_t pairs = 0;
@@ -117,8 +132,9 @@ query_arguments(struct request *req, json_t **ret)
                            "A parameter is not form-encoded or not valid UTF-8", NULL);
         if (length > 0 && ++pairs > QUERY_PARAMS_MAX)
             return op_fail(op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
-        if (length > 0 && !add_argument(object, name, value))
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        enum az_status st = length > 0 ? add_argument(proxied, object, name, value) : AZ_OK;
+        if (st != AZ_OK)
+            return st;
         pair += length + (pair[length] == '&');
     }
     return AZ_OK;
@@ -165,7 +181,7 @@ proxy_ask(struct proxied *proxied)
     if (st != AZ_OK)
         return st;
     json_t *query = NULL;
-    if ((st = query_arguments(req, &query)) != AZ_OK)
+    if ((st = query_arguments(proxied, &query)) != AZ_OK)
         return st;
     json_t *arguments = jsonx_own(
         req->op.mem, json_pack("{s:O,s:O}", "path", proxied->choice.values, "query", query));
@@ -175,16 +191,14 @@ proxy_ask(struct proxied *proxied)
                    .name = proxied->route->action,
                    .route = proxied->route->id,
                    .method = req->method,
-                   .path = *req->path_value[1] != '\0'
-                               ? managed_path_plain(req->op.mem, req->path_value[1])
-                               : "/",
+                   .path = *proxied->choice.path != '\0' ? proxied->choice.path : "/",
                    .scopes = proxied->route->scopes},
         .arguments = arguments,
         .always = proxied->route->obligations,
         .obligations = proxy_obligations(proxied->resource),
     };
     struct gateway_decision decision = {.allow = false};
-    if (arguments == NULL || question.action.path == NULL)
+    if (arguments == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     st = gateway_decide(req, &proxied->visit, &question, &decision);
     if (st != AZ_OK)

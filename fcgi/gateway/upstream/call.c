@@ -292,7 +292,7 @@ upstream_begin(struct op *op, const struct upstream_call *call,
                        "upstreamUrl of %s is not an https URL with a host; "
                        "SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http",
                        call->resource->name);
-    enum az_status st = upstream_room_keep(op);
+    enum az_status st = upstream_room_keep(op, call->resource->name, call->caller);
     if (st == AZ_OK)
         st = get_credential(sending, NULL, NULL);
     if (st == AZ_OK)

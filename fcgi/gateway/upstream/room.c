@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "base/settings/settings.h"
+#include "gateway/upstream/credential.h"
+#include "http/shared.h"
 
 /* Time between two tries of a worker that waits, in milliseconds. One worker of the pool waits at
  * a time, because the others have room. */
@@ -21,16 +23,35 @@
 
 /*
  * A place is a lock on one octet of the pool's file. The lock belongs to the descriptor
- * (F_OFD_SETLK), so it ends with the process, however that ends. The file stays empty.
+ * (F_OFD_SETLK), so it ends with the process, however that ends. What a client, a person and a
+ * resource hold is counted in the same way: each has its own octets, far behind the places, at a
+ * keyed hash of its name. The file stays empty.
  */
+#define PLACES_AT 0
+#define SHARES_AT (1LL << 20)
+#define SHARE_MASK ((1ULL << 40) - 1)
+#define SHARE_OCTETS 1024
+/* In the octets of one share. */
+#define ITS_PLACES 0
+#define ITS_WAIT 512
+
+/* Shares of one request: of its client, its person and its resource. */
+#define SHARES_MAX 3
+
 struct room_place {
+    struct az *az;
     int fd;
 };
 
-/* The place of this process; an operation has at most one. */
-static struct room_place *room_held;
-/* clock_monotonic_ms() of the last refusal; 0: there was none. */
-static int64_t room_refused_at;
+/* One attempt to take a place. */
+struct attempt {
+    int fd;                   /* the descriptor that gets the locks */
+    int places;               /* of the pool */
+    off_t share[SHARES_MAX];  /* first octet of each */
+    bool counted[SHARES_MAX]; /* the lock of that share is ours */
+    size_t shares;
+    bool greedy; /* the last try failed because of a share */
+};
 
 int
 upstream_room(int workers)
@@ -38,24 +59,36 @@ upstream_room(int workers)
     return workers > 1 ? workers - 1 : 1;
 }
 
+int
+upstream_room_share(int workers)
+{
+    int half = upstream_room(workers) / 2;
+    return half > 0 ? half : 1;
+}
+
 static int
 room_free(struct room_place *place)
 {
     close(place->fd);
-    room_held = NULL;
+    place->az->at_upstream = false;
     return 0;
 }
 
-/* Lock one of the octets. AZ_BUSY: all are locked by others. */
+static int
+set_lock(int fd, off_t at, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* Lock one of `count` octets. AZ_BUSY: all are locked by others. */
 static enum az_status
-room_lock(int fd, int count)
+room_lock(int fd, off_t at, int count)
 {
     /* Begin at another octet in each process, so that the first is usually free. */
     int first = (int) getpid() % count;
     for (int i = 0; i < count; i++) {
-        struct flock lock = {
-            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (first + i) % count, .l_len = 1};
-        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        if (set_lock(fd, at + (first + i) % count, F_WRLCK) == 0)
             return AZ_OK;
         if (errno != EAGAIN && errno != EACCES)
             return AZ_SERVER_ERROR;
@@ -63,46 +96,123 @@ room_lock(int fd, int count)
     return AZ_BUSY;
 }
 
+/* Lock what is still missing of the shares, and then a place. */
 static enum az_status
-room_wait(const struct op *op, int fd, int count)
+room_try(struct attempt *attempt)
+{
+    enum az_status st = AZ_OK;
+    int share = upstream_room_share(attempt->places + 1);
+    attempt->greedy = false;
+    for (size_t i = 0; i < attempt->shares && st == AZ_OK; i++) {
+        if (attempt->counted[i])
+            continue;
+        st = room_lock(attempt->fd, attempt->share[i] + ITS_PLACES, share);
+        attempt->counted[i] = st == AZ_OK;
+        attempt->greedy = st == AZ_BUSY;
+    }
+    return st == AZ_OK ? room_lock(attempt->fd, PLACES_AT, attempt->places) : st;
+}
+
+/*
+ * True if a request may wait. One whose share is taken waits in one worker at a time: otherwise the
+ * requests of a greedy client would hold the workers that others need, waiting.
+ */
+static bool
+may_wait(const struct attempt *attempt)
+{
+    for (size_t i = 0; i < attempt->shares && attempt->greedy; i++)
+        if (!attempt->counted[i])
+            return set_lock(attempt->fd, attempt->share[i] + ITS_WAIT, F_WRLCK) == 0;
+    return true;
+}
+
+static void
+end_wait(const struct attempt *attempt)
+{
+    for (size_t i = 0; i < attempt->shares; i++)
+        set_lock(attempt->fd, attempt->share[i] + ITS_WAIT, F_UNLCK);
+}
+
+static enum az_status
+room_wait(const struct op *op, struct attempt *attempt)
 {
     const struct timespec look = {.tv_sec = 0, .tv_nsec = ROOM_LOOK_MS * 1000000L};
+    struct az *az = op->az;
     int64_t now = clock_monotonic_ms(), until = now + UPSTREAM_ROOM_WAIT_MS;
-    enum az_status st = room_lock(fd, count);
-    if (room_refused_at != 0 && now - room_refused_at < ROOM_FULL_MS)
+    enum az_status st = room_try(attempt);
+    bool greedy = st == AZ_BUSY && attempt->greedy;
+    if (!greedy && az->upstream_refused_ms != 0 && now - az->upstream_refused_ms < ROOM_FULL_MS)
         until = now;
-    while (st == AZ_BUSY && now < until && !*op->az->stopping) {
+    if (st == AZ_BUSY && !may_wait(attempt))
+        until = now;
+    while (st == AZ_BUSY && now < until && !*az->stopping) {
         nanosleep(&look, NULL);
-        st = room_lock(fd, count);
+        st = room_try(attempt);
         now = clock_monotonic_ms();
     }
-    room_refused_at = st == AZ_BUSY ? now : 0;
+    end_wait(attempt);
+    if (st == AZ_OK || !attempt->greedy)
+        az->upstream_refused_ms = st == AZ_BUSY ? now : 0;
     return st;
 }
 
+/* Add a share. The kind keeps a client from counting as a resource of the same name. */
+static enum az_status
+add_share(struct op *op, struct attempt *attempt, char kind, const char *name, const char *of)
+{
+    char *key = talloc_asprintf(op->mem, "%c %s %s", kind, of != NULL ? of : "", name);
+    if (key == NULL)
+        return AZ_SERVER_ERROR;
+    uint64_t number = shared_name_number(op->az->shared, key) & SHARE_MASK;
+    attempt->share[attempt->shares++] = (off_t) (SHARES_AT + (long long) (number * SHARE_OCTETS));
+    return AZ_OK;
+}
+
+static enum az_status
+add_shares(struct op *op, struct attempt *attempt, const char *resource,
+           const struct upstream_caller *caller)
+{
+    enum az_status st = add_share(op, attempt, 'r', resource, NULL);
+    if (st == AZ_OK && caller != NULL && caller->client_id != NULL)
+        st = add_share(op, attempt, 'c', caller->client_id, NULL);
+    if (st == AZ_OK && caller != NULL && caller->subject != NULL)
+        st = add_share(op, attempt, 'p', caller->subject, caller->idp);
+    return st;
+}
+
+/* Return the reason of a failure, for the operator. */
+static const char *
+room_why(enum az_status st, const struct attempt *attempt)
+{
+    if (st != AZ_BUSY)
+        return "the file in SVC_RUNTIME_DIR cannot be opened or locked";
+    return attempt->greedy
+               ? "the client, the person or the resource has its share of the gateway's workers"
+               : "all other workers of the gateway wait for upstreams (--gateway)";
+}
+
 enum az_status
-upstream_room_keep(struct op *op)
+upstream_room_keep(struct op *op, const char *resource, const struct upstream_caller *caller)
 {
     struct az *az = op->az;
-    if (room_held != NULL || az->shared == NULL || az->pool_workers < 2
+    if (az->at_upstream || az->shared == NULL || az->pool_workers < 2
         || strcmp(az->pool, "gateway") != 0)
         return AZ_OK;
     struct room_place *place = talloc(op->mem, struct room_place);
     char *path = talloc_asprintf(op->mem, "%s/gateway-room", az->cfg->runtime_dir);
-    int fd = path != NULL && place != NULL
-                 ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
-                 : -1;
-    enum az_status st =
-        fd >= 0 ? room_wait(op, fd, upstream_room(az->pool_workers)) : AZ_SERVER_ERROR;
+    struct attempt attempt = {.fd = -1, .places = upstream_room(az->pool_workers)};
+    enum az_status st = path != NULL && place != NULL ? add_shares(op, &attempt, resource, caller)
+                                                      : AZ_SERVER_ERROR;
+    if (st == AZ_OK)
+        attempt.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    st = attempt.fd >= 0 ? room_wait(op, &attempt) : AZ_SERVER_ERROR;
     if (st == AZ_OK) {
-        place->fd = fd;
-        room_held = place;
+        *place = (struct room_place){az, attempt.fd};
+        az->at_upstream = true;
         talloc_set_destructor(place, room_free);
         return AZ_OK;
     }
-    if (fd >= 0)
-        close(fd);
-    return op_fail(op, st, NULL,
-                   st == AZ_BUSY ? "all other workers of the gateway wait for upstreams (--gateway)"
-                                 : "the file in SVC_RUNTIME_DIR cannot be opened or locked");
+    if (attempt.fd >= 0)
+        close(attempt.fd);
+    return op_fail(op, st, NULL, "%s", room_why(st, &attempt));
 }

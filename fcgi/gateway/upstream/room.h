@@ -11,6 +11,8 @@
 
 #include "base/op.h"
 
+struct upstream_caller;
+
 /* Longest wait for another worker, in milliseconds. Upstreams that are well answer in a fraction of
  * it, so that a short rush is no reason to refuse. */
 #define UPSTREAM_ROOM_WAIT_MS 1000
@@ -18,9 +20,18 @@
 /* Return the workers of a pool of so many that may wait for upstreams. */
 int upstream_room(int workers);
 
-/* Keep room for the requests of an operation to upstreams, until its memory is freed. AZ_BUSY: all
- * other workers wait for upstreams, and none came back within UPSTREAM_ROOM_WAIT_MS, or shortly
- * before for another request. A process outside the gateway's pool needs no room. */
-enum az_status upstream_room_keep(struct op *op);
+/* Return the most of them that may wait for one client, one person or one resource: half, at least
+ * one, so that a caller with slow requests never stops the calls of all others. */
+int upstream_room_share(int workers);
+
+/*
+ * Keep room for the requests of an operation to upstreams, until its memory is freed. `caller` is
+ * the one that the shares are counted for; NULL: the service itself, for which the resource alone
+ * counts. AZ_BUSY: no place, or none of the share, became free within UPSTREAM_ROOM_WAIT_MS; at
+ * once if shortly before another request got none, or if one already waits for that share. A
+ * process outside the gateway's pool needs no room.
+ */
+enum az_status upstream_room_keep(struct op *op, const char *resource,
+                                  const struct upstream_caller *caller);
 
 #endif

@@ -76,6 +76,10 @@ emit_route(struct operation *operation, const struct openapi_method *method, con
                                           operation->path, "query", "allow",
                                           operation->args[PLACE_QUERY].value),
                                 false};
+    if (json_array_size(operation->repeat.value) > 0)
+        route.lost |= json_object_set(json_object_get(route.value, "query"), "repeat",
+                                      operation->repeat.value)
+                      != 0;
     if (json_array_size(operation->args[PLACE_HEADER].value) > 0)
         jsonx_set(&route, "forwardHeaders", json_incref(operation->args[PLACE_HEADER].value));
     if (scope != NULL && strcmp(method->method, "GET") != 0)
@@ -157,6 +161,7 @@ read_operation(struct openapi_state *state, struct operation *operation, const j
 {
     for (size_t i = 0; i < PLACES; i++)
         operation->args[i] = (struct jsonx_build){jsonx_own(state->mem, json_array()), false};
+    operation->repeat = (struct jsonx_build){jsonx_own(state->mem, json_array()), false};
     operation->required = (struct jsonx_build){jsonx_own(state->mem, json_array()), false};
     operation->properties = (struct jsonx_build){jsonx_own(state->mem, json_object()), false};
     operation->closed = true;
@@ -171,8 +176,9 @@ read_operation(struct openapi_state *state, struct operation *operation, const j
         emit(operation, method);
     for (size_t i = 0; i < PLACES; i++)
         state->tools.lost |= jsonx_built(&operation->args[i]) == NULL;
-    state->tools.lost |=
-        jsonx_built(&operation->required) == NULL || jsonx_built(&operation->properties) == NULL;
+    state->tools.lost |= jsonx_built(&operation->required) == NULL
+                         || jsonx_built(&operation->repeat) == NULL
+                         || jsonx_built(&operation->properties) == NULL;
     json_decref(operation->body);
 }
 

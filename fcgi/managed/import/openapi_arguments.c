@@ -118,6 +118,9 @@ add_parameter(struct operation *operation, const char *member, const json_t *par
         jsonx_set(&described, "description", json_incref(description));
     json_decref(description);
     operation->state->tools.lost |= described.lost;
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    if (place == PLACE_QUERY && type != NULL && strcmp(type, "array") == 0)
+        jsonx_append(&operation->repeat, json_string(name));
     jsonx_set(&operation->properties, name, schema);
     jsonx_append(&operation->args[place], json_string(name));
     if (place == PLACE_PATH || json_is_true(json_object_get(parameter, "required")))

@@ -29,8 +29,9 @@ struct operation {
     const json_t *object;
     struct jsonx_build args[PLACES]; /* lists of names, one for each place */
     struct jsonx_build properties, required;
-    json_t *body; /* names of its members, or "*"; a new reference; NULL: no body */
-    bool closed;  /* no other arguments */
+    struct jsonx_build repeat; /* names of parameters of the query that are arrays */
+    json_t *body;              /* names of its members, or "*"; a new reference; NULL: no body */
+    bool closed;               /* no other arguments */
 };
 
 /* Name of a place in args: path, query, header. */

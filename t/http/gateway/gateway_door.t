@@ -209,6 +209,10 @@ failed( get($reader), 403, 'access_denied', 'a rule about a path denies' );
 failed(
     call( GET => '/gateway/notes/%73tat%75s', Authz::Client::bearer($reader) ),
     403, 'access_denied', '... an equal path too (RFC 3986 6.2.2.2)' );
+$rule->("package custom.gateway\n\ndeny contains \"not_two\" if \"b\" in input.arguments.query.tag\n");
+failed(
+    call( GET => '/gateway/notes/status?tag=a&tag=b', Authz::Client::bearer($reader) ),
+    400, 'invalid_request', 'a parameter that comes twice is refused before any rule is asked' );
 $rule->("package custom.gateway\n");
 is( get($reader)->status, 200, 'without the rule it is let in' );
 

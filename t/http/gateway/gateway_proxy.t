@@ -299,8 +299,18 @@ is( reached('/who')->{headers}{authorization}, 'Basic ' . encode_base64( "user:$
 
 # Policy must see every parameter that reaches the upstream.
 my $many = join '&', map {"p$_=1"} 1 .. 64;
+$gateway->resource(
+    "many", upstreamUrl => $peer->url,
+    routes => [ { id => "who", path => "/who", query => { repeat => ["tag"] } } ] );
+is( $gateway->ask( GET => "many", "/who?tag=a&tag=b&x=1" )->status, 200,
+    "query.repeat: a listed parameter may come twice" );
+is( reached("/who")->{target},                             "/who?tag=a&tag=b&x=1", "... and is sent so" );
 is( $gateway->ask( GET => 'basic', "/who?$many" )->status, 200, 'a query of 64 parameters reaches the upstream' );
 is( reached('/who')->{target},                             "/who?$many", '... whole' );
+fails(
+    $gateway->ask( GET => 'basic', "/who?$_" ),
+    400, 'invalid_request', "a parameter that comes twice: servers disagree about which one counts: $_"
+) for 'role=user&role=admin', 'role=admin&role=admin', 'role=user&r%6fle=admin', 'role&role';
 for my $query ( "$many&p65=1", 'x=%ff', 'x=%00', '%c0%af=1', 'x=%u0041', 'x=%4' ) {
     my $hits = $peer->hits('/who');
     fails(
