@@ -2,5 +2,5 @@
 -- that ends.
 ALTER TABLE gateway_connection ADD COLUMN refreshing_until timestamptz; -- a process refreshes the tokens; NULL: none does
 ALTER TABLE upstream_token ADD COLUMN fetching_until timestamptz;       -- a process fetches the token; NULL: none does
--- Scopes that the person was asked for when the account was connected, those that the upstream asked for later included.
+-- Scopes besides those of upstreamAuth that the person was asked for when the account was connected: the upstream wanted them.
 ALTER TABLE gateway_connection ADD COLUMN asked_scopes text[] NOT NULL DEFAULT '{}';

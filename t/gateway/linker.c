@@ -2,10 +2,11 @@
  * A worker that asks for the credential of a person at an upstream, for
  * t/http/gateway/gateway_link.t. Settings come from the environment, as those of the service do.
  *
- *   linker SUBJECT RESOURCE [REFUSED]
+ *   linker SUBJECT RESOURCE [REFUSED [SCOPE...]]
  *
- * SUBJECT "-" is a token without a person. Prints one JSON object: error (the code, "" if there is
- * a credential), header, query, value, url and missing.
+ * SCOPE: those that the upstream asked for with its refusal. SUBJECT "-" is a token without a
+ * person. Prints one JSON object: error (the code, "" if there is a credential), header, query,
+ * value, url and missing.
  */
 #include "config.h"
 
@@ -47,6 +48,10 @@ main(int argc, char **argv)
     const struct upstream_caller caller = {.subject = strcmp(argv[1], "-") == 0 ? NULL : argv[1],
                                            .client_id = "app"};
     struct upstream_wish wish = {.caller = &caller, .refused = argc > 3 ? argv[3] : NULL};
+    json_t *challenge = json_array();
+    for (int i = 4; i < argc; i++)
+        json_array_append_new(challenge, json_string(argv[i]));
+    wish.challenge = argc > 4 ? challenge : NULL;
     bool linked = false;
     enum az_status st = resource_find(&op, argv[2], &wish.resource);
     if (st == AZ_OK && wish.resource == NULL)
@@ -58,6 +63,7 @@ main(int argc, char **argv)
     if (st == AZ_OK)
         st = link_credential(&op, &wish, &got);
     print(&op, st, &got, linked);
+    json_decref(challenge);
     talloc_free(mem);
     return 0;
 }

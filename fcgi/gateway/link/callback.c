@@ -130,7 +130,8 @@ link_store(struct request *req, const struct link_visit *visit,
                     .issuer = provider->issuer},
  /* RFC 6749 5.1: without `scope` all that was asked for is granted. */
         .scopes = tokens->scopes != NULL ? tokens->scopes : visit->link.scopes,
-        .asked_scopes = visit->link.scopes,
+        .asked_scopes =
+            client_scopes_missing(req->op.mem, visit->link.scopes, visit->resource->auth.scopes),
         .account = tokens->account,
         .expires_in = tokens->expires_in,
     };
@@ -183,9 +184,7 @@ link_callback_handle(struct request *req)
     if (st != AZ_OK)
         return st;
     link_visit_note(req, &visit, "failed");
-    st = link_visit_secrets(req, &visit);
-    if (st == AZ_OK)
-        st = link_provider_get(&req->op, visit.resource, visit.secrets, &provider);
+    st = link_visit_provider(req, &visit, &provider);
     if (st == AZ_OK)
         st = take_link(req, &visit, &provider);
     if (st == AZ_OK)

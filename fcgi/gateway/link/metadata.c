@@ -4,13 +4,21 @@
 
 #include <string.h>
 
+#include "base/settings/settings.h"
 #include "base/uri.h"
+#include "gateway/upstream/challenge.h"
 #include "gateway/upstream/fetch_failed.h"
 #include "http/fetch/documents.h"
+#include "managed/managed.h"
 
 #define AUTHORIZATION_SERVER "oauth-authorization-server"
 #define OPENID_CONFIGURATION "openid-configuration"
 #define PROTECTED_RESOURCE "oauth-protected-resource"
+
+/* Longest answer to a request without a credential, in octets; it is not read. */
+#define TRIAL_MAX 65536
+/* A request that every MCP server answers, or refuses with its challenge. */
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
 /* The places of an authorization server's metadata, in the order in which MCP clients ask. */
 static const struct place {
@@ -140,12 +148,60 @@ link_metadata_get(struct op *op, const char *issuer, const json_t **ret)
     return st;
 }
 
+/* The address comes from the upstream itself, so the document may stand anywhere; its resource must
+ * cover the upstream (below). */
+static enum az_status
+check_named_resource(struct op *op, const char *url, const json_t *document)
+{
+    return json_is_string(json_object_get(document, "resource"))
+               ? AZ_OK
+               : op_fail(op, AZ_UNAVAILABLE, NULL, "metadata %.200s: it names no resource", url);
+}
+
 enum az_status
-link_resource_metadata_get(struct op *op, const char *address, const json_t **ret)
+link_challenge_get(struct op *op, const struct managed_resource *resource, const char **ret)
+{
+    const struct fetch_request request = {
+        .hosts = FETCH_GATEWAY,
+        .url = resource->upstream_url,
+        .json = resource->upstream == MANAGED_MCP ? PING : NULL,
+        .max_octets = TRIAL_MAX,
+        .timeout = op->az->cfg->safe_http_timeout,
+    };
+    struct fetch_answer answer;
+    *ret = NULL;
+    enum az_status st = fetch(op, &request, &answer);
+    if (st == AZ_OK && answer.status == 401 && *answer.challenge != '\0')
+        *ret = answer.challenge;
+    if (st == AZ_OK || st == AZ_SERVER_ERROR || answer.fault == FETCH_FAULT_SIZE) {
+        az_fault_clear(&op->fault);
+        return AZ_OK;
+    }
+    return upstream_fetch_failed(op, st, answer.fault);
+}
+
+/* Get the document that the upstream's challenge names (RFC 9728 5.1), or NULL. */
+static enum az_status
+get_challenged(struct op *op, const struct managed_resource *resource, const json_t **ret)
+{
+    const char *challenge;
+    enum az_status st = link_challenge_get(op, resource, &challenge);
+    if (st != AZ_OK || challenge == NULL)
+        return st;
+    const char *url = upstream_challenge_param(op->mem, challenge, "resource_metadata");
+    return url != NULL && fetch_url_fault(op, FETCH_GATEWAY, url, NULL) == FETCH_OK
+               ? get_if_there(op, url, check_named_resource, ret)
+               : AZ_OK;
+}
+
+enum az_status
+link_resource_metadata_get(struct op *op, const struct managed_resource *resource,
+                           const json_t **ret)
 {
     struct uri uri;
-    const char *origin =
-        uri_parse(op->mem, address, &uri) == AZ_OK ? uri_origin(op->mem, &uri) : NULL;
+    const char *origin = uri_parse(op->mem, resource->upstream_url, &uri) == AZ_OK
+                             ? uri_origin(op->mem, &uri)
+                             : NULL;
     const char *bare = origin != NULL ? talloc_asprintf(op->mem, "%s%s", origin, uri.path) : NULL;
     if (bare == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory, or upstreamUrl is no URL");
@@ -156,6 +212,8 @@ link_resource_metadata_get(struct op *op, const char *address, const json_t **re
         st = get_if_there(op,
                           link_well_known_url(op->mem, origin, PROTECTED_RESOURCE, LINK_INSERTED),
                           check_resource, ret);
+    if (st == AZ_OK && *ret == NULL)
+        st = get_challenged(op, resource, ret);
     if (st == AZ_OK
         && (*ret == NULL
             || !link_resource_covers(op->mem, json_string_value(json_object_get(*ret, "resource")),

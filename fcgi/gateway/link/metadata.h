@@ -9,6 +9,8 @@
 
 #include "base/op.h"
 
+struct managed_resource;
+
 /* The place of a well-known document for an address. */
 enum link_well_known {
     LINK_INSERTED, /* between host and path: RFC 8414 3.1, RFC 9728 3.1 */
@@ -28,7 +30,17 @@ bool link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *a
  * none can be had. */
 enum az_status link_metadata_get(struct op *op, const char *issuer, const json_t **ret);
 
-/* Fetch the metadata of the protected resource at an address, which must cover it. */
-enum az_status link_resource_metadata_get(struct op *op, const char *address, const json_t **ret);
+/*
+ * Fetch the metadata of the protected resource of an upstream, which must cover its address: at the
+ * two well-known places (RFC 9728 3.1), then where the upstream's challenge names it (5.1). An
+ * address that is not https and public is not fetched, as for all others.
+ */
+enum az_status link_resource_metadata_get(struct op *op, const struct managed_resource *resource,
+                                          const json_t **ret);
+
+/* Ask the upstream without a credential for its challenge (WWW-Authenticate of a 401). NULL in
+ * *ret: it gives none. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: it does not answer. */
+enum az_status link_challenge_get(struct op *op, const struct managed_resource *resource,
+                                  const char **ret);
 
 #endif

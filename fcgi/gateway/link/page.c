@@ -97,19 +97,19 @@ link_show(struct request *req, struct link_visit *visit, bool asks_secret, const
     struct link_provider provider;
     struct uri uri;
     const char *origin = NULL;
-    enum az_status st = describe_link(req, visit, &values);
-    if (st == AZ_OK)
-        st = add_token(req, visit, &values);
-    if (st == AZ_OK && auth->type == MANAGED_AUTH_OAUTH_LINK) {
-        st = link_visit_secrets(req, visit);
-        if (st == AZ_OK)
-            st = link_provider_get(&req->op, visit->resource, visit->secrets, &provider);
+    enum az_status st = AZ_OK;
+    if (auth->type == MANAGED_AUTH_OAUTH_LINK) {
+        st = link_visit_provider(req, visit, &provider);
         /* The form's redirect leads there; Chromium blocks it otherwise (CSP form-action). */
         if (st == AZ_OK && uri_parse(req->op.mem, provider.authorization, &uri) == AZ_OK) {
             origin = uri_origin(req->op.mem, &uri);
             jsonx_set(&values, "sign_in_host", json_string(uri.host));
         }
     }
+    if (st == AZ_OK)
+        st = describe_link(req, visit, &values);
+    if (st == AZ_OK)
+        st = add_token(req, visit, &values);
     if (st != AZ_OK)
         return st;
     if (asks_secret) {
@@ -212,9 +212,7 @@ link_go_upstream(struct request *req, struct link_visit *visit)
     const char *state = NULL, *verifier = NULL, *challenge = NULL, *url = NULL,
                *pkce = visit->resource->auth.pkce;
     bool proves = pkce == NULL || strcmp(pkce, "none") != 0;
-    enum az_status st = link_visit_secrets(req, visit);
-    if (st == AZ_OK)
-        st = link_provider_get(op, visit->resource, visit->secrets, &provider);
+    enum az_status st = link_visit_provider(req, visit, &provider);
     if (st == AZ_OK)
         st = browser_secret_make(op, &state, state_hash);
     if (st == AZ_OK && proves)

@@ -8,10 +8,15 @@
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
+#include "client/answer.h"
 #include "gateway/link/metadata.h"
 #include "gateway/link/registration.h"
+#include "gateway/upstream/challenge.h"
 #include "http/fetch/fetch.h"
 #include "managed/managed.h"
+
+/* Longest scope of an upstream that is asked for, in octets. */
+#define SCOPE_MAX 200
 
 static bool
 link_is_word(const char *text, const char *word)
@@ -61,7 +66,7 @@ static enum az_status
 choose_issuer(struct op *op, const struct managed_resource *resource, struct link_provider *ret)
 {
     const json_t *metadata = NULL;
-    enum az_status st = link_resource_metadata_get(op, resource->upstream_url, &metadata);
+    enum az_status st = link_resource_metadata_get(op, resource, &metadata);
     if (st != AZ_OK)
         return st;
     const json_t *issuers = json_object_get(metadata, "authorization_servers");
@@ -71,6 +76,7 @@ choose_issuer(struct op *op, const struct managed_resource *resource, struct lin
         ret->issuer = NULL;
     if (ret->resource == NULL)
         ret->resource = json_string_value(json_object_get(metadata, "resource"));
+    ret->scopes_supported = json_object_get(metadata, "scopes_supported");
     return ret->issuer != NULL
                ? AZ_OK
                : op_fail(op, AZ_UPSTREAM_INVALID, NULL,
@@ -174,6 +180,45 @@ link_provider_get(struct op *op, const struct managed_resource *resource,
     if (st == AZ_OK)
         st = check_endpoints(op, resource, ret);
     return st == AZ_OK ? choose_client(op, resource, secrets, metadata, ret) : st;
+}
+
+/* ---- scopes */
+
+/* Keep the scopes that RFC 6749 3.3 allows, once each. */
+static json_t *
+clean_scopes(struct op *op, const json_t *scopes)
+{
+    struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
+    size_t i;
+    json_t *scope;
+    json_array_foreach (scopes, i, scope) {
+        const char *text = json_string_value(scope);
+        bool clean = text != NULL && *text != '\0' && strlen(text) <= SCOPE_MAX;
+        for (const char *c = text; clean && *c != '\0'; c++)
+            clean = *c > 0x20 && *c < 0x7f && *c != '"' && *c != '\\';
+        if (clean && json_array_size(list.value) < CLIENT_SCOPES_MAX
+            && !words_array_has(list.value, text))
+            jsonx_append(&list, json_incref(scope));
+    }
+    return jsonx_built(&list);
+}
+
+enum az_status
+link_provider_scopes(struct op *op, const struct managed_resource *resource,
+                     const struct link_provider *provider, json_t **ret)
+{
+    const char *challenge = NULL, *text = NULL;
+    if (json_array_size(*ret) > 0 || !link_is_word(resource->auth.discovery, "prm"))
+        return AZ_OK;
+    enum az_status st = link_challenge_get(op, resource, &challenge);
+    if (st != AZ_OK)
+        return st;
+    if (challenge != NULL)
+        text = upstream_challenge_param(op->mem, challenge, "scope");
+    const json_t *asked =
+        text != NULL ? client_scopes_split(op->mem, text, NULL) : provider->scopes_supported;
+    *ret = clean_scopes(op, asked);
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* ---- binding */

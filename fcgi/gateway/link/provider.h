@@ -3,6 +3,7 @@
 #ifndef AZ_GATEWAY_LINK_PROVIDER_H
 #define AZ_GATEWAY_LINK_PROVIDER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/op.h"
@@ -16,10 +17,11 @@ struct link_provider {
     const char *issuer; /* expected in iss (RFC 9207); NULL: unknown */
     bool sends_iss;     /* every authorization response has iss */
     const char *authorization, *token, *revocation, *registration; /* endpoints */
-    const char *resource;    /* parameter of RFC 8707, or NULL: not sent */
-    const char *client_id;   /* our client */
-    const char *secret;      /* its secret, or NULL */
-    const char *private_key; /* its key, or NULL */
+    const char *resource;           /* parameter of RFC 8707, or NULL: not sent */
+    const json_t *scopes_supported; /* of the upstream's metadata (RFC 9728 2), or NULL */
+    const char *client_id;          /* our client */
+    const char *secret;             /* its secret, or NULL */
+    const char *private_key;        /* its key, or NULL */
     const char *auth_method; /* client_secret_basic, client_secret_post, private_key_jwt or none */
     bool registered;         /* we registered it ourselves */
 };
@@ -32,6 +34,13 @@ struct link_provider {
  */
 enum az_status link_provider_get(struct op *op, const struct managed_resource *resource,
                                  const struct managed_secrets *secrets, struct link_provider *ret);
+
+/*
+ * Fill *ret, an array, if it is empty and the upstream is found by its metadata: with the scopes of
+ * its challenge, else those of scopes_supported (MCP, authorization, "Scope Selection Strategy").
+ */
+enum az_status link_provider_scopes(struct op *op, const struct managed_resource *resource,
+                                    const struct link_provider *provider, json_t **ret);
 
 /* Return the address to which every upstream sends the browser back; on op->mem; NULL: no memory.
  */

@@ -30,11 +30,17 @@ client_metadata(struct op *op, const char *auth_method)
     const struct settings *cfg = op->az->cfg;
     const char *name =
         cfg->pages_name != NULL ? cfg->pages_name : uri_place(op->mem, cfg->oidc_issuer);
-    return jsonx_own(op->mem, json_pack("{s:s*,s:s,s:[s*],s:[s,s],s:[s],s:s}", "client_name", name,
-                                        "client_uri", cfg->oidc_issuer, "redirect_uris",
-                                        link_callback_uri(op), "grant_types", "authorization_code",
-                                        "refresh_token", "response_types", "code",
-                                        "token_endpoint_auth_method", auth_method));
+    const char *callback = link_callback_uri(op);
+    if (callback == NULL)
+        return NULL;
+    /* OpenID Connect Registration 2: https is for clients of type web; a loopback address on http
+     * is one of a native client. MCP wants the member always. */
+    const char *type = strncmp(callback, "https:", 6) == 0 ? "web" : "native";
+    return jsonx_own(op->mem, json_pack("{s:s*,s:s,s:s,s:[s],s:[s,s],s:[s],s:s}", "client_name",
+                                        name, "client_uri", cfg->oidc_issuer, "application_type",
+                                        type, "redirect_uris", callback, "grant_types",
+                                        "authorization_code", "refresh_token", "response_types",
+                                        "code", "token_endpoint_auth_method", auth_method));
 }
 
 enum az_status

@@ -100,7 +100,6 @@ link_typed_store(struct request *req, const struct link_visit *visit, const char
         .binding = visit->link.binding,
         .secrets = {.typed = secret},
         .scopes = visit->link.scopes,
-        .asked_scopes = visit->link.scopes,
     };
     unsigned char binding[SHA256_OCTETS];
     enum az_status st = link_binding(&req->op, visit->resource, binding);

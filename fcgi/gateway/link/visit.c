@@ -9,6 +9,7 @@
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "gateway/link/need.h"
+#include "gateway/link/provider.h"
 #include "managed/auth.h"
 #include "store/gateway/resources.h"
 
@@ -75,6 +76,16 @@ enum az_status
 link_visit_secrets(struct request *req, struct link_visit *visit)
 {
     return resource_secrets(&req->op, visit->resource, &visit->secrets);
+}
+
+enum az_status
+link_visit_provider(struct request *req, struct link_visit *visit, struct link_provider *ret)
+{
+    enum az_status st = link_visit_secrets(req, visit);
+    if (st == AZ_OK)
+        st = link_provider_get(&req->op, visit->resource, visit->secrets, ret);
+    return st == AZ_OK ? link_provider_scopes(&req->op, visit->resource, ret, &visit->link.scopes)
+                       : st;
 }
 
 enum az_status

@@ -34,6 +34,12 @@ enum az_status link_visit_resource(struct request *req, const char *name,
 /* Open the secrets of the resource. */
 enum az_status link_visit_secrets(struct request *req, struct link_visit *visit);
 
+/* Find the authorization server of the resource (provider.h), and the scopes to ask for if the link
+ * names none. */
+struct link_provider;
+enum az_status link_visit_provider(struct request *req, struct link_visit *visit,
+                                   struct link_provider *ret);
+
 /* Fill the audit row: client, flow, resource, and what became of the link. */
 void link_visit_note(struct request *req, const struct link_visit *visit, const char *result);
 

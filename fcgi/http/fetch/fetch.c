@@ -340,13 +340,15 @@ take_answer(struct transfer *transfer, struct fetch_answer *ret)
     long status = 0;
     size_t length = 0;
     const char *type = talloc_strdup(transfer->op->mem, transfer->head.content_type);
+    const char *challenge = talloc_strdup(transfer->op->mem, transfer->head.challenge);
     curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
     char *body = buf_take(&transfer->body, &length);
-    if (body == NULL || type == NULL)
+    if (body == NULL || type == NULL || challenge == NULL)
         return fetch_fail(transfer->op, transfer->request, FETCH_FAULT_OURS, "out of memory", ret);
     *ret = (struct fetch_answer){.fault = FETCH_OK,
                                  .status = (int) status,
                                  .content_type = type,
+                                 .challenge = challenge,
                                  .body = body,
                                  .length = length,
                                  .max_age = transfer->head.max_age};

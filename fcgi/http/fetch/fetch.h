@@ -73,6 +73,7 @@ struct fetch_answer {
     enum fetch_fault fault;   /* FETCH_OK if there is an answer */
     int status;               /* HTTP status code */
     const char *content_type; /* without parameters, in lower case; "" if none */
+    const char *challenge;    /* the first WWW-Authenticate; "" if none */
     const char *body;         /* NUL-terminated */
     size_t length;            /* octets of body */
     int64_t max_age; /* seconds of Cache-Control; -1: it does not say; 0: no-store, no-cache */

@@ -127,6 +127,19 @@ read_type(struct fetch_head *head, const char *value, size_t length)
         head->content_type[0] = '\0';
 }
 
+/* The first WWW-Authenticate counts; one with a control character is none. */
+static void
+read_challenge(struct fetch_head *head, const char *value, size_t length)
+{
+    if (head->challenge[0] != '\0' || length >= sizeof(head->challenge))
+        return;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char) value[i] < 0x20 && value[i] != '\t')
+            return;
+    memcpy(head->challenge, value, length);
+    head->challenge[length] = '\0';
+}
+
 static void
 head_read_field(struct fetch_head *head, const char *line, size_t length)
 {
@@ -138,6 +151,8 @@ head_read_field(struct fetch_head *head, const char *line, size_t length)
     head_trim(&value, &rest);
     if (is_word(line, name, "Content-Type"))
         read_type(head, value, rest);
+    else if (is_word(line, name, "WWW-Authenticate"))
+        read_challenge(head, value, rest);
     else if (is_word(line, name, "Cache-Control"))
         head->max_age = head_shorter_age(head->max_age, max_age_of(value, rest));
 }

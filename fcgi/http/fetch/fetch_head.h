@@ -12,12 +12,16 @@
 /* Room for a media type (RFC 6838 4.2: two names of at most 127 octets) and the NUL. */
 #define FETCH_TYPE_SIZE 256
 
+/* Room for a WWW-Authenticate and the NUL; real ones are under 1 kB. */
+#define FETCH_CHALLENGE_SIZE 2049
+
 struct fetch_head {
-    size_t octets;                      /* so far */
-    bool open;                          /* the lines belong to the answer and not to a trailer */
-    bool typed;                         /* there was a Content-Type */
-    char content_type[FETCH_TYPE_SIZE]; /* lower case, without parameters; "": none or several */
-    int64_t max_age;                    /* as in fetch_answer; starts with -1 at a status line */
+    size_t octets;                        /* so far */
+    bool open;                            /* the lines belong to the answer and not to a trailer */
+    bool typed;                           /* there was a Content-Type */
+    char content_type[FETCH_TYPE_SIZE];   /* lower case, without parameters; "": none or several */
+    char challenge[FETCH_CHALLENGE_SIZE]; /* the first WWW-Authenticate; "": none, or longer */
+    int64_t max_age;                      /* as in fetch_answer; starts with -1 at a status line */
 };
 
 /* Take one line with its line end. False: the head is longer than FETCH_HEAD_MAX. */

@@ -332,7 +332,9 @@ connection_store(struct op *op, const struct connection_new *connection, bool *r
     unsigned char *box = NULL;
     size_t length = 0;
     const char **scopes = words_array_list(op->mem, connection->scopes);
-    const char **asked = words_array_list(op->mem, connection->asked_scopes);
+    json_t *none = jsonx_own(op->mem, json_array());
+    const char **asked = words_array_list(
+        op->mem, connection->asked_scopes != NULL ? connection->asked_scopes : none);
     const char *place =
         connection_place(op->mem, connection->subject, connection->idp, connection->resource);
     *ret_stored = false;

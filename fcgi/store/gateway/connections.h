@@ -33,7 +33,7 @@ struct connection {
     const unsigned char *sealed; /* the secrets as the row has them: its version */
     size_t sealed_length;
     json_t *scopes;       /* array */
-    json_t *asked_scopes; /* array: what the person was asked for, step-up included */
+    json_t *asked_scopes; /* array: what the person was asked for besides scopes of upstreamAuth */
     int64_t expires_at;   /* seconds since 1970; 0: never */
     int64_t refreshed_at; /* seconds since 1970; 0: never */
 };
@@ -46,7 +46,7 @@ struct connection_new {
     const unsigned char *binding; /* SHA256_OCTETS */
     struct connection_secrets secrets;
     json_t *scopes;       /* array */
-    json_t *asked_scopes; /* array, for connection_store() */
+    json_t *asked_scopes; /* array, for connection_store(); or NULL */
     const char *account;  /* or NULL */
     int64_t expires_in;   /* seconds; 0: never */
 };

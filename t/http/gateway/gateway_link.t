@@ -16,6 +16,13 @@ use Authz::Upstream ();
 my %settings = ( Authz::Idp->settings, SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => '127.0.0.1' );
 my $stack    = Authz::Stack->start( settings => {%settings} );
 my $idp      = Authz::Idp->start;
+
+# An installation that is not complete yet.
+for my $path ( '/gateway/connect', '/gateway/connect/notes' ) {
+    my $page = Authz::Browser->new->get( $stack->base . $path );
+    is( $page->status, 503, "$path without an identity provider: 503" );
+    like( $page->body, qr/no identity provider is set up/, '... and a page that says why' );
+}
 $idp->register( $stack, idpId => 'corp', name => 'Corp accounts' );
 my $upstream = Authz::Upstream->start;
 my $base     = $stack->base;
@@ -256,15 +263,20 @@ isnt( ( keys %value )[0], $got->{value}, '... a new token' );
 
 $stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
 my $refreshing = Authz::Process->start( linker_command( 'ann', 'notes' ) );
-Authz::Process::until_true( 10, sub { rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until > now()') == 1 } );
+Authz::Process::until_true(
+    10,
+    sub { rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until > now()') == 1 } );
 is( rows(q{SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'}),
     0, 'no transaction is open while the token endpoint is asked (architecture.md 4)' );
 $refreshing->wait(60);
-is( rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until IS NULL'), 1, '... and the lease is given back' );
+is( rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until IS NULL'), 1,
+    '... and the lease is given back' );
 
 $stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
 $refreshing = Authz::Process->start( linker_command( 'ann', 'notes' ) );
-Authz::Process::until_true( 10, sub { rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until > now()') == 1 } );
+Authz::Process::until_true(
+    10,
+    sub { rows('SELECT count(*) FROM gateway_connection WHERE refreshing_until > now()') == 1 } );
 $stack->sql(q{UPDATE gateway_connection SET secret_sealed = secret_sealed || '\\x00', last_error = 'replaced'});
 $refreshing->wait(60);
 is( rows('SELECT last_error FROM gateway_connection'),
@@ -342,6 +354,36 @@ $upstream->behave;
 ok( reconnect(), 'with all scopes it works' );
 is( credential( 'ann', 'notes' )->{error}, '', '... for calls too' );
 
+# ---- step-up: the upstream asks for more scopes (RFC 6750 3.1)
+
+resource( notes => $upstream->auth );
+$now = credential( 'ann', 'notes' )->{value};
+$got = credential( 'ann', 'notes', $now, 'notes.admin' );
+is( $got->{error}, 'link_required', 'a scope that the upstream asks for: link_required' );
+is_deeply( $got->{missing}, ['notes.admin'], '... which names it' );
+is( credential( 'ann', 'notes', $now, 'notes.admin' )->{url},
+    $got->{url}, '... asked again before the person came, it is the same link' );
+like( $ann->get( $got->{url} )->body, qr{<li><bdi>notes\.admin</bdi>}, '... and the page names the scope' );
+$upstream->misbehave( scope => 'notes.read' );
+connect_by( $ann, $got->{url} );
+$now = credential( 'ann', 'notes' )->{value};
+$got = credential( 'ann', 'notes', $now, 'notes.admin' );
+is( $got->{error}, 'upstream_auth', 'a server that does not grant it: after one round the call fails' );
+is( rows('SELECT status FROM gateway_connection'), 'active', '... and the connection stays' );
+is( $stack->admin( GET => '/admin/api/managed-resources/notes' )->json->{status} =~ /error|degraded/ ? 1 : 0,
+    0, '... as does the status of the resource' );
+$got = credential( 'ann', 'notes', $now, 'notes.other' );
+is( $got->{error}, 'link_required', 'another scope is another round' );
+$upstream->behave;
+connect_by( $ann, $got->{url} );
+like(
+    ( $upstream->seen('authorize') )[-1]{scope}, qr/\Anotes\.read notes\.admin notes\.other\z/,
+    '... in which all scopes are asked for' );
+$now = credential( 'ann', 'notes' )->{value};
+is( credential( 'ann', 'notes', $now, 'notes.other' )->{error},
+    'upstream_auth', 'an upstream that refuses what it granted: the call fails' );
+is( credential( 'ann', 'notes', $now, 'notes.read' )->{error}, 'upstream_auth', '... also for a configured scope' );
+
 # ---- another configuration
 
 resource( notes => $upstream->auth( scopes => ['notes.read'], clientId => 'another' ) );
@@ -415,7 +457,48 @@ like(
     '... with the secret that the server gave' );
 $stack->sql('DELETE FROM gateway_connection');
 ok( reconnect('found'), 'a second link' );
-is( scalar $upstream->seen('register'), 1, '... uses the same registration' );
+is( scalar $upstream->seen('register'), 1,     '... uses the same registration' );
+is( $registered->{application_type}, 'native', '... as a native client, since the issuer is on http (MCP, RFC 7591)' );
+
+# Where the metadata is, and what to ask for, as the upstream's challenge says (RFC 9728 5.1).
+my %found =
+  map { ( $_ => undef ) } qw(authorizationEndpoint tokenEndpoint clientId tokenAuthMethod revocationEndpoint scopes);
+$upstream->misbehave( resource => { scopes_supported => [ 'notes.list', 'bad scope', 7 ] } );
+$stack->sql('DELETE FROM fetched_document');
+$stack->restart_service;
+resource( found => $upstream->auth( discovery => 'prm', registration => 'dcr', %found ) );
+$stack->sql('DELETE FROM gateway_connection');
+ok( reconnect('found'), 'a resource without configured scopes' );
+is( ( $upstream->seen('authorize') )[-1]{scope}, 'notes.list', '... asks for scopes_supported of the metadata' );
+$upstream->misbehave(
+    resource => { status    => 404 },
+    api      => { challenge => 'Bearer resource_metadata="' . $upstream->url('/named') . '", scope="notes.call"' } );
+$stack->sql('DELETE FROM fetched_document');
+$stack->restart_service;
+$stack->sql('DELETE FROM gateway_connection');
+ok( reconnect('found'), 'an upstream whose metadata is where its 401 says' );
+is( ( $upstream->seen('authorize') )[-1]{scope}, 'notes.call', '... is asked for the scopes of the challenge' );
+for my $case (
+    [ 'http://192.0.2.1/named',           'an address that may not be asked' ],
+    [ $upstream->url('/named?elsewhere'), 'a document of another resource' ] )
+{
+    $upstream->misbehave(
+        resource => { status    => 404 }, named => { resource => 'https://elsewhere.example/' },
+        api      => { challenge => qq{Bearer resource_metadata="$case->[0]"} } );
+    $stack->sql('DELETE FROM gateway_connection');
+    like(
+        $ann->get( credential( 'ann', 'found' )->{url} )->body,
+        qr/upstream_unreachable/, "$case->[1] does not count" );
+}
+$upstream->behave;
+$stack->sql('DELETE FROM fetched_document');
+$stack->restart_service;
+resource(
+    found => $upstream->auth(
+        discovery => 'prm', registration => 'dcr',
+        map { ( $_ => undef ) } qw(authorizationEndpoint tokenEndpoint clientId tokenAuthMethod revocationEndpoint) ) );
+$stack->sql('DELETE FROM gateway_connection');
+ok( reconnect('found'), 'back at the usual place' );
 
 # The upstream names another authorization server than the one that the person chose.
 my $other = Authz::Upstream->start;

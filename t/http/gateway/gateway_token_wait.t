@@ -29,14 +29,17 @@ $gateway->token('machine');
 # The statuses of eight calls at once, as text.
 sub eight_calls {
     my @call = map {
-        Authz::Process->start( name => "call$_", code => sub { print $gateway->ask( GET => 'machine', '/who' )->status, "\n" } )
+        Authz::Process->start(
+            name => "call$_",
+            code => sub { print $gateway->ask( GET => 'machine', '/who' )->status, "\n" } )
     } 1 .. 8;
     $_->wait(60) for @call;
     return join ' ', map { ( $_->log_lines )[-1] // '-' } @call;
 }
 
 my $all = join ' ', (200) x 8;
-my @good = map { { delay => 0.5, body => { access_token => "up-$_", token_type => 'Bearer', expires_in => 3600 } } } 1 .. 9;
+my @good =
+  map { { delay => 0.5, body => { access_token => "up-$_", token_type => 'Bearer', expires_in => 3600 } } } 1 .. 9;
 $peer->set( '/token' => \@good );
 is( eight_calls(),         $all, 'eight calls at once without a token are all served' );
 is( $peer->hits('/token'), 1,    '... by one request to the token endpoint' );

@@ -7,8 +7,8 @@ package Authz::Upstream;
 #   $upstream->misbehave( token => { status => 500 }, ... );      until behave()
 #   $upstream->seen('token');                                     parameters of the requests to an endpoint, all of them
 # Endpoints: authorize (sends the browser back at once), token (codes with PKCE; a refresh token is good once), revoke,
-# register, metadata (RFC 8414), resource (RFC 9728), api (/api..: 200 for the secret `good-key` or a token that lives).
-# misbehave: status, body, type, delay, close, and every other word is a member of the document (authorize: a parameter of the
+# register, metadata (RFC 8414), resource and named (RFC 9728: at its place and at another one), api (/api..: 200 for the secret `good-key` or a token that lives).
+# misbehave: status, body, type, delay, close, challenge (WWW-Authenticate), and every other word is a member of the document (authorize: a parameter of the
 # redirect) to set, or with undef to leave out; with status or close the endpoint does nothing else. token_life: seconds of expires_in; scope: what is granted.
 
 use strict;
@@ -24,11 +24,11 @@ use Authz::Process ();
 use Authz::Server  ();
 
 my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
-my %CONTROL  = map { $_ => 1 } qw(status body type delay close);
+my %CONTROL  = map { $_ => 1 } qw(status body type delay close challenge);
 my %ENDPOINT = (
     '/authorize' => 'authorize', '/token' => 'token', '/revoke' => 'revoke', '/register' => 'register',
     '/.well-known/oauth-authorization-server'   => 'metadata',
-    '/.well-known/oauth-protected-resource/api' => 'resource',
+    '/.well-known/oauth-protected-resource/api' => 'resource', '/named' => 'named',
 );
 
 sub start {
@@ -147,6 +147,7 @@ sub _serve {
       . ( $own{type} // 'application/json' )
       . "\r\nConnection: close\r\nContent-Length: "
       . length($body) . "\r\n";
+    push @more, 'WWW-Authenticate' => $own{challenge} if defined $own{challenge};
     while ( my ( $field, $value ) = splice @more, 0, 2 ) { $text .= "$field: $value\r\n" }
     Authz::Server::put( $socket, "$text\r\n$body", 0 );
     return;
@@ -219,6 +220,8 @@ sub _do_resource {
     my ($self) = @_;
     return 200, { resource => "$self->{url}/api", authorization_servers => [ $self->{url} ] };
 }
+
+sub _do_named { return $_[0]->_do_resource }
 
 sub _do_api {
     my ( $self, $param, $header ) = @_;
