@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "base/uuid7.h"
 #include "base/words.h"
 #include "crypto/token.h"
 #include "metrics/metrics.h"
@@ -76,6 +77,17 @@ find_token(struct introspection *it)
     return AZ_OK;
 }
 
+/* Return the id of the resource that the context states as delegated, or NULL. An id in another
+ * form is of no resource. */
+static const char *
+stated_resource(const json_t *context)
+{
+    const json_t *stated = json_object_get(json_object_get(context, "delegation"), "resource_id");
+    unsigned char id[UUID7_OCTETS];
+    const char *text = json_string_value(stated);
+    return text != NULL && uuid7_parse(text, id) == AZ_OK ? text : NULL;
+}
+
 /* Read the parameters that may be wrong; the fault is set. */
 static enum az_status
 check_question(struct introspection *it)
@@ -83,7 +95,11 @@ check_question(struct introspection *it)
     struct request *req = it->req;
     if (request_param(req, "token") == NULL)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "token is missing", NULL);
-    return context_parse(&req->op, request_param(req, "context"), &it->question.context);
+    enum az_status st =
+        context_parse(&req->op, request_param(req, "context"), &it->question.context);
+    if (st == AZ_OK)
+        it->lookup.stated = stated_resource(it->question.context);
+    return st;
 }
 
 /* Check the caller before the question (oauth.md 3.4). If the question is wrong, look up the caller

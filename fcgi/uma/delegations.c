@@ -155,7 +155,7 @@ refuse_made(struct request *req, enum delegation_made made)
     case DELEGATION_FULL:
         return op_fail(&req->op, AZ_CONFLICT, "The maximum number of delegations is reached",
                        "the owner has %d active delegations", DELEGATIONS_MAX);
-    case DELEGATION_NOBODY:
+    case DELEGATION_NO_OWNER:
     case DELEGATION_MADE:
         break;
     }
@@ -169,7 +169,7 @@ delegation_create_handle(struct request *req)
     unsigned char id[UUID7_OCTETS], resource[UUID7_OCTETS];
     char text[UUID7_TEXT_LENGTH + 1];
     struct delegation delegation;
-    enum delegation_made made = DELEGATION_NOBODY;
+    enum delegation_made made = DELEGATION_NO_OWNER;
     enum az_status st = read_delegation(req, resource, &delegation);
     if (st == AZ_OK)
         st = uma_new_id(&req->op, id, text);

@@ -35,7 +35,8 @@ struct uma_owner
 uma_request_owner(const struct request *req)
 {
     const struct token_row *row = &req->token->lookup.row;
-    return (struct uma_owner){.client = row->client.id, .subject = row->subject};
+    return (struct uma_owner){
+        .client = row->client.id, .subject = row->subject, .provider = row->provider};
 }
 
 enum az_status
@@ -103,7 +104,7 @@ uma_note_write(struct request *req, int status, json_t *summary)
 enum az_status
 uma_owner_gone(struct request *req)
 {
-    return own_token_refuse(req, "the client of the token was deleted");
+    return own_token_refuse(req, "the client or the identity provider of the token was deleted");
 }
 
 enum az_status

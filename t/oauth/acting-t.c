@@ -8,6 +8,7 @@
 #include "tap.h"
 
 #define ISS "https://idp.example"
+#define US "https://authz.example"
 
 /* `issuer`: of the subject token; `wanted`: the claim, or NULL for the fault. */
 /* clang-format off */
@@ -19,6 +20,9 @@ static const struct { const char *previous, *issuer, *wanted; enum acting_fault 
     {"{'sub':'web','iss':'x','email':'e','client_id':'c'}", NULL, "{'act':{'iss':'x','sub':'web'},'sub':'gate'}", ACTING_GOOD, "other members of an actor are dropped"},
     {"{'sub':'web'}", ISS, "{'act':{'iss':'" ISS "','sub':'web'},'sub':'gate'}", ACTING_GOOD, "an actor of another issuer is no client of ours"},
     {"{'sub':'web','iss':'x','act':{'sub':'b'}}", ISS, "{'act':{'act':{'iss':'" ISS "','sub':'b'},'iss':'x','sub':'web'},'sub':'gate'}", ACTING_GOOD, "... unless it says whose it is"},
+    {"{'sub':'web','iss':'" US "'}", NULL, "{'act':{'iss':'" US "','sub':'web'},'sub':'gate'}", ACTING_GOOD, "our issuer in a token of ours"},
+    {"{'sub':'web','iss':'" US "'}", ISS, NULL, ACTING_FORGED, "another issuer may not name an actor of ours (decisions.md \"Token exchange\")"},
+    {"{'sub':'b','act':{'sub':'web','iss':'" US "'}}", ISS, NULL, ACTING_FORGED, "... nor further down the chain"},
     {"{}", NULL, NULL, ACTING_MALFORMED, "no sub"},
     {"{'sub':''}", NULL, NULL, ACTING_MALFORMED, "an empty sub"},
     {"{'sub':5}", NULL, NULL, ACTING_MALFORMED, "a sub that is a number"},
@@ -34,7 +38,7 @@ static const char *
 made(TALLOC_CTX *mem, const json_t *previous, const char *issuer, enum acting_fault *ret_fault)
 {
     json_t *act = NULL;
-    *ret_fault = acting_make(mem, "gate", previous, issuer, &act);
+    *ret_fault = acting_make(mem, "gate", previous, issuer, US, &act);
     return act != NULL ? jsonx_dump_sorted(mem, act) : NULL;
 }
 

@@ -91,7 +91,9 @@ refusal(TALLOC_CTX *mem, const char *jwt, const char *const *audiences)
     const char *text = "no text", *detail = NULL;
     enum az_status st = subject_id_token_read(mem, jwt, &token, &text, &detail);
     if (st == AZ_OK)
-        text = subject_id_token_fault(&token, audiences, ENV_NOW, &detail);
+        st = subject_id_token_check(&token, audiences, ENV_NOW, &text, &detail);
+    if (st == AZ_OK)
+        return NULL;
     if (text != NULL && (detail == NULL || *detail == '\0'))
         return "a refusal without a detail";
     return text;
@@ -109,6 +111,11 @@ main(void)
     }
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         is_str(refusal(mem, forms[i], NULL), MALFORMED, "no token: '%s'", forms[i]);
+    for (int fault = JWT_FAULT_NONE; fault <= JWT_FAULT_OURS + 1; fault++)
+        ok(subject_id_token_text((enum jwt_fault) fault) != NULL,
+           "fault %d of the claims is refused with a text (specification 7.1)", fault);
+    is_str(subject_id_token_text(JWT_FAULT_LIFETIME), SUBJECT_ID_TOKEN_UNACCEPTABLE,
+           "... a fault without a text of its own too");
     talloc_free(mem);
     return done();
 }

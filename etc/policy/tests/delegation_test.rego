@@ -4,7 +4,7 @@ package delegation_test
 import data.fixture
 
 given := {
-	"id": "01a", "grantor": {"client_id": "drive", "subject": "alice"}, "grantee_type": "client",
+	"id": "01a", "grantor": {"client_id": "crm", "subject": "alice"}, "grantee_type": "client",
 	"resource_id": "r1", "scopes": ["view", "edit"], "expires_at": "2026-11-20T12:00:00.000Z",
 }
 
@@ -36,6 +36,19 @@ test_one_of_several_delegations_is_enough if {
 	other := object.union(given, {"id": "01b", "scopes": ["share"]})
 	shown([other, given], uses({"scopes": ["view"]})).allow
 	shown([given, other], uses({"scopes": ["share"]})).allow
+}
+
+by(grantor) := object.union(given, {"grantor": object.union({"subject": "alice"}, grantor)})
+
+# A delegation does not outlive the right of the client that its owner uses (oauth.md 5, "Transitions").
+test_the_client_of_the_owner_needs_a_binding if {
+	missing([by({"client_id": "drive", "registration": "PUBLIC"})], uses({}))
+	missing([by({"client_id": "drive", "software_id": "album"})], uses({}))
+	bindings := object.union(fixture.bindings, {"registrations": {"PUBLIC": {}}, "software": {"album": {}}})
+	every grantor in [{"client_id": "drive", "registration": "PUBLIC"}, {"client_id": "drive", "software_id": "album"}] {
+		r := fixture.introspect({"delegation": [by(grantor)], "context": uses({})}) with data.svc.entitlements.bindings as bindings
+		r.allow
+	}
 }
 
 test_scopes_of_two_delegations_are_not_put_together if {

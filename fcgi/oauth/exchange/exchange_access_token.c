@@ -5,6 +5,7 @@
 
 #include "base/words.h"
 #include "oauth/exchange/exchange_subject.h"
+#include "oauth/exchange/issued_user.h"
 #include "store/tokens/tokens_find.h"
 #include "token/issue.h"
 #include "token/show.h"
@@ -70,23 +71,6 @@ judge_subject(struct request *req, struct token_lookup *lookup, struct shown *sh
     return AZ_OK;
 }
 
-/* Read the user from the issuance of the token. The claims are those of the last sign-in. */
-static struct question_user
-user_of(const struct token_row *row, const json_t *issued)
-{
-    const json_t *subject = json_object_get(issued, "subject");
-    json_t *claims = row->claims != NULL ? (json_t *) (uintptr_t) row->claims
-                                         : json_object_get(subject, "claims");
-    return (struct question_user){
-        .iss = json_string_value(json_object_get(subject, "iss")),
-        .idp = json_string_value(json_object_get(subject, "idp")),
-        .acr = json_string_value(json_object_get(subject, "acr")),
-        .amr = json_object_get(subject, "amr"),
-        .auth_time = json_integer_value(json_object_get(subject, "auth_time")),
-        .claims = claims,
-    };
-}
-
 enum az_status
 exchange_read_access_token(struct request *req, const char *text, struct exchange_subject *ret)
 {
@@ -100,14 +84,13 @@ exchange_read_access_token(struct request *req, const char *text, struct exchang
         return st;
     const struct token_row *row = &lookup.row;
     const struct decision *now = &shown.verdict.decision;
-    const json_t *subject = json_object_get(shown.issued, "subject");
-    const char *type = json_string_value(json_object_get(subject, "type"));
-    if (type == NULL)
+    enum issued_subject subject = issued_subject(shown.issued);
+    if (subject == ISSUED_UNKNOWN)
         return refuse_subject(req, "the record of its issuance is gone");
     *ret = (struct exchange_subject){
         .name = row->subject,
-        .is_user = strcmp(type, "user") == 0,
-        .user = user_of(row, shown.issued),
+        .is_user = subject == ISSUED_USER,
+        .user = issued_user(row, shown.issued),
         .client_id = row->client.client_id,
         .ceiling = true,
         .scopes = now->scopes,

@@ -91,15 +91,15 @@ judge_claims(struct id_token_reading *reading)
 {
     struct op *op = &reading->req->op;
     const json_t *listed = reading->trusted.audiences;
-    const char **audiences = NULL, *detail;
+    const char **audiences = NULL, *text, *detail;
     if (listed == NULL)
         log_text(AZ_SEV_INFO, "an ID token for any audience is exchanged",
                  "trusted_issuers lists no audiences for %.160s", reading->trusted.issuer);
     if (listed != NULL && (audiences = words_array_list(op->mem, listed)) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for audiences");
-    const char *text = subject_id_token_fault(&reading->token, (const char *const *) audiences,
-                                              op_now(op), &detail);
-    return text == NULL ? AZ_OK : refuse_id_token(reading->req, text, detail);
+    enum az_status st = subject_id_token_check(&reading->token, (const char *const *) audiences,
+                                               op_now(op), &text, &detail);
+    return st == AZ_OK ? AZ_OK : refuse_id_token(reading->req, text, detail);
 }
 
 static enum az_status

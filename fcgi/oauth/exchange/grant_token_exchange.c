@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/settings/settings.h"
 #include "base/words.h"
 #include "oauth/exchange/acting.h"
 #include "oauth/exchange/exchange_subject.h"
@@ -62,12 +63,16 @@ check_binding(struct request *req, const struct exchange_subject *subject, const
 static enum az_status
 add_actor_claim(struct request *req, const struct exchange_subject *subject, json_t **ret)
 {
-    switch (acting_make(req->op.mem, req->client->client_id, subject->act, subject->issuer, ret)) {
+    switch (acting_make(req->op.mem, req->client->client_id, subject->act, subject->issuer,
+                        req->op.az->cfg->oidc_issuer, ret)) {
     case ACTING_GOOD:
         return AZ_OK;
     case ACTING_MALFORMED:
         return op_fail(&req->op, AZ_INVALID_GRANT, "Subject token is malformed",
                        "subject token: its act claim is not a chain of actors");
+    case ACTING_FORGED:
+        return op_fail(&req->op, AZ_INVALID_GRANT, "Subject token names a foreign actor",
+                       "subject token: an actor in it claims to be of this issuer");
     case ACTING_DEEP:
         return op_fail(&req->op, AZ_ACCESS_DENIED, "The chain of actors is too long", NULL);
     case ACTING_OURS:

@@ -2,41 +2,15 @@
 
 #include "oauth/exchange/issue_for_subject.h"
 
-#include <string.h>
-
 #include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "http/request.h"
+#include "oauth/exchange/issued_user.h"
 #include "token/issue.h"
 
 /* Life of a subject token, in seconds: it is used once, at once. */
 #define SUBJECT_TOKEN_SECONDS 60
 #define TOKEN_EXCHANGE "urn:ietf:params:oauth:grant-type:token-exchange"
-
-/* True if the issuance of the caller's token is on record, and its subject is a person. */
-static bool
-is_of_person(const json_t *issued)
-{
-    const json_t *subject = json_object_get(issued, "subject");
-    const char *type = json_string_value(json_object_get(subject, "type"));
-    return type != NULL && strcmp(type, "user") == 0;
-}
-
-/* Read the person from the issuance of the caller's token. */
-static struct question_user
-person_of(const struct token_row *row, const json_t *issued)
-{
-    const json_t *subject = json_object_get(issued, "subject");
-    return (struct question_user){
-        .iss = json_string_value(json_object_get(subject, "iss")),
-        .idp = json_string_value(json_object_get(subject, "idp")),
-        .acr = json_string_value(json_object_get(subject, "acr")),
-        .amr = json_object_get(subject, "amr"),
-        .auth_time = json_integer_value(json_object_get(subject, "auth_time")),
-        .claims = row->claims != NULL ? (json_t *) (uintptr_t) row->claims
-                                      : json_object_get(subject, "claims"),
-    };
-}
 
 /* Frame the question as one of the caller's client, which authenticated when its token was issued.
  */
@@ -71,7 +45,7 @@ gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
     struct request *req = holder->req;
     struct op *op = &req->op;
     const struct token_row *row = &holder->token->lookup.row;
-    const struct question_user user = person_of(row, holder->token->issued);
+    const struct question_user user = issued_user(row, holder->token->issued);
     const struct question_exchange exchange = {
         .type = "access_token",
         .client_id = row->client.client_id,
@@ -99,7 +73,7 @@ gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
     bool audited = false;
     if (none == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    if (!is_of_person(holder->token->issued))
+    if (issued_subject(holder->token->issued) != ISSUED_USER)
         return op_fail(op, AZ_USER_REQUIRED, NULL, "the record of the token's issuance is gone");
     request_fill_audit(req, 200, "allowed");
     struct audit_entry audit = req->audit; /* a row of its own; the request writes another one */

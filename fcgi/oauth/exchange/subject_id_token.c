@@ -12,7 +12,7 @@ const char *const subject_id_token_types[] = {"JWT", NULL};
 
 #define TEXT_MALFORMED "Subject token is malformed"
 
-/* Public text of each fault of the claims. */
+/* Public texts of faults of the claims. */
 /* clang-format off */
 static const char *const fault_texts[] = {
     [JWT_FAULT_AUD]     = "Subject token audience is not accepted",
@@ -21,9 +21,16 @@ static const char *const fault_texts[] = {
     [JWT_FAULT_EXPIRED] = "Subject token expired",
     [JWT_FAULT_NOT_YET] = "Subject token is not valid yet",
     [JWT_FAULT_FUTURE]  = "Subject token is not valid yet",
-    [JWT_FAULT_OURS]    = NULL,
 };
 /* clang-format on */
+
+const char *
+subject_id_token_text(enum jwt_fault fault)
+{
+    const char *text =
+        (size_t) fault < sizeof(fault_texts) / sizeof(*fault_texts) ? fault_texts[fault] : NULL;
+    return text != NULL ? text : SUBJECT_ID_TOKEN_UNACCEPTABLE;
+}
 
 static bool
 is_absent(const char *text)
@@ -70,9 +77,9 @@ is_id_token(const struct subject_id_token *token)
     return json_object_get(token->claims.object, "events") == NULL;
 }
 
-const char *
-subject_id_token_fault(const struct subject_id_token *token, const char *const *audiences,
-                       int64_t now, const char **ret_detail)
+enum az_status
+subject_id_token_check(const struct subject_id_token *token, const char *const *audiences,
+                       int64_t now, const char **ret_text, const char **ret_detail)
 {
     const struct jwt_rule times = {
         .need_exp = true,
@@ -83,18 +90,23 @@ subject_id_token_fault(const struct subject_id_token *token, const char *const *
     enum jwt_fault fault = JWT_FAULT_NONE;
     parties.audiences = audiences;
     parties.several_aud = true;
-    if (jwt_claims_check(&token->claims, &times, &fault) != AZ_OK
-        || jwt_claims_check(&token->claims, &parties, &fault) != AZ_OK) {
+    enum az_status st = jwt_claims_check(&token->claims, &times, &fault);
+    if (st == AZ_OK)
+        st = jwt_claims_check(&token->claims, &parties, &fault);
+    if (st != AZ_OK) {
+        *ret_text = subject_id_token_text(fault);
         *ret_detail = jwt_fault_text(fault);
-        return fault_texts[fault];
+        return st;
     }
     if (!is_id_token(token)) {
+        *ret_text = "Subject token is not an ID token";
         *ret_detail = "another kind of token";
-        return "Subject token is not an ID token";
+        return AZ_INVALID;
     }
     if (!words_has(issuer_algs, token->jws->alg)) {
+        *ret_text = SUBJECT_ID_TOKEN_SIGNATURE;
         *ret_detail = jws_fault_text(JWS_FAULT_ALG);
-        return SUBJECT_ID_TOKEN_SIGNATURE;
+        return AZ_INVALID;
     }
-    return NULL;
+    return AZ_OK;
 }

@@ -27,6 +27,7 @@ extern const char *const subject_id_token_types[];
 #define SUBJECT_ID_TOKEN_UNTRUSTED "Subject token issuer is not trusted"
 #define SUBJECT_ID_TOKEN_UNREACHABLE "Unable to verify subject token issuer"
 #define SUBJECT_ID_TOKEN_SIGNATURE "Subject token signature verification failed"
+#define SUBJECT_ID_TOKEN_UNACCEPTABLE "Subject token is not acceptable"
 
 /* Split a token and read iss and sub. AZ_INVALID: *ret_text is the public text and *ret_detail that
  * for the operator, both constant. */
@@ -34,16 +35,20 @@ enum az_status subject_id_token_read(TALLOC_CTX *mem, const char *text,
                                      struct subject_id_token *ret, const char **ret_text,
                                      const char **ret_detail);
 
+/* Return the public text of a fault of the claims; never NULL. */
+const char *subject_id_token_text(enum jwt_fault fault);
+
 /*
- * Return the public text of the first fault of the claims, or NULL; *ret_detail is the text for the
- * operator. exp must be there and in the future; the rest follows: nbf and iat, if present, must
- * not be in the future; with `audiences` (ending with NULL) the token must name one of them, and
- * with several audiences azp must be one of them too. An access token, a logout token (OpenID
- * Connect Back-Channel Logout 2.4) and the like are refused: more parties see those than an ID
- * token. An algorithm that is not allowed is refused here, before anything is fetched.
+ * Check the claims. AZ_OK alone says that the token is acceptable; with any other status *ret_text
+ * is the public text and *ret_detail that for the operator, both constant. exp must be there and in
+ * the future; the rest follows: nbf and iat, if present, must not be in the future; with
+ * `audiences` (ending with NULL) the token must name one of them, and with several audiences azp
+ * must be one of them too. An access token, a logout token (OpenID Connect Back-Channel Logout 2.4)
+ * and the like are refused: more parties see those than an ID token. An algorithm that is not
+ * allowed is refused here, before anything is fetched.
  */
-const char *subject_id_token_fault(const struct subject_id_token *token,
-                                   const char *const *audiences, int64_t now,
-                                   const char **ret_detail);
+enum az_status subject_id_token_check(const struct subject_id_token *token,
+                                      const char *const *audiences, int64_t now,
+                                      const char **ret_text, const char **ret_detail);
 
 #endif

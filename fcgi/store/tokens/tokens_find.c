@@ -78,7 +78,9 @@ static const struct db_stmt token_find_stmt = {
  * that PostgreSQL needs for a lookup. */
 static const struct db_stmt token_delegated_stmt = {
     "token_delegated",
-    "SELECT " DELEGATED_TO_TOKEN " AS delegation FROM access_token_p%P t WHERE t.id = $1::uuid", 1};
+    "SELECT " DELEGATED_TO_TOKEN " AS delegation FROM (SELECT client, subject, $2::uuid AS stated"
+    " FROM access_token_p%P WHERE id = $1::uuid) t",
+    2};
 
 /* Add a step that reads the partition of a token; no step if its partitions cannot exist. */
 static enum az_status
@@ -97,6 +99,17 @@ token_add_find(struct op *op, struct db_batch *batch, const struct db_stmt *stmt
     *ret = db_batch_add_in(batch, stmt, token->bucket, day);
     db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
     return AZ_OK;
+}
+
+/* Add a step that reads the delegations to the client and the subject of the token. */
+static enum az_status
+token_add_delegated(struct op *op, struct db_batch *batch, const struct token_lookup *lookup,
+                    struct db_step **ret)
+{
+    enum az_status st = token_add_find(op, batch, &token_delegated_stmt, lookup->token, ret);
+    if (st == AZ_OK && *ret != NULL)
+        db_text(&(*ret)->params, lookup->stated);
+    return st;
 }
 
 /* A token whose row is not there, or whose secret is wrong, is unknown. So is a single-use token
@@ -195,7 +208,7 @@ token_read_delegated(struct op *op, const struct db_step *step, struct token_loo
     if (step == NULL) {
         struct db_batch *batch = db_batch_new(op);
         struct db_step *late = NULL;
-        enum az_status st = token_add_find(op, batch, &token_delegated_stmt, lookup->token, &late);
+        enum az_status st = token_add_delegated(op, batch, lookup, &late);
         if (st == AZ_OK && late != NULL)
             st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
         if (st != AZ_OK || late == NULL)
@@ -225,7 +238,7 @@ token_find_once(struct op *op, struct token_lookup *lookup)
     if (st == AZ_OK)
         st = token_add_find(op, batch, &token_find_stmt, lookup->caller_token, &caller);
     if (st == AZ_OK && op->az->delegated && !refresh)
-        st = token_add_find(op, batch, &token_delegated_stmt, lookup->token, &delegated);
+        st = token_add_delegated(op, batch, lookup, &delegated);
     if (st != AZ_OK)
         return st;
     if (lookup->join != NULL)

@@ -44,6 +44,8 @@ struct token_lookup {
     enum token_kind kind; /* TOKEN_ACCESS or TOKEN_REFRESH */
     const struct token_parts *caller_token; /* token of a Bearer caller, or NULL */
     const struct client *caller;            /* Basic caller as cached, or NULL */
+    const char *stated; /* id of the resource whose delegations are looked up by key; NULL: no such
+                           resource is named */
     /* Adds a statement to the trip, whose result the caller reads afterwards; NULL: none. The trip
      * may be made twice, and each time has its own batch. */
     void (*join)(struct db_batch *batch, void *arg);

@@ -25,20 +25,22 @@ static const struct db_stmt delegation_insert_stmt = {
     "delegation_insert",
     "WITH " UMA_OWNER " thing AS (SELECT id, $22::text[] <@ scopes AS covered FROM uma_resource"
     "  WHERE id = $19::uuid AND client = $17 AND subject = $18 FOR KEY SHARE),"
+    " provider AS (SELECT id FROM identity_provider WHERE id = $26::bigint FOR KEY SHARE),"
     " other AS (SELECT id FROM client WHERE id = $21::bigint FOR KEY SHARE),"
     " judged AS (SELECT (SELECT covered FROM thing) AS covered,"
     "  $21::bigint IS NULL OR EXISTS (SELECT 1 FROM other) AS grantee,"
     "  (SELECT count(*) FROM delegation WHERE " DELEGATION_IS_OWN " AND " DELEGATION_LIVE
     "   ) < $24::integer AS room),"
     " written AS (INSERT INTO delegation (id, grantor_client, grantor_subject, resource,"
-    "   grantee_subject, grantee_client, scopes, expires_at)"
-    "  SELECT $16::uuid, o.id, $18, $19::uuid, $20, $21::bigint, $22::text[], $23::timestamptz"
-    "  FROM owner o, judged WHERE covered AND grantee AND room RETURNING 1),"
+    "   grantee_subject, grantee_client, scopes, expires_at, grantor_idp)"
+    "  SELECT $16::uuid, o.id, $18, $19::uuid, $20, $21::bigint, $22::text[], $23::timestamptz,"
+    "  (SELECT id FROM provider) FROM owner o, judged WHERE covered AND grantee AND room"
+    "  AND ($26::bigint IS NULL OR EXISTS (SELECT 1 FROM provider)) RETURNING 1),"
     " pruned AS (DELETE FROM delegation WHERE id IN (SELECT id FROM delegation"
     "  WHERE " DELEGATION_IS_OWN " AND NOT (" DELEGATION_LIVE ")"
     "  ORDER BY id DESC OFFSET $25::integer))," UMA_NOTED
     " SELECT covered, grantee, room, EXISTS (SELECT 1 FROM written) AS made FROM judged",
-    25};
+    26};
 
 static const struct db_stmt delegation_set_end_stmt = {
     "delegation_set_end",
@@ -64,8 +66,8 @@ static const struct db_stmt delegation_get_stmt = {
 enum delegations_of_column { OF_DELEGATIONS };
 static const struct db_stmt delegations_of_stmt = {
     "delegations_of",
-    "SELECT " DELEGATED_TO_TOKEN
-    " AS delegations FROM (SELECT $1::bigint AS client, $2::text AS subject) t",
+    "SELECT " DELEGATED_TO_TOKEN " AS delegations FROM (SELECT $1::bigint AS client, $2::text AS "
+                                 "subject, NULL::uuid AS stated) t",
     2};
 
 static const struct db_stmt delegation_list_stmt = {
@@ -118,6 +120,10 @@ delegation_insert(struct op *op, const unsigned char id[UUID7_OCTETS],
     bind_end(&write.step->params, delegation->expires_ms);
     db_number(&write.step->params, DELEGATIONS_MAX);
     db_number(&write.step->params, DELEGATIONS_ENDED_MAX);
+    if (owner->provider != 0)
+        db_number(&write.step->params, owner->provider);
+    else
+        db_text(&write.step->params, NULL);
     if ((st = uma_write_run(op, &write)) != AZ_OK)
         return st;
     const PGresult *result = write.step->result;
@@ -126,7 +132,7 @@ delegation_insert(struct op *op, const unsigned char id[UUID7_OCTETS],
            : !db_get_bool(result, 0, INSERT_GRANTEE) ? DELEGATION_NO_GRANTEE
            : !db_get_bool(result, 0, INSERT_ROOM)    ? DELEGATION_FULL
            : db_get_bool(result, 0, INSERT_MADE)     ? DELEGATION_MADE
-                                                     : DELEGATION_NOBODY;
+                                                     : DELEGATION_NO_OWNER;
     return AZ_OK;
 }
 

@@ -16,31 +16,40 @@
 /* Days for which an owner can read a delegation that expired or was revoked. */
 #define DELEGATION_KEPT_DAYS 30
 
-/* Delegations of each kind, to the client and to the subject, that policy sees: the oldest, so that
- * nobody can push another's out by new ones. With the limit on the scopes of one (SCOPE_TEXT_MAX)
- * it bounds the policy input. */
+/* Delegations of each kind that policy sees: to the client, to the subject, and those of the stated
+ * resource. The oldest count, so that new ones push no other owner's out. With the limit on the
+ * scopes of one (SCOPE_TEXT_MAX) it bounds the policy input. */
 #define DELEGATIONS_SHOWN "50"
 
 #define DELEGATION_LIVE "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())"
 
 /*
  * The active delegations to the client and to the subject of the token t, as JSON for the policy
- * input, or NULL. A scope that the owner no longer registers is not delegated any more, and
- * the delegations of a disabled client rest. Two scans of an index.
+ * input, or NULL. Those of the resource t.stated, which a resource server names, are looked up by
+ * key: only the owner of a resource delegates it, so that delegations of other owners, however many
+ * they are, never hide them. A scope that the owner no longer registers is not delegated any more.
+ * The delegations of a disabled client do not count, nor those of a person whose identity provider
+ * is disabled. Three scans of an index.
  */
 #define DELEGATED_TO_TOKEN                                                                         \
     "(SELECT json_agg(json_strip_nulls(json_build_object('id', d.id, 'grantor',"                   \
-    " json_build_object('client_id', o.client_id, 'subject', d.grantor_subject), 'grantee_type',"  \
+    " json_build_object('client_id', o.client_id, 'subject', d.grantor_subject, 'registration',"   \
+    " o.registration_type, 'software_id', o.software_id), 'grantee_type',"                         \
     " CASE WHEN d.grantee_client IS NULL THEN 'subject' ELSE 'client' END,"                        \
     " 'resource_id', d.resource, 'resource_type', r.type, 'scopes', ARRAY(SELECT s FROM"           \
     " unnest(d.scopes) s WHERE s = ANY (r.scopes)), 'expires_at', instant_text(d.expires_at)))"    \
     " ORDER BY d.id) FROM"                                                                         \
     " ((SELECT * FROM delegation WHERE grantee_client = t.client AND " DELEGATION_LIVE             \
     "   ORDER BY id LIMIT " DELEGATIONS_SHOWN ")"                                                  \
-    "  UNION ALL (SELECT * FROM delegation WHERE grantee_subject = t.subject AND " DELEGATION_LIVE \
+    "  UNION (SELECT * FROM delegation WHERE resource = t.stated AND (grantee_client = t.client"   \
+    "   OR grantee_subject = t.subject) AND " DELEGATION_LIVE                                      \
+    "   ORDER BY id LIMIT " DELEGATIONS_SHOWN ")"                                                  \
+    "  UNION (SELECT * FROM delegation WHERE grantee_subject = t.subject AND " DELEGATION_LIVE     \
     "   ORDER BY id LIMIT " DELEGATIONS_SHOWN ")) d"                                               \
     " JOIN client o ON o.id = d.grantor_client AND o.enabled"                                      \
-    " JOIN uma_resource r ON r.id = d.resource)"
+    " LEFT JOIN identity_provider p ON p.id = d.grantor_idp"                                       \
+    " JOIN uma_resource r ON r.id = d.resource"                                                    \
+    " WHERE d.grantor_idp IS NULL OR p.enabled)"
 
 /* Read the same for a token that is not issued yet: the active delegations to a client and to a
  * subject, an array, or NULL. One trip. */
@@ -62,7 +71,7 @@ enum delegation_made {
     DELEGATION_BEYOND,     /* a scope is not registered for the resource */
     DELEGATION_NO_GRANTEE, /* there is no such client */
     DELEGATION_FULL,       /* the owner has DELEGATIONS_MAX active ones */
-    DELEGATION_NOBODY      /* the client of the owner was deleted a moment ago */
+    DELEGATION_NO_OWNER    /* the owner's client or identity provider was deleted a moment ago */
 };
 
 /* Store a delegation and the audit row, in one trip. */

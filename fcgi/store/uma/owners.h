@@ -13,6 +13,7 @@
 struct uma_owner {
     int64_t client;      /* client.id */
     const char *subject; /* or the client_id, if the token is the client's own */
+    int64_t provider;    /* row of the person's identity provider, or 0 */
 };
 
 /* Parameters of a write: $1 the time, $2 to $15 the audit row, $16 the id of the object, $17 and

@@ -248,7 +248,8 @@ is( ids(@got), join( ' ', sort $first, $text_id ),
     'introspection: policy sees what was delegated to the client (oauth.md "Delegation object")' );
 is_deeply(
     ( grep { $_->{id} eq $first } @got )[0],
-    {   id          => $first, grantor => { client_id => 'drive', subject => 'drive' }, grantee_type => 'client',
+    {   id          => $first, grantor => { client_id => 'drive', subject => 'drive', registration => 'ADMIN' },
+        grantee_type => 'client',
         resource_id => $thing,
         scopes      => ['view'], resource_type => 'urn:t:album', expires_at => $later =~ s/Z\z/.000Z/r },
     '... with grantor, resource, scopes and end' );
@@ -291,6 +292,37 @@ denied(
 denied(
     use_of( of_person( \@photo, 'alice', 'orders.read' ) ), 'delegation_missing',
     'control delegation: another grantee' );
+
+# ---- delegations of other owners, and the right of the owner (oauth.md 3.7, 5)
+
+my $flood =
+    'INSERT INTO delegation (id, grantor_client, grantor_subject, grantee_client, resource, scopes, created_at)'
+  . " SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $key{photo}, 'photo', $key{agent}, '%s', '{}', now()"
+  . ' FROM generate_series(1, 60) n';
+$stack->sql( sprintf $flood, register( $photo, 'see' ) );
+is( scalar( seen($agent) ), 50, 'policy sees the 50 oldest to a client' );
+oauth_ok(
+    use_of( $agent, scopes => ['view'] ), { active => true, scope => 'orders.read' },
+    '... and however many other owners make, the one that a resource server states counts (policy.md 6.5)' );
+denied(
+    use_of( $agent, resource_id => 'x' ), 'delegation_missing',
+    'control delegation: a stated resource_id that is no id' );
+$stack->sql(q{DELETE FROM delegation WHERE grantor_subject = 'photo'});
+my $by_alice = delegate( $alice, %to_agent, resource_id => $hers, scopes => ['read'] );
+my %stated   = ( resource_id => $hers, scopes => ['read'] );
+oauth_ok( use_of( $agent, %stated ), { active => true }, 'a delegation of a person counts' );
+my $provider = $stack->sql("SELECT grantor_idp FROM delegation WHERE id = '$by_alice'");
+$stack->sql("UPDATE identity_provider SET enabled = false WHERE id = $provider");
+denied( use_of( $agent, %stated ), 'delegation_missing',
+    '... but not while the identity provider of the person is disabled (oauth.md 5, "Transitions")' );
+$stack->sql("UPDATE identity_provider SET enabled = true WHERE id = $provider");
+oauth_ok( use_of( $agent, %stated ), { active => true }, '... and again when it is enabled' );
+my $gone = $stack->sql(
+    q{INSERT INTO identity_provider (idp_id, issuer) VALUES ('gone', 'https://gone.example') RETURNING id});
+$stack->sql("UPDATE delegation SET grantor_idp = $gone WHERE id = '$by_alice'");
+$stack->sql("DELETE FROM identity_provider WHERE id = $gone");
+denied( use_of( $agent, %stated ), 'delegation_missing', '... and a deleted one ends it' );
+is( $stack->sql("SELECT count(*) FROM delegation WHERE id = '$by_alice'"), 0, '... for good' );
 
 # ---- the end of a delegation
 

@@ -3,6 +3,8 @@
 # description: The use of a resource that its owner delegated to the token's subject or client.
 package svc.controls.delegation
 
+import data.svc.entitlements.bindings
+
 # A resource server states in the context that an access rests on a delegation: {"delegation":
 # {"resource_id": "...", "scopes": ["view"]}}. The delegations themselves are rows of the service. The
 # input has those to the token's subject and client that are neither revoked nor expired.
@@ -29,7 +31,15 @@ covering := [d |
 	wanted := {s | some s in scopes}
 	is_array(scopes)
 	wanted - {s | some s in d.scopes} == set()
+	is_bound(d.grantor)
 ]
+
+# A delegation counts while the client of its owner has a binding.
+is_bound(grantor) if _ := bindings.clients[grantor.client_id]
+
+is_bound(grantor) if _ := bindings.registrations[grantor.registration]
+
+is_bound(grantor) if _ := bindings.software[grantor.software_id]
 
 # A resource server that names no scopes asks for the resource as a whole. What is not an array of
 # strings is held by no delegation.
