@@ -6,8 +6,8 @@
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
-#include "managed/pattern.h"
 #include "managed/headers.h"
+#include "managed/pattern.h"
 #include "managed/reader.h"
 
 /* Largest answer of a STATIC route, in octets: it is read with every request. */

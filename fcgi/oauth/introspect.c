@@ -13,8 +13,8 @@
 #include "oauth/caller.h"
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
-#include "token/issue.h"
 #include "store/tokens/tokens.h"
+#include "token/issue.h"
 #include "token/show.h"
 
 /* clang-format off */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "http/api/operation.h"
 #include "metrics/metrics.h"
 #include "oauth/client_auth.h"
-#include "http/api/operation.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/grant.h"
 #include "oauth/grants.h"

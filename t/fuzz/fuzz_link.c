@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "fuzz/fuzz.h"
 #include "client/answer.h"
+#include "fuzz/fuzz.h"
 #include "gateway/link/need.h"
 #include "gateway/link/state.h"
 

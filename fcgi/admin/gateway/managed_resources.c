@@ -4,10 +4,10 @@
 
 #include <string.h>
 
+#include "admin/gateway/managed_resource_dto.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
-#include "admin/gateway/managed_resource_dto.h"
 #include "crypto/secret.h"
 #include "http/fetch/fetch.h"
 #include "store/gateway/resources.h"

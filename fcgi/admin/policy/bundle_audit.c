@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "admin/resource/path_id.h"
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_request.h"
+#include "admin/resource/path_id.h"
 #include "admin/resource/resource.h"
 #include "base/digits.h"
 #include "base/iso8601.h"

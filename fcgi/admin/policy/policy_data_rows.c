@@ -1,10 +1,10 @@
 /* Data rows: the list, new rows, and rows by id. */
 #include "config.h"
 
-#include "admin/resource/path_id.h"
 #include "admin/policy/policy_data.h"
 #include "admin/policy/policy_data_write.h"
 #include "admin/policy/policy_request.h"
+#include "admin/resource/path_id.h"
 #include "admin/resource/resource.h"
 
 enum az_status

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "admin/resource/path_id.h"
 #include "admin/policy/policy_refusal.h"
 #include "admin/policy/policy_request.h"
+#include "admin/resource/path_id.h"
 #include "base/buf.h"
 #include "base/json/field_rules.h"
 #include "base/json/fields.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "admin/resource/path_id.h"
-#include "http/if_match.h"
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"
+#include "http/if_match.h"
 
 static const struct admin_resource *
 resource_of(const struct request *req)

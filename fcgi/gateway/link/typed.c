@@ -6,11 +6,11 @@
 
 #include "base/query.h"
 #include "base/settings/settings.h"
-#include "crypto/secret.h"
 #include "client/answer.h"
+#include "crypto/secret.h"
 #include "gateway/link/provider.h"
-#include "gateway/upstream/fetch_failed.h"
 #include "gateway/upstream/credential.h"
+#include "gateway/upstream/fetch_failed.h"
 #include "managed/managed.h"
 #include "store/gateway/connections.h"
 

@@ -3,10 +3,10 @@
 #include "gateway/mcp/list.h"
 
 #include "base/json/jsonx.h"
+#include "gateway/caller.h"
 #include "gateway/link/account.h"
 #include "gateway/mcp/catalogue.h"
 #include "gateway/mcp/result.h"
-#include "oauth/exchange/issue_for_subject.h"
 #include "managed/auth.h"
 
 /* Return the place of a tool's resource among those of the catalogue. */

@@ -2,8 +2,8 @@
 #ifndef AZ_GATEWAY_PROXY_PROXY_PRIVATE_H
 #define AZ_GATEWAY_PROXY_PROXY_PRIVATE_H
 
+#include "gateway/caller.h"
 #include "gateway/door.h"
-#include "oauth/exchange/issue_for_subject.h"
 #include "gateway/upstream/call.h"
 #include "gateway/upstream/credential.h"
 #include "gateway/upstream/fields.h"

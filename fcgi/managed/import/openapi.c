@@ -7,8 +7,8 @@
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
-#include "managed/names.h"
 #include "managed/import/openapi_private.h"
+#include "managed/names.h"
 #include "managed/pattern.h"
 
 /* Octets of a path that a fault shows. */

@@ -38,42 +38,63 @@ end_of(const struct op *op, const struct token_row *row)
     return row->expires_at < end ? row->expires_at : end;
 }
 
-enum az_status
-gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
+/* Complete the question of an exchange of the caller's token for one of `resource`. */
+static struct issue_question
+subject_question(const struct request *req, const struct own_token *token, const char *resource,
+                 json_t *none)
 {
-    const struct gateway_bearer *holder = arg;
-    struct request *req = holder->req;
-    struct op *op = &req->op;
-    const struct token_row *row = &holder->token->lookup.row;
-    const struct question_user user = issued_user(row, holder->token->issued);
-    const struct question_exchange exchange = {
-        .type = "access_token",
-        .client_id = row->client.client_id,
-        .resource = row->resource,
-        .scopes = holder->token->scopes,
-    };
-    json_t *none = jsonx_own(op->mem, json_array());
-    const struct issue_question question = {
-        .frame = subject_frame(req, holder->token),
+    const struct token_row *row = &token->lookup.row;
+    return (struct issue_question){
+        .frame = subject_frame(req, token),
         .grant_type = TOKEN_EXCHANGE,
         .default_ttl = SUBJECT_TOKEN_SECONDS,
         .subject_id = row->subject,
-        .user = &user,
         .resource = resource,
         .scopes = none,
         .default_scopes = none,
         .ceiling = none,
-        .exchange = &exchange,
         .act = row->act,
-        .expires_before = end_of(op, row),
+        .expires_before = end_of(&req->op, row),
         .grant = row->family,
         .idp = row->family == NULL ? row->provider : 0,
     };
+}
+
+/* Return the failure of an issuance as the caller of the gateway sees it. */
+static enum az_status
+issue_failure(struct op *op, enum az_status st)
+{
+    if (st == AZ_SERVER_ERROR || st == AZ_BUSY)
+        return st;
+    if (st == AZ_UNAVAILABLE || st == AZ_POLICY_UNAVAILABLE || st == AZ_STALE)
+        return az_fail_as(&op->fault, AZ_POLICY_UNAVAILABLE, NULL);
+    return az_fail_as(&op->fault, AZ_FORBIDDEN,
+                      "Policy allows no token of this user for the authorization server of the "
+                      "resource");
+}
+
+enum az_status
+issue_for_subject(struct request *req, const struct own_token *token, const char *resource,
+                  struct token_text *ret)
+{
+    struct op *op = &req->op;
+    const struct token_row *row = &token->lookup.row;
+    const struct question_user user = issued_user(row, token->issued);
+    const struct question_exchange exchange = {
+        .type = "access_token",
+        .client_id = row->client.client_id,
+        .resource = row->resource,
+        .scopes = token->scopes,
+    };
+    json_t *none = jsonx_own(op->mem, json_array());
+    struct issue_question question = subject_question(req, token, resource, none);
     struct issued issued = {.scope = NULL};
     bool audited = false;
+    question.user = &user;
+    question.exchange = &exchange;
     if (none == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    if (issued_subject(holder->token->issued) != ISSUED_USER)
+    if (issued_subject(token->issued) != ISSUED_USER)
         return op_fail(op, AZ_USER_REQUIRED, NULL, "the record of the token's issuance is gone");
     request_fill_audit(req, 200, "allowed");
     struct audit_entry audit = req->audit; /* a row of its own; the request writes another one */
@@ -84,34 +105,5 @@ gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
     if (st == AZ_OK)
         *ret = issued.text;
     issued_done(&issued);
-    if (st == AZ_OK || st == AZ_SERVER_ERROR || st == AZ_BUSY)
-        return st;
-    if (st == AZ_UNAVAILABLE || st == AZ_POLICY_UNAVAILABLE || st == AZ_STALE)
-        return az_fail_as(&op->fault, AZ_POLICY_UNAVAILABLE, NULL);
-    return az_fail_as(&op->fault, AZ_FORBIDDEN,
-                      "Policy allows no token of this user for the authorization server of the "
-                      "resource");
-}
-
-static bool
-caller_has_gone(void *arg)
-{
-    const struct http_io *io = ((const struct gateway_bearer *) arg)->req->io;
-    return io->gone != NULL && io->gone(io);
-}
-
-struct upstream_caller
-gateway_caller(struct gateway_bearer *bearer)
-{
-    const struct token_row *row = &bearer->token->lookup.row;
-    return (struct upstream_caller){
-        .subject = row->idp != NULL ? row->subject : NULL,
-        .idp = row->idp,
-        .client_id = row->client.client_id,
-        .act = row->act,
-        .flow_id = row->flow_id,
-        .make_token = gateway_subject_token,
-        .gone = caller_has_gone,
-        .arg = bearer,
-    };
+    return st == AZ_OK ? AZ_OK : issue_failure(op, st);
 }

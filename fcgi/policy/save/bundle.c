@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
-#include "policy/save/archive.h"
 #include "policy/rows/cedar_data.h"
+#include "policy/save/archive.h"
 #include "policy/save/bundle_conflicts.h"
 #include "policy/save/cedar_data_check.h"
 

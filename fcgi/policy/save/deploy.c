@@ -7,8 +7,8 @@
 #include "base/json/jsonx.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
-#include "policy/save/deploy_private.h"
 #include "policy/save/cedar_data_check.h"
+#include "policy/save/deploy_private.h"
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
 

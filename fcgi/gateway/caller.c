@@ -1,0 +1,36 @@
+#include "config.h"
+
+#include "gateway/caller.h"
+
+#include "http/request.h"
+#include "oauth/exchange/issue_for_subject.h"
+
+static enum az_status
+make_token(void *arg, const char *resource, struct token_text *ret)
+{
+    const struct gateway_bearer *bearer = arg;
+    return issue_for_subject(bearer->req, bearer->token, resource, ret);
+}
+
+static bool
+caller_has_gone(void *arg)
+{
+    const struct http_io *io = ((const struct gateway_bearer *) arg)->req->io;
+    return io->gone != NULL && io->gone(io);
+}
+
+struct upstream_caller
+gateway_caller(struct gateway_bearer *bearer)
+{
+    const struct token_row *row = &bearer->token->lookup.row;
+    return (struct upstream_caller){
+        .subject = row->idp != NULL ? row->subject : NULL,
+        .idp = row->idp,
+        .client_id = row->client.client_id,
+        .act = row->act,
+        .flow_id = row->flow_id,
+        .make_token = make_token,
+        .gone = caller_has_gone,
+        .arg = bearer,
+    };
+}
