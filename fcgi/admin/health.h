@@ -4,6 +4,8 @@
 
 #include "http/route.h"
 
+/* Answer that the process runs, and if it can serve: 200 or 503 with the parts (gateway-admin.md
+ * 7). */
 enum az_status health_live_handle(struct request *req);
 enum az_status health_ready_handle(struct request *req);
 

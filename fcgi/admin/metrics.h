@@ -4,6 +4,7 @@
 
 #include "http/request.h"
 
+/* Answer GET /metrics in the text format of Prometheus (gateway-admin.md 7.1). */
 enum az_status metrics_handle(struct request *req);
 
 #endif

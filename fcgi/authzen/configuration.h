@@ -4,6 +4,7 @@
 
 #include "http/route.h"
 
+/* Answer with the metadata of the policy decision point (AuthZEN 1.0, section 9). */
 enum az_status authzen_configuration_handle(struct request *req);
 
 #endif

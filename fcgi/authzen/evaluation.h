@@ -8,6 +8,7 @@
  */
 extern const struct route_credential credential_authzen;
 
+/* Decide one access evaluation, and a batch of them (AuthZEN 1.0). */
 enum az_status evaluation_handle(struct request *req);
 enum az_status evaluations_handle(struct request *req);
 

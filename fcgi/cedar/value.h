@@ -58,6 +58,8 @@ struct cedar_value {
     };
 };
 
+/* Compare two texts octet by octet; true if a text is the word; true if two entity uids are equal.
+ */
 int cedar_text_compare(struct cedar_text a, struct cedar_text b);
 bool cedar_text_is(struct cedar_text a, const char *word);
 bool cedar_uid_equal(const struct cedar_uid *a, const struct cedar_uid *b);

@@ -148,8 +148,9 @@ const struct field_table managed_auth_table = FIELD_TABLE("UpstreamAuth", auth_f
 
 /* clang-format on */
 
-bool
-managed_auth_type_of(const char *word, enum managed_auth_type *ret)
+/* Read the type that a word names; false: the word names none. */
+static bool
+auth_type_of(const char *word, enum managed_auth_type *ret)
 {
     for (unsigned i = 0; word != NULL && i < MANAGED_AUTH_TYPES; i++)
         if (strcmp(type_words[i], word) == 0) {
@@ -182,7 +183,7 @@ reader_auth(struct reader *reader, const json_t *object)
         return;
     reader->at = "upstreamAuth.";
     bool good = reader_fields(reader, &managed_auth_table, object, &raw)
-                && managed_auth_type_of(raw.auth.type_name, &raw.auth.type);
+                && auth_type_of(raw.auth.type_name, &raw.auth.type);
     if (good) {
         *auth = raw.auth;
         reader->at = "upstreamAuth.privateKeyJwt.";

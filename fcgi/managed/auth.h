@@ -17,9 +17,6 @@ struct managed_secret_row {
 };
 extern const struct managed_secret_row managed_secret_rows[MANAGED_SECRETS_MAX];
 
-/* Return the type for a word; false: there is none. */
-bool managed_auth_type_of(const char *word, enum managed_auth_type *ret);
-
 /* True if the credential is shared by all callers: the upstream's refusal is an error of the
  * resource, not of a caller. */
 bool managed_auth_is_shared(enum managed_auth_type type);

@@ -67,15 +67,6 @@ managed_pin_of(const char *word)
     return place_of_word(pins, MANAGED_PINS, word);
 }
 
-const struct managed_tool *
-managed_tool_find(const struct managed_resource *resource, const char *single_name)
-{
-    for (size_t i = 0; i < resource->tools; i++)
-        if (resource->tool[i].served && strcmp(resource->tool[i].single_name, single_name) == 0)
-            return &resource->tool[i];
-    return NULL;
-}
-
 /* True if the pin lets a tool of an MCP upstream be served. */
 static bool
 pin_lets_pass(const struct managed_resource *resource, enum managed_pin pin)

@@ -224,10 +224,6 @@ enum managed_upstream managed_upstream_of(const char *word);
 enum managed_status managed_status_of(const char *word);
 enum managed_pin managed_pin_of(const char *word);
 
-/* Return the tool that is served under a name at /gateway/mcp/{name}; NULL: there is none. */
-const struct managed_tool *managed_tool_find(const struct managed_resource *resource,
-                                             const char *single_name);
-
 /* True if a tool is served: enabled, not held back by toolFilter, its route or its pin.
  * managed_read() stores the result in tool->served. */
 bool managed_tool_is_served(const struct managed_resource *resource,

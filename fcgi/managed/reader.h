@@ -69,6 +69,7 @@ field_rule_fn managed_pointer_rule; /* JSON Pointer (RFC 6901) */
 field_rule_fn managed_word_rule;    /* letters, digits and ._- */
 field_rule_fn managed_object_rule;  /* an object with a limited number of members */
 
+/* Read a member of the document into reader->resource; faults are told by their places. */
 void reader_routes(struct reader *reader, const json_t *routes);
 void reader_tools(struct reader *reader, const json_t *tools);
 void reader_auth(struct reader *reader, const json_t *auth);

@@ -10,6 +10,7 @@ extern const struct route_param introspect_params[];
  * together with the token asked about. */
 extern const struct route_credential credential_introspect;
 
+/* Answer POST /introspect (RFC 7662): evaluation 2 decides if the token is shown as active. */
 enum az_status introspect_handle(struct request *req);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "http/route.h"
 
+/* Answer with the metadata of the server (RFC 8414, OpenID Connect Discovery) and with its keys. */
 enum az_status discovery_handle(struct request *req);
 enum az_status jwks_handle(struct request *req);
 

@@ -22,12 +22,13 @@ enum az_status session_cookie_make(struct request *req, unsigned char ret_hash[S
 /* Tell the browser to forget the session. */
 void session_cookie_drop(struct request *req);
 
+#define SESSION_FORM_TOKEN_SIZE (B64URL_LENGTH(SHA256_OCTETS) + 1)
+
 /*
  * Make a token for one of our forms. Only this browser's session and this `purpose` give the same
  * token, so no other site can post the form. It is derived from the cookie, so nothing is stored.
  * False: no session cookie.
  */
-#define SESSION_FORM_TOKEN_SIZE (B64URL_LENGTH(SHA256_OCTETS) + 1)
 bool session_form_token(const struct request *req, const char *purpose,
                         char ret[SESSION_FORM_TOKEN_SIZE]);
 

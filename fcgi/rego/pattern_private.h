@@ -100,6 +100,7 @@ int pattern_read_escaped(struct pattern_reader *reader);
 /* True for ASCII letters and digits. */
 bool pattern_is_alphanumeric(char c);
 
+/* True if the set has the code point. */
 static inline bool
 pattern_set_has(const struct character_set *set, uint32_t point)
 {

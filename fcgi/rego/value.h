@@ -66,6 +66,7 @@ void *rego_take(struct rego_arena *arena, size_t octets);
 
 extern const struct rego_value rego_null, rego_true, rego_false, rego_empty_string;
 
+/* Return the shared value of a boolean. */
 static inline const struct rego_value *
 rego_boolean(bool boolean)
 {

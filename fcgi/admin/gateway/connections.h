@@ -7,6 +7,7 @@
 
 extern const struct route_param connections_params[];
 
+/* Handle GET and DELETE of the accounts that people connected to managed resources. */
 enum az_status connections_list_handle(struct request *req);
 enum az_status connections_delete_handle(struct request *req);
 

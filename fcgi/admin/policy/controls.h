@@ -5,6 +5,7 @@
 
 #include "http/route.h"
 
+/* Answer with the catalogue of controls, with the rows that set them, and with one control. */
 enum az_status controls_list_handle(struct request *req);
 enum az_status controls_settings_handle(struct request *req);
 enum az_status control_get_handle(struct request *req);

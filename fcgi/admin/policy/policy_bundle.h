@@ -6,6 +6,7 @@
 #include "http/route.h"
 #include "policy/save/deploy.h"
 
+/* Deploy the rules and rows of the body as one save. */
 enum az_status policy_bundle_deploy_handle(struct request *req);
 
 /*

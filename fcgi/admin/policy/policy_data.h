@@ -9,12 +9,14 @@
 /* The parameter `dataKey`: of the list a filter, of the row of a key required. */
 extern const struct route_param policy_data_params[], policy_data_key_params[];
 
+/* Handle the data row that the parameter `dataKey` names, and the schema of a key. */
 enum az_status policy_data_get_handle(struct request *req);
 enum az_status policy_data_put_handle(struct request *req);
 enum az_status policy_data_patch_handle(struct request *req);
 enum az_status policy_data_delete_handle(struct request *req);
 enum az_status policy_data_schema_handle(struct request *req);
 
+/* Handle the collection of data rows, and a row by its id. */
 enum az_status policy_data_list_handle(struct request *req);
 enum az_status policy_data_create_handle(struct request *req);
 enum az_status policy_data_row_get_handle(struct request *req);

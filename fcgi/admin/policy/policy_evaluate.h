@@ -37,6 +37,7 @@ const char *policy_evaluate_path_fault(const char *path);
  */
 json_t *policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *after);
 
+/* Try an input document, or decide a stored one again (policy.md 6.2). */
 enum az_status policy_evaluate_handle(struct request *req);
 
 /* PolicyEvaluationRequest: the members of the body. */

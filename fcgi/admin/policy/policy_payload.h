@@ -3,9 +3,9 @@
 #ifndef AZ_ADMIN_POLICY_POLICY_PAYLOAD_H
 #define AZ_ADMIN_POLICY_POLICY_PAYLOAD_H
 
-#include "base/json/fields.h"
 #include <jansson.h>
 
+#include "base/json/fields.h"
 #include "http/request.h"
 #include "store/policy/policy_rows.h"
 

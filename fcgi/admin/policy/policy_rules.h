@@ -8,6 +8,8 @@
 
 extern const struct route_param policy_rules_params[];
 
+/* Handle the collection of policy rules, and a rule by its id or its path. Writes are saves that
+ * the engines must accept. */
 enum az_status policy_rules_list_handle(struct request *req);
 enum az_status policy_rules_create_handle(struct request *req);
 enum az_status policy_rule_get_handle(struct request *req);

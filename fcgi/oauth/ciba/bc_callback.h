@@ -5,6 +5,7 @@
 
 #include "http/request.h"
 
+/* Take the answer of an identity provider to a backchannel request (gateway-admin.md 4.2). */
 enum az_status bc_callback_handle(struct request *req);
 
 #endif

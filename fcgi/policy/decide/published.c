@@ -10,9 +10,11 @@
 /* Nesting of a row; the schemas of the rows that are read here need far less. */
 #define PUBLISHED_DEPTH_MAX 32
 
-enum az_status
-published_parse(struct op *op, TALLOC_CTX *mem, const char *data_key, const char *payload,
-                json_t **ret)
+/* Parse the payload of such a row, which policy_published_fetch() returned; *ret is owned by mem.
+ * A payload of NULL is no row. AZ_SERVER_ERROR: the payload is not JSON. */
+static enum az_status
+parse_payload(struct op *op, TALLOC_CTX *mem, const char *data_key, const char *payload,
+              json_t **ret)
 {
     const char *why = NULL;
     *ret = NULL;
@@ -28,7 +30,7 @@ published_row(struct op *op, const char *data_key, json_t **ret)
 {
     const char *revision, *payload;
     enum az_status st = policy_published_fetch(op, data_key, NULL, &revision, &payload);
-    return st == AZ_OK ? published_parse(op, op->mem, data_key, payload, ret) : st;
+    return st == AZ_OK ? parse_payload(op, op->mem, data_key, payload, ret) : st;
 }
 
 static enum az_status
@@ -40,7 +42,7 @@ make_published(struct op *op, const char *data_key, const char *revision, const 
         || (revision != NULL && (made->revision = talloc_strdup(made, revision)) == NULL))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *ret = made;
-    return published_parse(op, made, data_key, payload, &made->row);
+    return parse_payload(op, made, data_key, payload, &made->row);
 }
 
 enum az_status

@@ -11,11 +11,6 @@
  * such row. One trip. */
 enum az_status published_row(struct op *op, const char *data_key, json_t **ret);
 
-/* Parse the payload of such a row, which policy_published_fetch() returned; *ret is owned by mem.
- * A payload of NULL is no row. AZ_SERVER_ERROR: the payload is not JSON. */
-enum az_status published_parse(struct op *op, TALLOC_CTX *mem, const char *data_key,
-                               const char *payload, json_t **ret);
-
 /* A row as published with one revision. */
 struct published {
     const char *revision; /* NULL: nothing is published yet */
