@@ -62,15 +62,17 @@ static const struct { const char *text; int64_t wanted; const char *name; } expi
     {NULL, 300, "not sent: the setting"},
     {"30", 30, "the smallest"},
     {"600", 600, "the largest"},
-    {"29", 0, "one less"},
-    {"601", 0, "one more"},
+    {"29", 30, "one less is cut to the smallest (CIBA Core 7.1)"},
+    {"1", 30, "the least positive integer is cut too"},
+    {"601", 600, "one more is cut to the largest (CIBA Core 7.1)"},
     {"0", 0, "zero"},
     {"-30", 0, "a negative number"},
     {"+30", 0, "a sign"},
     {"30.0", 0, "a fraction"},
     {" 30", 0, "a blank"},
-    {"4294967326", 0, "30 beyond 32 bits"},
-    {"18446744073709551646", 0, "30 beyond 64 bits"},
+    {"", 0, "an empty text"},
+    {"4294967326", 600, "30 beyond 32 bits"},
+    {"18446744073709551646", 600, "30 beyond 64 bits"},
 };
 
 static const struct { const char *status; bool approves; } words[] = {

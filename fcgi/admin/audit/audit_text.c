@@ -84,6 +84,20 @@ audit_text_json(struct buf *out, const struct audit_row *row)
     buf_append_char(out, '}');
 }
 
+/* True if a spreadsheet may take the text for a formula. With East Asian settings the full-width
+ * forms of = + - @ (U+FF1D, U+FF0B, U+FF0D, U+FF20) begin one too. */
+static bool
+is_formula(const char *text)
+{
+    static const char *const signs[] = {
+        "=",           "+", "-", "@", "\t", "\r", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+        "\xef\xbc\xa0"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Append a cell in quotes; NULL is an empty cell. */
 static void
 append_cell(struct buf *out, const char *text)
@@ -92,7 +106,7 @@ append_cell(struct buf *out, const char *text)
     if (text == NULL)
         return;
     buf_append_char(out, '"');
-    if (*text != '\0' && strchr("=+-@\t\r", *text) != NULL)
+    if (is_formula(text))
         buf_append_char(out, '\'');
     for (size_t length; *text != '\0'; text += length) {
         length = strcspn(text, "\"");

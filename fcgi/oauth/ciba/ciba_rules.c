@@ -51,11 +51,11 @@ bool
 ciba_expiry_read(const char *text, int64_t otherwise, int64_t *ret)
 {
     int64_t seconds = otherwise;
+    size_t length = text != NULL ? strlen(text) : 0;
     if (text != NULL
-        && (!digits_read(text, SETTINGS_AUTH_REQ_MOST, &seconds)
-            || seconds < SETTINGS_AUTH_REQ_LEAST))
+        && (digits_take(text, length, SETTINGS_AUTH_REQ_MOST, &seconds) != length || seconds < 1))
         return false;
-    *ret = seconds;
+    *ret = text != NULL && seconds < SETTINGS_AUTH_REQ_LEAST ? SETTINGS_AUTH_REQ_LEAST : seconds;
     return true;
 }
 

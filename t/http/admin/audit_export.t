@@ -23,7 +23,9 @@ sub export {
 }
 
 # A caller chooses these values, and a spreadsheet would take some of them for formulas.
-my @agents = ( q{=cmd|' /C calc'!A0}, '+1+1', '-2+3', '@SUM(A1)', "\tx", 'a "quoted", text', "plain", q{'=1+1} );
+my @agents = (
+    q{=cmd|' /C calc'!A0}, '+1+1',          '-2+3',          '@SUM(A1)', "\tx", 'a "quoted", text', "plain", q{'=1+1},
+    "\xef\xbc\x9d1+1",     "\xef\xbc\x8b1", "\xef\xbc\x8d1", "\xef\xbc\xa0SUM(A1)", "\xef\xbc\x9e1" );
 for my $agent (@agents) {
     $stack->http->post(
         '/token', headers => [ 'User-Agent' => $agent, Authz::Client::basic(@crm) ],
@@ -93,12 +95,14 @@ is_deeply(
     [ map { JSON::PP->new->utf8->decode( $_->[ $at{policyInput} ] ) } grep { $_->[ $at{policyInput} ] ne '' } @cells ],
     [ map { $_->{policyInput} } grep { $_->{policyInput} } @rows ], '... with the documents as JSON' );
 for my $agent (@agents) {
-    my $seen  = $agent =~ s/\A\s+//r;                       # a header has no blanks at its ends
-    my $want  = $seen  =~ /\A[=+\-@]/ ? "'$seen" : $seen;
+    my $seen  = $agent =~ s/\A\s+//r;    # a header has no blanks at its ends
+    my $want  = $seen  =~ /\A(?:[=+\-@]|\xef\xbc[\x9d\x8b\x8d\xa0])/ ? "'$seen" : $seen;
     my @found = grep { $_->[ $at{userAgent} ] eq $want } @cells;
     ok( scalar @found, "audit export: the cell of the User-Agent $seen is $want (CSV injection)" );
 }
-unlike( $csv->body, qr/(?:^|,)"?[=+\-@\t]/m, 'audit export: no cell begins like a formula' );
+unlike(
+    $csv->body, qr/(?:^|,)"?(?:[=+\-@\t]|\xef\xbc[\x9d\x8b\x8d\xa0])/m,
+    'audit export: no cell begins like a formula' );
 
 # ---- filters
 
