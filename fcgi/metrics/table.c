@@ -34,8 +34,8 @@ static const char *const engine_outcomes[] = {"answered", "failed", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
 /* Categories of reasons (policy/decide/decision.c). */
 static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};
-/* Types of grants (oauth/grants.c). */
-static const char *const grants[] = {"client_credentials", "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange", "urn:openid:params:grant-type:ciba", "other", NULL};
+/* Types of grants, written by contrib/lib/grants from oauth/grants.c. */
+static const char *const grants[] = {"client_credentials", "authorization_code", "refresh_token", "urn:openid:params:grant-type:ciba", "urn:ietf:params:oauth:grant-type:token-exchange", "other", NULL};
 static const char *const upstream_types[] = {"REST", "MCP", NULL};
 /* Outcomes of calls (gateway/upstream/call.c). */
 static const char *const upstream_outcomes[] = {"answered", "failed", "unreachable", "timeout", "invalid", "refused", NULL};

@@ -84,17 +84,18 @@ audit_text_json(struct buf *out, const struct audit_row *row)
     buf_append_char(out, '}');
 }
 
-/* True if a spreadsheet may read a cell as a formula (OWASP, CSV injection). Some locales take the
- * full-width signs U+FF0B, U+FF0D, U+FF1D and U+FF20 for + - = @. */
+/* True if a spreadsheet may take the text for a formula. With East Asian settings the full-width
+ * forms of = + - @ (U+FF1D, U+FF0B, U+FF0D, U+FF20) begin one too. */
 static bool
 is_formula(const char *text)
 {
-    static const char *const wide[] = {"\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\x9d",
-                                       "\xef\xbc\xa0", NULL};
-    for (size_t i = 0; wide[i] != NULL; i++)
-        if (strncmp(text, wide[i], 3) == 0)
+    static const char *const signs[] = {
+        "=",           "+", "-", "@", "\t", "\r", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+        "\xef\xbc\xa0"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
             return true;
-    return *text != '\0' && strchr("=+-@\t\r", *text) != NULL;
+    return false;
 }
 
 /* Append a cell in quotes; NULL is an empty cell. */

@@ -15,8 +15,9 @@ void audit_text_json(struct buf *out, const struct audit_row *row);
 
 /*
  * Append a line of CSV (RFC 4180) with the members of AuditLogDto, or the line with their names.
- * A spreadsheet would run a cell that begins with = + - @ or a tab as a formula, and a caller
- * chooses User-Agent, scope and names; such a cell gets an apostrophe in front.
+ * A spreadsheet would run a cell that begins with = + - @, one of their full-width forms, or a
+ * tab as a formula, and a caller chooses User-Agent, scope and names; such a cell gets an
+ * apostrophe in front.
  */
 void audit_text_csv(struct buf *out, const struct audit_row *row);
 void audit_text_csv_head(struct buf *out);

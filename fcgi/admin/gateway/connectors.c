@@ -163,6 +163,7 @@ struct installation {
     const struct managed_manifest *manifest;
     const struct connector_install *install;
     struct json_shown shown;
+    bool taken; /* another installation of the connector came first */
 };
 
 /* Store the connector, its resource and its policy data inside the open transaction. */
@@ -184,9 +185,23 @@ connector_store(struct op *op, void *arg)
     if (columns == NULL || (row.columns = jsonx_dump(req->op.mem, columns)) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = json_rows_insert(op, &connectors_rows, &row, &new->shown);
+    new->taken = st == AZ_CONFLICT;
     if (st == AZ_OK && policy != NULL)
         st = connector_policy_write(op, manifest->id, policy);
     return st == AZ_OK ? create_resource(req, manifest, install) : st;
+}
+
+/* Answer as an install of a connector that is there does, after another request installed it in
+ * the meantime (specification 4.12). */
+static enum az_status
+show_installed(struct request *req)
+{
+    struct json_shown shown = {.dto = NULL};
+    az_fault_clear(&req->op.fault);
+    enum az_status st = json_rows_fetch(&req->op, &connectors_rows, req->path_value[0], &shown);
+    if (st == AZ_OK && shown.dto == NULL)
+        return op_fail(&req->op, AZ_CONFLICT, "The connector was removed meanwhile", NULL);
+    return st == AZ_OK ? respond_json_text(req, 200, shown.dto) : st;
 }
 
 static enum az_status
@@ -205,6 +220,8 @@ install_new(struct request *req, const struct connector_install *install)
         st = connector_policy_save(req, connector_store, &new);
     else if ((st = db_begin(&req->op)) == AZ_OK)
         st = db_end(&req->op, connector_store(&req->op, &new));
+    if (st == AZ_CONFLICT && new.taken)
+        return show_installed(req);
     return st == AZ_OK ? respond_json_text(req, 201, new.shown.dto) : st;
 }
 

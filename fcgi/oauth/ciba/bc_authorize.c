@@ -19,6 +19,9 @@
 #include "oauth/parameters.h"
 #include "store/tokens/tokens.h"
 
+_Static_assert(SETTINGS_AUTH_REQ_LEAST == 30 && SETTINGS_AUTH_REQ_MOST == 600,
+               "the help of requested_expiry says the limits");
+
 /* clang-format off */
 const struct route_param bc_authorize_params[] = {
     {.name = "login_hint", .required = true, .help = "The person who must approve: a verified e-mail address, a sub of this service, or idpId:sub with the sub at the identity provider"},
@@ -28,7 +31,7 @@ const struct route_param bc_authorize_params[] = {
     {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
     {.name = "authorization_details", .help = "JSON array of details (RFC 9396)"},
     {.name = "binding_message", .help = "Text of at most 64 visible characters that the person sees on both devices"},
-    {.name = "requested_expiry", .help = "Whole seconds in which the person must answer; less than 30 count as 30, more than 600 as 600"},
+    {.name = "requested_expiry", .min = 1, .max = INT64_MAX, .help = "Seconds in which the person must answer; less than 30 counts as 30, more than 600 as 600"},
     CLIENT_AUTH_PARAMS,
     {.name = NULL},
 };
@@ -85,8 +88,8 @@ read_limits(struct asking *asking)
     asking->binding_message = message;
     if (!ciba_expiry_read(request_param(req, "requested_expiry"),
                           req->op.az->cfg->auth_req_validity, &asking->expires_in))
-        return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "requested_expiry must be a positive integer", NULL);
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "requested_expiry must be a positive integer",
+                       NULL);
     return AZ_OK;
 }
 

@@ -50,11 +50,10 @@ _Static_assert(BINDING_MESSAGE_MAX == 64, "the text of ciba_binding_fault() says
 bool
 ciba_expiry_read(const char *text, int64_t otherwise, int64_t *ret)
 {
-    size_t length = text != NULL ? strlen(text) : 0;
     int64_t seconds = otherwise;
+    size_t length = text != NULL ? strlen(text) : 0;
     if (text != NULL
-        && (length == 0 || digits_take(text, length, SETTINGS_AUTH_REQ_MOST, &seconds) != length
-            || seconds == 0))
+        && (digits_take(text, length, SETTINGS_AUTH_REQ_MOST, &seconds) != length || seconds < 1))
         return false;
     *ret = text != NULL && seconds < SETTINGS_AUTH_REQ_LEAST ? SETTINGS_AUTH_REQ_LEAST : seconds;
     return true;

@@ -23,9 +23,9 @@ bool ciba_hint_read(TALLOC_CTX *mem, const char *text, struct ciba_hint *ret);
  * see all of it. */
 const char *ciba_binding_fault(const char *text);
 
-/* Read requested_expiry (NULL: not sent), in seconds; `otherwise` is the configured lifetime.
- * A number outside the limits of settings.h becomes the nearest one, because the server chooses the
- * lifetime (CIBA Core 7.1). False: not a positive integer. */
+/* Read requested_expiry (NULL: not sent), in seconds; `otherwise` is the configured lifetime. A
+ * number outside the limits of settings.h becomes the nearest one within them: CIBA Core 7.1 leaves
+ * the lifetime to the server. False: not a positive integer. */
 bool ciba_expiry_read(const char *text, int64_t otherwise, int64_t *ret);
 
 /*

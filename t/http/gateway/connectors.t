@@ -69,6 +69,33 @@ is( uninstall('github')->status,                      204,      'uninstall: 204 
 is( uninstall('github')->status,                      404,      '... then 404' );
 is( install('none')->status,                          404,      'install: unknown is 404' );
 
+# Another install that is not committed yet holds the row: ours waits for it.
+{
+    my $holder = Authz::Process->start(
+        name    => 'holder',
+        env     => { PGAPPNAME => 'holder' },
+        command => [
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
+            $Authz::Postgres::PORT,
+            '-d', $stack->{database}, '-c',
+            q{INSERT INTO connector (id, version, manifest, settings)}
+              . q{ SELECT 'github', '1', '{"id":"github","name":"GitHub","category":"dev"}', '{}' FROM (SELECT pg_sleep(0)) s;}
+              . q{ SELECT pg_sleep(2)} ] );
+    Authz::Process::until_true(
+        30,
+        sub {
+            sql(q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'})
+              > 0;
+        } );
+    my $second = install('github');
+    admin_ok(
+        $second, 200, { id => 'github', installed => JSON::PP::true },
+        'two installs at once: the one that came second is answered 200 (specification 4.12)' );
+    $holder->wait(10);
+    is( sql(q{SELECT count(*) FROM connector WHERE id = 'github'}), 1, '... and the connector is there once' );
+    uninstall('github');
+}
+
 my %secret = ( clientSecret => 'a-secret-of-the-test' );
 for my $case (
     [   { settings => { clientId => 'x' }, createResources => JSON::PP::true }, 'settings.clientSecret',

@@ -15,11 +15,11 @@ type_ok if {
 }
 
 # Grants that prove only the client itself, or act for a user who is not present. A client that cannot
-# keep a secret must not use them.
+# keep a secret must not use them. contrib/lib/grants writes the set from the table of grants.
 confidential_only := {
 	"client_credentials",
-	"urn:ietf:params:oauth:grant-type:token-exchange",
 	"urn:openid:params:grant-type:ciba",
+	"urn:ietf:params:oauth:grant-type:token-exchange",
 }
 
 # The row has one member. The check passes only if the member is absent or lists the method.

@@ -1,0 +1,50 @@
+#!/usr/bin/perl
+# The names of grants come from one table, fcgi/oauth/grants.c: contrib/lib/grants writes them elsewhere.
+use strict;
+use warnings;
+
+use File::Basename ();
+use File::Copy     ();
+use File::Path     ();
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Web     ();
+
+my @WRITTEN = qw(fcgi/metrics/table.c etc/policy/schemas/svc.entitlements.bindings.json
+  etc/policy/schemas/svc.operator.controls.public_client_policy.json etc/policy/svc/controls/client.rego);
+
+sub run_in {
+    my ( $top, @option ) = @_;
+    return Authz::Process->run( name => 'grants', command => [ "$top/contrib/lib/grants", @option ] );
+}
+
+my ( $status, $text ) = run_in( Authz::Path::source(), '--check' );
+is( $status, 0,  'each list of grants is that of fcgi/oauth/grants.c; if not, run contrib/lib/grants' );
+is( $text,   '', '... and no file differs' );
+
+# A grant more, in a copy: a row in grants.c is enough.
+my $copy = Authz::Process::directory() . '/grants';
+for my $file ( @WRITTEN, 'fcgi/oauth/grants.c', 'fcgi/oauth/grant.h', 'contrib/lib/grants' ) {
+    File::Path::make_path( File::Basename::dirname("$copy/$file") );
+    File::Copy::cp( Authz::Path::source($file), "$copy/$file" ) or die "$file: $!";
+}
+my $table = Authz::Web::edit("$copy/fcgi/oauth/grants.c");
+my $row =
+  qq[        .type = "urn:example:grant",\n        .issue = grant_example,\n        .confidential_only = true,\n];
+$table =~ s/^(const struct grant grant_table\[\] = \{\n    \{\n)/$1$row    }, {\n/m or die 'grants.c has another form';
+open my $out, '>', "$copy/fcgi/oauth/grants.c" or die $!;
+print {$out} $table;
+close $out or die $!;
+
+( $status, $text ) = run_in( $copy, '--check' );
+isnt( $status, 0, 'a grant that the lists lack is found' );
+is( $text, join( q{}, map {"$_\n"} @WRITTEN ), '... in each file that has a list' );
+( $status, $text ) = run_in($copy);
+is( $status, 0, 'contrib/lib/grants writes it' );
+like( Authz::Web::edit("$copy/$_"), qr/"urn:example:grant"/, "... in $_" ) for @WRITTEN;
+( $status, $text ) = run_in( $copy, '--check' );
+is( $status, 0, '... and no list differs then' );
+
+done_testing;
