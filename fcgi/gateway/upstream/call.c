@@ -226,18 +226,26 @@ replace_credential(struct sending *sending, const json_t *challenge)
     return st;
 }
 
-/* Fail because the upstream refuses the credential. A caller chooses what it asks for, so its
- * refusal only counts; that of the service's own request is the operator's affair at once. */
+/* Record a 401 of the shared credential. A caller chooses what it asks for, so its refusal only
+ * counts. That of the service's own request (a sync) is an error while nothing has ever worked. */
+static void
+note_refusal(struct op *op, const struct managed_resource *resource, bool by_caller)
+{
+    const char *reason = managed_event_reason(MANAGED_CALL_REFUSED);
+    log_text(AZ_SEV_WARN, "gateway", "%s: %s", resource->name, reason);
+    if (by_caller)
+        resource_event(op, resource, MANAGED_CALL_REFUSED, NULL);
+    else if (resource->status == MANAGED_PENDING)
+        resource_event(op, resource, MANAGED_AUTH_REFUSED, NULL);
+    else
+        resource_event(op, resource, MANAGED_SYNC_FAILED, reason);
+}
+
 static enum az_status
 fail_refused(struct sending *sending, int status, bool counts)
 {
     if (counts)
-        log_text(AZ_SEV_WARN, "gateway", "%s: the upstream answers the shared credential with %d",
-                 sending->call->resource->name, status);
-    if (counts)
-        resource_event(sending->op, sending->call->resource,
-                       sending->call->caller != NULL ? MANAGED_CALL_REFUSED : MANAGED_AUTH_REFUSED,
-                       NULL);
+        note_refusal(sending->op, sending->call->resource, sending->call->caller != NULL);
     return op_fail(sending->op, AZ_UPSTREAM_AUTH, NULL,
                    "upstream %s refuses the credential with %d", sending->origin.origin, status);
 }
