@@ -182,6 +182,14 @@ like( text_of($more), qr/does not let the connected account do this/, '... which
 is( call( 'ann', 'notes__get', { id => '1' }, %urls )->{isError}, $true, '... and no further link' );
 $upstream->behave;
 ok( !call( 'ann', 'notes__get', { id => '1' }, %urls )->{isError}, '... the account works for other calls' );
+my ($shown) = ( $upstream->seen('api') )[-1]{'header:authorization'} =~ /(at-\w+)/;
+$upstream->misbehave( api => { status => 403, challenge => qq{Bearer error="insufficient_scope", scope="$shown"} } );
+unlike( text_of( call( 'ann', 'notes__get', { id => '1' }, %urls ) ),
+    qr/\Q$shown\E/, 'a challenge that repeats the credential does not reach the caller' );
+$upstream->behave;
+@hop = $browser{ann}->submit(
+    $browser{ann}->get( ( question( call( 'ann', 'notes__get', { id => '1' }, %urls ) ) )[1] ),
+    button => [ decision => 'connect' ] );
 
 my $typed = call( 'ann', 'keyed__get', { id => '1' }, %urls );
 is( $typed->{resultType}, 'input_required', 'user_secret: input_required' ) or diag text_of($typed);
