@@ -14,10 +14,9 @@ enum managed_event {
     MANAGED_PROBE_FAILED, /* it did not */
     MANAGED_CALL_OK,      /* it answered a call */
     MANAGED_CALL_FAILED,  /* it did not, or its answer was a failure */
-    MANAGED_CALL_REFUSED, /* it answered the call of a caller with 401, and the credential is shared
-                           */
-    MANAGED_AUTH_REFUSED, /* its token endpoint refused this service, or it refused a request of the
-                             service itself (a sync) with 401; also if there is no credential */
+    MANAGED_CALL_REFUSED, /* it refused the shared credential of a caller's call with 401 */
+    MANAGED_AUTH_REFUSED, /* it refused that of the first sync with 401, its token endpoint refused
+                             this service, or there is no credential */
     MANAGED_SYNC_OK,      /* its tools were read, and none waits for approval */
     MANAGED_SYNC_CHANGED, /* its tools were read, and some wait for approval */
     MANAGED_SYNC_FAILED,  /* its tools could not be read */

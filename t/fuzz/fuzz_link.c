@@ -1,5 +1,5 @@
 /* Texts of browsers and upstreams for links of accounts: the state, return_to, and the answer of a
- * token endpoint. The first octet names one of them. */
+ * token endpoint, the challenge of an upstream. The first octet names one of them. */
 #include "config.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "gateway/link/need.h"
 #include "gateway/link/state.h"
+#include "gateway/upstream/challenge.h"
 
 /* Both keys are known, so that the corpus has states that are read. */
 static void
@@ -65,6 +66,15 @@ check_answer(TALLOC_CTX *mem, const char *text, size_t length, const char *point
     MUST(tokens->account == NULL || strlen(tokens->account) <= CLIENT_ACCOUNT_MAX);
 }
 
+static void
+check_challenge(TALLOC_CTX *mem, const char *text)
+{
+    json_t *scopes = upstream_challenge_scopes(mem, text);
+    const char *url = upstream_challenge_param(mem, text, "resource_metadata");
+    MUST(scopes == NULL || json_array_size(scopes) <= CLIENT_SCOPES_MAX);
+    MUST(url == NULL || strlen(url) <= strlen(text));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -74,6 +84,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_state(text);
     else if (text != NULL && data[0] == 'r')
         check_return(mem, text);
+    else if (text != NULL && data[0] == 'c')
+        check_challenge(mem, text);
     else if (text != NULL)
         check_answer(mem, text, strlen(text), data[0] == 'p' ? "/a/0/~1b" : NULL);
     talloc_free(mem);

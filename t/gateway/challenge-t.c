@@ -30,6 +30,7 @@ static const struct { const char *value, *wanted, *rule; } scopes[] = {
     {"Bearer error=\"insufficient_scope\"", "[]", "... or none"},
     {"Bearer error=\"invalid_token\", scope=\"a\"", NULL, "another error asks for no scope"},
     {"Bearer scope=\"a\"", NULL, "so does a challenge without error"},
+    {"Bearer error=\"insufficient_scope\", scope=\"a a <b> \xc3\xa9 c\\\"d\"", "[\"a\",\"<b>\"]", "scopes have the characters of RFC 6749 3.3, once each"},
 };
 /* clang-format on */
 
@@ -52,6 +53,13 @@ main(void)
             value = talloc_asprintf_append(value, "y");
         is_str(upstream_challenge_param(mem, value, "scope"), extra == 0 ? "a" : NULL,
                extra == 0 ? "the longest challenge" : "one octet more is not read");
+    }
+    for (int extra = 0; extra < 2; extra++) {
+        char scope[UPSTREAM_SCOPE_MAX + 2] = "";
+        memset(scope, 'x', (size_t) UPSTREAM_SCOPE_MAX + (size_t) extra);
+        json_t *one = jsonx_own(mem, json_pack("[s]", scope));
+        is_int((int64_t) json_array_size(upstream_scopes_clean(mem, one)), extra == 0,
+               extra == 0 ? "the longest scope" : "one octet more is left out");
     }
     talloc_free(mem);
     return done();

@@ -21,7 +21,7 @@ static const struct {
 } rules[] = {
     {0,   1, 1,   ANY, ANY, 0,   1,   AGAIN,   "a caller's own credential is replaced once, and the request sent again"},
     {0,   1, 1,   ANY, ANY, ANY, ANY, REPLACE, "... else it is replaced for the next call, or the person must link again"},
-    {403, ANY, ANY, ANY, ANY, ANY, ANY, END,   "a 403 is about what the caller asked for and counts for nobody else"},
+    {403, ANY, ANY, ANY, ANY, ANY, ANY, END,   "a 403 is about what the caller asked for and does not count"},
     {401, 1, ANY, ANY, 1,   0,   1,   AGAIN,   "a token of the service is renewed once on 401, and the request sent again"},
     {401, 1, ANY, ANY, 1,   0,   0,   REPLACE, "... a body that was streamed cannot be sent again"},
     {401, ANY, 1, ANY, ANY, ANY, ANY, END,     "an account of a caller is never counted"},

@@ -15,9 +15,6 @@
 #include "http/fetch/fetch.h"
 #include "managed/managed.h"
 
-/* Longest scope of an upstream that is asked for, in octets. */
-#define SCOPE_MAX 200
-
 static bool
 link_is_word(const char *text, const char *word)
 {
@@ -184,25 +181,6 @@ link_provider_get(struct op *op, const struct managed_resource *resource,
 
 /* ---- scopes */
 
-/* Keep the scopes that RFC 6749 3.3 allows, once each. */
-static json_t *
-clean_scopes(struct op *op, const json_t *scopes)
-{
-    struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
-    size_t i;
-    json_t *scope;
-    json_array_foreach (scopes, i, scope) {
-        const char *text = json_string_value(scope);
-        bool clean = text != NULL && *text != '\0' && strlen(text) <= SCOPE_MAX;
-        for (const char *c = text; clean && *c != '\0'; c++)
-            clean = *c > 0x20 && *c < 0x7f && *c != '"' && *c != '\\';
-        if (clean && json_array_size(list.value) < CLIENT_SCOPES_MAX
-            && !words_array_has(list.value, text))
-            jsonx_append(&list, json_incref(scope));
-    }
-    return jsonx_built(&list);
-}
-
 enum az_status
 link_provider_scopes(struct op *op, const struct managed_resource *resource,
                      const struct link_provider *provider, json_t **ret)
@@ -217,7 +195,7 @@ link_provider_scopes(struct op *op, const struct managed_resource *resource,
         text = upstream_challenge_param(op->mem, challenge, "scope");
     const json_t *asked =
         text != NULL ? client_scopes_split(op->mem, text, NULL) : provider->scopes_supported;
-    *ret = clean_scopes(op, asked);
+    *ret = upstream_scopes_clean(op->mem, asked);
     return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 

@@ -25,7 +25,8 @@ struct sending {
     const struct upstream_call *call;
     struct upstream_origin origin;
     struct upstream_credential credential;
-    bool renewed; /* the credential is the second one */
+    char *refused; /* the credential that it replaces; NULL: it is the first one; secret */
+    bool renewed;  /* the credential is the second one */
     struct upstream_field_list fields;
     struct transfer_plan plan;
 };
@@ -185,13 +186,24 @@ is_refusal(const struct sending *sending, const struct upstream_transfer *transf
            && (transfer->answer->status == 401 || transfer->answer->status == 403);
 }
 
-/* Return the scopes that the upstream asks for with its refusal, or NULL. */
+/* True if a text repeats a credential, with or without its scheme. */
+static bool
+repeats(const char *text, const char *credential)
+{
+    const char *space = credential != NULL ? strrchr(credential, ' ') : NULL;
+    return credential != NULL && strstr(text, space != NULL ? space + 1 : credential) != NULL;
+}
+
+/* Return the scopes that the upstream asks for with its refusal, or NULL. The caller and the person
+ * see them, so a challenge that repeats a credential of this request counts as none. */
 static json_t *
 challenged_scopes(const struct sending *sending, const struct upstream_answer *answer)
 {
-    return answer->status == 403 && answer->challenge != NULL
-               ? upstream_challenge_scopes(sending->op->mem, answer->challenge)
-               : NULL;
+    if (answer->status != 403 || answer->challenge == NULL
+        || repeats(answer->challenge, sending->credential.value)
+        || repeats(answer->challenge, sending->refused))
+        return NULL;
+    return upstream_challenge_scopes(sending->op->mem, answer->challenge);
 }
 
 /* Get the credential, or another one in place of `refused`. */
@@ -214,30 +226,43 @@ get_credential(struct sending *sending, const char *refused, const json_t *chall
     return st;
 }
 
+static void
+forget_refused(struct sending *sending)
+{
+    if (sending->refused != NULL)
+        explicit_bzero(sending->refused, strlen(sending->refused));
+}
+
 /* Get another credential in place of the one that was refused. */
 static enum az_status
 replace_credential(struct sending *sending, const json_t *challenge)
 {
-    char *before = talloc_strdup(sending->op->mem, sending->credential.value);
-    if (before == NULL)
-        return op_fail(sending->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    enum az_status st = get_credential(sending, before, challenge);
-    explicit_bzero(before, strlen(before));
-    return st;
+    forget_refused(sending);
+    sending->refused = talloc_strdup(sending->op->mem, sending->credential.value);
+    return sending->refused != NULL ? get_credential(sending, sending->refused, challenge)
+                                    : op_fail(sending->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
-/* Fail because the upstream refuses the credential. A caller chooses what it asks for, so its
- * refusal only counts; that of the service's own request is the operator's affair at once. */
+/* Record a 401 of the shared credential. A caller chooses what it asks for, so its refusal only
+ * counts. That of the service's own request (a sync) is an error while nothing has ever worked. */
+static void
+note_refusal(struct op *op, const struct managed_resource *resource, bool by_caller)
+{
+    const char *reason = managed_event_reason(MANAGED_CALL_REFUSED);
+    log_text(AZ_SEV_WARN, "gateway", "%s: %s", resource->name, reason);
+    if (by_caller)
+        resource_event(op, resource, MANAGED_CALL_REFUSED, NULL);
+    else if (resource->status == MANAGED_PENDING)
+        resource_event(op, resource, MANAGED_AUTH_REFUSED, NULL);
+    else
+        resource_event(op, resource, MANAGED_SYNC_FAILED, reason);
+}
+
 static enum az_status
 fail_refused(struct sending *sending, int status, bool counts)
 {
     if (counts)
-        log_text(AZ_SEV_WARN, "gateway", "%s: the upstream answers the shared credential with %d",
-                 sending->call->resource->name, status);
-    if (counts)
-        resource_event(sending->op, sending->call->resource,
-                       sending->call->caller != NULL ? MANAGED_CALL_REFUSED : MANAGED_AUTH_REFUSED,
-                       NULL);
+        note_refusal(sending->op, sending->call->resource, sending->call->caller != NULL);
     return op_fail(sending->op, AZ_UPSTREAM_AUTH, NULL,
                    "upstream %s refuses the credential with %d", sending->origin.origin, status);
 }
@@ -302,6 +327,7 @@ upstream_begin(struct op *op, const struct upstream_call *call,
     if (ret_credential != NULL)
         ret_credential->link = sending->credential.link;
     upstream_credential_done(&sending->credential);
+    forget_refused(sending);
     if (st != AZ_OK)
         return st;
     *ret_transfer = transfer;

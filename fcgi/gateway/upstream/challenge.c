@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json/jsonx.h"
+#include "base/words.h"
 #include "client/answer.h"
 
 #define TCHARS "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -100,10 +102,29 @@ upstream_challenge_param(TALLOC_CTX *mem, const char *value, const char *name)
 }
 
 json_t *
+upstream_scopes_clean(TALLOC_CTX *mem, const json_t *scopes)
+{
+    struct jsonx_build list = {jsonx_own(mem, json_array()), false};
+    size_t i;
+    json_t *scope;
+    json_array_foreach (scopes, i, scope) {
+        const char *text = json_string_value(scope);
+        bool clean = text != NULL && *text != '\0' && strlen(text) <= UPSTREAM_SCOPE_MAX;
+        for (const char *c = text; clean && *c != '\0'; c++)
+            clean = *c > 0x20 && *c < 0x7f && *c != '"' && *c != '\\';
+        if (clean && json_array_size(list.value) < CLIENT_SCOPES_MAX
+            && !words_array_has(list.value, text))
+            jsonx_append(&list, json_incref(scope));
+    }
+    return jsonx_built(&list);
+}
+
+json_t *
 upstream_challenge_scopes(TALLOC_CTX *mem, const char *value)
 {
     const char *error = upstream_challenge_param(mem, value, "error");
     if (error == NULL || strcmp(error, "insufficient_scope") != 0)
         return NULL;
-    return client_scopes_split(mem, upstream_challenge_param(mem, value, "scope"), NULL);
+    json_t *scopes = client_scopes_split(mem, upstream_challenge_param(mem, value, "scope"), NULL);
+    return scopes != NULL ? upstream_scopes_clean(mem, scopes) : NULL;
 }

@@ -14,8 +14,15 @@
  * unquoted, on mem; NULL: it has none, the value is malformed, or there is no memory. */
 const char *upstream_challenge_param(TALLOC_CTX *mem, const char *value, const char *name);
 
-/* Return the scopes that a challenge with error="insufficient_scope" asks for, as an array on mem,
- * which is empty if it names none; NULL: it has another error, or there is no memory. */
+/* Longest scope of an upstream that a person is asked for, in octets. */
+#define UPSTREAM_SCOPE_MAX 200
+
+/* Return the scopes of an array that RFC 6749 3.3 allows, once each and at most CLIENT_SCOPES_MAX,
+ * on mem: an upstream chose them, and pages show them. NULL: no memory. */
+json_t *upstream_scopes_clean(TALLOC_CTX *mem, const json_t *scopes);
+
+/* Return the scopes that a challenge with error="insufficient_scope" asks for, as a clean array on
+ * mem, which is empty if it names none; NULL: it has another error, or there is no memory. */
 json_t *upstream_challenge_scopes(TALLOC_CTX *mem, const char *value);
 
 #endif

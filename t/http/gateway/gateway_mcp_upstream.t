@@ -113,6 +113,12 @@ is( $answer->status,          502,                'an upstream that refuses the 
 is( $answer->member('error'), 'upstream_auth',    '... upstream_auth' );
 is( $answer->header('WWW-Authenticate'), undef,   '... its challenge does not pass' );
 is( shown('closed')->{status},           'error', '... and somebody must act' );
+upstream( 'later', ( answer( { tools => [$tool] } ) ) x 2 );
+is( shown('later')->{status}, 'active', 'an upstream that worked' );
+$peer->set( '/later' => { status => 401, body => 'no' } );
+$stack->admin( POST => '/admin/api/managed-resources/later/sync' );
+is( shown('later')->{status}, 'degraded', '... and refuses a later sync is degraded and still served (3.4)' );
+like( shown('later')->{statusReason}, qr/refuses the shared credential/, '... with the reason' );
 
 # ---- calls
 

@@ -169,19 +169,28 @@ is( call( 'eve', 'notes__get', { id => '1' }, %urls )->{resultType}, 'input_requ
     '... not that of another person' );
 
 # An upstream that asks for more scopes than the account has (RFC 6750 3.1).
-$upstream->misbehave(
-    api => { status => 403, challenge => 'Bearer error="insufficient_scope", scope="notes.admin"' } );
+$upstream->misbehave( api => { status => 403, challenge => 'Bearer error="insufficient_scope", scope="notes.admin"' } );
 my $more = call( 'ann', 'notes__get', { id => '1' }, %urls );
 is( $more->{resultType}, 'input_required', 'insufficient_scope of an upstream: input_required' ) or diag text_of($more);
 my $asks = $browser{ann}->get( ( question($more) )[1] );
 like( $asks->body, qr{<li><bdi>notes\.admin</bdi>}, '... with a page that names the scope' );
 $browser{ann}->submit( $asks, button => [ decision => 'connect' ] );
 $more = call( 'ann', 'notes__get', { id => '1' }, %urls, answered( $more, 'accept' ) );
-ok( $more->{isError}, 'an upstream that refuses after the scope was granted: an error of the tool' ) or diag text_of($more);
+ok( $more->{isError}, 'an upstream that refuses after the scope was granted: an error of the tool' )
+  or diag text_of($more);
 like( text_of($more), qr/does not let the connected account do this/, '... which says so' );
 is( call( 'ann', 'notes__get', { id => '1' }, %urls )->{isError}, $true, '... and no further link' );
 $upstream->behave;
 ok( !call( 'ann', 'notes__get', { id => '1' }, %urls )->{isError}, '... the account works for other calls' );
+my ($shown) = ( $upstream->seen('api') )[-1]{'header:authorization'} =~ /(at-\w+)/;
+$upstream->misbehave( api => { status => 403, challenge => qq{Bearer error="insufficient_scope", scope="$shown"} } );
+unlike(
+    text_of( call( 'ann', 'notes__get', { id => '1' }, %urls ) ),
+    qr/\Q$shown\E/, 'a challenge that repeats the credential does not reach the caller' );
+$upstream->behave;
+@hop = $browser{ann}->submit(
+    $browser{ann}->get( ( question( call( 'ann', 'notes__get', { id => '1' }, %urls ) ) )[1] ),
+    button => [ decision => 'connect' ] );
 
 my $typed = call( 'ann', 'keyed__get', { id => '1' }, %urls );
 is( $typed->{resultType}, 'input_required', 'user_secret: input_required' ) or diag text_of($typed);
