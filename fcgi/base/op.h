@@ -66,7 +66,8 @@ struct az {
     int pool_workers;            /* processes of the pool */
     bool delegated;              /* there are delegations, as the last lookup of a token saw it */
     bool at_upstream; /* this process holds a place for upstreams (gateway/upstream/room.h) */
-    int64_t upstream_refused_ms; /* clock_monotonic_ms() when it got none; 0: it got one since */
+    int64_t upstream_refused_ms;    /* clock_monotonic_ms() when it got none; 0: it got one since */
+    int64_t upstream_refused_share; /* the share that was full then; 0: all places were */
     bool fetching;   /* this process holds a place for fetches (http/fetch/fetch_places.h) */
     bool check_owed; /* the database could not be reached at start: check it before serving */
     long parent; /* pid of the process whose start counts as the start of the service: the parent of

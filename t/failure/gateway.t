@@ -14,13 +14,15 @@ use Authz::Peer    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my $WORKERS = 3;
+my $WORKERS = 5;                     # four may wait for upstreams, two of them for one client or resource
+my $SHARE   = 2;
 my $peer    = Authz::Peer->start;
 my $stack   = Authz::Stack->start(
     gateway  => $WORKERS,
     settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost', SVC_GATEWAY_RESPONSE_TIMEOUT => '10s' } );
 my $gateway = Authz::Managed->new($stack);
-$gateway->resource( 'slow', upstreamUrl => $peer->url, routes => [ { id => 'all', path => '/**' } ] );
+my $other   = Authz::Managed->new( $stack, client => 'other' );
+$gateway->resource( $_, upstreamUrl => $peer->url, routes => [ { id => 'all', path => '/**' } ] ) for qw(slow slower);
 $peer->set( '/hang' => { delay => 20 }, '/good' => { body => { ok => 1 } } );
 is( $gateway->ask( GET => 'slow', '/good' )->status, 200, 'the gateway serves' );
 
@@ -31,11 +33,11 @@ $gateway->resource(
 my $client = $stack->client;
 
 sub begin_one {
-    my ($path) = @_;
+    my ( $path, $name, $who ) = ( @_, 'slow', $gateway );
     return $client->begin(
         $client->octets(
-            GET     => $gateway->target( 'slow', $path ),
-            headers => [ Authorization => 'Bearer ' . $gateway->token('slow') ],
+            GET     => $gateway->target( $name, $path ),
+            headers => [ Authorization => 'Bearer ' . $who->token($name) ],
             close   => 1 ) );
 }
 
@@ -47,7 +49,17 @@ is_deeply(
     [ (200) x 12 ],
     'more requests than workers wait for their turn while upstreams answer' );
 
-my @waiting = map { begin_one('/hang') } 2 .. $WORKERS;
+# One client has half of the places, at any resource.
+my @waiting = map { begin_one('/hang') } 1 .. 2;
+ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/hang') == 2 } ), 'two requests of a client wait' );
+for my $name (qw(slow slower)) {
+    my $refused = $gateway->ask( GET => $name, '/good' );
+    is( $refused->status,                503, "a third one is 503: $name" ) or diag $refused->text;
+    is( $refused->header('Retry-After'), 1,   '... with Retry-After' );
+}
+is( $other->ask( GET => 'slower', '/good' )->status, 200, '... and another client is served' ) for 1 .. 5;
+is( $other->ask( GET => 'slow',   '/good' )->status, 503, '... but for the resource, which has its share too' );
+push @waiting, map { begin_one( '/hang', 'slower', $other ) } 1 .. 2;
 ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/hang') == $WORKERS - 1 } ),
     'all workers of the gateway but one wait for an upstream' );
 
@@ -142,18 +154,18 @@ for my $case (
 {
     my ( $path, $begin, $name ) = @$case;
     my $before  = $peer->hits($path);
-    my @leaving = map { $begin->() } 2 .. $WORKERS;
-    ok( defined Authz::Process::until_true( 20, sub { $peer->hits($path) == $before + $WORKERS - 1 } ),
-        "$name occupies all workers but one" );
+    my @leaving = map { $begin->() } 1 .. $SHARE;
+    ok( defined Authz::Process::until_true( 20, sub { $peer->hits($path) == $before + $SHARE } ),
+        "$name occupies the share of a client" );
     my $began = time;
     close $_ for @leaving;
     my $ended = sub {
         grep {/the caller has gone/} $stack->{service}->log_lines;
     };
-    ok( defined Authz::Process::until_true( 20, sub { $ended->() >= $all_left + $WORKERS - 1 } ),
+    ok( defined Authz::Process::until_true( 20, sub { $ended->() >= $all_left + $SHARE } ),
         '... the callers go, and the requests end' );
     cmp_ok( time - $began, '<', 8, '... before the time of the upstream (10 s) is over' );
-    $all_left += $WORKERS - 1;
+    $all_left += $SHARE;
     is( $gateway->ask( GET => 'slow', '/good' )->status, 200, '... and the gateway serves' );
 }
 

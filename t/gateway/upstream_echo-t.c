@@ -57,6 +57,13 @@ static const struct {
     {"Bearer ab/cd/0123456789abc", NULL, "{\"t\":\"ab\\/cd\\/0123456789abc\"}", "{\"t\":\"*********************\"}", "slashes that JSON escapes"},
     {"Basic dXNlcjowMTIzNDU2Nzg5YWJjZGVm", SECRET, "dXNlcjowMTIzNDU2Nzg5YWJjZGVm " SECRET, "**************************** " STARS, "Basic, and the password of it"},
     {"Basic dXNlcjpzaG9ydA==", "short", "dXNlcjpzaG9ydA== short", STARS " short", "a short password alone is not searched for"},
+    {"ab+cd/0123456789abc", NULL, "x=ab%2Bcd%2F0123456789abc&y", "x=***********************&y", "percent-encoding (RFC 3986 2.1)"},
+    {"ab+cd/0123456789abc", NULL, "x=ab%2bcd%2f0123456789abc&y", "x=***********************&y", "... in lower case"},
+    {"ab+cd/0123456789abc", NULL, "\"ab\\u002Bcd\\u002F0123456789abc\"", "\"*****************************\"", "escapes of JSON (RFC 8259 section 7)"},
+    {"ab+cd/0123456789abc", NULL, "\"ab\\u002bcd\\u002f0123456789abc\"", "\"*****************************\"", "... in lower case"},
+    {SECRET, NULL, "MDEyMzQ1Njc4OWFiY2RlZg==", "*********************g==", "base64 of it (RFC 4648 section 4)"},
+    {SECRET, NULL, "eDAxMjM0NTY3ODlhYmNkZWZ5", "eD********************Z5", "... behind one octet"},
+    {SECRET, NULL, "eHgwMTIzNDU2Nzg5YWJjZGVmeQ==", "eHg*********************eQ==", "... behind two"},
     {SECRET, NULL, "nothing of it", "nothing of it", "another body is passed on as it is"},
     {SECRET, NULL, "", "", "... and an empty one"},
 };

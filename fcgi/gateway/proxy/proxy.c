@@ -2,8 +2,10 @@
 
 #include "gateway/proxy/proxy.h"
 
+#include <stddef.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
@@ -149,12 +151,27 @@ refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
     return gateway_refuse(proxied->req, &proxied->visit, question, decision);
 }
 
+/* True if the answer is wanted no more: the caller has gone, or its token has expired while the
+ * answer is streamed (RFC 6749 1.4). */
+static bool
+proxy_is_over(void *arg)
+{
+    struct gateway_bearer *holder = arg;
+    struct proxied *proxied =
+        (struct proxied *) (void *) ((char *) arg - offsetof(struct proxied, holder));
+    int64_t expires_ms = holder->token->lookup.row.expires_at * 1000;
+    return proxied->gone(holder)
+           || (proxied->transfer != NULL && clock_realtime_ms() >= expires_ms);
+}
+
 /* Name the person, and find out if the account at the upstream is linked, where one is needed. */
 static enum az_status
 look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
 {
     proxied->holder = (struct gateway_bearer){proxied->req, proxied->visit.token};
     proxied->caller = gateway_caller(&proxied->holder);
+    proxied->gone = proxied->caller.gone;
+    proxied->caller.gone = proxy_is_over;
     *ret = NULL;
     if (!managed_auth_is_linked(proxied->resource->auth.type))
         return AZ_OK;
@@ -259,12 +276,14 @@ open_body(struct proxied *proxied)
     return st;
 }
 
-/* A part of a body can be just the value that policy wants hidden, without its name. An empty value
- * is not sent. */
+/* A part of a body can be just the value that policy wants hidden, without its name, or the end of
+ * a shared credential that the upstream repeats, which is not recognised then. An empty value is
+ * not sent. */
 static void
 proxy_ask_for_all(struct proxied *proxied)
 {
-    if (json_array_size(proxied->obligations.redact) == 0)
+    if (json_array_size(proxied->obligations.redact) == 0
+        && !managed_auth_is_shared(proxied->resource->auth.type))
         return;
     upstream_field_force(&proxied->fields, "Range", "");
     upstream_field_force(&proxied->fields, "If-Range", "");

@@ -22,6 +22,7 @@ struct proxied {
     struct upstream_field_list fields;      /* of the caller */
     struct upstream_caller caller;
     struct gateway_bearer holder; /* for the caller */
+    bool (*gone)(void *holder);   /* that of the caller, before proxy.c put its own there */
     struct upstream_call call;
     struct upstream_credential credential; /* names the link, if one is needed */
     struct upstream_transfer *transfer;    /* while the answer is streamed */

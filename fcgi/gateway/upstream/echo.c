@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/b64url.h"
 #include "crypto/secret.h"
 
 /* Add a text; a short one is left out. */
@@ -21,25 +22,92 @@ add_text(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t length)
     return true;
 }
 
-/* Add a text, and the form that writers of JSON give to one with a slash. */
+/* Escapes of an octet that is no unreserved character of RFC 3986 2.3. */
+static const struct escape {
+    const char *begin, *digits;
+} escapes[] = {
+    {"%",     "0123456789ABCDEF"}, /* RFC 3986 2.1 */
+    {"%",     "0123456789abcdef"},
+    {"\\u00", "0123456789ABCDEF"}, /* RFC 8259 section 7 */
+    {"\\u00", "0123456789abcdef"},
+};
+/* Longest of them. */
+#define ESCAPE_MAX 6
+
 static bool
-add_forms(TALLOC_CTX *mem, struct echo *echo, const char *text)
+is_unreserved(char c)
 {
-    size_t length = strlen(text), used = 0;
-    if (!add_text(mem, echo, text, length))
-        return false;
-    if (length < ECHO_MIN || strchr(text, '/') == NULL)
-        return true;
-    char *escaped = secret_alloc(mem, 2 * length + 1);
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c != '\0' && strchr("-._~", c) != NULL);
+}
+
+/* Add the text with one kind of escape; NULL: a backslash before slashes. */
+static bool
+add_escaped(TALLOC_CTX *mem, struct echo *echo, const char *text, const struct escape *escape)
+{
+    size_t used = 0;
+    char *escaped = secret_alloc(mem, ESCAPE_MAX * strlen(text) + 1);
     if (escaped == NULL)
         return false;
     for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '/')
+        if (escape != NULL && !is_unreserved(*c)) {
+            size_t begin = strlen(escape->begin);
+            memcpy(escaped + used, escape->begin, begin);
+            escaped[used + begin] = escape->digits[(unsigned char) *c >> 4];
+            escaped[used + begin + 1] = escape->digits[(unsigned char) *c & 15];
+            used += begin + 2;
+            continue;
+        }
+        if (escape == NULL && *c == '/')
             escaped[used++] = '\\';
         escaped[used++] = *c;
     }
-    bool good = add_text(mem, echo, escaped, used);
+    bool good = used == strlen(text) || add_text(mem, echo, escaped, used);
     talloc_free(escaped);
+    return good;
+}
+
+/*
+ * Add what base64 makes of the text behind so many octets, modulo 3, of another one: the characters
+ * that these do not touch (RFC 4648 section 4), and those of base64url (section 5) if they differ.
+ */
+static bool
+add_base64(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t behind)
+{
+    size_t length = strlen(text), skip = (behind * 8 + 5) / 6, all = (behind + length) * 8 / 6;
+    char *octets = secret_alloc(mem, behind + length + 1), *encoded = NULL;
+    bool good = octets != NULL;
+    if (good) {
+        memset(octets, 0, behind);
+        memcpy(octets + behind, text, length);
+        encoded = b64_encode(mem, octets, behind + length);
+        good = encoded != NULL && add_text(mem, echo, encoded + skip, all - skip);
+    }
+    bool differs = good && strpbrk(encoded, "+/") != NULL;
+    for (char *c = encoded; differs && *c != '\0'; c++)
+        *c = (char) (*c == '+' ? '-' : *c == '/' ? '_' : *c);
+    if (differs)
+        good = add_text(mem, echo, encoded + skip, all - skip);
+    if (encoded != NULL)
+        explicit_bzero(encoded, strlen(encoded));
+    talloc_free(encoded);
+    talloc_free(octets);
+    return good;
+}
+
+/* Add a text, and the forms that writers of JSON, of addresses and of base64 give to it. */
+static bool
+add_forms(TALLOC_CTX *mem, struct echo *echo, const char *text)
+{
+    size_t length = strlen(text);
+    bool good = add_text(mem, echo, text, length);
+    if (length < ECHO_MIN)
+        return good;
+    good = good && add_escaped(mem, echo, text, NULL);
+    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++)
+        good = good && add_escaped(mem, echo, text, &escapes[i]);
+    for (size_t behind = 0; behind < 3; behind++)
+        good = good && add_base64(mem, echo, text, behind);
     return good;
 }
 

@@ -18,8 +18,9 @@
 /* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and an
  * answer that is changed by chance is worse than a password of a few letters that comes back. */
 #define ECHO_MIN 16
-/* Forms of a credential that are searched for. */
-#define ECHO_TEXTS 4
+/* Forms of a credential that are searched for: of two texts each itself, five escapes, and base64
+ * and base64url at three offsets. */
+#define ECHO_TEXTS 24
 /* Longest piece that echo_feed() works on at once, in octets; longer ones are cut. */
 #define ECHO_PIECE 16384
 
@@ -37,8 +38,8 @@ struct echo {
 /*
  * Make a search for a credential: the value as it is sent without the scheme before it, and
  * `plain`, if not NULL, of which the value was made (the password of Basic); each also with the
- * escaped slashes that JSON may have. *ret is NULL if no text has ECHO_MIN octets. False: no
- * memory.
+ * escapes of JSON and of addresses, and as base64 makes it within another text. *ret is NULL if no
+ * text has ECHO_MIN octets. False: no memory.
  */
 bool echo_make(TALLOC_CTX *mem, const char *value, const char *plain, struct echo **ret);
 

@@ -13,8 +13,7 @@
 #include "gateway/upstream/credential.h"
 #include "http/shared.h"
 
-/* Time between two tries of a worker that waits, in milliseconds. One worker of the pool waits at
- * a time, because the others have room. */
+/* Time between two tries of a worker that waits, in milliseconds. */
 #define ROOM_LOOK_MS 2
 
 /* After a refusal, those that follow within this time are refused without a wait, in milliseconds:
@@ -30,10 +29,7 @@
 #define PLACES_AT 0
 #define SHARES_AT (1LL << 20)
 #define SHARE_MASK ((1ULL << 40) - 1)
-#define SHARE_OCTETS 1024
-/* In the octets of one share. */
-#define ITS_PLACES 0
-#define ITS_WAIT 512
+#define SHARE_OCTETS 256
 
 /* Shares of one request: of its client, its person and its resource. */
 #define SHARES_MAX 3
@@ -74,13 +70,6 @@ room_free(struct room_place *place)
     return 0;
 }
 
-static int
-set_lock(int fd, off_t at, short type)
-{
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
-    return fcntl(fd, F_OFD_SETLK, &lock);
-}
-
 /* Lock one of `count` octets. AZ_BUSY: all are locked by others. */
 static enum az_status
 room_lock(int fd, off_t at, int count)
@@ -88,7 +77,11 @@ room_lock(int fd, off_t at, int count)
     /* Begin at another octet in each process, so that the first is usually free. */
     int first = (int) getpid() % count;
     for (int i = 0; i < count; i++) {
-        if (set_lock(fd, at + (first + i) % count, F_WRLCK) == 0)
+        struct flock lock = {.l_type = F_WRLCK,
+                             .l_whence = SEEK_SET,
+                             .l_start = at + (first + i) % count,
+                             .l_len = 1};
+        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
             return AZ_OK;
         if (errno != EAGAIN && errno != EACCES)
             return AZ_SERVER_ERROR;
@@ -106,33 +99,28 @@ room_try(struct attempt *attempt)
     for (size_t i = 0; i < attempt->shares && st == AZ_OK; i++) {
         if (attempt->counted[i])
             continue;
-        st = room_lock(attempt->fd, attempt->share[i] + ITS_PLACES, share);
+        st = room_lock(attempt->fd, attempt->share[i], share);
         attempt->counted[i] = st == AZ_OK;
         attempt->greedy = st == AZ_BUSY;
     }
     return st == AZ_OK ? room_lock(attempt->fd, PLACES_AT, attempt->places) : st;
 }
 
-/*
- * True if a request may wait. One whose share is taken waits in one worker at a time: otherwise the
- * requests of a greedy client would hold the workers that others need, waiting.
- */
-static bool
-may_wait(const struct attempt *attempt)
+/* Return the share that the last try failed for; 0: a place of the pool. */
+static off_t
+missing_share(const struct attempt *attempt)
 {
     for (size_t i = 0; i < attempt->shares && attempt->greedy; i++)
         if (!attempt->counted[i])
-            return set_lock(attempt->fd, attempt->share[i] + ITS_WAIT, F_WRLCK) == 0;
-    return true;
+            return attempt->share[i];
+    return 0;
 }
 
-static void
-end_wait(const struct attempt *attempt)
-{
-    for (size_t i = 0; i < attempt->shares; i++)
-        set_lock(attempt->fd, attempt->share[i] + ITS_WAIT, F_UNLCK);
-}
-
+/*
+ * Wait for what is missing. After a refusal the requests for the same share (or for any place) are
+ * refused at once for a while: otherwise those of a greedy client would hold the workers that
+ * others need, waiting.
+ */
 static enum az_status
 room_wait(const struct op *op, struct attempt *attempt)
 {
@@ -140,19 +128,20 @@ room_wait(const struct op *op, struct attempt *attempt)
     struct az *az = op->az;
     int64_t now = clock_monotonic_ms(), until = now + UPSTREAM_ROOM_WAIT_MS;
     enum az_status st = room_try(attempt);
-    bool greedy = st == AZ_BUSY && attempt->greedy;
-    if (!greedy && az->upstream_refused_ms != 0 && now - az->upstream_refused_ms < ROOM_FULL_MS)
-        until = now;
-    if (st == AZ_BUSY && !may_wait(attempt))
+    if (az->upstream_refused_ms != 0 && now - az->upstream_refused_ms < ROOM_FULL_MS
+        && az->upstream_refused_share == missing_share(attempt))
         until = now;
     while (st == AZ_BUSY && now < until && !*az->stopping) {
         nanosleep(&look, NULL);
         st = room_try(attempt);
         now = clock_monotonic_ms();
     }
-    end_wait(attempt);
-    if (st == AZ_OK || !attempt->greedy)
-        az->upstream_refused_ms = st == AZ_BUSY ? now : 0;
+    if (st == AZ_BUSY) {
+        az->upstream_refused_ms = now;
+        az->upstream_refused_share = missing_share(attempt);
+    } else if (az->upstream_refused_share == 0) {
+        az->upstream_refused_ms = 0;
+    }
     return st;
 }
 

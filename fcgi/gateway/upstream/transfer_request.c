@@ -3,12 +3,14 @@
 
 #include <gnutls/gnutls.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "gateway/upstream/transfer_private.h"
+#include "managed/headers.h"
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_roots.h"
 
@@ -119,6 +121,18 @@ mask_head(struct upstream_transfer *transfer)
             echo_mask(transfer->plan.echo, (char *) (uintptr_t) type[i], strlen(type[i]));
 }
 
+/* True if the credential cannot be looked for in the body, because it has a content coding. */
+static bool
+is_coded(const struct upstream_transfer *transfer)
+{
+    const struct upstream_answer *answer = transfer->answer;
+    for (size_t i = 0; i < answer->fields && transfer->plan.echo != NULL; i++)
+        if (header_is(answer->field[i].name, "Content-Encoding")
+            && strcasecmp(answer->field[i].value, "identity") != 0)
+            return true;
+    return false;
+}
+
 static size_t
 take_line(char *line, size_t size, size_t count, void *arg)
 {
@@ -128,6 +142,11 @@ take_line(char *line, size_t size, size_t count, void *arg)
         return 0;
     if (before || !transfer->head.complete)
         return size * count;
+    if (is_coded(transfer)) {
+        transfer->head.fault = "the response has a content coding that was not asked for, in which "
+                               "a repeated credential cannot be seen";
+        return 0;
+    }
     mask_head(transfer);
     transfer->answer->took_ms = clock_monotonic_ms() - transfer->began_ms;
     if (transfer->answer->announced > 0 && length_counts(transfer)

@@ -97,6 +97,20 @@ is( asks( 'read', '/json' )->body, qq({"a":"x $stars"}), '... and of an answer t
 my ($row) = @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/{name}/**&size=1' )->json->{content} };
 ok( $row->{requestSummary}{credential_masked}, '... where the audit row says so' );
 
+# What the mask could not see: the end of the credential, or another coding of it.
+$peer->set(
+    '/range' => { body => 'x' },
+    '/coded' => { headers => [ 'Content-Encoding' => 'gzip' ],     body => 'x' },
+    '/plain' => { headers => [ 'Content-Encoding' => 'identity' ], body => 'x' } );
+behind( 'shared', \%ours );
+$gate->ask( GET => 'shared', '/range', headers => [ Range => 'bytes=3-', 'If-Range' => '"1"' ] );
+is_deeply(
+    [ @{ ( $peer->requests('/range') )[-1]{headers} }{qw(range if-range)} ],
+    [ undef, undef ],
+    'Range is not passed on with a shared credential' );
+is( asks( 'shared', '/coded' )->status, 502, 'a content coding that was not asked for is refused' );
+is( asks( 'shared', '/plain' )->status, 200, '... identity is none' );
+
 # Other types.
 my $password = 'correct-horse-battery';
 behind( 'basic', { type => 'basic', username => 'user', password => $password } );
