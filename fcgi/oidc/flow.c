@@ -411,7 +411,8 @@ flow_sign_in(struct request *req, const struct authorization *authorization)
         if (st != AZ_OK)
             return st;
         if (step.fits == 0)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no identity provider is enabled");
+            return op_fail(&req->op, AZ_UNAVAILABLE,
+                           "There is no way to sign in: no identity provider is enabled", NULL);
         if (step.fits > 1)
             return choose_respond(req, authorization, step.fit, step.fits);
         st = go_upstream(&step);
