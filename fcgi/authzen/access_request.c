@@ -61,9 +61,10 @@ const struct field_table access_requests_table = FIELD_TABLE("AccessRequests", b
 
 /* A member that was read. */
 struct read_entity {
-    json_t *value;     /* known members alone; NULL: absent, or not well-formed */
-    const char *fault; /* public text, or NULL */
-    size_t octets;     /* of a default: its text in the question */
+    const json_t *sent; /* of a default: as it was sent, whether or not it is complete */
+    json_t *value;      /* known members alone; NULL: absent, or not well-formed */
+    const char *fault;  /* public text, or NULL */
+    size_t octets;      /* of a default: its text in the question */
 };
 
 /* The first fault of an object. */
@@ -105,8 +106,49 @@ entity_read(struct op *op, size_t which, json_t *value, struct read_entity *ret)
 }
 
 /*
- * Read one access request. What it does not have comes from `defaults`, as a whole; NULL: there are
- * none. *ret_fault becomes the first fault, otherwise the request is appended to `requests`.
+ * Return the entity with the members that it needs and lacks taken from the default (AuthZEN 1.0
+ * 7.1.1 does not say if defaults are merged). Members that it does not need are never taken, so
+ * that a complete entity stays as it is. NULL: out of memory. *copied grows by the octets taken.
+ */
+static json_t *
+complete_entity(struct op *op, size_t which, json_t *entity, const json_t *sent, size_t *copied)
+{
+    const struct field_table *table = request_fields[which].shape;
+    struct jsonx_build whole = {jsonx_own(op->mem, json_copy(entity)), false};
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->row[i].name;
+        const json_t *own = json_object_get(entity, name);
+        json_t *value = json_object_get(sent, name);
+        if (!table->row[i].required || value == NULL || (own != NULL && !json_is_null(own)))
+            continue;
+        *copied += json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
+        jsonx_set(&whole, name, json_incref(value));
+    }
+    return jsonx_built(&whole);
+}
+
+/* Read one member of an evaluation with its default, if there are defaults. */
+static enum az_status
+entity_read_with_default(struct op *op, size_t which, json_t *value,
+                         const struct read_entity *defaults, size_t *copied,
+                         struct read_entity *ret)
+{
+    const json_t *sent = defaults != NULL ? defaults[which].sent : NULL;
+    if (json_is_object(value) && json_is_object(sent) && request_fields[which].shape != NULL
+        && (value = complete_entity(op, which, value, sent, copied)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = entity_read(op, which, value, ret);
+    if (st == AZ_OK && ret->value == NULL && ret->fault == NULL && defaults != NULL) {
+        *ret = defaults[which];
+        *copied += ret->octets;
+    }
+    return st;
+}
+
+/*
+ * Read one access request. An entity that it does not have comes from `defaults`, and of one that
+ * is there the members that it needs; NULL: a single request has no defaults. *ret_fault becomes
+ * the first fault, otherwise the request is appended to `requests`.
  */
 static enum az_status
 request_append(struct op *op, const json_t *object, const struct read_entity *defaults,
@@ -116,14 +158,10 @@ request_append(struct op *op, const json_t *object, const struct read_entity *de
     *ret_fault = json_is_object(object) ? NULL : "must be an object";
     for (size_t i = 0; i < ENTITIES && *ret_fault == NULL; i++) {
         struct read_entity read;
-        enum az_status st =
-            entity_read(op, i, json_object_get(object, request_fields[i].name), &read);
+        json_t *value = json_object_get(object, request_fields[i].name);
+        enum az_status st = entity_read_with_default(op, i, value, defaults, copied, &read);
         if (st != AZ_OK)
             return st;
-        if (read.value == NULL && read.fault == NULL && defaults != NULL) {
-            read = defaults[i];
-            *copied += read.octets;
-        }
         if (read.value != NULL)
             jsonx_set(&request, request_fields[i].name, json_incref(read.value));
         else if (read.fault == NULL && request_fields[i].required)
@@ -156,6 +194,7 @@ defaults_read(struct op *op, const json_t *body, struct read_entity ret[ENTITIES
         enum az_status st = entity_read(op, i, value, &ret[i]);
         if (st != AZ_OK)
             return st;
+        ret[i].sent = value;
         if (ret[i].value != NULL)
             ret[i].octets = json_dumpb(ret[i].value, NULL, 0, JSON_COMPACT);
     }

@@ -111,6 +111,24 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     return AZ_OK;
 }
 
+/* Return the scopes without those of OpenID Connect that clients send with each request although
+ * they were not granted; NULL: out of memory. They name no access, so that leaving them out grants
+ * nothing. */
+static json_t *
+without_always_sent(struct request *req, const json_t *words, const json_t *granted)
+{
+    static const char *const always[] = {"openid", "offline_access", NULL};
+    struct jsonx_build kept = {jsonx_own(req->op.mem, json_array()), false};
+    size_t index;
+    json_t *word;
+    json_array_foreach (words, index, word) {
+        const char *text = json_string_value(word);
+        if (!words_has(always, text) || words_array_has(granted, text))
+            jsonx_append(&kept, json_incref(word));
+    }
+    return jsonx_built(&kept);
+}
+
 enum az_status
 grant_narrow_scopes(struct request *req, const char *granted, struct issue_question *question)
 {
@@ -121,6 +139,11 @@ grant_narrow_scopes(struct request *req, const char *granted, struct issue_quest
     enum az_status st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
+    if (asked != NULL) {
+        if ((words = without_always_sent(req, words, within)) == NULL
+            || (asked = words_join(req->op.mem, words)) == NULL)
+            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    }
     if (!words_array_is_within(words, within))
         return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
                        NULL);

@@ -92,6 +92,10 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{\"redirect_uris\":[\"https://*.a.example/\"]}", RD0, "a wildcard"},
     {"{\"application_type\":\"web\",\"redirect_uris\":[\"http://127.0.0.1/cb\"]}", RD "must use https for application_type web", "loopback for a web application"},
     {"{\"application_type\":\"web\",\"redirect_uris\":[\"com.example.app:/cb\"]}", RD "must use https for application_type web", "a private scheme for a web application"},
+    {"{" RU ",\"post_logout_redirect_uris\":[\"http://a.example/\"]}", MD "post_logout_redirect_uris[0] ", "http for the return from a logout: the rules of redirect URIs"},
+    {"{" RU ",\"post_logout_redirect_uris\":[\"https://a.example/#x\"]}", MD "post_logout_redirect_uris[0] ", "... a fragment"},
+    {"{" RU ",\"post_logout_redirect_uris\":\"https://a.example/\"}", MD "post_logout_redirect_uris must be an array", "... a string for the list"},
+    {"{" RU ",\"application_type\":\"web\",\"post_logout_redirect_uris\":[\"http://127.0.0.1/bye\"]}", MD "post_logout_redirect_uris must use https for application_type web", "... loopback for a web application"},
     {"{\"application_type\":\"service\"," RU "}", MD "application_type must be web or native", "another application_type"},
 
     /* types */

@@ -106,7 +106,7 @@ make_question(struct registering *reg)
     const struct register_metadata *wanted = &reg->wanted;
     reg->question = (struct registration){
         .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
-        .redirect_uris = wanted->redirect_uris,
+        .redirect_uris = wanted->addresses,
         .grant_types = wanted->grant_types,
         .response_types = wanted->response_types,
         .scopes = wanted->scopes,

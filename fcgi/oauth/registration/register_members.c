@@ -36,6 +36,7 @@ static const char *const application_types[] = {"web", "native", NULL};
 /* clang-format off */
 static const struct field members[] = {
     MEMBER("redirect_uris",              .kind = FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = URI_MAX, .rule = field_rule_redirect_uri, .help = "Where codes may be sent; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/callback\"]"),
+    MEMBER("post_logout_redirect_uris",  .kind = FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = URI_MAX, .rule = field_rule_redirect_uri, .help = "Where browsers may return after a logout; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/\"]"),
     MEMBER("client_name",                .kind = FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .help = "Shown to users on the consent page", .example = "\"Shop\""),
     MEMBER("client_uri",                 .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .help = "Page about the client", .example = "\"https://shop.example/about\""),
     MEMBER("logo_uri",                   .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .help = "Picture for the consent page"),
@@ -57,6 +58,9 @@ static const struct field members[] = {
 };
 const struct field_table register_table = FIELD_TABLE("ClientMetadata", members, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT);
 /* clang-format on */
+
+/* Members to which SVC_MAX_REDIRECT_URIS applies. */
+static const char *const uri_lists[] = {REDIRECT_URIS, "post_logout_redirect_uris"};
 
 /* With a statement these count from the statement alone: it says which software this is. */
 static const char *const stated[] = {"software_id", "software_version", NULL};
@@ -147,10 +151,11 @@ register_members_read(struct register_reading *reading, const json_t *plain, con
             return register_no_memory(reading);
     }
     size_t most = (size_t) reading->rules->max_redirect_uris;
-    if (json_array_size(json_object_get(chosen, "redirect_uris")) > most)
-        return register_refuse(
-            reading, "redirect_uris",
-            talloc_asprintf(reading->op->mem, "must have at most %zu items", most));
+    for (size_t i = 0; i < sizeof(uri_lists) / sizeof(uri_lists[0]); i++)
+        if (json_array_size(json_object_get(chosen, uri_lists[i])) > most)
+            return register_refuse(
+                reading, uri_lists[i],
+                talloc_asprintf(reading->op->mem, "must have at most %zu items", most));
     enum az_status st = fields_read(reading->op->mem, &register_table, chosen, keep_first, &fault,
                                     NULL, &reading->members);
     if (st == AZ_INVALID && fault.path != NULL)

@@ -54,16 +54,18 @@ is_native_address(const json_t *value)
 static enum az_status
 check_redirects(struct register_reading *reading)
 {
-    size_t index;
-    const json_t *list = json_object_get(reading->members, "redirect_uris"), *value;
+    static const char *const names[] = {"redirect_uris", "post_logout_redirect_uris"};
     const char *type = register_text(reading, "application_type");
-    if (json_array_size(list) == 0)
+    if (json_array_size(json_object_get(reading->members, "redirect_uris")) == 0)
         return register_refuse(reading, "redirect_uris", "must have at least 1 item");
-    if (type != NULL && strcmp(type, "web") == 0)
+    for (size_t i = 0; type != NULL && strcmp(type, "web") == 0 && i < 2; i++) {
+        size_t index;
+        const json_t *list = json_object_get(reading->members, names[i]), *value;
         json_array_foreach (list, index, value)
             if (is_native_address(value))
-                return register_refuse(reading, "redirect_uris",
+                return register_refuse(reading, names[i],
                                        "must use https for application_type web");
+    }
     return AZ_OK;
 }
 
@@ -172,6 +174,19 @@ read_scope(struct register_reading *reading, json_t **ret_words)
     return AZ_OK;
 }
 
+/* Return all addresses to which browsers may be sent, or NULL. */
+static json_t *
+all_addresses(struct register_reading *reading)
+{
+    const json_t *returns = json_object_get(reading->members, "post_logout_redirect_uris");
+    json_t *list =
+        jsonx_own(reading->op->mem, json_copy(json_object_get(reading->members, "redirect_uris")));
+    if (list == NULL
+        || (returns != NULL && json_array_extend(list, (json_t *) (uintptr_t) returns) != 0))
+        return NULL;
+    return words_array_once(reading->op->mem, list);
+}
+
 enum az_status
 register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
                        const struct register_rules *rules, struct register_metadata *ret)
@@ -199,6 +214,8 @@ register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
     json_object_del(reading.members, "application_type");
     metadata.members = reading.members;
     metadata.redirect_uris = json_object_get(reading.members, "redirect_uris");
+    if ((metadata.addresses = all_addresses(&reading)) == NULL)
+        return register_no_memory(&reading);
     metadata.grant_types = json_object_get(reading.members, "grant_types");
     metadata.response_types = json_object_get(reading.members, "response_types");
     metadata.auth_method = register_text(&reading, "token_endpoint_auth_method");

@@ -26,6 +26,7 @@ struct register_rules {
 struct register_metadata {
     json_t *members;         /* registered members by their names on the wire; on op->mem */
     json_t *redirect_uris;   /* array, never empty */
+    json_t *addresses;       /* redirect_uris and post_logout_redirect_uris, for policy */
     json_t *grant_types;     /* array, never empty */
     json_t *response_types;  /* array: ["code"], or empty */
     json_t *scopes;          /* words of scope, on op->mem; NULL: none */

@@ -7,7 +7,7 @@
 /* The requested registration. Lists are arrays of strings. */
 struct registration {
     struct question frame;   /* common part */
-    json_t *redirect_uris;   /* never empty */
+    json_t *redirect_uris;   /* to which browsers may be sent, also after a logout; never empty */
     json_t *grant_types;     /* never empty; a bound of the answer */
     json_t *response_types;  /* may be empty */
     json_t *scopes;          /* a bound of the answer; NULL: none were requested */

@@ -270,7 +270,8 @@ answers(
     ask( $many, batch( undef, {}, {} ) ), { evaluations => [ ( fault('subject is required') ) x 2 ] },
     'authzen: a batch without a good evaluation' );
 
-# Defaults are whole entities: an item's member replaces the default's (decisions.md "Access requests").
+# A default fills the entities that an item lacks, and in one that it has, the members that are needed (decisions.md "Access
+# requests").
 my %default = (
     subject  => entity( user => 'alice' ), action  => { name => 'write', properties => { a => 1 } },
     resource => entity( todo => 't1' ),    context => { c    => 1 } );
@@ -280,12 +281,17 @@ answers(
             evaluations => [
                 {}, { subject => entity( user => 'bob' ) }, { action => { name => 'read' } },
                 { resource => { type => 'todo' } }, { subject => undef } ] } ),
-    { evaluations => [ permit(), deny(), permit(), fault('resource.id is required'), permit() ] },
-    'authzen: a default fills what an evaluation lacks, and nothing inside what it has' );
+    { evaluations => [ permit(), deny(), permit(), permit(), permit() ] },
+    'authzen: a default fills what an evaluation lacks, also a needed member of an entity' );
 answers(
     ask($many,
-        { %default, resource => { type => 'todo' }, evaluations => [ {}, { resource => entity( todo => 'x' ) } ] } ),
-    { evaluations => [ fault('resource.id is required'), permit() ] },
+        {   %default, resource => { type => 'todo' },
+            evaluations => [
+                {}, { resource => entity( todo => 'x' ) }, { resource => { id => 'x' } }, { resource => { id => 1 } },
+                { resource => {} }, { resource => { id => 'x', type => undef } } ] } ),
+    {   evaluations => [
+            fault('resource.id is required'),
+            permit(), permit(), fault('resource.id must be a string'), fault('resource.id is required'), permit() ] },
     'authzen: what is wrong with a default is wrong with each evaluation that takes it' );
 oauth_error(
     ask( $many, { %default, $_ => 'x', evaluations => [$good] } ), 400, 'invalid_request',

@@ -211,5 +211,7 @@ like(
 is( $hop[-1]->{url}, "$page?request=0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77",
     'the link of the notification leads straight there, and back to the request' );
 $stack->sql('UPDATE identity_provider SET enabled = false');
-is( Authz::Browser->new->get($page)->status, 500, 'without a provider nobody can sign in' );
+my $without = Authz::Browser->new->get($page);
+is( $without->status, 503, 'without an enabled identity provider the page is 503, not a fault of the service' );
+like( $without->body, qr/no identity provider is enabled/, '... and says why (decisions.md "Choosing a provider")' );
 done_testing;

@@ -111,6 +111,12 @@ oauth_ok(
     refresh( \@web, $good, scope => 'orders.read' ), { scope => 'orders.read', id_token => undef },
     'refresh: fewer scopes, and so no ID token' );
 oauth_ok(
+    refresh( \@web, $good, scope => 'orders.read offline_access' ), { scope => 'orders.read' },
+    'refresh: offline_access, which the family never had, is left out (decisions.md "Scopes at refresh")' );
+oauth_error(
+    refresh( \@web, $good, scope => 'orders.read profile' ), 400, 'invalid_scope',
+    '... but no other scope beyond the original' );
+oauth_ok(
     refresh( \@web, $good ), { scope => same_words('openid orders.read orders.write') },
     'refresh: an absent scope is the original one, not the last' );
 
