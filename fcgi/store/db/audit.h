@@ -5,7 +5,6 @@
 #include "store/db/db.h"
 
 #define AUDIT_USER_AGENT_MAX 256 /* octets kept of User-Agent, whose length the client chooses */
-#define AUDIT_FIELDS 14          /* parameters that audit_bind adds */
 
 struct audit_entry {
     const char *request_id;        /* X-Request-ID */
@@ -42,7 +41,7 @@ struct audit_entry {
     "outcome, ip, user_agent, "                                                                    \
     "request_summary, policy_input, policy_decision"
 
-/* Add the AUDIT_FIELDS parameters of an entry. */
+/* Append the parameters of an entry, in the order of AUDIT_COLUMNS. */
 void audit_bind(struct db_params *params, const struct audit_entry *entry);
 
 /* Add `inactive`, `codes`, `grant_type`, `scope`, `resource`, `resource_types`, the types of
