@@ -10,9 +10,9 @@
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "gateway/upstream/transfer_private.h"
-#include "managed/headers.h"
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_roots.h"
+#include "managed/headers.h"
 
 /* Seconds for which an idle connection is used again: upstreams close theirs after some time, and a
  * request that meets that must be sent twice. */

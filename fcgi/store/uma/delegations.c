@@ -67,7 +67,7 @@ enum delegations_of_column { OF_DELEGATIONS };
 static const struct db_stmt delegations_of_stmt = {
     "delegations_of",
     "SELECT " DELEGATED_TO_TOKEN " AS delegations FROM (SELECT $1::bigint AS client, $2::text AS "
-                                 "subject, NULL::uuid AS stated) t",
+    "subject, NULL::uuid AS stated) t",
     2};
 
 static const struct db_stmt delegation_list_stmt = {
