@@ -46,8 +46,7 @@ size_t
 json_pointer_place(const json_t *array, const char *token)
 {
     int64_t place;
-    if ((token[0] == '0' && token[1] != '\0')
-        || !digits_read(token, JSON_POINTER_INDEX_MAX, &place)
+    if ((token[0] == '0' && token[1] != '\0') || !digits_read(token, JSON_POINTER_INDEX_MAX, &place)
         || (size_t) place >= json_array_size(array))
         return SIZE_MAX;
     return (size_t) place;
