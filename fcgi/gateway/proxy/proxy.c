@@ -151,7 +151,7 @@ refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
     return gateway_refuse(proxied->req, &proxied->visit, question, decision);
 }
 
-/* True if the answer is wanted no more: the caller has gone, or its token has expired while the
+/* True if the answer must end: the caller has gone, or its token has expired while the
  * answer is streamed (RFC 6749 1.4). */
 static bool
 proxy_is_over(void *arg)
