@@ -15,7 +15,7 @@
 #include "env.h"
 
 /* Octets of the longest request that is read. */
-#define REQUEST_MAX (512 << 10)
+#define REQUEST_MAX (1 << 20)
 
 static void
 stop(struct fake_engine *fake)

@@ -358,6 +358,27 @@ test_truncated(struct bench *bench)
     }
 }
 
+/* A caller chooses the names as well: what a row stores of them is bounded. */
+static void
+test_many_names(struct bench *bench)
+{
+    for (int more = 0; more < 2; more++) {
+        struct gateway_question question = question_of(bench->mem);
+        struct gateway_decision decision;
+        struct verdict verdict;
+        size_t length = GATEWAY_NAMES_MAX - strlen("{\"\":null}") + (size_t) more;
+        char *name = talloc_array(bench->mem, char, (unsigned) length + 1);
+        memset(name, 'x', length);
+        name[length] = '\0';
+        question.arguments = env_json(bench->mem, talloc_asprintf(bench->mem, "{'%s':1}", name));
+        ask(bench, &question, "{" ALLOW "}", &decision, &verdict);
+        is_str(kept(bench, &verdict, "truncated"), more ? "true" : NULL,
+               "names of %d octets are %s (gateway-admin.md 3.8)", GATEWAY_NAMES_MAX + more,
+               more ? "left out of the row" : "stored");
+        is_str(sent(bench, "truncated"), NULL, "... policy has the arguments");
+    }
+}
+
 /* ---- tools */
 
 static const char *
@@ -438,6 +459,7 @@ main(void)
     test_question(&bench);
     test_stored(&bench);
     test_truncated(&bench);
+    test_many_names(&bench);
     test_tools(&bench);
     talloc_free(mem);
     return done();

@@ -10,6 +10,16 @@ without(paths) := fixture.gateway_without({}, paths)
 
 scopes(held) := {"token": {"scopes": held}}
 
+# ---- arguments
+
+# gateway-admin.md 3.8
+test_arguments_that_policy_does_not_have_are_denied if {
+	r := asked({"truncated": true})
+	fixture.refused(r, "arguments_too_long")
+	not r.step_up
+	asked({"truncated": false}).allow
+}
+
 # ---- scopes
 
 test_a_token_with_the_scopes_of_the_operation_is_let_in if {

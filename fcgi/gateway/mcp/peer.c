@@ -33,20 +33,27 @@ struct exchange {
 /* ---- reading the answer */
 
 /* Take a message. A stream may hold notifications and requests before the answer; both are passed
- * over: we declare no capability that a server could use. */
+ * over: we declare no capability that a server could use. Their memory is given back at once,
+ * because a stream may hold thousands. An event with empty data is no message: servers open a
+ * stream with one, for its id (MCP 2025-11-25, transports). */
 static bool
 take_message(void *arg, const char *text, size_t len)
 {
     struct exchange *it = arg;
     struct json_rpc message;
     struct json_rpc_fault fault;
-    enum az_status st = json_rpc_read(it->op->mem, text, len, &message, &fault);
+    if (len == 0)
+        return true;
+    TALLOC_CTX *mem = talloc_new(it->op->mem);
+    enum az_status st = json_rpc_read(mem, text, len, &message, &fault);
     if (st != AZ_OK)
         it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
     else if (peer_answers(&message)) {
         it->rpc = message;
         it->answered = true;
     }
+    if (!it->answered)
+        talloc_free(mem);
     return it->st == AZ_OK && !it->answered;
 }
 

@@ -154,6 +154,20 @@ names_alone(json_t *value, int levels)
     return part_done(&names);
 }
 
+/* Set the names of the arguments in what is stored, or `truncated` in their place. */
+static void
+set_names(struct op *op, struct jsonx_build *stored, json_t *arguments, bool tool)
+{
+    json_t *names = names_alone(arguments, tool ? TOOL_NAMES : ROUTE_NAMES);
+    const char *text = names != NULL ? jsonx_dump(op->mem, names) : NULL;
+    stored->lost = stored->lost || text == NULL;
+    if (text != NULL && strlen(text) <= GATEWAY_NAMES_MAX)
+        jsonx_set(stored, "arguments", json_incref(names));
+    else
+        jsonx_set(stored, "truncated", json_true());
+    json_decref(names);
+}
+
 /*
  * Store the question without the values of arguments, unless the answer says `full`. The path has
  * the same values in it. Without an answer the values are left out.
@@ -172,7 +186,7 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
     json_t *arguments = json_object_get(input, "arguments");
     json_object_del(stored.value, "arguments");
     if (arguments != NULL && mode == GATEWAY_ARGUMENTS_KEYS)
-        jsonx_set(&stored, "arguments", names_alone(arguments, tool ? TOOL_NAMES : ROUTE_NAMES));
+        set_names(op, &stored, arguments, tool);
     size_t length;
     unsigned char *packed;
     char *text = stored.lost ? NULL : jsonx_dump_around(op->mem, "", stored.value, "", &length);

@@ -5,9 +5,13 @@
 
 #include "policy/decide/ask.h"
 
-/* Octets of the arguments that policy gets, as JSON text. Arguments that have more are left out,
- * and `truncated` is set (gateway-admin.md 3.8). */
-#define GATEWAY_ARGUMENTS_MAX (16 << 10)
+/* Octets of the arguments that policy gets, as JSON text: half of a stored question
+ * (PACK_TEXT_MAX). Arguments that have more are left out, and `truncated` is set, which the shipped
+ * policy denies (gateway-admin.md 3.8). */
+#define GATEWAY_ARGUMENTS_MAX (512 << 10)
+/* Octets of the names of arguments in an audit row, as JSON text. Names that have more are left out
+ * of the row, and `truncated` is set there: a caller must not fill the audit log with names. */
+#define GATEWAY_NAMES_MAX (16 << 10)
 /* Tools of one question, which is a document of at most PACK_TEXT_MAX. */
 #define GATEWAY_TOOLS_MAX 2000
 

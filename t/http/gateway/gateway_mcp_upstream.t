@@ -65,6 +65,14 @@ for my $case (
 }
 cmp_ok( $peer->hits('/pages'), '<=', 102, 'pages are counted' );
 
+# ---- an event without data
+
+# MCP 2025-11-25, transports: a server opens a stream with an event that has an id and empty data.
+my $stream = 'data: ' . $json->encode( answer( { tools => [$tool] } )->{body} ) . "\n\n";
+is( upstream( 'primed', { type => 'text/event-stream', body => "id: 1\nretry: 9\ndata: \n\n$stream" } )->status,
+    200, 'an event with empty data is no message: the sync succeeds' );
+is_deeply( [ map { $_->{name} } @{ shown('primed')->{tools} } ], ['echo'], '... and reads the message behind it' );
+
 # ---- a bad tool among good ones
 
 my $answer = upstream(

@@ -9,6 +9,8 @@ import data.svc.lib.hooks
 # tools hides what a call would deny.
 deny contains r if some r in deny_resource
 
+deny contains r if some r in deny_arguments
+
 deny contains r if some r in deny_scope
 
 deny contains r if some r in hooks.gateway_deny
@@ -25,6 +27,16 @@ deny_resource contains {
 serving if input.resource.status in serving_statuses
 
 serving_statuses := {"pending", "active", "degraded"}
+
+# ---- the arguments
+
+# A rule that reads an argument holds for none of them if policy does not have them, so such a request is denied.
+deny_arguments contains {
+	"code": "arguments_too_long", "category": "policy", "control": "gateway",
+	"message": "the arguments are too long to be judged",
+} if {
+	input.truncated
+}
 
 # ---- the scopes of the operation; all of them are needed
 
