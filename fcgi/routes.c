@@ -51,7 +51,7 @@
 #include "oauth/ciba/bc_authorize.h"
 #include "oauth/ciba/bc_callback.h"
 #include "oauth/ciba/ciba_rules.h"
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 #include "oauth/introspect.h"
 #include "oauth/registration/register.h"
 #include "oauth/registration/register_members.h"

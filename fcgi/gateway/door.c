@@ -8,8 +8,8 @@
 #include "base/settings/settings.h"
 #include "base/words.h"
 #include "managed/names.h"
-#include "oauth/audience.h"
 #include "oauth/dpop/dpop.h"
+#include "oauth/parameters/audience.h"
 #include "store/gateway/resources.h"
 
 /* The well-known place of metadata documents of protected resources (RFC 9728 3). */

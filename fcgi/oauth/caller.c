@@ -7,9 +7,9 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "token/show.h"
 
 enum az_status

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "policy/decide/default_scopes.h"
 
 enum az_status

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "crypto/token.h"
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 #include "store/db/partitions.h"
 #include "store/tokens/tokens.h"
 

@@ -7,7 +7,7 @@
 #include "base/json/jsonx.h"
 #include "http/api/operation.h"
 #include "metrics/metrics.h"
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/grant.h"
 #include "oauth/grants.h"

@@ -10,7 +10,7 @@
 #include "base/words.h"
 #include "oauth/default_scope.h"
 #include "oauth/grant.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "policy/decide/registry.h"
 #include "token/id_token.h"
 #include "token/issue.h"

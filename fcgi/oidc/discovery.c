@@ -7,7 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 #include "oauth/grants.h"
 #include "policy/decide/registry.h"
 #include "policy/decide/trust.h"

@@ -6,7 +6,7 @@
 
 #include "base/uri.h"
 #include "base/words.h"
-#include "oauth/registration/cimd.h"
+#include "oauth/client_auth/cimd.h"
 #include "oauth/registration/redirect_uri.h"
 #include "oidc/session.h"
 

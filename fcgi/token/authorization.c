@@ -12,7 +12,7 @@
 #include "crypto/digest.h"
 
 /* Nesting of a stored request, whose details are a text, and of the details. An accepted request
- * does not nest deeper (oauth/parameters.h). */
+ * does not nest deeper (oauth/parameters/parameters.h). */
 #define STORED_DEPTH 2
 #define STORED_DETAILS_DEPTH 16
 

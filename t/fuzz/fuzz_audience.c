@@ -6,7 +6,7 @@
 #include <talloc.h>
 
 #include "fuzz/fuzz.h"
-#include "oauth/audience.h"
+#include "oauth/parameters/audience.h"
 
 /* The normal form of an address is its own, and the case of its start makes no other. */
 static void

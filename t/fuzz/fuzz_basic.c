@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 
 static const struct route_param params[] = {
     {.name = "client_id"}, {.name = "client_secret"}, {.name = NULL}};

@@ -7,7 +7,7 @@
 
 #include "base/uri.h"
 #include "fuzz/fuzz.h"
-#include "oauth/registration/cimd_document.h"
+#include "oauth/client_auth/cimd_document.h"
 
 /* No agent that resolves the path would come to another one. */
 static void

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "fuzz/fuzz.h"
-#include "oauth/registration/cimd_document.h"
+#include "oauth/client_auth/cimd_document.h"
 
 #define URL "https://app.example/c"
 #define URIS 3 /* SVC_MAX_REDIRECT_URIS */

@@ -7,7 +7,7 @@
 #include "base/b64url.h"
 #include "base/spiffe_id.h"
 #include "fuzz/fuzz.h"
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 
 #define NOW 1795258800
 #define ISSUER "https://as.example"

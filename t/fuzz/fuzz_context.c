@@ -5,7 +5,7 @@
 
 #include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 
 static bool
 scopes_good(struct op *op, const json_t *scopes)

@@ -8,9 +8,9 @@
 #include "base/words.h"
 #include "env.h"
 #include "fuzz/fuzz.h"
+#include "oauth/client_auth/issuer_keys.h"
 #include "oauth/exchange/acting.h"
 #include "oauth/exchange/subject_id_token.h"
-#include "oauth/issuer_keys.h"
 
 #define SIGNATURE "AAAA"
 

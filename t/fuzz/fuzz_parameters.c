@@ -6,7 +6,7 @@
 #include "base/json/jsonx.h"
 #include "base/words.h"
 #include "fuzz/fuzz.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "token/issue.h"
 
 /* RFC 6749 3.3: scope-token. */

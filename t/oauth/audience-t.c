@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/audience.h"
+#include "oauth/parameters/audience.h"
 #include "tap.h"
 
 #define BASE "https://as.example"

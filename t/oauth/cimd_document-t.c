@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/registration/cimd_document.h"
+#include "oauth/client_auth/cimd_document.h"
 
 #include <stdlib.h>
 #include <string.h>

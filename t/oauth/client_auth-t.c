@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "crypto/keypair.h"
 #include "crypto/trust_bundle.h"
 #include "keys.h"
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 #include "tap.h"
 #include "vectors/load.h"
 

@@ -12,11 +12,11 @@
 #include "http/fetch/fetch_places.h"
 #include "oauth/ciba/bc_notify.h"
 #include "oauth/ciba/ciba_rules.h"
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 #include "oauth/default_scope.h"
 #include "oauth/grant.h"
 #include "oauth/grants.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "store/tokens/tokens.h"
 
 _Static_assert(SETTINGS_AUTH_REQ_LEAST == 30 && SETTINGS_AUTH_REQ_MOST == 600,

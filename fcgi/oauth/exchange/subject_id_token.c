@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "oauth/issuer_keys.h"
+#include "oauth/client_auth/issuer_keys.h"
 #include "oauth/registration/statement_kind.h"
 
 const char *const subject_id_token_types[] = {"JWT", NULL};

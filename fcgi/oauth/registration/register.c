@@ -14,7 +14,7 @@
 #include "http/address.h"
 #include "http/form.h"
 #include "oauth/grants.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "oauth/registration/register_metadata.h"
 #include "oauth/registration/statement.h"
 #include "policy/decide/registration.h"

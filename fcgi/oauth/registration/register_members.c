@@ -11,8 +11,8 @@
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"
-#include "oauth/client_assertion.h"
-#include "oauth/parameters.h"
+#include "oauth/client_auth/client_assertion.h"
+#include "oauth/parameters/parameters.h"
 
 /* Most items of grant_types and of response_types in a request; fewer exist of either. */
 #define GRANT_TYPES_MAX 20

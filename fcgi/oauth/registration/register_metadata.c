@@ -9,9 +9,9 @@
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jws.h"
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 #include "oauth/grants.h"
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 #include "oauth/registration/register_members.h"
 
 /* Defaults, and the rules between members; register_members.c has those of single members. */

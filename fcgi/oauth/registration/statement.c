@@ -9,7 +9,7 @@
 #include "base/uri.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
-#include "oauth/issuer_keys.h"
+#include "oauth/client_auth/issuer_keys.h"
 #include "oauth/registration/statement_kind.h"
 #include "policy/decide/trust.h"
 #include "store/clients/clients_statement.h"

@@ -101,7 +101,7 @@ oauth_ok(
     $stack->introspect( @rs, $counted->member('access_token') ), { active => true },
     '... and the token is shown' );
 
-# ---- limits (oauth/parameters.h, policy/decide/details.h)
+# ---- limits (oauth/parameters/parameters.h, policy/decide/details.h)
 
 my $entry = { type => 'log' };
 oauth_ok(

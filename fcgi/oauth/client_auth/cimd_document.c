@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/registration/cimd_document.h"
+#include "oauth/client_auth/cimd_document.h"
 
 #include <string.h>
 #include <strings.h>
@@ -12,8 +12,8 @@
 #include "base/words.h"
 #include "crypto/jwk_set.h"
 #include "crypto/jws.h"
-#include "oauth/client_assertion.h"
-#include "oauth/parameters.h"
+#include "oauth/client_auth/client_assertion.h"
+#include "oauth/parameters/parameters.h"
 
 /* ---- the address ---- */
 

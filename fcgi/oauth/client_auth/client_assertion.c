@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 
 #include <string.h>
 

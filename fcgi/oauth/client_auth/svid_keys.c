@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/svid_keys.h"
+#include "oauth/client_auth/svid_keys.h"
 
 #include "base/spiffe_id.h"
 #include "crypto/jwk_set.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/client_auth.h"
+#include "oauth/client_auth/client_auth.h"
 
 #include <string.h>
 #include <strings.h>
@@ -11,7 +11,7 @@
 #include "crypto/digest.h"
 #include "crypto/secret.h"
 #include "http/form.h"
-#include "oauth/client_keys.h"
+#include "oauth/client_auth/client_keys.h"
 #include "store/clients/client_assertions.h"
 
 static void

@@ -4,7 +4,7 @@
 #define AZ_OAUTH_CLIENT_AUTH_H
 
 #include "http/route.h"
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 #include "store/clients/clients.h"
 
 /* The form parameters of client authentication, for a list of struct route_param. */

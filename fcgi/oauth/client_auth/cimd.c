@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "oauth/registration/cimd.h"
+#include "oauth/client_auth/cimd.h"
 
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "http/fetch/documents.h"
-#include "oauth/registration/cimd_document.h"
+#include "oauth/client_auth/cimd_document.h"
 #include "store/clients/client_room.h"
 #include "store/clients/clients_cimd.h"
 #include "store/db/audit.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/audience.h"
+#include "oauth/parameters/audience.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "oauth/client_keys.h"
+#include "oauth/client_auth/client_keys.h"
 
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "http/fetch/documents.h"
-#include "oauth/issuer_keys.h"
-#include "oauth/registration/cimd.h"
-#include "oauth/svid_keys.h"
+#include "oauth/client_auth/cimd.h"
+#include "oauth/client_auth/issuer_keys.h"
+#include "oauth/client_auth/svid_keys.h"
 
 /* Nesting of a registered key set: set, keys, key and x5c are 4; the rest is for other members. */
 #define REGISTERED_KEYS_DEPTH 16

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/parameters.h"
+#include "oauth/parameters/parameters.h"
 
 #include <ctype.h>
 #include <string.h>

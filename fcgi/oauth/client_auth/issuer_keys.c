@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/issuer_keys.h"
+#include "oauth/client_auth/issuer_keys.h"
 
 #include <string.h>
 

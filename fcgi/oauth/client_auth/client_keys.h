@@ -4,7 +4,7 @@
 #define AZ_OAUTH_CLIENT_KEYS_H
 
 #include "base/op.h"
-#include "oauth/client_assertion.h"
+#include "oauth/client_auth/client_assertion.h"
 #include "store/clients/clients.h"
 
 /*
