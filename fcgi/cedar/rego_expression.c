@@ -152,58 +152,64 @@ put_operator(struct cedar_generation *gen, struct buf *buf, const struct cedar_n
     buf_append_text(buf, negated ? "))" : ")");
 }
 
+static void
+put_literal(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node)
+{
+    (void) gen;
+    cedar_rego_put(buf, &node->value);
+}
+
+static void
+put_variable(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node)
+{
+    (void) gen;
+    buf_append_format(buf, "input.cedar.%s", cedar_variable_names[node->variable]);
+}
+
+static void
+put_attribute(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node)
+{
+    buf_append_text(buf, "rt.attr(");
+    cedar_rego_put_node(gen, buf, node->child[0]);
+    buf_append_char(buf, ',');
+    cedar_json_put(buf, node->text[0]);
+    buf_append_char(buf, ')');
+}
+
+/* {} would be an object in Rego, so an empty set is []. */
+static void
+put_set(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node)
+{
+    buf_append_text(buf, node->children > 0 ? "sort({" : "[");
+    put_terms(gen, buf, node);
+    buf_append_text(buf, node->children > 0 ? "})" : "]");
+}
+
+static void
+put_record(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node)
+{
+    buf_append_char(buf, '{');
+    put_terms(gen, buf, node);
+    buf_append_char(buf, '}');
+}
+
+typedef void put_fn(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node);
+
+/* The expressions that are not one call of an operator. */
+static put_fn *const put_of_kind[] = {
+    [CEDAR_LITERAL] = put_literal,     [CEDAR_VARIABLE] = put_variable,
+    [CEDAR_OR] = cedar_rego_put_lazy,  [CEDAR_AND] = cedar_rego_put_lazy,
+    [CEDAR_SUM] = put_arithmetic,      [CEDAR_PRODUCT] = put_arithmetic,
+    [CEDAR_IF] = cedar_rego_put_if,    [CEDAR_IS] = cedar_rego_put_is,
+    [CEDAR_HAS] = cedar_rego_put_has,  [CEDAR_LIKE] = put_like,
+    [CEDAR_ATTRIBUTE] = put_attribute, [CEDAR_SET_OF] = put_set,
+    [CEDAR_RECORD_OF] = put_record,    [CEDAR_CALL] = put_call_term,
+};
+
 void
 cedar_rego_put_node(struct cedar_generation *gen, struct buf *buf, const struct cedar_node *node)
 {
-    switch (node->kind) {
-    case CEDAR_LITERAL:
-        cedar_rego_put(buf, &node->value);
-        break;
-    case CEDAR_VARIABLE:
-        buf_append_format(buf, "input.cedar.%s", cedar_variable_names[node->variable]);
-        break;
-    case CEDAR_OR:
-    case CEDAR_AND:
-        cedar_rego_put_lazy(gen, buf, node);
-        break;
-    case CEDAR_SUM:
-    case CEDAR_PRODUCT:
-        put_arithmetic(gen, buf, node);
-        break;
-    case CEDAR_IF:
-        cedar_rego_put_if(gen, buf, node);
-        break;
-    case CEDAR_IS:
-        cedar_rego_put_is(gen, buf, node);
-        break;
-    case CEDAR_HAS:
-        cedar_rego_put_has(gen, buf, node);
-        break;
-    case CEDAR_LIKE:
-        put_like(gen, buf, node);
-        break;
-    case CEDAR_ATTRIBUTE:
-        buf_append_text(buf, "rt.attr(");
-        cedar_rego_put_node(gen, buf, node->child[0]);
-        buf_append_char(buf, ',');
-        cedar_json_put(buf, node->text[0]);
-        buf_append_char(buf, ')');
-        break;
-    case CEDAR_SET_OF: /* {} would be an object */
-        buf_append_text(buf, node->children > 0 ? "sort({" : "[");
-        put_terms(gen, buf, node);
-        buf_append_text(buf, node->children > 0 ? "})" : "]");
-        break;
-    case CEDAR_RECORD_OF:
-        buf_append_char(buf, '{');
-        put_terms(gen, buf, node);
-        buf_append_char(buf, '}');
-        break;
-    case CEDAR_CALL:
-        put_call_term(gen, buf, node);
-        break;
-    default:
-        put_operator(gen, buf, node);
-        break;
-    }
+    size_t kind = (size_t) node->kind;
+    put_fn *put = kind < sizeof(put_of_kind) / sizeof(put_of_kind[0]) ? put_of_kind[kind] : NULL;
+    (put != NULL ? put : put_operator)(gen, buf, node);
 }

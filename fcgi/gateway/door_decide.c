@@ -187,8 +187,9 @@ gateway_challenge(struct request *req, const struct gateway_visit *visit, const 
     access_token_challenge(req, params);
 }
 
-enum az_status
-gateway_write_denial(struct request *req, enum az_status failure)
+/* Write the audit row of a denial: another failure with the same status is `rejected`. */
+static enum az_status
+write_denial(struct request *req, enum az_status failure)
 {
     const struct az_status_row *row = az_status_row(failure);
     struct az_fault fault = req->op.fault;
@@ -241,5 +242,5 @@ gateway_refuse(struct request *req, const struct gateway_visit *visit,
         req->error_body =
             failure_body(req, st, "scope", scopes != NULL ? json_string(scopes) : NULL);
     }
-    return gateway_write_denial(req, st);
+    return write_denial(req, st);
 }

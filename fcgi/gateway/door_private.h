@@ -8,9 +8,6 @@
  * Their details are for the operator. */
 enum az_status gateway_forbid(struct request *req, const json_t *reasons);
 
-/* Write the audit row of a denial: another failure with the same status is `rejected`. */
-enum az_status gateway_write_denial(struct request *req, enum az_status failure);
-
 /* Set the challenges of a failure: Bearer first, which the SDK of MCP clients reads, then DPoP
  * (gateway-admin.md 1.3). `error` is NULL for a request without a token; `scope` is left out if it
  * cannot stand in a header. */
