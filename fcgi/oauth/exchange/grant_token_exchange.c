@@ -104,7 +104,7 @@ read_exchange_asked(struct request *req, const struct exchange_subject *subject,
     return st == AZ_OK ? grant_narrow_scopes(req, scope, question) : st;
 }
 
-/* Set what was delegated to the acting client and to the subject. While nobody has delegated
+/* Set what was delegated to the acting client and to the subject. While no owner has delegated
  * anything, which the look-up of an access token tells, it costs no trip. */
 static enum az_status
 read_delegations(struct request *req, const struct exchange_subject *subject, json_t **ret)
