@@ -111,26 +111,25 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     return AZ_OK;
 }
 
-/* Return the scopes without those of OpenID Connect that clients send with each request although
- * they were not granted; NULL: out of memory. They name no access, so that leaving them out grants
- * nothing. */
+/* Return the scopes without those of `ignored` that were not granted; NULL: out of memory. */
 static json_t *
-without_always_sent(struct request *req, const json_t *words, const json_t *granted)
+without_ignored(struct request *req, const json_t *words, const json_t *granted,
+                const char *const *ignored)
 {
-    static const char *const always[] = {"openid", "offline_access", NULL};
     struct jsonx_build kept = {jsonx_own(req->op.mem, json_array()), false};
     size_t index;
     json_t *word;
     json_array_foreach (words, index, word) {
         const char *text = json_string_value(word);
-        if (!words_has(always, text) || words_array_has(granted, text))
+        if (!words_has(ignored, text) || words_array_has(granted, text))
             jsonx_append(&kept, json_incref(word));
     }
     return jsonx_built(&kept);
 }
 
 enum az_status
-grant_narrow_scopes(struct request *req, const char *granted, struct issue_question *question)
+grant_narrow_scopes(struct request *req, const char *granted, const char *const *ignored,
+                    struct issue_question *question)
 {
     const char *asked = request_param(req, "scope");
     json_t *within = words_split(req->op.mem, granted), *words;
@@ -139,11 +138,10 @@ grant_narrow_scopes(struct request *req, const char *granted, struct issue_quest
     enum az_status st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
-    if (asked != NULL) {
-        if ((words = without_always_sent(req, words, within)) == NULL
-            || (asked = words_join(req->op.mem, words)) == NULL)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    }
+    if (asked != NULL && ignored != NULL
+        && ((words = without_ignored(req, words, within, ignored)) == NULL
+            || (asked = words_join(req->op.mem, words)) == NULL))
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (!words_array_is_within(words, within))
         return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
                        NULL);

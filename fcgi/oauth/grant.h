@@ -41,10 +41,11 @@ enum az_status grant_read_request(struct request *req, struct issue_question *qu
 /*
  * Set the requested scopes, which must be within those of `granted` (RFC 6749 6, RFC 8693 2.1), or
  * all of these if none were sent. Scopes that are no longer registered for the client are left out.
- * AZ_INVALID_SCOPE: one is outside.
+ * Scopes of `ignored` (ending with NULL, or NULL) that are outside are left out too.
+ * AZ_INVALID_SCOPE: another one is outside.
  */
 enum az_status grant_narrow_scopes(struct request *req, const char *granted,
-                                   struct issue_question *question);
+                                   const char *const *ignored, struct issue_question *question);
 
 /* Set the requested scopes (NULL: none were sent) within the registered ceiling. The registered
  * scopes are the default (policy.md 6.2). */

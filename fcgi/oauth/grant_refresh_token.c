@@ -6,6 +6,10 @@
 #include "oauth/grant.h"
 #include "token/redeem.h"
 
+/* Scopes of OpenID Connect that clients send again with each refresh, granted or not. They name no
+ * access, so that leaving them out grants nothing (decisions.md "Scopes at refresh"). */
+static const char *const always_sent[] = {"openid", "offline_access", NULL};
+
 /* Find the family of a token that may be used. A token that was replaced ends its family. */
 static enum az_status
 find_refresh(struct request *req, struct token_parts *shown, struct grant_row *ret)
@@ -40,7 +44,7 @@ grant_refresh_token(struct request *req, struct issued *ret)
     if (st == AZ_OK)
         st = grant_read_family(req, &grant, false, &question);
     if (st == AZ_OK)
-        st = grant_narrow_scopes(req, grant.granted_scope, &question);
+        st = grant_narrow_scopes(req, grant.granted_scope, always_sent, &question);
     if (st != AZ_OK)
         return st;
     const struct question_user user = token_user(&grant);

@@ -104,7 +104,7 @@ describe_asked(struct request *req, const struct authorization *authorization,
     return describe_access(req, &access, values);
 }
 
-/* Offer to sign in as somebody else: the same request with prompt=login and without the hints that
+/* Offer to sign in as another person: the same request with prompt=login and without the hints that
  * lead to the present account. A request that came as a long form does not fit a link; then there
  * is none. */
 static enum az_status

@@ -128,8 +128,8 @@ read_wish(struct asking *asking)
     return st == AZ_OK ? read_wanted_scope(asking) : st;
 }
 
-/* Complete the question of /token for the person. A hint that leads to nobody is asked about too,
- * because a client that may not use CIBA must not learn who has an account. */
+/* Complete the question of /token for the person. A hint that leads to no person is asked about
+ * too, because a client that may not use CIBA must not learn who has an account. */
 static enum az_status
 frame_question(struct asking *asking)
 {

@@ -10,7 +10,8 @@
 #include "token/issue.h"
 #include "token/show.h"
 
-/* Refuse the token with the same words for all reasons, so that nobody learns if a token exists. */
+/* Refuse the token with the same words for all reasons, so that no caller learns if a token exists.
+ */
 static enum az_status
 refuse_subject(struct request *req, const char *detail)
 {

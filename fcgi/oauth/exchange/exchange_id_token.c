@@ -193,7 +193,7 @@ protocol_claims_of(struct op *op, const struct jwt_claims *claims)
                                         claims->sub, "aud", aud, "azp", claims->azp));
 }
 
-/* Return may_act. One that is no object names nobody, so nobody may act. */
+/* Return may_act. One that is no object names no actor, so that no client may act. */
 static json_t *
 may_act_of(struct op *op, const struct jwt_claims *claims)
 {

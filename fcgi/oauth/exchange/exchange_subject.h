@@ -32,7 +32,7 @@ struct exchange_subject {
 /*
  * Read an access token of this service. AZ_INVALID_REQUEST (RFC 8693 2.2.2) with one text whatever
  * the reason, which the operator gets: it is unknown, expired, revoked, a single-use token, or
- * policy shows it to nobody now.
+ * policy shows it to no caller now.
  */
 enum az_status exchange_read_access_token(struct request *req, const char *text,
                                           struct exchange_subject *ret);

@@ -101,10 +101,10 @@ read_exchange_asked(struct request *req, const struct exchange_subject *subject,
     const char *scope = words_join(req->op.mem, subject->scopes);
     if (st == AZ_OK && scope == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return st == AZ_OK ? grant_narrow_scopes(req, scope, question) : st;
+    return st == AZ_OK ? grant_narrow_scopes(req, scope, NULL, question) : st;
 }
 
-/* Set what was delegated to the acting client and to the subject. While nobody has delegated
+/* Set what was delegated to the acting client and to the subject. While no owner has delegated
  * anything, which the look-up of an access token tells, it costs no trip. */
 static enum az_status
 read_delegations(struct request *req, const struct exchange_subject *subject, json_t **ret)

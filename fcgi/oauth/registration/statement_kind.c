@@ -55,7 +55,7 @@ names_one_of(const struct jwt_claims *claims, const json_t *audiences)
     return false;
 }
 
-/* Return why sub or aud show that the token is for somebody else. The subject of a statement is the
+/* Return why sub or aud show that the token is for another party. The subject of a statement is the
  * software; that of an ID token is a user, that of an access token a user or a service. */
 static const char *
 others_fault(const struct statement_kind *kind, const char *software_id, const char **ret_detail)

@@ -9,7 +9,7 @@
 #include "base/uuid7.h"
 #include "store/db/audit.h"
 
-/* The owner, as the access token says. Nobody else sees or changes the rows. */
+/* The owner, as the access token says. No other owner sees or changes the rows. */
 struct uma_owner {
     int64_t client;      /* client.id */
     const char *subject; /* or the client_id, if the token is the client's own */
