@@ -283,7 +283,9 @@ cedar_rego(TALLOC_CTX *mem, const struct cedar_file *file, const char *package,
         put_policy_rules(&gen, &file->policy[i]);
     char *text = ret_fault->place.line == 0 ? buf_take(&gen.rules, &length) : NULL;
     if (text == NULL)
-        cedar_fail(ret_fault, (struct cedar_place){1, 1}, "out of memory");
+        cedar_fail(ret_fault, (struct cedar_place){1, 1},
+                   gen.rules.status == AZ_INVALID ? "the policies become too much Rego"
+                                                  : "out of memory");
     buf_done(&gen.rules);
     return text;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "rego/builtin/builtin.h"
+#include "rego/builtins.h"
 #include "rego/machine_private.h"
 
 /* Statements between two looks at the clock. */
@@ -58,19 +58,17 @@ call_function(struct rego_machine *machine, const struct rego_function *function
     bool memo = function->params == 2;
     if (memo && machine->memo[function->index] != NULL)
         return machine->memo[function->index];
-    if (machine->locals + function->locals > REGO_LOCALS_MAX || machine->depth >= REGO_CALLS_MAX)
-        return rego_stop(machine, REGO_EXCEEDED, "calls are nested too deep in %.100s",
-                         function->name);
+    if (machine->locals + function->locals > REGO_LOCALS_MAX)
+        return rego_stop(machine, REGO_EXCEEDED, "calls have more than %d locals in %.100s",
+                         REGO_LOCALS_MAX, function->name);
     const struct rego_value **frame = machine->local + machine->locals;
     memset(frame, 0, function->locals * sizeof(frame[0]));
     for (uint32_t i = 0; i < function->params; i++)
         frame[i] = machine_place(local, &operand[i]);
     machine->locals += function->locals;
-    machine->depth++;
     int end = BLOCK_END;
     for (uint32_t i = 0; i < function->blocks && end > BLOCK_RETURN; i++)
         end = run_block(machine, frame, &function->block[i]);
-    machine->depth--;
     machine->locals -= function->locals;
     if (end != BLOCK_RETURN)
         return NULL;
@@ -223,14 +221,41 @@ run_with(struct rego_machine *machine, const struct rego_value **local,
     return end > 0 ? end - 1 : end;
 }
 
-/* True if two numbers are equal, but written in other ways: OPA does not find all of them equal
- * everywhere. */
+/* True if two equal values have a number that is written in two ways: OPA does not find all of them
+ * equal everywhere, and gives the one or the other. */
 static bool
 is_other_spelling(const struct rego_value *a, const struct rego_value *b)
 {
-    return a->type == REGO_NUMBER && b->type == REGO_NUMBER && (a->decimal || b->decimal)
-           && (a->decimal != b->decimal || strcmp(a->text, b->text) != 0)
-           && rego_compare(a, b) == 0;
+    if (a == b)
+        return false;
+    if (a->type == REGO_NUMBER)
+        return (a->decimal || b->decimal)
+               && (a->decimal != b->decimal || strcmp(a->text, b->text) != 0);
+    bool other = false;
+    if (a->type == REGO_OBJECT)
+        for (uint32_t i = 0; i < a->count && !other; i++)
+            other = is_other_spelling(a->member[i].key, b->member[i].key)
+                    || is_other_spelling(a->member[i].value, b->member[i].value);
+    else if (a->type >= REGO_ARRAY)
+        for (uint32_t i = 0; i < a->count && !other; i++)
+            other = is_other_spelling(a->item[i], b->item[i]);
+    return other;
+}
+
+/* True if an item is looked up in a set that has it with a number in another spelling. */
+static bool
+is_found_otherwise(const struct rego_value *set, const struct rego_value *item)
+{
+    const struct rego_value *found = set->type == REGO_SET ? rego_get(set, item) : NULL;
+    return found != NULL && is_other_spelling(found, item);
+}
+
+/* True if a number is compared with itself in another spelling. */
+static bool
+is_twin(const struct rego_value *a, const struct rego_value *b)
+{
+    return a->type == REGO_NUMBER && b->type == REGO_NUMBER && rego_compare(a, b) == 0
+           && is_other_spelling(a, b);
 }
 
 /* Look a key up. OPA reads data[2] of a base document as data["2"], but the same of a variable as
@@ -245,8 +270,12 @@ run_dot(struct rego_machine *machine, const struct rego_value **local,
         return 0;
     const struct rego_value *found = rego_get(value, key);
     if (value->type == REGO_OBJECT && key->type == REGO_NUMBER
-        && (found == NULL || is_other_spelling(key, rego_key(value, key)))) {
+        && (found == NULL || is_twin(key, rego_key(value, key)))) {
         rego_stop(machine, REGO_GIVE_UP, "a number is looked up in an object");
+        return BLOCK_STOP;
+    }
+    if (is_found_otherwise(value, key)) {
+        rego_stop(machine, REGO_GIVE_UP, "a number is looked up in a set in another form");
         return BLOCK_STOP;
     }
     local[statement->target] = found;
@@ -262,7 +291,7 @@ equal_places(struct rego_machine *machine, const struct rego_value *const *local
                             *other = machine_place(local, &statement->b);
     if (value != NULL && value->type >= REGO_ARRAY)
         rego_spend(machine, value->nodes);
-    if (value != NULL && other != NULL && is_other_spelling(value, other))
+    if (value != NULL && other != NULL && is_twin(value, other))
         rego_stop(machine, REGO_GIVE_UP, "a number that is compared with itself in another form");
     return machine_equal(value, other);
 }
@@ -369,18 +398,24 @@ count_statement(struct rego_machine *machine)
     return machine->outcome == REGO_DONE;
 }
 
+/* Run the statements of a block, which is where the C stack grows: each block of a call, and each
+ * block within a block, is one level. */
 static int
 run_block(struct rego_machine *machine, const struct rego_value **local,
           const struct rego_block *block)
 {
-    for (uint32_t i = 0; i < block->count; i++) {
-        if (!count_statement(machine))
-            return BLOCK_STOP;
-        int end = run_statement(machine, local, &block->statement[i]);
-        if (end != BLOCK_END)
-            return end;
+    int end = BLOCK_END;
+    if (machine->depth == REGO_NESTING_MAX) {
+        rego_stop(machine, REGO_EXCEEDED, "calls and blocks are nested more than %d deep",
+                  REGO_NESTING_MAX);
+        return BLOCK_STOP;
     }
-    return BLOCK_END;
+    machine->depth++;
+    for (uint32_t i = 0; i < block->count && end == BLOCK_END; i++)
+        end = count_statement(machine) ? run_statement(machine, local, &block->statement[i])
+                                       : BLOCK_STOP;
+    machine->depth--;
+    return end;
 }
 
 enum rego_outcome
@@ -393,8 +428,11 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
     machine.memo = rego_take(arena, question->plan->functions * sizeof(machine.memo[0]) + 1);
     machine.local = talloc_array(arena->mem, const struct rego_value *, REGO_LOCALS_MAX);
     *ret_value = NULL;
-    if (machine.memo == NULL || machine.local == NULL || entrypoint->locals > REGO_LOCALS_MAX) {
+    if (machine.memo == NULL || machine.local == NULL) {
         machine_stop_for_memory(&machine);
+    } else if (entrypoint->locals > REGO_LOCALS_MAX) {
+        rego_stop(&machine, REGO_EXCEEDED, "%.100s has more than %d locals", entrypoint->name,
+                  REGO_LOCALS_MAX);
     } else {
         memset(machine.local, 0, entrypoint->locals * sizeof(machine.local[0]));
         machine.local[0] = question->input;

@@ -63,7 +63,7 @@ number_is_json(const char *text, size_t length)
         at += at < length && (text[at] == '+' || text[at] == '-');
         begin = at;
         at = past_digits(text, length, at);
-        if (at == begin || at - begin > 4)
+        if (at == begin || at - begin > NUMBER_EXPONENT_DIGITS_MAX)
             return false;
     }
     return at == length;

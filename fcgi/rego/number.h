@@ -4,15 +4,15 @@
 
 #include "rego/value.h"
 
-/* Digits of an exponent that are read: a number with more is compared by the caller's engine. */
-#define NUMBER_EXPONENT_MAX 9999
+/* Digits of an exponent that are read. OPA reads more, but then a comparison takes it long. */
+#define NUMBER_EXPONENT_DIGITS_MAX 4
 
 /* True if the text is a 64-bit integer in its only spelling: no leading zero, no fraction, no
  * exponent, not -0. */
 bool number_read_integer(const char *text, size_t length, int64_t *ret);
 
-/* True if the text is a number of JSON (RFC 8259 6) whose exponent is at most NUMBER_EXPONENT_MAX.
- */
+/* True if the text is a number of JSON (RFC 8259 6) whose exponent has at most
+ * NUMBER_EXPONENT_DIGITS_MAX digits. */
 bool number_is_json(const char *text, size_t length);
 
 /* Compare two numbers exactly. */

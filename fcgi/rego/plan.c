@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "rego/builtin/builtin.h"
+#include "rego/builtins.h"
 #include "rego/plan_private.h"
 
 /* Functions of a plan; the shipped policy has 130. */

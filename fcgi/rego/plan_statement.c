@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rego/builtin/builtin.h"
+#include "rego/builtins.h"
 
 /* Ways in which a member of a statement is read. */
 enum plan_way {

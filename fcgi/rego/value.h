@@ -131,12 +131,6 @@ const struct rego_value *rego_parse(struct rego_arena *arena, const char *text, 
 const struct rego_value *rego_parse_nested(struct rego_arena *arena, const char *text,
                                            size_t length, unsigned depth);
 
-/*
- * Return the value as JSON: a set is an array. A decimal becomes the nearest binary64 number. NULL:
- * no memory, or a key is no string. The caller owns a reference.
- */
-json_t *rego_json(const struct rego_value *value);
-
 /* Append the value as OPA writes it in JSON, sets as arrays, and keys that are no strings as
  * strings of their JSON text. False: no memory. */
 struct buf;

@@ -63,7 +63,7 @@ static const struct {
     {"the data is not written to", STATEMENT("ObjectInsertStmt", ",\"key\":" TEXT(1) ",\"value\":" TEXT(1) ",\"object\":1"),
      CALL_F, REGO_CONFLICT, "did not make"},
     {"nor is the input", STATEMENT("SetAddStmt", ",\"value\":" TEXT(1) ",\"set\":0"), CALL_F, REGO_CONFLICT, "did not make"},
-    {"a function that calls itself ends", CALL_F "," RETURN(2), CALL_F "," GIVE, REGO_EXCEEDED, "nested too deep"},
+    {"a function that calls itself ends", CALL_F "," RETURN(2), CALL_F "," GIVE, REGO_EXCEEDED, "nested more than"},
     {"a builtin that is missing is left to OPA", STATEMENT("CallStmt", ",\"func\":\"http.send\",\"args\":[" LOCAL(0) "],\"result\":2"),
      CALL_F "," GIVE, REGO_GIVE_UP, "http.send is not built in"},
     {"so is a builtin with other arguments", STATEMENT("CallStmt", ",\"func\":\"count\",\"args\":[" LOCAL(0) "," LOCAL(1) "],\"result\":2"),
@@ -195,6 +195,86 @@ test_bounds(void)
     ok(strstr(why, "too long") != NULL, "bounds: ... and named");
 }
 
+/* Return a block statement around others, so many times. */
+static char *
+in_blocks(unsigned count, char *text)
+{
+    for (unsigned i = 0; i < count; i++)
+        text = talloc_asprintf(mem, STATEMENT("BlockStmt", ",\"blocks\":[{\"stmts\":[%s]}]"), text);
+    return text;
+}
+
+/* Return a plan whose entrypoint calls a function, which calls the next one from within its blocks.
+ * The last one has its own number of blocks. */
+static char *
+nested_plan(unsigned functions, unsigned blocks, unsigned last)
+{
+    char *text = talloc_strdup(mem, "{\"static\":{\"strings\":[],\"files\":[{\"value\":\"rule."
+                                    "rego\"}]},\"funcs\":{\"funcs\":[");
+    for (unsigned i = 0; i < functions; i++) {
+        char *inner =
+            i + 1 < functions
+                ? talloc_asprintf(mem,
+                                  STATEMENT("CallStmt", ",\"func\":\"f%u\",\"args\":[" LOCAL(
+                                                            0) "," LOCAL(1) "],\"result\":2"),
+                                  i + 1)
+                : talloc_strdup(mem, INTEGER(5, 2));
+        text = talloc_asprintf(
+            mem,
+            "%s%s{\"name\":\"f%u\",\"params\":[0,1],\"return\":2,\"blocks\":[{\"stmts\":[%s]},"
+            "{\"stmts\":[" RETURN(2) "]}]}",
+            text, i > 0 ? "," : "", i, in_blocks((i + 1 < functions ? blocks : last) - 1, inner));
+    }
+    return talloc_asprintf(
+        mem, "%s]},\"plans\":{\"plans\":[{\"name\":\"p\",\"blocks\":[{\"stmts\":[%s]}]}]}}", text,
+        STATEMENT("CallStmt",
+                  ",\"func\":\"f0\",\"args\":[" LOCAL(0) "," LOCAL(1) "],\"result\":2"));
+}
+
+/* Run functions of 100 blocks, each within the one before, the last of which has `last`. */
+static enum rego_outcome
+run_nested(unsigned last, char why[REGO_WHY_SIZE])
+{
+    struct rego_arena arena;
+    struct rego_bounds bounds = {.statements = 100000, .octets = 16 * OCTETS_MAX};
+    const struct rego_value *value;
+    const char *refusal = "";
+    char *text = nested_plan(REGO_NESTING_MAX / 100, 100, last);
+    rego_arena_init(&arena, mem, 16 * OCTETS_MAX);
+    const struct rego_plan *plan = rego_plan_read(&arena, text, strlen(text), &refusal);
+    if (!ok(plan != NULL, "bounds: a plan of nested calls and blocks is read"))
+        printf("# %s\n", refusal);
+    return plan != NULL ? run_plan(&arena, plan, &bounds, &value, why) : REGO_GIVE_UP;
+}
+
+static void
+test_nesting(void)
+{
+    char why[REGO_WHY_SIZE] = "";
+    is_int(run_nested(99, why), REGO_DONE, "bounds: blocks of calls and blocks are 4,000 deep");
+    is_int(run_nested(100, why), REGO_EXCEEDED, "bounds: ... one more ends the evaluation");
+    ok(strstr(why, "nested more than 4000 deep") != NULL, "bounds: ... and the reason says so");
+}
+
+static void
+test_locals(void)
+{
+    struct rego_arena arena;
+    struct rego_bounds bounds = {.statements = 1000, .octets = OCTETS_MAX};
+    const struct rego_value *value;
+    char why[REGO_WHY_SIZE] = "";
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    struct rego_function wide = {.name = "wide", .locals = REGO_LOCALS_MAX};
+    const struct rego_plan plan = {.function = &wide};
+    const struct rego_question question = {.plan = &plan, .entrypoint = &wide};
+    is_int(rego_evaluate(&arena, &question, &bounds, &value, why), REGO_DONE,
+           "bounds: an entrypoint has 65,536 locals");
+    wide.locals++;
+    is_int(rego_evaluate(&arena, &question, &bounds, &value, why), REGO_EXCEEDED,
+           "bounds: ... not one more");
+    ok(strstr(why, "65536 locals") != NULL, "bounds: ... and the reason names locals, not memory");
+}
+
 static void
 test_steps(void)
 {
@@ -272,6 +352,8 @@ main(void)
     test_cases();
     test_refusals();
     test_bounds();
+    test_nesting();
+    test_locals();
     test_steps();
     test_limits();
     test_table();

@@ -216,12 +216,6 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
     return outcome;
 }
 
-size_t
-engine_plan_octets(const struct engine_plan *plan)
-{
-    return plan->code->octets + plan->octets;
-}
-
 const char *
 engine_plan_name(const struct engine_plan *plan)
 {

@@ -67,7 +67,4 @@ const char *engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan,
 /* Return the name of the plan. */
 const char *engine_plan_name(const struct engine_plan *plan);
 
-/* Return the octets of memory that the plan and its data take. */
-size_t engine_plan_octets(const struct engine_plan *plan);
-
 #endif

@@ -99,7 +99,8 @@ write_octets(const char *path, const unsigned char *octets, size_t length)
     return closed && done == length;
 }
 
-/* Read a file of at most `max` octets. NULL: it is missing, larger, or no memory. */
+/* Read a file of at most `max` octets. NULL: it is missing, larger, not read to its end, or no
+ * memory. */
 static char *
 read_octets(TALLOC_CTX *mem, const char *path, size_t max, size_t *ret_length)
 {
@@ -111,11 +112,13 @@ read_octets(TALLOC_CTX *mem, const char *path, size_t max, size_t *ret_length)
         && (uint64_t) about.st_size <= max
         && (octets = talloc_array(mem, char, (unsigned) about.st_size + 1)) != NULL) {
         ssize_t got = 1;
-        while (length < (size_t) about.st_size && got > 0) {
+        while (length < (size_t) about.st_size && (got > 0 || (got < 0 && errno == EINTR))) {
             got = read(file, octets + length, (size_t) about.st_size - length);
             length += got > 0 ? (size_t) got : 0;
         }
         octets[length] = '\0';
+        if (length < (size_t) about.st_size)
+            TALLOC_FREE(octets);
     }
     if (file >= 0)
         close(file);

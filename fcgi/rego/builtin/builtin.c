@@ -8,10 +8,9 @@ static const struct rego_builtin *const families[] = {
     rego_comparison_builtins, rego_number_builtins, rego_collection_builtins,
     rego_object_builtins,     rego_set_builtins,    rego_string_builtins,
     rego_text_builtins,       rego_json_builtins,   rego_net_builtins,
-    rego_encoding_builtins,   rego_time_builtins,   rego_bit_builtins,
-    rego_semver_builtins,     rego_unit_builtins,   rego_type_builtins,
+    rego_encoding_builtins,   rego_time_builtins,   rego_type_builtins,
     rego_glob_builtins,       rego_regex_builtins,  rego_token_builtins,
-    rego_patch_builtins,      rego_schema_builtins,
+    rego_schema_builtins,
 };
 
 const struct rego_builtin *

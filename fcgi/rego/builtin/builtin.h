@@ -1,23 +1,8 @@
-/* The functions that plans call besides their own, by their names in Rego. */
+/* Families of builtins, and what they share. */
 #ifndef AZ_REGO_BUILTIN_BUILTIN_H
 #define AZ_REGO_BUILTIN_BUILTIN_H
 
-#include "rego/machine.h"
-
-/* Arguments of a builtin, and builtins that are named when a plan calls some that are missing. */
-#define REGO_ARGUMENTS_MAX 6
-#define REGO_LACKING_MAX 64
-
-/*
- * A builtin returns NULL for undefined, which is also what its errors are; or after rego_stop(),
- * when it cannot answer exactly as OPA would; or with a full arena. Arguments are never NULL.
- */
-struct rego_builtin {
-    const char *name;
-    unsigned arity;
-    const struct rego_value *(*run)(struct rego_machine *machine,
-                                    const struct rego_value *const *arg);
-};
+#include "rego/builtins.h"
 
 /* The families, each a table that ends with a NULL name. */
 extern const struct rego_builtin rego_comparison_builtins[];
@@ -31,21 +16,11 @@ extern const struct rego_builtin rego_json_builtins[];
 extern const struct rego_builtin rego_net_builtins[];
 extern const struct rego_builtin rego_encoding_builtins[];
 extern const struct rego_builtin rego_time_builtins[];
-extern const struct rego_builtin rego_bit_builtins[];
-extern const struct rego_builtin rego_semver_builtins[];
-extern const struct rego_builtin rego_unit_builtins[];
 extern const struct rego_builtin rego_type_builtins[];
 extern const struct rego_builtin rego_glob_builtins[];
 extern const struct rego_builtin rego_regex_builtins[];
 extern const struct rego_builtin rego_token_builtins[];
-extern const struct rego_builtin rego_patch_builtins[];
 extern const struct rego_builtin rego_schema_builtins[];
-
-/* Return the row of a name, or NULL. */
-const struct rego_builtin *rego_builtin_find(const char *name);
-
-/* Return the builtin at an index of all of them, or NULL behind the last. */
-const struct rego_builtin *rego_builtin_at(size_t index);
 
 /* End the evaluation: the engine must be asked. Returns NULL. */
 const struct rego_value *rego_give_up(struct rego_machine *machine, const char *why);

@@ -148,7 +148,8 @@ run_cidr_is_valid(struct rego_machine *machine, const struct rego_value *const *
     return rego_boolean(read_network(arg[0], &network));
 }
 
-/* Return the address that an item names: a text itself, or the first item of an array. */
+/* Return the address that an item names: a text itself, or the first item of an array. NULL: the
+ * item names no address, which is an error of OPA even if there is nothing to compare it with. */
 static const struct rego_value *
 address_of(const struct rego_value *item)
 {
@@ -182,13 +183,16 @@ static const struct rego_value *
 run_cidr_contains_matches(struct rego_machine *machine, const struct rego_value *const *arg)
 {
     struct rego_value *found = rego_set(machine->arena, 0);
-    for (uint32_t i = 0; found != NULL && i < items_of(arg[0]); i++)
+    for (uint32_t i = 0; found != NULL && i < items_of(arg[0]); i++) {
+        const struct rego_value *item[2], *both[2], *place[2];
+        place[0] = place_of(machine, arg[0], i, &item[0]);
+        if ((both[0] = address_of(item[0])) == NULL)
+            return NULL;
         for (uint32_t k = 0; k < items_of(arg[1]) && rego_spend(machine, STEPS_A_PAIR); k++) {
-            const struct rego_value *item[2], *place[2] = {place_of(machine, arg[0], i, &item[0]),
-                                                           place_of(machine, arg[1], k, &item[1])};
-            const struct rego_value *both[2] = {address_of(item[0]), address_of(item[1])};
+            place[1] = place_of(machine, arg[1], k, &item[1]);
+            both[1] = address_of(item[1]);
             const struct rego_value *contains =
-                both[0] != NULL && both[1] != NULL ? run_cidr_contains(machine, both) : NULL;
+                both[1] != NULL ? run_cidr_contains(machine, both) : NULL;
             if (contains == NULL || machine->arena->full)
                 return NULL;
             if (!contains->boolean)
@@ -199,6 +203,7 @@ run_cidr_contains_matches(struct rego_machine *machine, const struct rego_value 
                 || !rego_add(machine->arena, found, pair))
                 return NULL;
         }
+    }
     return machine->outcome == REGO_DONE ? found : NULL;
 }
 
