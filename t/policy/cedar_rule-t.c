@@ -56,7 +56,7 @@ test_names(void)
     ok(strcmp(module_of("acme/b.cedar", source), module) != 0, "that of another path is another");
     ok(strstr(module, "\npath := \"acme/a.cedar\"\n") != NULL, "the module names its rule");
     ok(strstr(module_of("a\"b := 1\xc3\xa4.cedar", source),
-              "\npath := \"a\\u0022b := 1\xc3\xa4.cedar\"\n")
+              "\npath := \"a\\\"b := 1\xc3\xa4.cedar\"\n")
            != NULL,
        "a path cannot end its string");
 }

@@ -5,6 +5,8 @@
 
 #include "gateway/mcp/exchange.h"
 
+/* Handle tools/call: check the arguments, ask policy, call the upstream and answer with its result.
+ */
 enum az_status mcp_call_tool(struct mcp_exchange *it);
 
 #endif

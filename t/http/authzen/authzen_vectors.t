@@ -181,14 +181,14 @@ for my $case (
         'certification 3.3.4: `decision` is of single ones' );
 }
 
-# Advisory in the scenario, and settled otherwise here: a default is replaced as a whole (decisions.md "Access requests").
+# The second evaluation lacks no member; the first lacks its type, which the default gives (decisions.md "Access requests").
 is( words(
         ask($many,
             {   %alice, %write,
                 resource    => { type => 'record' },
                 evaluations => [ { resource => { id => 'record-1' } }, {%record} ] } ) ),
     'deny permit',
-    'certification 3.2.7 (advisory): members of a default are not merged into the entity that replaces it' );
+    'certification 3.2.7 (advisory): a member that an entity lacks and needs is that of the default' );
 
 # ---- 6: discovery
 
