@@ -111,9 +111,11 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     return AZ_OK;
 }
 
-/* Return the scopes without those of OpenID Connect that clients send with each request although
- * they were not granted; NULL: out of memory. They name no access, so that leaving them out grants
- * nothing. */
+/*
+ * Return the scopes without those of OpenID Connect that clients send with each request although
+ * they were not granted, or NULL if out of memory. They name no access, so that leaving them out
+ * grants nothing.
+ */
 static json_t *
 without_always_sent(struct request *req, const json_t *words, const json_t *granted)
 {
