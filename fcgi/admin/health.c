@@ -223,7 +223,10 @@ health_run(struct op *from, struct health *health)
     health_log(health);
 }
 
-/* Return the result of the checks, made anew if it is older than KEPT_MS; NULL: no memory. */
+/*
+ * Return the result of the checks, made anew if it is older than KEPT_MS, or NULL if out of
+ * memory.
+ */
 static const struct health *
 health_result(struct op *op)
 {

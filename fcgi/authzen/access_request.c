@@ -62,7 +62,7 @@ const struct field_table access_requests_table = FIELD_TABLE("AccessRequests", b
 /* A member that was read. */
 struct read_entity {
     const json_t *sent; /* of a default: as it was sent, whether or not it is complete */
-    json_t *value;      /* known members alone; NULL: absent, or not well-formed */
+    json_t *value;      /* known members alone, or NULL if absent or not well-formed */
     const char *fault;  /* public text, or NULL */
     size_t octets;      /* of a default: its text in the question */
 };
@@ -108,7 +108,8 @@ entity_read(struct op *op, size_t which, json_t *value, struct read_entity *ret)
 /*
  * Return the entity with the members that it needs and lacks taken from the default (AuthZEN 1.0
  * 7.1.1 does not say if defaults are merged). Members that it does not need are never taken, so
- * that a complete entity stays as it is. NULL: out of memory. *copied grows by the octets taken.
+ * that a complete entity stays as it is. The result is NULL if out of memory. *copied grows by the
+ * octets taken.
  */
 static json_t *
 complete_entity(struct op *op, size_t which, json_t *entity, const json_t *sent, size_t *copied)

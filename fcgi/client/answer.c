@@ -17,7 +17,7 @@
 /* The place of the access token in an answer of RFC 6749. */
 #define ACCESS_TOKEN_POINTER "/access_token"
 
-/* Scopes that say what an OpenID provider tells, and nothing about the API of the upstream. */
+/* Scopes of OpenID Connect, which do not give access to the API of the upstream. */
 static const char *const openid_scopes[] = {"openid", "profile", "email", "offline_access", NULL};
 
 /* Return the object that holds the access token: its neighbours belong to it (Slack's answer has a

@@ -26,7 +26,7 @@
 /* The way to read the answers of one server; all zero: the ordinary way. */
 struct client_reading {
     const char *access_token_pointer; /* RFC 6901; NULL: /access_token */
-    const char *account_pointer;      /* of the label of the account; NULL: there is none */
+    const char *account_pointer;      /* of the label of the account, or NULL if there is none */
     const char *scope_separator;      /* of the request; answers may use spaces and commas too */
     int64_t default_expires_in;       /* seconds; 0: a token without expires_in does not expire */
     bool bearer;                      /* another token_type than Bearer is refused also if
@@ -39,13 +39,13 @@ struct client_reading {
 /* The tokens; on mem. */
 struct client_tokens {
     const char *access_token;  /* fit for a header */
-    const char *refresh_token; /* fit for a form; NULL: none came */
+    const char *refresh_token; /* may stand in a form; NULL if the answer has none */
     const char *id_token;      /* OpenID Connect Core 3.1.3.3, not checked; or NULL */
     const char *issued_type;   /* issued_token_type (RFC 8693 2.2.1), or NULL */
     const char *token_type;    /* or NULL */
     int64_t expires_in;        /* seconds; 0: it does not expire */
-    json_t *scopes;            /* array of those that were granted; NULL: the answer does not say */
-    const char *account;       /* NULL: unknown */
+    json_t *scopes;      /* array of the granted scopes, or NULL if the answer does not name them */
+    const char *account; /* NULL if unknown */
 };
 
 /* The meaning of an answer. */
@@ -73,11 +73,14 @@ enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *
                                   const char *body, size_t length, struct client_answer *ret);
 
 /* Return the scopes of a text that separates them by `separator` (or NULL), spaces or commas, as an
- * array on mem; NULL: no memory. */
+ * array on mem, or NULL if out of memory. */
 json_t *client_scopes_split(TALLOC_CTX *mem, const char *text, const char *separator);
 
-/* Return the scopes of `asked` that are not in `granted`, as an array on mem; NULL: no memory. The
- * scopes of OpenID Connect are never missing: providers rename them and leave them out. */
+/*
+ * Return the scopes of `asked` that are not in `granted`, as an array on mem, or NULL if out of
+ * memory. The scopes of OpenID Connect are never missing: providers rename them and leave them
+ * out.
+ */
 json_t *client_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *granted);
 
 #endif

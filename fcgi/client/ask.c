@@ -51,7 +51,7 @@ client_url(TALLOC_CTX *mem, const char *url, const struct query_pair *own, size_
     return text;
 }
 
-/* Return the form with a question mark before it; NULL: out of memory. */
+/* Return the form with a question mark before it, or NULL if out of memory. */
 static char *
 make_form(TALLOC_CTX *mem, const struct client_ask *ask)
 {

@@ -18,7 +18,7 @@
 struct client_ask {
     enum fetch_hosts hosts; /* the settings whose exceptions hold */
     const char *url;        /* the endpoint */
-    const char *audience;   /* of a client assertion: the token endpoint; NULL: url */
+    const char *audience; /* audience of a client assertion: the token endpoint, or NULL for url */
     const struct client_identity *identity;
     struct query_pair pair[CLIENT_PAIRS_MAX]; /* ours; fill with client_ask_add() */
     size_t pairs;
@@ -40,8 +40,8 @@ void client_ask_add(struct client_ask *ask, const char *name, const char *value)
 enum az_status client_ask_send(struct op *op, const struct client_ask *ask,
                                struct fetch_answer *ret);
 
-/* Return the URL with our parameters and those of `more` (or NULL) that are not among ours, on mem;
- * NULL: out of memory. Names of `more` are escaped, ours are not. */
+/* Return the URL with our parameters and those of `more` (or NULL) that are not among ours, on mem,
+ * or NULL if out of memory. Names of `more` are escaped, ours are not. */
 char *client_url(TALLOC_CTX *mem, const char *url, const struct query_pair *own, size_t count,
                  const json_t *more);
 

@@ -17,7 +17,7 @@ struct client_identity {
     const char *secret;      /* or NULL */
     const char *private_key; /* PEM, for private_key_jwt; or NULL */
     const char *key_id;      /* of that key, or NULL */
-    const char *key_alg;     /* its algorithm; NULL: the usual one of such a key */
+    const char *key_alg;     /* its algorithm; NULL stands for the usual one of such a key */
 };
 
 /* A proof; on op->mem. Its secrets are wiped when that ends. */
@@ -33,7 +33,7 @@ enum az_status client_proof_make(struct op *op, const struct client_identity *id
                                  const char *endpoint, struct client_proof *ret);
 
 /* Return "Basic ..." for a name and a password, as they are (RFC 7617 2), on op->mem and wiped with
- * it; NULL: no memory. */
+ * it, or NULL if out of memory. */
 char *client_basic(struct op *op, const char *name, const char *password);
 
 #endif

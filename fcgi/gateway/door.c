@@ -19,7 +19,7 @@
 struct entry {
     struct request *req;
     struct gateway_visit *visit;
-    struct db_step *step; /* that reads the resource; NULL: it was not added */
+    struct db_step *step; /* the query that reads the resource, or NULL if it was not added */
 };
 
 bool
@@ -46,8 +46,11 @@ join_resource(struct db_batch *batch, void *arg)
     it->step = resource_step(batch, it->visit->name);
 }
 
-/* Read the resource, in a trip of its own if no token brought it along. A name that no resource can
- * have costs nothing. A resource that the place does not serve counts as none. */
+/*
+ * Read the resource, in a trip of its own if no token brought it along. A name that no resource can
+ * have is refused without a trip. A resource that this endpoint does not serve counts as
+ * unknown.
+ */
 static enum az_status
 take_resource(struct entry *it)
 {
@@ -135,8 +138,8 @@ check_audience(struct entry *it)
                                           : "the token names another resource");
 }
 
-/* Ask evaluation 2. A token that policy grants nothing any more is as good as expired; any other
- * denial would not be cured by a new token, and a 401 would send the client for one. */
+/* Ask evaluation 2. A token to which policy no longer grants anything is treated as expired; any
+ * other denial would not be cured by a new token, and a 401 would send the client for one. */
 static enum az_status
 gateway_judge_token(struct entry *it)
 {
@@ -167,7 +170,7 @@ make_visit(struct request *req, enum gateway_place place, const char *name,
     *ret = (struct gateway_visit){
         .place = place,
         .name = name,
-        /* Nothing of a path that names no resource gets into a header. */
+        /* A path that names no resource is not copied into a header. */
         .address = talloc_asprintf(req->op.mem, "%s/gateway%s%s%s", req->op.az->cfg->oidc_issuer,
                                    place == GATEWAY_MCP || !named ? "/mcp" : "", named ? "/" : "",
                                    named ? name : ""),

@@ -20,9 +20,9 @@ enum gateway_place {
 /* A request that came through the door. All of it lives on req->op.mem. */
 struct gateway_visit {
     enum gateway_place place;
-    const char *name;    /* of the resource, decoded; NULL: /gateway/mcp */
+    const char *name;    /* name of the resource, decoded, or NULL for /gateway/mcp */
     const char *address; /* the resource that a token must be good for: {issuer}/gateway/... */
-    const struct managed_resource *resource; /* its enabled row; NULL: /gateway/mcp */
+    const struct managed_resource *resource; /* its enabled row, or NULL for /gateway/mcp */
     struct own_token *token;                 /* with the scopes that policy grants now */
 };
 
@@ -69,11 +69,11 @@ enum az_status gateway_refuse(struct request *req, const struct gateway_visit *v
                               const struct gateway_question *question,
                               const struct gateway_decision *decision);
 
-/* Return the codes of reasons, once each, separated by spaces; on mem. NULL: no memory. */
+/* Return the codes of reasons, once each, separated by spaces; on mem, or NULL if out of memory. */
 const char *gateway_codes(TALLOC_CTX *mem, const json_t *reasons);
 
-/* Return the address of the metadata document of a resource (RFC 9728 3.1), on mem; NULL: no
- * memory. */
+/* Return the address of the metadata document of a resource (RFC 9728 3.1), on mem, or NULL if out
+ * of memory. */
 char *gateway_metadata_address(TALLOC_CTX *mem, const char *resource);
 
 #endif

@@ -32,7 +32,7 @@ issued_text(const struct own_token *token, const char *part, const char *member)
     return json_string_value(json_object_get(json_object_get(token->issued, part), member));
 }
 
-/* Fill the parts of the holder that the token tells. */
+/* Fill the members of the holder that come from the token and the request. */
 static void
 fill_holder(const struct request *req, const struct own_token *token, struct gateway_holder *holder)
 {
@@ -179,7 +179,7 @@ gateway_challenge(struct request *req, const struct gateway_visit *visit, const 
     char *params = talloc_strdup(mem, "");
     if (error != NULL)
         params = talloc_asprintf_append(params, "error=\"%s\", ", error);
-    /* RFC 9110 5.6.4: nothing that would end the quoted text. */
+    /* RFC 9110 5.6.4: refuse characters that would end the quoted-string. */
     if (metadata != NULL && strpbrk(metadata, "\"\\") == NULL)
         params = talloc_asprintf_append(params, "resource_metadata=\"%s\"", metadata);
     if (scope != NULL && scope_characters(scope))

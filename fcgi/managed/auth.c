@@ -148,7 +148,7 @@ const struct field_table managed_auth_table = FIELD_TABLE("UpstreamAuth", auth_f
 
 /* clang-format on */
 
-/* Read the type that a word names; false: the word names none. */
+/* Read the type that a word names; return false if the word is unknown. */
 static bool
 auth_type_of(const char *word, enum managed_auth_type *ret)
 {

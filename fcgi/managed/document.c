@@ -190,7 +190,10 @@ reader_address_fault(struct reader *reader, const char *url, bool *ret_listed)
         return "is not a URL with a host";
     if (uri.userinfo != NULL || uri.fragment != NULL)
         return "must not have user information or a fragment";
-    /* Where two readers of a URL disagree, a trusted name can hide another host. */
+    /*
+     * Refuse a URL that two parsers may read differently: a trusted name could hide another
+     * host.
+     */
     if (strchr(uri.host, ':') == NULL && uri.host[strspn(uri.host, HOST_CHARS)] != '\0')
         return "must have a host of letters, digits, dots and hyphens";
     bool listed = uri_host_is_listed(reader->reading->insecure_hosts, uri.host);

@@ -19,8 +19,8 @@ struct managed_reading {
     TALLOC_CTX *mem;            /* owns what is made; the texts live as long as the document too */
     const json_t *document;     /* object */
     const char *insecure_hosts; /* SVC_GATEWAY_ALLOWED_INSECURE_HOSTS, or NULL */
-    const json_t *secrets;      /* object that names the secrets that are set; NULL: none */
-    field_fault_fn *fault;      /* called for each fault ("routes[2].path"); NULL: nobody */
+    const json_t *secrets;      /* object that names the secrets that are set, or NULL */
+    field_fault_fn *fault;      /* called for each fault ("routes[2].path"), or NULL */
     void *fault_arg;
 };
 

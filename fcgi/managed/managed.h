@@ -20,7 +20,7 @@
 enum managed_upstream {
     MANAGED_REST,   /* any HTTP server */
     MANAGED_MCP,    /* an MCP server */
-    MANAGED_STATIC, /* none: the routes have their answers */
+    MANAGED_STATIC, /* no upstream: the routes have their answers */
     MANAGED_UPSTREAMS
 };
 
@@ -29,7 +29,7 @@ enum managed_status {
     MANAGED_PENDING,  /* a setting or secret is missing, or it was never reached */
     MANAGED_ACTIVE,   /* it serves */
     MANAGED_DEGRADED, /* the upstream fails; calls are still tried */
-    MANAGED_ERROR,    /* it cannot work until somebody acts */
+    MANAGED_ERROR,    /* it cannot work until the operator acts */
     MANAGED_DISABLED, /* enabled is false */
     MANAGED_STATUSES
 };
@@ -48,7 +48,7 @@ enum managed_auth_type {
 
 /* The treatment by toolPinning of a tool that is new or changed since it was approved. */
 enum managed_pinning {
-    MANAGED_PINNING_BLOCK, /* it is not served until somebody approves it; the default */
+    MANAGED_PINNING_BLOCK, /* it is not served until the operator approves it; the default */
     MANAGED_PINNING_WARN,  /* it is served */
 };
 
@@ -58,7 +58,7 @@ enum managed_pin {
     MANAGED_PIN_APPROVED, /* as approved */
     MANAGED_PIN_NEW,      /* came after the first sync */
     MANAGED_PIN_CHANGED,  /* differs from what was approved */
-    MANAGED_PIN_MISSING,  /* the upstream has it no more */
+    MANAGED_PIN_MISSING,  /* the upstream no longer has it */
     MANAGED_PINS
 };
 
@@ -103,16 +103,17 @@ struct managed_route {
     struct managed_pattern pattern;          /* the same, read */
     struct managed_pattern upstream_pattern; /* of upstreamPath; the same as pattern by default */
     const char *action;                      /* for policy; the id if none was given */
-    json_t *scopes;           /* array of the scopes that it needs; [defaultScope] by default */
-    const char **query_allow; /* names of parameters, ends with NULL; NULL: all pass */
+    json_t *scopes; /* array of the scopes that it needs; [defaultScope] by default */
+    const char *
+        *query_allow; /* names of parameters, ends with NULL; the pointer is NULL if all pass */
     size_t query_allow_count;
-    const char **query_repeat; /* names of parameters that may come several times, ends with NULL;
-                                  NULL: none */
+    const char **
+        query_repeat; /* names of parameters that may come several times, ends with NULL, or NULL */
     bool encoded_slash; /* encodedSlash: the upstream takes %2F for a character of a segment */
     int64_t max_body;   /* maxBodyBytes: octets of the request's body; 0: the setting */
     int64_t timeout_ms; /* timeoutMs; 0: the setting */
     struct managed_headers request_headers; /* those of the resource, then its own, which win */
-    const char **forward_headers;           /* of the caller, ends with NULL; NULL: none */
+    const char **forward_headers;           /* of the caller, ends with NULL, or NULL */
     const struct managed_answer *response;  /* STATIC; else NULL */
     bool preserve_host;                     /* the upstream gets the Host of the caller */
     int64_t retries;              /* more attempts after a connection that failed, 0 to 2 */
@@ -134,10 +135,11 @@ struct managed_tool {
     json_t *annotations;      /* object of the operator or the manifest, or NULL */
     json_t *scopes; /* array of the scopes that it needs; those of its route, or [defaultScope] */
     const struct managed_route *route; /* REST and STATIC: the request of a call; MCP: NULL */
-    json_t *args;                      /* object {path, query, header, body}; NULL: none */
+    json_t *args;                      /* object {path, query, header, body}, or NULL */
     const char *upstream_name;         /* MCP: name at the upstream; else NULL */
     enum managed_pin pin;
-    const char *pin_sha256; /* what was approved, in hex (canonical.h); NULL: nothing */
+    const char *pin_sha256; /* hash of what the upstream said last, in hex (canonical.h), or NULL if
+                               it was never synced */
     bool enabled;
     bool served; /* enabled, passes toolFilter, its route is enabled, and its pin does not hold it
                     back */
@@ -149,7 +151,7 @@ struct managed_auth {
     enum managed_auth_type type;
     const char *type_name; /* as written: "oauth_link" */
     const char *header;    /* that carries the credential; NULL with `query` */
-    const char *scheme;    /* before the value; "": none */
+    const char *scheme;    /* before the value; may be empty */
     const char *query;     /* parameter that carries the credential in place of a header */
     const char *username;  /* basic */
 
@@ -179,7 +181,8 @@ struct managed_auth {
     const char *validate_method, *validate_path; /* user_secret: request that tries it, or NULL */
 };
 
-/* The secrets of upstreamAuth, opened. NULL: not set. The texts are wiped when they are freed. */
+/* The secrets of upstreamAuth, opened; a member is NULL if it is not set. The texts are wiped when
+ * they are freed. */
 struct managed_secrets {
     const char *value;         /* static_header */
     const char *password;      /* basic */
@@ -188,16 +191,16 @@ struct managed_secrets {
 };
 
 struct managed_resource {
-    int64_t id;      /* of the row; 0: not stored */
+    int64_t id;      /* id of the row, or 0 if not stored */
     int64_t version; /* changes with every save, sync and approval, not with the status */
     const char *name;
     const char *display_name;
     enum managed_upstream upstream;
-    const char *upstream_url;                     /* REST and MCP; NULL: not given yet */
+    const char *upstream_url;                     /* REST and MCP, or NULL before it is known */
     const char *default_scope;                    /* or NULL */
     const char *resource_type;                    /* URI for policy, or NULL */
     const char *connector_id, *connector_version; /* or NULL */
-    json_t *implies; /* scopes of the connector: arrays of those that each implies; NULL: none */
+    json_t *implies; /* scopes of the connector: arrays of those that each implies, or NULL */
     bool enabled;
     bool insecure_host; /* the setting allows http and private addresses for the host */
     enum managed_status status;
@@ -207,7 +210,7 @@ struct managed_resource {
     const struct managed_tool *tool;
     size_t tools;
     struct managed_auth auth;
-    const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL; NULL: none */
+    const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
     struct managed_headers request_headers;
     const char *missing; /* first setting or secret that is missing ("upstreamAuth.clientId");

@@ -98,8 +98,8 @@ tool_named(const json_t *tools, const char *name)
     return NULL;
 }
 
-/* Return a stored tool with what the operator decides about it, a new reference; NULL: no memory. A
- * switch that got lost would serve a tool that is switched off. */
+/* Return a stored tool with what the operator decides about it, a new reference, or NULL if out of
+ * memory. Without the stored switch, a disabled tool would be served. */
 static json_t *
 decided_tool(const json_t *stored, const json_t *sent)
 {

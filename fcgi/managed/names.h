@@ -16,7 +16,7 @@ bool managed_name_is_good(const char *name);
 /*
  * Return the exposed name of a tool: "resource__tool" (resource NULL: the tool alone) with "_" for
  * every other character; a name that is too long is cut and ends with "_" and six hex digits of the
- * SHA-256 of the whole. On mem; NULL: no memory.
+ * SHA-256 of the whole. On mem, or NULL if out of memory.
  *
  * The names of two resources never collide: a resource's name has no "_", and is never cut.
  */

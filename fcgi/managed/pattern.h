@@ -37,8 +37,10 @@ enum az_status managed_part_read(TALLOC_CTX *mem, const char *raw, size_t length
  * `slash` is false. */
 enum az_status managed_part_encode(TALLOC_CTX *mem, const char *text, bool slash, char **ret);
 
-/* Return a path in the one form of those that are equal (RFC 3986 6.2.2), on mem: encodings of
- * unreserved characters are decoded, the digits of the others are in upper case. NULL: no memory.
+/*
+ * Return a path in the one form of those that are equal (RFC 3986 6.2.2), on mem: encodings of
+ * unreserved characters are decoded, the digits of the others are in upper case. The result is NULL
+ * if out of memory.
  */
 char *managed_path_plain(TALLOC_CTX *mem, const char *path);
 

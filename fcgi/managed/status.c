@@ -65,7 +65,7 @@ managed_next_status(const struct managed_state *state, enum managed_event event)
         return event == MANAGED_BROKEN ? MANAGED_ERROR : MANAGED_ACTIVE;
     if (rows[event].failure && !state->many)
         return status;
-    /* Without tools an MCP resource serves nothing: a sync makes it active. */
+    /* An MCP resource without tools has no use: a sync makes it active. */
     if (state->upstream == MANAGED_MCP && event == MANAGED_PROBE_OK && status == MANAGED_PENDING)
         return status;
     enum managed_status next = row_status(event, status);

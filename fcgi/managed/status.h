@@ -45,7 +45,7 @@ bool managed_event_is_news(const struct managed_state *state, enum managed_event
 /* True if the event counts among the MANAGED_FAILURES. */
 bool managed_event_is_failure(enum managed_event event);
 
-/* Return the statusReason of an event, or NULL: it needs none. */
+/* Return the statusReason of an event, or NULL if it needs no reason. */
 const char *managed_event_reason(enum managed_event event);
 
 #endif

@@ -40,7 +40,7 @@ struct schema_walk {
 };
 
 /* Count the objects of a schema, each of which may be a sub-schema, and refuse references to other
- * documents: nothing is fetched for a schema. */
+ * documents: the service does not fetch for a schema. */
 static void
 schema_step(struct schema_walk *walk, const json_t *value, unsigned depth)
 {

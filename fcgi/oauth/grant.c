@@ -111,7 +111,7 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     return AZ_OK;
 }
 
-/* Return the scopes without those of `ignored` that were not granted; NULL: out of memory. */
+/* Return the scopes without those of `ignored` that were not granted, or NULL if out of memory. */
 static json_t *
 without_ignored(struct request *req, const json_t *words, const json_t *granted,
                 const char *const *ignored)

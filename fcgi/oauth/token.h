@@ -15,8 +15,8 @@ enum az_status token_precheck(struct request *req);
 /* Run the grant of the request, and answer with its tokens. */
 enum az_status token_handle(struct request *req);
 
-/* Return the JSON Schema of the form, one alternative per grant: a new reference. NULL: no memory.
- */
+/* Return the JSON Schema of the form, one alternative per grant: a new reference, or NULL if out of
+ * memory. */
 json_t *token_body_schema(void);
 
 #endif

@@ -5,9 +5,11 @@
 #include "http/request.h"
 #include "token/authorization.h"
 
-/* Return the request as a URL of /authorize, with the scope that the client asked for, that also
- * names the provider (or NULL). It may be longer than a target that is read (request_target_fits).
- * NULL: no memory. */
+/*
+ * Return the request as a URL of /authorize, with the scope that the client asked for, that also
+ * names the provider (or NULL). It may be longer than a target that is read (request_target_fits),
+ * or NULL if out of memory.
+ */
 const char *authorize_link(struct request *req, const struct authorization *authorization,
                            const char *idp_id);
 

@@ -7,7 +7,7 @@
 #include "store/clients/clients.h"
 #include "store/people/sessions.h"
 
-/* The requested access; NULL: none. */
+/* The requested access, or NULL. */
 struct described_access {
     const char *scope;      /* words separated by spaces */
     const char *resource;   /* RFC 8707 */

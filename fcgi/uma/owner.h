@@ -37,7 +37,7 @@ enum az_status uma_read(struct request *req, const struct field_table *table, co
 const char *uma_scope_rule(TALLOC_CTX *mem, const json_t *value);
 
 /* Prepare the audit row of a write that will answer with `status`. It is written by the write's own
- * statement; `summary` (NULL: no memory) tells what is written. */
+ * statement; `summary` (NULL if out of memory) tells what is written. */
 enum az_status uma_note_write(struct request *req, int status, json_t *summary);
 
 /* Refuse: the owner's client was deleted while the request was served, and its token with it. */

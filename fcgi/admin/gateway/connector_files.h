@@ -14,7 +14,7 @@
 enum az_status connector_file_read(struct op *op, const char *id,
                                    const struct managed_manifest **ret);
 
-/* Return the ids of the files, in their order, as an array on op->mem. NULL: no memory. */
+/* Return the ids of the files, in their order, as an array on op->mem, or NULL if out of memory. */
 json_t *connector_file_ids(struct op *op);
 
 #endif

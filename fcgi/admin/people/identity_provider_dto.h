@@ -14,7 +14,7 @@ extern const struct resource_body identity_provider_body;
 /*
  * Make an idpId for a provider that was given none: the letters and digits of its name (which may
  * be NULL), else of the host of its issuer, and a number when another one of `taken` has that id.
- * On mem; NULL: out of memory.
+ * On mem, or NULL if out of memory.
  */
 char *identity_provider_make_id(TALLOC_CTX *mem, const char *name, const char *issuer,
                                 const struct identity_providers *taken);

@@ -12,9 +12,10 @@
 
 /*
  * Return sentences about a stored IdentityProviderDto, in an array on op->mem; empty: there is
- * nothing to say; NULL: no memory. Each names the member, the fault, and the setting that would
- * allow it. The discovery document of an enabled provider is fetched once, in a place like every
- * fetch (http/fetch/fetch_places.h), and is not kept. The fault of the operation stays as it is.
+ * nothing to say, or NULL if out of memory. Each names the member, the fault, and the setting that
+ * would allow it. The discovery document of an enabled provider is fetched once, in a place like
+ * every fetch (http/fetch/fetch_places.h), and is not kept. The fault of the operation stays as it
+ * is.
  */
 json_t *identity_provider_warnings(struct op *op, const json_t *provider);
 

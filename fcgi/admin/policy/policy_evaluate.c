@@ -215,7 +215,7 @@ fetch_replay(struct request *req, struct evaluation *evaluation)
 
 /* ---- asking ---- */
 
-/* Return the path that the engine evaluates; NULL: no memory. */
+/* Return the path that the engine evaluates, or NULL if out of memory. */
 static const char *
 policy_evaluate_target(TALLOC_CTX *mem, const char *path)
 {

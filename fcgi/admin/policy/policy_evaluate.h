@@ -31,9 +31,9 @@
 const char *policy_evaluate_path_fault(const char *path);
 
 /*
- * Return the names of the members in which two answers differ, as an array owned by mem; NULL: out
- * of memory. Members about the engine do not count; null, false and empty count as absent, except
- * for `allow` (policy.md 6.2). If one answer is not an object: [""] unless they are equal.
+ * Return the names of the members in which two answers differ, as an array owned by mem, or NULL if
+ * out of memory. Members about the engine do not count; null, false and empty count as absent,
+ * except for `allow` (policy.md 6.2). If one answer is not an object: [""] unless they are equal.
  */
 json_t *policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *after);
 

@@ -30,7 +30,8 @@ struct admin_resource {
      * unknown row. NULL: no rule depends on the stored row. */
     enum az_status (*load)(struct op *op, const char *key, const void **ret);
 
-    /* Add the values that the body does not have: a key, a secret, columns. NULL: none. */
+    /* Add the values that the body does not have: a key, a secret, columns. NULL if the resource
+     * needs no such values. */
     enum az_status (*complete)(struct op *op, struct resource_reading *reading);
 
     /* Called after each write, also after one whose outcome is unknown: forget what this process

@@ -13,7 +13,7 @@
 /* The lease lasts this many seconds longer than the longest request to a token endpoint, so that a
  * process which still works is never taken for a dead one. */
 #define LEASE_MARGIN 5
-/* Time between two looks at a token that another process fetches. Milliseconds. */
+/* Interval at which a token that another process fetches is read again, in milliseconds. */
 #define POLL_MS 20
 
 /* Fill the credential with a token; upstreamAuth says where it goes. */
@@ -29,7 +29,7 @@ fill_token(struct op *op, const struct managed_auth *auth, const char *token,
     return ret->value != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
-/* Look for a stored token that may be used; *ret_found false: there is none. */
+/* Read the stored token that may be used. *ret_found is false if there is none. */
 static enum az_status
 find_token(struct op *op, const struct upstream_wish *wish, const unsigned char *owner,
            struct upstream_credential *ret, bool *ret_found)

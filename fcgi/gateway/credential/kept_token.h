@@ -14,10 +14,11 @@ struct upstream_token;
 typedef enum az_status kept_token_fetch_fn(void *arg, struct upstream_token *ret);
 
 /*
- * Fill the credential with the token of an owner (UPSTREAM_OWNER_OCTETS; NULL: the service itself):
- * the stored one if it is good and not the one that the upstream has just refused, else one that is
- * fetched under a lease. Requests that find the lease taken wait for its holder. AZ_BUSY: that
- * takes longer than a fetch may; else the statuses of `fetch` and of the database.
+ * Fill the credential with the token of an owner (UPSTREAM_OWNER_OCTETS; NULL stands for the
+ * service itself): the stored one if it is good and not the one that the upstream has just refused,
+ * else one that is fetched under a lease. Requests that find the lease taken wait until its owner
+ * has stored the token. AZ_BUSY if that takes longer than a fetch may; else the statuses of `fetch`
+ * and of the database.
  */
 enum az_status kept_token_get(struct op *op, const struct upstream_wish *wish,
                               const unsigned char *owner, kept_token_fetch_fn *fetch, void *arg,

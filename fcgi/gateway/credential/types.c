@@ -51,7 +51,7 @@ basic_credential(struct op *op, const struct upstream_wish *wish, struct upstrea
     return ret->value != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
-/* How to get a credential, by type of upstreamAuth. */
+/* Functions that get a credential, by type of upstreamAuth. */
 static upstream_credential_fn *const types[MANAGED_AUTH_TYPES] = {
     [MANAGED_AUTH_NONE] = no_credential,
     [MANAGED_AUTH_STATIC_HEADER] = static_credential,

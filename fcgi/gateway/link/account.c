@@ -62,7 +62,7 @@ refuse_user(struct op *op, const struct upstream_wish *wish)
                    wish->resource->name);
 }
 
-/* Return two arrays of scopes as one, each scope once, on op->mem; NULL: out of memory. */
+/* Return two arrays of scopes as one, each scope once, on op->mem, or NULL if out of memory. */
 static json_t *
 join_scopes(struct op *op, const json_t *some, const json_t *more)
 {
@@ -169,7 +169,7 @@ refresh_credential(struct account *account, bool refused)
     return lost ? require_link(account, NULL) : fill_credential(account);
 }
 
-/* Return the scopes of upstreamAuth that the connection lacks; NULL: out of memory. */
+/* Return the scopes of upstreamAuth that the connection lacks, or NULL if out of memory. */
 static json_t *
 lacking_scopes(const struct account *account)
 {

@@ -26,8 +26,11 @@ enum az_status link_credential(struct op *op, const struct upstream_wish *wish,
 enum az_status link_is_linked(struct op *op, const struct upstream_caller *caller,
                               const struct managed_resource *resource, bool *ret);
 
-/* Tell the same of several resources, for a list of tools: ret[i] of resources[i], false where no
- * account is needed. One trip, and none if no resource needs an account. */
+/*
+ * Check several resources at once, for a list of tools: ret[i] belongs to resources[i] and is false
+ * if no account is needed. This takes one trip to the database, or no trip if no resource needs an
+ * account.
+ */
 enum az_status link_are_linked(struct op *op, const struct upstream_caller *caller,
                                const struct managed_resource *const *resources, size_t count,
                                bool *ret);

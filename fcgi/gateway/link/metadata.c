@@ -109,7 +109,7 @@ check_resource(struct op *op, const char *url, const json_t *document)
                        1);
 }
 
-/* Get a document, or NULL if there is none at this place, so that another place may be tried. */
+/* Get a document, or NULL if this address has none and the next address may be tried. */
 static enum az_status
 get_if_there(struct op *op, const char *url, document_check_fn *check, const json_t **ret)
 {

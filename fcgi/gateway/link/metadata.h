@@ -17,8 +17,8 @@ enum link_well_known {
     LINK_APPENDED, /* after the path: OpenID Connect Discovery 4 */
 };
 
-/* Return the address of the well-known document `name` of an http or https address; NULL: it is not
- * one, or there is no memory. */
+/* Return the address of the well-known document `name` of an http or https address; NULL if the
+ * address is of another form or out of memory. */
 const char *link_well_known_url(TALLOC_CTX *mem, const char *address, const char *name,
                                 enum link_well_known where);
 
@@ -26,8 +26,8 @@ const char *link_well_known_url(TALLOC_CTX *mem, const char *address, const char
  * the address or one above it. */
 bool link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *address);
 
-/* Fetch the metadata of an issuer. The document must name that issuer. AZ_UPSTREAM_UNREACHABLE:
- * none can be had. */
+/* Fetch the metadata of an issuer. The document must name that issuer. AZ_UPSTREAM_UNREACHABLE if
+ * no metadata can be fetched. */
 enum az_status link_metadata_get(struct op *op, const char *issuer, const json_t **ret);
 
 /*
@@ -38,8 +38,11 @@ enum az_status link_metadata_get(struct op *op, const char *issuer, const json_t
 enum az_status link_resource_metadata_get(struct op *op, const struct managed_resource *resource,
                                           const json_t **ret);
 
-/* Ask the upstream without a credential for its challenge (WWW-Authenticate of a 401). NULL in
- * *ret: it gives none. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: it does not answer. */
+/*
+ * Ask the upstream without a credential for its challenge (WWW-Authenticate of a 401). *ret is NULL
+ * if it sends no challenge. AZ_UPSTREAM_UNREACHABLE or AZ_UPSTREAM_TIMEOUT if it does not
+ * answer.
+ */
 enum az_status link_challenge_get(struct op *op, const struct managed_resource *resource,
                                   const char **ret);
 

@@ -18,8 +18,9 @@ struct link_wanted {
     const char *subject;   /* the person */
     const char *client_id; /* the client whose call needs it; "": the person came alone */
     json_t *scopes;        /* array of scopes of the upstream to ask for, or NULL */
-    const char *return_to; /* path on our host for the end; "": none */
-    const char *flow_id;   /* UUID, or NULL: a new one */
+    const char
+        *return_to; /* path on our host to which the browser returns at the end; may be empty */
+    const char *flow_id; /* UUID, or NULL for a new flow id */
 };
 
 /* Store a link, or take one that still waits for the same, and return its URL. *ret_found false:

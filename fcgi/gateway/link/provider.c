@@ -36,7 +36,7 @@ link_client_metadata_uri(struct op *op)
 
 /* ---- endpoints */
 
-/* Take what the metadata says where the resource says nothing. */
+/* Take a value from the metadata if the resource does not configure it. */
 static void
 link_take(const char **at, const json_t *metadata, const char *name)
 {

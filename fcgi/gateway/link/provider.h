@@ -12,12 +12,12 @@
 struct managed_resource;
 struct managed_secrets;
 
-/* On op->mem, or of the resource. NULL: it has none. */
+/* Memory of op->mem or of the resource. NULL if the resource has no provider. */
 struct link_provider {
-    const char *issuer; /* expected in iss (RFC 9207); NULL: unknown */
+    const char *issuer; /* expected in iss (RFC 9207), or NULL if unknown */
     bool sends_iss;     /* every authorization response has iss */
     const char *authorization, *token, *revocation, *registration; /* endpoints */
-    const char *resource;           /* parameter of RFC 8707, or NULL: not sent */
+    const char *resource;           /* parameter of RFC 8707, or NULL if it is not sent */
     const json_t *scopes_supported; /* of the upstream's metadata (RFC 9728 2), or NULL */
     const char *client_id;          /* our client */
     const char *secret;             /* its secret, or NULL */
@@ -42,12 +42,12 @@ enum az_status link_provider_get(struct op *op, const struct managed_resource *r
 enum az_status link_provider_scopes(struct op *op, const struct managed_resource *resource,
                                     const struct link_provider *provider, json_t **ret);
 
-/* Return the address to which every upstream sends the browser back; on op->mem; NULL: no memory.
- */
+/* Return the address to which every upstream sends the browser back; on op->mem, or NULL if out of
+ * memory. */
 const char *link_callback_uri(struct op *op);
 
-/* Return the client_id that is the address of our own metadata document; on op->mem; NULL: no
- * memory. */
+/* Return the client_id that is the address of our own metadata document; on op->mem, or NULL if out
+ * of memory. */
 const char *link_client_metadata_uri(struct op *op);
 
 /*
@@ -58,7 +58,7 @@ const char *link_client_metadata_uri(struct op *op);
 enum az_status link_binding(struct op *op, const struct managed_resource *resource,
                             unsigned char ret[SHA256_OCTETS]);
 
-/* True if tokens that an issuer gave (NULL: it is not known) may be shown to a provider. */
+/* True if tokens of an issuer (NULL if it is unknown) may be shown to a provider. */
 bool link_is_issuer(const struct link_provider *provider, const char *issuer);
 
 /* Write a digest of the binding and of the server that was found: a code is redeemed where the

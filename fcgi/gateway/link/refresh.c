@@ -18,7 +18,7 @@
 /* The lease lasts this many seconds longer than the longest request to a token endpoint, so that a
  * process which still works is never taken for a dead one. */
 #define LEASE_MARGIN 5
-/* Time between two looks at a connection that another process refreshes. Milliseconds. */
+/* Interval at which a connection that another process refreshes is read again, in milliseconds. */
 #define POLL_MS 50
 
 /* A refresh on its way. */
@@ -59,7 +59,7 @@ may_refresh(const struct refresh *refresh)
            && link_is_issuer(&refresh->provider, refresh->connection->secrets.issuer);
 }
 
-/* ---- the holder of the lease */
+/* ---- the process that owns the lease */
 
 static enum az_status
 read_connection(struct refresh *refresh)

@@ -22,8 +22,8 @@
 static const char *const auth_methods[] = {"client_secret_basic", "client_secret_post", "none",
                                            NULL};
 
-/* Return the metadata of our client, as RFC 7591 section 2 has them; on op->mem; NULL: no memory.
- */
+/* Return the metadata of our client, as RFC 7591 section 2 has them; on op->mem, or NULL if out of
+ * memory. */
 static json_t *
 client_metadata(struct op *op, const char *auth_method)
 {

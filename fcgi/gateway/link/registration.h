@@ -17,9 +17,11 @@
 /* Serve our metadata document (/.well-known/svc-gateway-client.json). */
 enum az_status link_client_metadata_handle(struct request *req);
 
-/* Find our registration at the server of a resource, or register: once, of all processes. Sets
- * client_id, secret, auth_method and registered. AZ_UPSTREAM_AUTH: the server offers none, or
- * refuses us. */
+/*
+ * Find our registration at the server of a resource, or register: once, of all processes. Sets
+ * client_id, secret, auth_method and registered. AZ_UPSTREAM_AUTH if the server offers no
+ * registration or refuses ours.
+ */
 enum az_status link_registration_need(struct op *op, const struct managed_resource *resource,
                                       const json_t *metadata, struct link_provider *provider);
 

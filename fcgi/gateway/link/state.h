@@ -48,8 +48,8 @@ enum az_status link_key_derive(const char *secret, unsigned char ret[SHA256_OCTE
 enum az_status link_state_make(const struct link_keys *keys, const struct link_state *state,
                                char ret[LINK_STATE_SIZE]);
 
-/* Read a state. AZ_INVALID: it is not of this form, or none of the keys made it. The expiry is
- * checked by the caller. The time of the comparison says nothing about the right HMAC. */
+/* Read a state. AZ_INVALID if it has another form or no key of ours made it. The expiry is checked
+ * by the caller. The HMAC is compared in constant time. */
 enum az_status link_state_read(const struct link_keys *keys, const char *text,
                                struct link_state *ret);
 

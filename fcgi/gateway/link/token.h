@@ -8,14 +8,15 @@
 
 /* The credential that a person brought, or that is stored. */
 struct link_grant {
-    const char *code;          /* authorization_code; NULL: a refresh */
+    const char *code;          /* code of the grant authorization_code, or NULL for a refresh */
     const char *verifier;      /* PKCE, or NULL */
     const char *refresh_token; /* refresh_token */
 };
 
 /*
- * Ask for tokens and read the answer. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: there is none;
- * AZ_BUSY: the server was not asked; AZ_UPSTREAM_AUTH: we cannot prove ourselves.
+ * Ask for tokens and read the answer. AZ_UPSTREAM_UNREACHABLE or AZ_UPSTREAM_TIMEOUT if no answer
+ * comes, AZ_BUSY if the server was not asked, AZ_UPSTREAM_AUTH if our client authentication cannot
+ * be made.
  */
 enum az_status link_tokens_get(struct op *op, const struct managed_resource *resource,
                                const struct link_provider *provider, const struct link_grant *grant,

@@ -6,8 +6,8 @@
 
 /*
  * Try a secret: its form, and the configured request to the upstream, if there is one. *ret_fault
- * becomes a text for the person, or NULL: it is good. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT,
- * AZ_UPSTREAM_INVALID: the upstream did not say.
+ * becomes a text for the person, or NULL if the secret is good. AZ_UPSTREAM_UNREACHABLE,
+ * AZ_UPSTREAM_TIMEOUT or AZ_UPSTREAM_INVALID if the upstream gave no usable answer.
  */
 enum az_status link_typed_try(struct request *req, const struct link_visit *visit,
                               const char *secret, const char **ret_fault);

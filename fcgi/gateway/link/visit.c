@@ -34,9 +34,11 @@ link_visit_note(struct request *req, const struct link_visit *visit, const char 
         req->audit.flow_id = link->flow_id;
 }
 
-/* Refuse a link that belongs to another person: somebody has sent his own link to a victim, whose
- * account would then serve him (MCP: URL mode elicitation, phishing). The GET leaves an audit row,
- * and the link stays as it is. */
+/*
+ * Refuse a link that belongs to another person: an attacker has sent his own link to a victim,
+ * whose account would then serve him (MCP: URL mode elicitation, phishing). The GET leaves an audit
+ * row, and the link stays as it is.
+ */
 static enum az_status
 link_refuse_other(struct request *req, const struct link_visit *visit)
 {

@@ -20,14 +20,14 @@ struct link_visit {
 
 /*
  * Check a link that was found for the signed-in person: it exists, it is his own, and its resource
- * still has accounts of people. AZ_LINK_INVALID: it does not exist any more; AZ_LINK_OTHER: it
+ * still has accounts of people. AZ_LINK_INVALID: the link no longer exists; AZ_LINK_OTHER: it
  * belongs to another account, which leaves an audit row and changes nothing. A link that was used,
  * or whose time is over, is the caller's affair.
  */
 enum az_status link_visit_check(struct request *req, struct link_visit *visit);
 
-/* Read a managed resource that has accounts of people. AZ_LINK_INVALID: there is none of the name,
- * it is disabled, or it has no such accounts. */
+/* Read a managed resource that has accounts of people. AZ_LINK_INVALID if no resource has this
+ * name, it is disabled, or it has no such accounts. */
 enum az_status link_visit_resource(struct request *req, const char *name,
                                    const struct managed_resource **ret);
 
@@ -35,7 +35,7 @@ enum az_status link_visit_resource(struct request *req, const char *name,
 enum az_status link_visit_secrets(struct request *req, struct link_visit *visit);
 
 /* Find the authorization server of the resource (provider.h), and the scopes to ask for if the link
- * names none. */
+ * does not name scopes. */
 struct link_provider;
 enum az_status link_visit_provider(struct request *req, struct link_visit *visit,
                                    struct link_provider *ret);
@@ -48,7 +48,7 @@ void link_visit_note(struct request *req, const struct link_visit *visit, const 
 enum az_status link_visit_leave(struct request *req, const struct link_visit *visit,
                                 const char *answered);
 
-/* Return the address of a page below /gateway; on op->mem; NULL: no memory. */
+/* Return the address of a page below /gateway; on op->mem, or NULL if out of memory. */
 const char *link_page_href(struct request *req, const char *path);
 
 #endif

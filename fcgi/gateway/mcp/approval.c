@@ -10,7 +10,7 @@
 #include "crypto/random.h"
 #include "store/gateway/approvals.h"
 
-/* Return what the person is shown: the call with all of its arguments. NULL: no memory. */
+/* Return what the person is shown: the call with all of its arguments, or NULL if out of memory. */
 static json_t *
 approval_details(struct op *op, const struct stated_call *call)
 {

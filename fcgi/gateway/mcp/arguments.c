@@ -19,7 +19,8 @@ struct placing {
     struct buf query;
 };
 
-/* Return the text of a text, number or boolean, on mem; NULL: another value, or no memory. */
+/* Return the text of a string, number or boolean, on mem, or NULL if it has another type or out of
+ * memory. */
 static const char *
 scalar_text(struct placing *it, const json_t *value)
 {

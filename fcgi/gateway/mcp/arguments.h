@@ -19,14 +19,14 @@ struct tool_request {
     json_t *path;       /* object of texts: values of the route's {names}, not encoded */
     const char *query;  /* raw, without "?"; "" if there is none */
     json_t *fields;     /* object of texts: header fields by name */
-    const char *body;   /* JSON text; NULL: no body */
+    const char *body;   /* JSON text, or NULL without a body */
     size_t body_length; /* octets */
 };
 
 /*
  * Place arguments (an object, or NULL) by `args` (an object with the lists path, query and header,
- * and body: a list, or "*" for all that stand nowhere else; NULL: nothing is placed). AZ_INVALID:
- * *ret_why, on mem, tells the model what to correct. AZ_SERVER_ERROR: out of memory.
+ * and body: a list, or "*" for all that no other list names; NULL to place no argument).
+ * AZ_INVALID: *ret_why, on mem, tells the model what to correct. AZ_SERVER_ERROR: out of memory.
  */
 enum az_status arguments_place(TALLOC_CTX *mem, const json_t *args, const json_t *arguments,
                                struct tool_request *ret, const char **ret_why);

@@ -28,7 +28,7 @@ struct tool_call {
     struct gateway_bearer holder; /* for the caller */
     struct mcp_call call;
     int64_t began_ms;     /* monotonic; 0: no upstream was asked */
-    const char *approval; /* word for the audit row; NULL: policy asks for none */
+    const char *approval; /* word for the audit row, or NULL if policy asks for no approval */
 };
 
 /* ---- reading */
@@ -99,8 +99,8 @@ obligations_of(const struct mcp_tool *tool)
     return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
 }
 
-/* Find out if the account at the upstream is linked, where one is needed; *ret stays NULL where
- * none is. */
+/* Check that the account at the upstream is linked if the resource needs one. *ret stays NULL if it
+ * needs no account. */
 static enum az_status
 look_at_link(struct tool_call *c, bool *linked, const bool **ret)
 {
@@ -151,7 +151,7 @@ decide_call(struct tool_call *c)
 struct errand {
     enum az_status st;   /* for the audit row */
     const char *key;     /* names the question to the client */
-    const char *url;     /* NULL: there is no page for it */
+    const char *url;     /* NULL if there is no page for it */
     const char *message; /* for a client that opens addresses */
     const char *text;    /* for the model, if the client does not */
     const char *refused; /* for the model, if the person did not want to */
@@ -164,7 +164,7 @@ stated(const struct tool_call *c)
                                 c->tool->row->name, c->arguments};
 }
 
-/* Return the answer of the person to our question; NULL: there is none. */
+/* Return the answer of the person to our question, or NULL if there is none. */
 static const char *
 errand_answer(const struct tool_call *c, const char *key)
 {

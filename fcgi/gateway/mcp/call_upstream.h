@@ -18,7 +18,7 @@ struct mcp_call {
     json_t *result;                        /* of tools/call */
     const char *why;                       /* AZ_INVALID: what the model should correct */
     bool failed;                           /* the upstream answered with a failure */
-    int status;                            /* its HTTP status code; 0: none */
+    int status;                            /* its HTTP status code; 0 if there was none */
     size_t octets;                         /* of its answer */
     struct upstream_credential credential; /* AZ_LINK_REQUIRED: the link */
 };

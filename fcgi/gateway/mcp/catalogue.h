@@ -25,7 +25,7 @@ struct mcp_catalogue {
 /* Collect the tools of the visit: of its resource, or of all enabled ones. */
 enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret);
 
-/* Return the tool of a name; NULL: there is none. */
+/* Return the tool of a name, or NULL if there is none. */
 const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name);
 
 /* Describe the operation of a tool to policy. */

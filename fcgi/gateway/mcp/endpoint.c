@@ -65,8 +65,8 @@ give_pong(struct mcp_exchange *it)
     return AZ_OK;
 }
 
-/* Acknowledge a subscription to nothing, and end it at once: no list changes are declared, and no
- * worker waits (gateway-admin.md 1.5). */
+/* Acknowledge a subscription without topics and end it at once: no list changes are declared, and
+ * no worker waits (gateway-admin.md 1.5). */
 static enum az_status
 end_subscription(struct mcp_exchange *it)
 {

@@ -54,7 +54,7 @@ mcp_header_text(TALLOC_CTX *mem, const char *value)
 }
 
 /* True if a header carries a text unchanged: it is printable ASCII without spaces at its ends, and
- * nobody takes it for base64. */
+ * it does not have the form of a base64 value. */
 static bool
 fits_header(const char *text)
 {

@@ -25,7 +25,7 @@
 #define MCP_META_SERVER MCP_META "serverInfo"
 #define MCP_META_SUBSCRIPTION MCP_META "subscriptionId"
 
-/* The headers of a message; NULL: absent. */
+/* The headers of a message, or NULL if absent. */
 struct mcp_headers {
     const char *version; /* MCP-Protocol-Version */
     const char *method;  /* Mcp-Method */
@@ -53,10 +53,11 @@ enum az_status mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message,
 const char *mcp_legacy_version(const char *asked);
 
 /* Return the text of a header value that may be "=?base64?...?=" (MCP 2026-07-28, transports), on
- * mem. NULL: its base64 is not valid, or holds a NUL. */
+ * mem. The result is NULL if the base64 is malformed or contains a NUL. */
 const char *mcp_header_text(TALLOC_CTX *mem, const char *value);
 
-/* Return the same the other way: the text itself if a header can carry it. NULL: out of memory. */
+/* Encode a text for a header: return the text itself if a header can carry it, or NULL if out of
+ * memory. */
 const char *mcp_header_value(TALLOC_CTX *mem, const char *text);
 
 #endif

@@ -48,9 +48,10 @@ enum json_rpc_kind {
 /* A message; its values are borrowed from the JSON value that was read. */
 struct json_rpc {
     enum json_rpc_kind kind;
-    const json_t *id;     /* a text or an integer; NULL: a notification, or an error without one */
+    const json_t
+        *id; /* a string or an integer, or NULL for a notification or an error without id */
     const char *method;   /* of a request or notification */
-    const json_t *params; /* object; NULL: none */
+    const json_t *params; /* object, or NULL */
     const json_t *result; /* of a result, any value */
     const json_t *error;  /* object; of an error */
 };
@@ -60,23 +61,23 @@ struct json_rpc_fault {
     int http;            /* HTTP status */
     int code;            /* enum json_rpc_code */
     const char *message; /* constant, or on the request's memory */
-    json_t *data;        /* borrowed; NULL: none */
+    json_t *data;        /* borrowed, or NULL */
 };
 
 /*
- * Read a message of len octets. AZ_INVALID: it is not one, and *ret_fault says why; ret->id is set
- * if it could be read. A batch is refused, because MCP has none since 2025-06-18. AZ_SERVER_ERROR:
- * out of memory.
+ * Read a message of len octets. AZ_INVALID if it is malformed: *ret_fault holds the reason, and
+ * ret->id is set if it could be read. A batch is refused, because MCP dropped batches in
+ * 2025-06-18. AZ_SERVER_ERROR: out of memory.
  */
 enum az_status json_rpc_read(TALLOC_CTX *mem, const char *text, size_t len, struct json_rpc *ret,
                              struct json_rpc_fault *ret_fault);
 
-/* Return the answer to a request: a new reference. Takes the reference to result. NULL: out of
- * memory. */
+/* Return the answer to a request: a new reference. Takes the reference to result. The return value
+ * is NULL if out of memory. */
 json_t *json_rpc_result(const json_t *id, json_t *result);
 
 /* Return the error that answers a request (id NULL: of an unknown one, which MCP leaves out): a new
- * reference. NULL: out of memory. */
+ * reference, or NULL if out of memory. */
 json_t *json_rpc_error(const json_t *id, const struct json_rpc_fault *fault);
 
 #endif

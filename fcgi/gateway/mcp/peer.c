@@ -149,7 +149,7 @@ succeeded(const struct exchange *it)
 
 /* ---- the way */
 
-/* Return the session of an answer, if it can stand in a header; "": it has none. */
+/* Return the session id of an answer, or "" if it has none or a header cannot carry it. */
 static const char *
 answer_session(const struct exchange *it)
 {

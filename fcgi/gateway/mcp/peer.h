@@ -16,8 +16,8 @@
 /* A request to an upstream. */
 struct peer_request {
     const struct managed_resource *resource;
-    const struct managed_secrets *secrets; /* NULL: it has none */
-    const struct upstream_caller *caller;  /* NULL: the service itself */
+    const struct managed_secrets *secrets; /* NULL if it has none */
+    const struct upstream_caller *caller;  /* NULL stands for the service itself */
     json_t *policy_headers;                /* object of texts: fields to add, or NULL */
     size_t max_answer;                     /* octets; 0: SVC_GATEWAY_MAX_BODY_SIZE */
     struct peer_message message;
@@ -27,8 +27,8 @@ struct peer_request {
 struct peer_reply {
     const json_t *result;
     const json_t *error;
-    int status;                            /* HTTP status code of the last answer; 0: none */
-    size_t octets;                         /* of it */
+    int status;    /* HTTP status code of the last answer; 0 if there was none */
+    size_t octets; /* of it */
     struct upstream_credential credential; /* with AZ_LINK_REQUIRED: the link */
 };
 

@@ -10,7 +10,7 @@
 
 /* One server, or one caller at a server of an older revision. */
 struct peer_entry {
-    const char *key; /* NULL: the entry is free */
+    const char *key; /* NULL if the entry is free */
     int64_t until;   /* seconds since 1970 */
     struct peer_way way;
 };

@@ -1,5 +1,5 @@
-/* The memory of a worker about upstream MCP servers between two requests: how a server is talked
- * to, and the sessions of people there. Losing it costs a few requests and nothing else. */
+/* The memory of a worker about upstream MCP servers between two requests: the protocol of each
+ * server, and the sessions of people there. Without it a worker sends a few more requests. */
 #ifndef AZ_GATEWAY_MCP_PEER_MEMORY_H
 #define AZ_GATEWAY_MCP_PEER_MEMORY_H
 
@@ -9,21 +9,21 @@
 struct managed_resource;
 struct upstream_caller;
 
-/* Seconds for which it is known how a server is talked to, and for which a session is used. */
+/* Seconds for which it is known the protocol of each server, and for which a session is used. */
 #define PEER_MEMORY_SECONDS 3600
 /* Entries of one worker. The oldest one makes room. */
 #define PEER_MEMORY_ENTRIES 128
 
 /*
- * Find how the server of a resource is talked to for a caller (NULL: the service itself). A session
- * of one person is never used for another one: the server may keep what it learnt about the first.
- * False: it is not known. *ret is on op->mem; neither modern nor with a version: the server is an
- * older one, and this caller has no conversation with it yet.
+ * Find the protocol and session to use with the server of a resource for a caller (NULL stands for
+ * the service itself). A session of one person is never used for another one: the server may keep
+ * what it learnt about the first. False: it is not known. *ret is on op->mem; neither modern nor
+ * with a version: the server is an older one, and this caller has no conversation with it yet.
  */
 bool peer_memory_find(struct op *op, const struct managed_resource *resource,
                       const struct upstream_caller *caller, struct peer_way *ret);
 
-/* Remember it. Nothing is remembered if memory runs out. */
+/* Store the protocol and session. If memory runs out, the entry is not stored. */
 void peer_memory_keep(struct op *op, const struct managed_resource *resource,
                       const struct upstream_caller *caller, const struct peer_way *way);
 

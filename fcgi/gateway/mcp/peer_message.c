@@ -24,7 +24,7 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
 }
 
 /* Return the params with the `_meta` that a modern upstream wants: no capability of the caller is
- * passed on. A new reference; NULL: out of memory. */
+ * passed on. A new reference, or NULL if out of memory. */
 static json_t *
 modern_params(const json_t *params)
 {
@@ -70,7 +70,8 @@ is_field_token(const char *text)
                   == '\0';
 }
 
-/* Return the text of an argument as a field has it; NULL: this kind of value stands in none. */
+/* Return the text of an argument as a field has it, or NULL if a field cannot carry this type of
+ * value. */
 static const char *
 param_text(TALLOC_CTX *mem, const json_t *value)
 {
@@ -188,8 +189,8 @@ tool_is_sound(const json_t *tool)
            && tool_schema_fits(input) && (output == NULL || tool_schema_fits(output));
 }
 
-/* Return the members of a tool that are kept, each only if it has its type: a new reference. NULL:
- * out of memory. */
+/* Return the members of a tool that are kept, each only if it has its type: a new reference, or
+ * NULL if out of memory. */
 static json_t *
 kept_tool(const json_t *tool)
 {

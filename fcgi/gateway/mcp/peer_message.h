@@ -30,14 +30,14 @@
 /* The way an upstream is talked to. */
 struct peer_way {
     bool modern;         /* revision 2026-07-28; else an older one */
-    const char *version; /* of the older ones; NULL: not agreed yet */
+    const char *version; /* of the older ones, or NULL before it is agreed */
     const char *session; /* Mcp-Session-Id of the older ones, or NULL */
 };
 
 /* A message to an upstream. */
 struct peer_message {
     const char *method;
-    json_t *params;       /* object; NULL: none */
+    json_t *params;       /* object, or NULL */
     const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
     bool notification;
 };
@@ -58,7 +58,7 @@ enum az_status peer_write(TALLOC_CTX *mem, const struct peer_way *way,
 bool peer_answers(const struct json_rpc *message);
 
 /* Return the message of an error that an upstream answered with, cut and without control
- * characters, on mem; NULL: out of memory. */
+ * characters, on mem, or NULL if out of memory. */
 const char *peer_error_text(TALLOC_CTX *mem, const json_t *error);
 
 /* Return the name of the revision, a constant, if the result of `initialize` has one that we know;

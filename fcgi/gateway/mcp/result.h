@@ -17,7 +17,7 @@
 
 /* The answer of an upstream that is no MCP server, as a tool gives it. */
 struct mcp_body {
-    const char *content_type; /* media type in lower case, without parameters; "" if none */
+    const char *content_type; /* media type in lower case, without parameters; "" if absent */
     const char *octets;       /* NUL-terminated */
     size_t length;
     const char *uri; /* of the answer, for content that is neither text, image nor sound */
@@ -26,7 +26,7 @@ struct mcp_body {
 };
 
 /* Return the result of a tool with one text; error: the model reads why the call failed, and can
- * correct itself. NULL: out of memory. So all below. */
+ * correct itself. This function and all below return NULL if out of memory. */
 json_t *mcp_text_result(TALLOC_CTX *mem, const char *text, bool error);
 
 /*
@@ -36,8 +36,9 @@ json_t *mcp_text_result(TALLOC_CTX *mem, const char *text, bool error);
 json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
 
 /*
- * Return what may pass of the result of an upstream MCP server: content, structuredContent and
- * isError. NULL: it is not a result of tools/call, or out of memory.
+ * Return the members of an upstream MCP server's result that may be passed on: content,
+ * structuredContent and isError. The result is NULL if it is not a result of tools/call or out of
+ * memory.
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const json_t *result);
 

@@ -22,7 +22,7 @@ sse_done(struct sse *sse)
     buf_done(&sse->data);
 }
 
-/* Read a field line: `data: text`, with one space or none. */
+/* Read a field line: `data: text`, with at most one space. */
 static enum az_status
 read_sse_field(struct sse *sse, const char *line, size_t len)
 {
@@ -38,7 +38,7 @@ read_sse_field(struct sse *sse, const char *line, size_t len)
     return buf_append(&sse->data, line + at, len - at);
 }
 
-/* An empty line ends an event. One without data is none. */
+/* An empty line ends an event. An event without data is ignored. */
 static enum az_status
 end_event(struct sse *sse, sse_event_fn *event, void *arg)
 {

@@ -21,7 +21,8 @@ struct sse {
     bool has_data;   /* the event has a field `data`, maybe empty */
 };
 
-/* Called for the data of each event; NUL-terminated, gone after the call. False: read no more. */
+/* Called for the data of each event; NUL-terminated, freed after the call. Return false to stop
+ * reading. */
 typedef bool sse_event_fn(void *arg, const char *data, size_t len);
 
 /* Start. An event may have max octets of data, and a line may be as long. */
@@ -29,7 +30,7 @@ void sse_init(struct sse *sse, TALLOC_CTX *mem, size_t max);
 void sse_done(struct sse *sse);
 
 /*
- * Feed octets. AZ_OK: all are read. AZ_RETRY: `event` wanted no more. AZ_INVALID: a line or an
+ * Feed octets. AZ_OK: all are read. AZ_RETRY: `event` returned false. AZ_INVALID: a line or an
  * event is longer than the maximum, or there are more than SSE_EVENTS_MAX. AZ_SERVER_ERROR: out of
  * memory. An event that the stream leaves without its empty line does not count.
  */

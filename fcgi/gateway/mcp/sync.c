@@ -52,7 +52,7 @@ read_tools(struct op *op, const struct managed_resource *resource,
     return st == AZ_OK ? read_pages(op, &request, tools, left_out) : st;
 }
 
-/* Merge and store, again if somebody saves the resource meanwhile. */
+/* Merge and store; repeat if the resource is saved by another request meanwhile. */
 static enum az_status
 store_tools(struct op *op, const struct managed_resource *resource, const json_t *seen,
             struct tool_merge *ret)

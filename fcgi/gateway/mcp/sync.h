@@ -7,9 +7,11 @@
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 
-/* Read the tools of a resource from its upstream and store them. caller: whose linked account is
- * used; NULL: the service itself. The failures are those of peer_ask(); the resource's status
- * follows. */
+/*
+ * Read the tools of a resource from its upstream and store them. caller: whose linked account is
+ * used; NULL stands for the service itself. The failures are those of peer_ask(); the resource's
+ * status follows.
+ */
 enum az_status mcp_sync(struct op *op, const struct managed_resource *resource,
                         const struct upstream_caller *caller, struct tool_merge *ret);
 

@@ -18,7 +18,7 @@ struct merge {
     TALLOC_CTX *mem;
     const json_t *stored;
     const char *now;
-    bool first;    /* nothing was synced before */
+    bool first;    /* true if this is the first sync */
     bool pinned;   /* a tool that is kept has a pin */
     json_t *taken; /* object: exposed names */
     size_t octets; /* of the tools that are kept */
@@ -182,7 +182,7 @@ merge_seen(struct merge *m, const json_t *seen)
 }
 
 /*
- * Keep what the operator said about a tool that the upstream has no more: it may come back. One
+ * Keep what the operator said about a tool that the upstream no longer has: it may come back. One
  * that was waiting is forgotten, and so are the ones that find no room; but not the last pin, or an
  * upstream that shows no tools for a moment would be trusted anew with what had to wait.
  */

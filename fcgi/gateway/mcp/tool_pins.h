@@ -17,7 +17,7 @@
 
 #include "managed/document.h"
 
-/* Stored tools of one resource, with those that the upstream has no more. */
+/* Stored tools of one resource, with those that the upstream no longer has. */
 #define TOOL_PINS_MAX 1000
 
 /* Octets of all of them; the rest of a document is for what the operator writes. */
@@ -42,8 +42,8 @@ enum az_status tool_pins_merge(TALLOC_CTX *mem, const json_t *stored, const json
 
 /*
  * Approve the tool of a name as it is stored: the stored tools, changed, in *ret on mem. sha256:
- * the hash of the description that was read before (NULL: any). AZ_NOT_FOUND: no such tool.
- * AZ_CONFLICT: the upstream has it no more, or it is another one by now. AZ_SERVER_ERROR: no
+ * the hash of the description that the approver has read (NULL accepts any). AZ_NOT_FOUND: no such tool.
+ * AZ_CONFLICT: the upstream no longer has it, or it is another one by now. AZ_SERVER_ERROR: no
  * memory.
  */
 enum az_status tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name,

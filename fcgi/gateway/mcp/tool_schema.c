@@ -47,20 +47,21 @@ tool_schema_fits(const json_t *schema)
 
 /* A reduction, and the definition being read. */
 struct reduction {
-    const json_t *definitions; /* of the whole schema; NULL: none */
+    const json_t *definitions; /* of the whole schema, or NULL */
     size_t left;               /* sub-schemas that may still be read */
 };
 
 /* A definition being followed. */
 struct followed {
-    const struct followed *up; /* the one that led to it; NULL: none */
+    const struct followed *up; /* the one that led to it, or NULL */
     const char *name;
 };
 
 static json_t *reduce(struct reduction *it, const json_t *schema, size_t depth,
                       const struct followed *followed);
 
-/* Return the name of the definition that a reference of this document names; NULL: another. */
+/* Return the name of the definition that a reference of this document names, or NULL if it is
+ * another. */
 static const char *
 definition_name(const json_t *schema)
 {
@@ -120,9 +121,11 @@ reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *ru
     return build.lost ? NULL : build.value;
 }
 
-/* Keywords that are not checked. `absorbed_by` NULL: never; a pattern is an ECMAScript one, which
- * POSIX reads otherwise, and ours of a format is narrower. Else: not beside a keyword that takes a
- * part of the value away from it, and that is not checked itself. */
+/*
+ * Keywords that are not checked. `absorbed_by` If it is NULL, never: a pattern is an ECMAScript
+ * one, which POSIX reads otherwise, and ours of a format is narrower. Else: not beside a keyword
+ * that takes a part of the value away from it, and that is not checked itself.
+ */
 static const struct {
     const char *name, *absorbed_by;
 } unchecked[] = {
@@ -142,8 +145,8 @@ is_unchecked(const json_t *schema, const char *name)
     return false;
 }
 
-/* Return the keyword that checks a member, under the name that it is checked by; NULL: none does.
- * A value that matches one of `oneOf` matches `anyOf` of them. */
+/* Return the keyword that checks a member, under the name that it is checked by, or NULL if none
+ * does. A value that matches one of `oneOf` matches `anyOf` of them. */
 static const struct schema_keyword *
 checking_keyword(const json_t *schema, const char **name, const json_t *rule)
 {
@@ -158,7 +161,7 @@ checking_keyword(const json_t *schema, const char **name, const json_t *rule)
     return checks ? keyword : NULL;
 }
 
-/* Return the part of a schema that is checked: a new reference. NULL: out of memory. */
+/* Return the part of a schema that is checked: a new reference, or NULL if out of memory. */
 static json_t *
 reduce(struct reduction *it, const json_t *schema, size_t depth, const struct followed *followed)
 {

@@ -24,7 +24,7 @@
  * upstream that are not are left out at sync. */
 bool tool_schema_fits(const json_t *schema);
 
-/* Return the part of a schema that is checked, on mem; NULL: out of memory. */
+/* Return the part of a schema that is checked, on mem, or NULL if out of memory. */
 json_t *tool_schema_reduce(TALLOC_CTX *mem, const json_t *schema);
 
 /*

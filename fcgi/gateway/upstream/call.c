@@ -25,7 +25,7 @@ struct sending {
     const struct upstream_call *call;
     struct upstream_origin origin;
     struct upstream_credential credential;
-    char *refused; /* the credential that it replaces; NULL: it is the first one; secret */
+    char *refused; /* the credential that it replaces, or NULL for the first one; secret */
     bool renewed;  /* the credential is the second one */
     struct upstream_field_list fields;
     struct transfer_plan plan;
@@ -195,7 +195,7 @@ repeats(const char *text, const char *credential)
 }
 
 /* Return the scopes that the upstream asks for with its refusal, or NULL. The caller and the person
- * see them, so a challenge that repeats a credential of this request counts as none. */
+ * see them, so a challenge that repeats a credential of this request is ignored. */
 static json_t *
 challenged_scopes(const struct sending *sending, const struct upstream_answer *answer)
 {
@@ -243,8 +243,11 @@ replace_credential(struct sending *sending, const json_t *challenge)
                                     : op_fail(sending->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
-/* Record a 401 of the shared credential. A caller chooses what it asks for, so its refusal only
- * counts. That of the service's own request (a sync) is an error while nothing has ever worked. */
+/*
+ * Record a 401 of the shared credential. A caller chooses what it asks for, so its refusal only
+ * counts. That of the service's own request (a sync) is an error if no request has succeeded
+ * yet.
+ */
 static void
 note_refusal(struct op *op, const struct managed_resource *resource, bool by_caller)
 {

@@ -1,8 +1,8 @@
 /*
- * One request to the upstream of a managed resource. The gateway builds it anew: nothing of the
- * caller's request reaches the upstream that is not named here, and nothing of the upstream's
- * answer reaches the caller that head.h drops. HTTP/1.1, no redirects, no proxy, the address
- * checked at connect, size and time limited (gateway-admin.md 3.2).
+ * One request to the upstream of a managed resource. The gateway builds it anew: only the parts of
+ * the caller's request that are named here reach the upstream, and the fields that head.h drops do
+ * not reach the caller. HTTP/1.1, no redirects, no proxy, the address checked at connect, size and
+ * time limited (gateway-admin.md 3.2).
  */
 #ifndef AZ_GATEWAY_UPSTREAM_CALL_H
 #define AZ_GATEWAY_UPSTREAM_CALL_H
@@ -35,12 +35,12 @@ struct upstream_field {
     const char *value; /* without CR, LF and NUL */
 };
 
-/* The body of the request. All zero: none. */
+/* The body of the request. All members are zero if it has no body. */
 struct upstream_body {
     const void *octets; /* the whole body, or its beginning if there is `more` */
     size_t length;      /* octets of that */
     /* Read the octets after those: their number, 0 at the end, -1 if the caller has gone or is too
-     * slow. NULL: there are none, and the body can be sent again. */
+     * slow, NULL if all octets are in memory and the body can be sent again. */
     long (*more)(void *arg, void *buffer, size_t size);
     void *arg;         /* for `more` */
     int64_t announced; /* octets of the whole if there is `more`; -1: unknown, sent in chunks */
@@ -49,14 +49,15 @@ struct upstream_body {
 /* A request. The caller owns everything and keeps it until the transfer is done. */
 struct upstream_call {
     const struct managed_resource *resource; /* upstreamUrl, upstreamAuth, requestHeaders */
-    const struct managed_secrets *secrets;   /* of its upstreamAuth; NULL: it has none */
+    const struct managed_secrets *secrets;   /* of its upstreamAuth, or NULL if it has none */
     upstream_credential_fn *credential;      /* gets its credential (gateway/credential/types.h) */
-    const struct managed_route *route;       /* its requestHeaders, retry, timeoutMs; NULL: none */
-    const struct upstream_caller *caller;    /* who calls (credential.h); NULL: the service itself,
-                                                which has no caller-bound credential */
-    const char *method;                      /* GET, POST, ... */
-    const char *path;  /* raw, added to the path of upstreamUrl (managed/choose.h); "": none */
-    const char *query; /* raw, without "?"; "": none; the route's query.allow is applied to it */
+    const struct managed_route *route;       /* its requestHeaders, retry, timeoutMs, or NULL */
+    const struct upstream_caller *caller; /* who calls (credential.h); NULL stands for the service
+                                             itself, which has no caller-bound credential */
+    const char *method;                   /* GET, POST, ... */
+    const char *path; /* raw, added to the path of upstreamUrl (managed/choose.h); may be empty */
+    const char
+        *query; /* raw, without "?"; may be empty; the route's query.allow is applied to it */
     const struct upstream_field *fields; /* besides ours; upstream_fields() chooses a caller's */
     size_t field_count;
     json_t *policy_headers; /* object of texts: fields that policy demands, which win; or NULL */
@@ -69,12 +70,12 @@ struct upstream_call {
 /* The answer; on op->mem. */
 struct upstream_answer {
     int status;                    /* HTTP status code, 200 to 599 */
-    const char *content_type;      /* media type without parameters, in lower case; "" if none */
-    const char *content_type_line; /* the whole value; NULL if none */
+    const char *content_type;      /* media type without parameters, in lower case; "" if absent */
+    const char *content_type_line; /* the whole value, or NULL */
     /* Fields that may be passed on, without Content-Type, Content-Length and framing. */
     struct upstream_field field[UPSTREAM_FIELDS_MAX];
     size_t fields;
-    const char *challenge; /* WWW-Authenticate, the first one of 401 or 403; NULL: none. It is never
+    const char *challenge; /* WWW-Authenticate, the first one of 401 or 403, or NULL. It is never
                               passed on */
     int64_t announced;     /* Content-Length; -1: it does not say */
     size_t octets;         /* of the body, so far */
@@ -85,7 +86,7 @@ struct upstream_answer {
     int64_t took_ms;  /* until the head was there */
 };
 
-/* The place where the octets of the body go. `take` returns false if it wants no more of them. */
+/* The place where the octets of the body go. `take` returns false to stop the transfer. */
 struct upstream_sink {
     bool (*take)(void *arg, const void *octets, size_t length);
     void *arg;

@@ -11,14 +11,14 @@
 #define UPSTREAM_CHALLENGE_MAX 4096
 
 /* Return the value of a parameter of the first Bearer or DPoP challenge in a header value,
- * unquoted, on mem; NULL: it has none, the value is malformed, or there is no memory. */
+ * unquoted, on mem, or NULL if it has none, the value is malformed, or there is no memory. */
 const char *upstream_challenge_param(TALLOC_CTX *mem, const char *value, const char *name);
 
 /* Longest scope of an upstream that a person is asked for, in octets. */
 #define UPSTREAM_SCOPE_MAX 200
 
 /* Return the scopes of an array that RFC 6749 3.3 allows, once each and at most CLIENT_SCOPES_MAX,
- * on mem: an upstream chose them, and pages show them. NULL: no memory. */
+ * on mem: an upstream chose them, and pages show them. The result is NULL if out of memory. */
 json_t *upstream_scopes_clean(TALLOC_CTX *mem, const json_t *scopes);
 
 /* Return the scopes that a challenge with error="insufficient_scope" asks for, as a clean array on

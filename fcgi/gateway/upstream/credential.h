@@ -14,38 +14,40 @@ struct token_text;
 
 /* The person and the client for whom a request is made. */
 struct upstream_caller {
-    const char *subject;   /* sub of the token; NULL: a token without a person */
+    const char *subject;   /* sub of the token, or NULL if the token has no person */
     const char *idp;       /* provider of the subject, or NULL */
     const char *client_id; /* of the token */
     const json_t *act;     /* who acts for the person (RFC 8693 4.1), or NULL */
     const char *flow_id;   /* UUID that ties the audit rows together, or NULL */
-    /* Make a token of the person for another authorization server, which `resource` names
-     * (token_exchange); the caller wipes it. Never the token of the request. NULL: there is none to
-     * make one from. */
+    /*
+     * Make a token of the person for another authorization server, which `resource` names
+     * (token_exchange); the caller wipes it. Never the token of the request. NULL
+     * if there is no token to make one from.
+     */
     enum az_status (*make_token)(void *arg, const char *resource, struct token_text *ret);
-    /* True if the caller reads the answer no more; asked now and then while an upstream is waited
-     * for. NULL: not asked. */
+    /* Return true if the caller has closed its connection; called repeatedly while the service
+     * waits for an upstream. NULL skips the check. */
     bool (*gone)(void *arg);
     void *arg; /* for both */
 };
 
 /* A link that the caller must open first. */
 struct upstream_link {
-    const char *url;        /* NULL: none is needed */
+    const char *url;        /* NULL if none is needed */
     json_t *missing_scopes; /* array of upstream scopes, owned by op->mem, or NULL */
     int64_t expires_in;     /* seconds */
 };
 
 /* A credential; on op->mem. Wipe it with upstream_credential_done(). */
 struct upstream_credential {
-    const char *header; /* name of the header field; NULL: none */
-    const char *query;  /* name of the query parameter, in place of a header; NULL: none */
-    char *value;        /* whole value, with its scheme; secret; NULL: no credential is needed */
-    bool caller_bound;  /* if the upstream refuses it, the caller must link again; else it is the
-                           service's own, and the operator must act */
-    bool renewable;     /* another one may be had if the upstream refuses this one */
-    bool personal;      /* also with a failure: it is about one caller, so a refusal of it does not
-                           make the resource fail for all others */
+    const char *header; /* name of the header field, or NULL */
+    const char *query;  /* name of the query parameter, in place of a header, or NULL */
+    char *value; /* whole value, with its scheme; secret; or NULL if no credential is needed */
+    bool caller_bound; /* if the upstream refuses it, the caller must link again; else it is the
+                          service's own, and the operator must act */
+    bool renewable;    /* another one may be had if the upstream refuses this one */
+    bool personal;     /* also with a failure: it is about one caller, so a refusal of it does not
+                          make the resource fail for all others */
     struct upstream_link link; /* set with AZ_LINK_REQUIRED */
 };
 
@@ -54,8 +56,8 @@ struct upstream_wish {
     const struct managed_resource *resource;
     const struct managed_secrets *secrets;
     const struct upstream_caller *caller; /* NULL: the service itself asks */
-    /* The value that the upstream has just refused: get another one, and AZ_LINK_REQUIRED or
-     * AZ_UPSTREAM_AUTH if there is no other. NULL: the first request. */
+    /* The value that the upstream has just refused: get another one, or fail with AZ_LINK_REQUIRED
+     * or AZ_UPSTREAM_AUTH. NULL at the first request. */
     const char *refused;
     const json_t *challenge; /* scopes that the upstream asked for with its refusal (RFC 6750 3.1,
                                 insufficient_scope), an array; or NULL */
@@ -71,8 +73,8 @@ struct upstream_wish {
 typedef enum az_status upstream_credential_fn(struct op *op, const struct upstream_wish *wish,
                                               struct upstream_credential *ret);
 
-/* Return "scheme value", or the value alone if the scheme is NULL or empty; NULL: no memory. The
- * credential owns it. */
+/* Return "scheme value", or the value alone if the scheme is NULL or empty, or NULL if out of
+ * memory. The credential owns it. */
 char *upstream_credential_value(struct op *op, const char *scheme, const char *value);
 
 /* Wipe the value. */

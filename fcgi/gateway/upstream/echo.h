@@ -46,8 +46,8 @@ bool echo_make(TALLOC_CTX *mem, const char *value, const char *plain, struct ech
 /* Mask what a header field repeats, in place. */
 void echo_mask(struct echo *echo, char *text, size_t length);
 
-/* Pass octets of a body on, masked. At most the beginning of a text is held back, so an event of a
- * stream is never late. False: the sink wants no more. */
+/* Pass the octets of a body on with the credential masked. At most the beginning of a text is held
+ * back, so an event of a stream is never late. Return false if the sink stops the transfer. */
 bool echo_feed(struct echo *echo, const struct upstream_sink *sink, const void *octets,
                size_t length);
 

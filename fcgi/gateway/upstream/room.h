@@ -26,10 +26,10 @@ int upstream_room_share(int workers);
 
 /*
  * Keep room for the requests of an operation to upstreams, until its memory is freed. `caller` is
- * the one that the shares are counted for; NULL: the service itself, for which the resource alone
- * counts. AZ_BUSY: no place, or none of the share, became free within UPSTREAM_ROOM_WAIT_MS; at
- * once if shortly before another request got none for the same reason. A process outside the
- * gateway's pool needs no room.
+ * the one that the shares are counted for; NULL stands for the service itself, for which the
+ * resource alone counts. AZ_BUSY: no place, or none of the share, became free within
+ * UPSTREAM_ROOM_WAIT_MS; at once if shortly before another request got none for the same reason. A
+ * process outside the gateway's pool needs no room.
  */
 enum az_status upstream_room_keep(struct op *op, const char *resource,
                                   const struct upstream_caller *caller);

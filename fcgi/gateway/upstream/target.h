@@ -17,22 +17,26 @@ struct upstream_origin {
     const char *origin; /* scheme://host[:port] */
     const char *scheme; /* http or https */
     const char *host;   /* lower case, IPv6 without brackets */
-    const char *path;   /* without a slash at its end; "": none */
+    const char *path;   /* without a slash at its end; may be empty */
 };
 
-/* Split upstreamUrl. AZ_INVALID: not http or https with a host in plain characters, or it has user
- * information, a query or a fragment. Where two readers of a URL disagree, a trusted name can hide
- * another host. */
+/*
+ * Split upstreamUrl. AZ_INVALID: not http or https with a host in plain characters, or it has user
+ * information, a query or a fragment. Refuse a URL that two parsers may read differently: a trusted
+ * name could hide another host.
+ */
 enum az_status upstream_origin_read(TALLOC_CTX *mem, const char *url, struct upstream_origin *ret);
 
-/* Return the query without the parameters that are not in `allow` (names as decoded once; the
+/*
+ * Return the query without the parameters that are not in `allow` (names as decoded once; the
  * values keep their encoding); a NULL `allow` keeps all. `own` is a parameter that we set
  * ourselves, or NULL: the caller's is dropped. A semicolon is encoded, because some servers split
- * at it. On mem; NULL: no memory. */
+ * at it. On mem, or NULL if out of memory.
+ */
 char *upstream_query(TALLOC_CTX *mem, const char *query, const char *const *allow,
                      size_t allow_count, const char *own);
 
-/* Append a parameter to a query, encoded. On mem; NULL: no memory. */
+/* Append a parameter to a query, encoded. On mem, or NULL if out of memory. */
 char *upstream_query_add(TALLOC_CTX *mem, const char *query, const char *name, const char *value);
 
 /* Join base path, path and query to a request target. AZ_INVALID: a character that RFC 3986 3.3 and

@@ -26,7 +26,7 @@ upstreams_free(struct upstreams *upstreams)
     return 0;
 }
 
-/* Return the connections of this process; NULL: no memory. */
+/* Return the connections of this process, or NULL if out of memory. */
 static CURLM *
 connections(struct az *az)
 {

@@ -39,8 +39,8 @@ struct transfer_plan {
     long connect_ms;
     long timeout_ms;
     bool private_connection; /* no other request may use the connection */
-    struct echo *echo;       /* masks the credential in the answer; the transfer takes it; NULL:
-                                nothing to mask */
+    struct echo *echo; /* masks the credential in the answer; the transfer takes it; or NULL if
+                          there is nothing to mask */
     bool (*gone)(void *arg); /* or NULL */
     void *gone_arg;
 };
@@ -54,7 +54,7 @@ struct upstream_transfer {
     bool added;                       /* to the multi handle */
     struct curl_slist *lines;         /* header fields of the request */
     int64_t sent;                     /* octets of its body */
-    const struct upstream_sink *sink; /* NULL: the head is not there yet */
+    const struct upstream_sink *sink; /* NULL before the head has arrived */
     enum transfer_end end;
     bool refused_address;
     bool connected; /* and the request is being sent: the time for the answer has begun */

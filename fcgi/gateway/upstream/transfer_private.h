@@ -1,4 +1,4 @@
-/* What the files of a transfer share. */
+/* Declarations that the files of a transfer share. */
 #ifndef AZ_GATEWAY_UPSTREAM_TRANSFER_PRIVATE_H
 #define AZ_GATEWAY_UPSTREAM_TRANSFER_PRIVATE_H
 

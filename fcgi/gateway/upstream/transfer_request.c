@@ -189,7 +189,7 @@ take_octets(char *octets, size_t size, size_t count, void *arg)
 
 /* ---- the request */
 
-/* Set an option. None may fail, because each one keeps an attack out. */
+/* Set an option. No option may fail, because each one keeps an attack out. */
 #define SET(transfer, option, value)                                                               \
     (curl_easy_setopt((transfer)->curl, (option), (value)) == CURLE_OK)
 

@@ -15,8 +15,8 @@ struct managed_manifest {
     const char *id, *name, *version, *category;
     const char *description, *docs_url, *resource_type; /* or NULL */
     const json_t *document;                             /* the whole */
-    const json_t *settings; /* JSON Schema of an object, with writeOnly; NULL: none */
-    const json_t *scopes;   /* array of {name, description, implies}; NULL: none */
+    const json_t *settings; /* JSON Schema of an object, with writeOnly, or NULL */
+    const json_t *scopes;   /* array of {name, description, implies}, or NULL */
     const json_t *resource; /* template of its resource */
 };
 
@@ -29,8 +29,8 @@ struct managed_manifest {
 enum az_status managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *fault,
                                      void *fault_arg, struct managed_manifest *ret);
 
-/* Return the key of the policy data row of a connector, svc.connectors.ID, on mem; NULL: no memory.
- */
+/* Return the key of the policy data row of a connector, svc.connectors.ID, on mem, or NULL if out
+ * of memory. */
 const char *managed_manifest_key(TALLOC_CTX *mem, const char *id);
 
 /* Return the payload of the policy data row that a manifest brings, or NULL. `document` may be a
@@ -38,7 +38,7 @@ const char *managed_manifest_key(TALLOC_CTX *mem, const char *id);
 const json_t *managed_manifest_policy(const json_t *document);
 
 /* Return the JSON Schema of the settings without writeOnly and required, closed to other members;
- * on mem. NULL: no memory. */
+ * on mem, or NULL if out of memory. */
 json_t *managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *manifest);
 
 /* Tell a fault for each required setting that has no value and no default ("settings.clientId").
@@ -46,14 +46,15 @@ json_t *managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *
 bool managed_manifest_complete(const struct managed_manifest *manifest, const json_t *given,
                                field_fault_fn *fault, void *fault_arg);
 
-/* Return a copy of the settings that may be stored and shown: without the writeOnly ones; on mem.
- * NULL: no memory. `given` may be NULL. */
+/* Return a copy of the settings that may be stored and shown: without the writeOnly ones; on mem,
+ * or NULL if out of memory. `given` may be NULL. */
 json_t *managed_manifest_plain(TALLOC_CTX *mem, const struct managed_manifest *manifest,
                                const json_t *given);
 
 /*
- * Return the document of the resource `name`, on mem; NULL: no memory. A member whose setting has
- * neither a value nor a default is left out. Routes and tools have the origin "manifest".
+ * Return the document of the resource `name`, on mem, or NULL if out of memory. A member whose
+ * setting has neither a value nor a default is left out. Routes and tools have the origin
+ * "manifest".
  */
 json_t *managed_manifest_fill(TALLOC_CTX *mem, const struct managed_manifest *manifest,
                               const json_t *given, const char *name);
@@ -66,13 +67,15 @@ json_t *managed_manifest_fill(TALLOC_CTX *mem, const struct managed_manifest *ma
 bool managed_manifest_update(json_t *stored, const json_t *filled);
 
 /* Return the names of scopes of a manifest that another one does not have, as an array on mem, and
- * those that both have with other `implies`. NULL: no memory. */
+ * those that both have with other `implies`, or NULL if out of memory. */
 json_t *managed_scopes_added(TALLOC_CTX *mem, const json_t *was, const json_t *is);
 json_t *managed_scopes_changed(TALLOC_CTX *mem, const json_t *was, const json_t *is);
 
-/* Return an object of the scopes of a manifest that imply others: an array of these each, also of
+/*
+ * Return an object of the scopes of a manifest that imply others: an array of these each, also of
  * those that follow from them; on mem. Names that the manifest does not have are left out: a
- * connector says what its own scopes mean, not what others do. NULL: no memory. */
+ * connector defines its own scopes only. The result is NULL if out of memory.
+ */
 json_t *managed_scopes_implied(TALLOC_CTX *mem, const json_t *scopes);
 
 #endif

@@ -31,7 +31,7 @@ managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *manifest
                : NULL;
 }
 
-/* Return the value of a setting, or its default; NULL: there is none. */
+/* Return the value of a setting, or its default, or NULL if there is none. */
 static json_t *
 setting_value(const struct managed_manifest *manifest, const json_t *given, const char *name)
 {
@@ -83,7 +83,10 @@ struct filling {
     bool lost;
 };
 
-/* Return a copy of a value of the template, a new reference; NULL: its setting has no value. */
+/*
+ * Return a copy of a value of the template, a new reference, or NULL if its setting has no
+ * value.
+ */
 static json_t *
 managed_fill(struct filling *filling, const json_t *value)
 {

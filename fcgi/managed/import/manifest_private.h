@@ -1,4 +1,4 @@
-/* What the reader of manifests and the filling of their templates share. */
+/* Declarations that the reader of manifests and the filling of their templates share. */
 #ifndef AZ_MANAGED_MANIFEST_PRIVATE_H
 #define AZ_MANAGED_MANIFEST_PRIVATE_H
 
@@ -11,7 +11,7 @@
 /* Octets of the path in a fault. */
 #define MANIFEST_PATH_SHOWN 160
 
-/* Return the name of the setting of a whole ${settings.x}, on mem; NULL: it is none. */
+/* Return the name of the setting of a whole ${settings.x}, on mem, or NULL if it is not one. */
 const char *manifest_setting_name(TALLOC_CTX *mem, const char *text);
 
 /* True if a property of the settings is a secret. */

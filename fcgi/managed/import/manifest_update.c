@@ -6,7 +6,7 @@
 #include "base/json/jsonx.h"
 #include "managed/import/manifest.h"
 
-/* Return the item of an array with this member; NULL: there is none. */
+/* Return the item of an array with this member, or NULL if there is none. */
 static json_t *
 item_of(const json_t *items, const char *member, const json_t *key)
 {

@@ -28,7 +28,7 @@ static const struct openapi_method {
 };
 #define METHODS (sizeof(openapi_methods) / sizeof(openapi_methods[0]))
 
-/* Members of a path item that mean nothing here. */
+/* Members of a path item that are ignored. */
 static const char *const path_words[] = {"summary", "description", "parameters", NULL};
 
 static void
@@ -54,8 +54,8 @@ is_extension(const char *name)
 
 /* ---- the route and the tool */
 
-/* Return the id of an operation, on mem: letters, digits, "_" and "-", at most 64. NULL: no memory.
- */
+/* Return the id of an operation, on mem: letters, digits, "_" and "-", at most 64, or NULL if out
+ * of memory. */
 static const char *
 operation_id(struct operation *operation, const struct openapi_method *method)
 {

@@ -35,7 +35,7 @@ struct openapi_reading {
 /* The routes and tools of a document; they belong to mem. */
 struct openapi_import {
     json_t *routes, *tools; /* arrays */
-    const char *server;     /* URL of its one server; NULL: it has none */
+    const char *server;     /* URL of its one server, or NULL if it has none */
 };
 
 /* Read a document. AZ_INVALID: a fault was told. AZ_SERVER_ERROR: out of memory. Operations with

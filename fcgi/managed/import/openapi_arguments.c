@@ -57,7 +57,7 @@ build_has(const struct jsonx_build *list, const char *name)
     return words_array_has(list->value, name);
 }
 
-/* Return the fault of the members of a parameter; NULL: there is none. */
+/* Return the fault of the members of a parameter, or NULL if there is none. */
 static const char *
 parameter_fault(struct operation *operation, const json_t *parameter, enum place place)
 {

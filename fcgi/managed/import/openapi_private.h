@@ -30,8 +30,8 @@ struct operation {
     struct jsonx_build args[PLACES]; /* lists of names, one for each place */
     struct jsonx_build properties, required;
     struct jsonx_build repeat; /* names of parameters of the query that are arrays */
-    json_t *body;              /* names of its members, or "*"; a new reference; NULL: no body */
-    bool closed;               /* no other arguments */
+    json_t *body; /* names of its members, or "*"; a new reference, or NULL without a body */
+    bool closed;  /* no other arguments */
 };
 
 /* Name of a place in args: path, query, header. */
@@ -40,7 +40,7 @@ const char *openapi_place_word(enum place place);
 /* Tell a fault of a member of the operation. */
 void openapi_tell_in(struct operation *operation, const char *member, const char *why);
 
-/* Return a text cut to a number of code points, a new reference; NULL: it is none. */
+/* Return a text cut to a number of code points, a new reference, or NULL if it is not one. */
 json_t *openapi_cut_text(const json_t *value, size_t max);
 
 /* Read the parameters and the body of an operation of a path item into its lists. */

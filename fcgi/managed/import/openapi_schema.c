@@ -7,7 +7,7 @@
 #include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 
-/* What the value of a keyword holds. */
+/* Kinds of values that a keyword may have. */
 enum keyword_kind {
     KEYWORD_VALUE,  /* a scalar, or an array of scalars */
     KEYWORD_NUMBER, /* a number; exclusiveMinimum was a boolean in OpenAPI 3.0 */
@@ -54,7 +54,7 @@ static json_t *copy_schema(struct openapi_schemas *schemas, const json_t *schema
 
 /* ---- references */
 
-/* Return the value that a reference names; NULL: schemas->why says why not. */
+/* Return the value that a reference names, or NULL with the reason in schemas->why. */
 static const json_t *
 target_of(struct openapi_schemas *schemas, const char *ref)
 {
@@ -115,7 +115,7 @@ count_octets(struct openapi_schemas *schemas, size_t octets)
     return schemas->why == NULL;
 }
 
-/* Return a plain value with its octets counted, a new reference; NULL: it is left out. */
+/* Return a plain value with its octets counted, a new reference, or NULL if it is left out. */
 static json_t *
 copy_plain(struct openapi_schemas *schemas, const json_t *value)
 {
@@ -148,7 +148,7 @@ copy_group(struct openapi_schemas *schemas, const json_t *group, unsigned depth)
     return copy.value;
 }
 
-/* Return the value of a keyword, a new reference; NULL: it is left out. */
+/* Return the value of a keyword, a new reference, or NULL if it is left out. */
 static json_t *
 copy_keyword(struct openapi_schemas *schemas, enum keyword_kind kind, const json_t *value,
              unsigned depth)
@@ -176,7 +176,7 @@ make_nullable(struct jsonx_build *copy, const json_t *schema)
         jsonx_set(copy, "type", json_pack("[s,s]", type, "null"));
 }
 
-/* Return a copy of a schema, a new reference; NULL: schemas->why says why not. */
+/* Return a copy of a schema, a new reference, or NULL with the reason in schemas->why. */
 static json_t *
 copy_schema(struct openapi_schemas *schemas, const json_t *schema, unsigned depth)
 {

@@ -14,13 +14,15 @@ struct openapi_schemas {
     bool lost;                            /* memory ran out */
 };
 
-/* Return the value, or the one that its $ref leads to; NULL: schemas->why says why not. */
+/* Return the value, or the one that its $ref leads to, or NULL with the reason in schemas->why. */
 const json_t *openapi_follow(struct openapi_schemas *schemas, const json_t *value);
 
-/* Return a copy of a schema as JSON Schema 2020-12 without references, a new reference; NULL:
- * schemas->why says why not, or memory ran out. Keywords that are not in the table of this file,
- * and those beside a $ref, are left out: they can only make the check of arguments looser, and the
- * upstream has its own. */
+/*
+ * Return a copy of a schema as JSON Schema 2020-12 without references, a new reference, or NULL
+ * with the reason in schemas->why, or memory ran out. Keywords that are not in the table of this
+ * file, and those beside a $ref, are left out: they can only make the check of arguments looser,
+ * and the upstream has its own.
+ */
 json_t *openapi_schema(struct openapi_schemas *schemas, const json_t *schema);
 
 #endif

@@ -16,7 +16,7 @@ refuse_bearer(struct request *req, const char *detail)
 }
 
 /* Return the callback token: the text after the scheme Bearer (RFC 6750 2.1). It is no access
- * token, so the scheme DPoP does not do. NULL: none. */
+ * token, so the scheme DPoP does not do, or NULL. */
 static const char *
 callback_token(const struct request *req)
 {

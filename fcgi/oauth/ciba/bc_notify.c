@@ -48,7 +48,7 @@ bc_notice_make(struct request *req, const struct ciba_person *person,
     return AZ_OK;
 }
 
-/* Return the message as JSON text; NULL: no memory. */
+/* Return the message as JSON text, or NULL if out of memory. */
 static const char *
 notice_text(struct request *req, const struct ciba_notice *notice,
             const struct ciba_request_new *request)

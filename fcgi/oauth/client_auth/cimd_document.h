@@ -22,7 +22,7 @@
 
 /*
  * Return the fault of the address as it was sent, as a text that fits after its name, or NULL.
- * `http_hosts`: hosts that may be named with http://, comma-separated and without port; NULL: none.
+ * `http_hosts`: hosts that may be named with http://, comma-separated and without port, or NULL.
  */
 const char *cimd_document_address_fault(const char *text, const char *http_hosts);
 

@@ -44,7 +44,7 @@ struct assertion_kind {
     bool used_once;           /* jti is required, and an assertion is accepted once */
 };
 
-/* Return the row of a client_assertion_type; NULL: unknown. */
+/* Return the row of a client_assertion_type, or NULL if unknown. */
 const struct assertion_kind *assertion_kind_find(const char *type);
 
 /* True if clients registered with this method authenticate by an assertion; the method may be
@@ -58,7 +58,7 @@ extern const char *const assertion_algs[];
 struct client_assertion {
     const struct assertion_kind *kind;
     const char *client_id;    /* sub */
-    const char *jti;          /* NULL: none */
+    const char *jti;          /* or NULL */
     int64_t until;            /* it is refused from then on; seconds since 1970 */
     struct jws *jws;          /* split */
     struct jwt_claims claims; /* of it */

@@ -171,7 +171,7 @@ access_token_text(const struct request *req)
     return text_after(req, shown_by_dpop(req) ? "DPoP" : "Bearer");
 }
 
-/* Return the list of the algorithms for a challenge; NULL: no memory. */
+/* Return the list of the algorithms for a challenge, or NULL if out of memory. */
 static char *
 algs_text(TALLOC_CTX *mem, const char *const *algs)
 {

@@ -32,7 +32,7 @@ enum az_status dpop_check_token(struct request *req, const char *access_token, c
 
 /*
  * Return the access token of the Authorization header: the text after the scheme Bearer (RFC 6750
- * 2.1) or DPoP, which may be empty. NULL: another scheme, or no header.
+ * 2.1) or DPoP, which may be empty, or NULL if it is another scheme, or no header.
  */
 const char *access_token_text(const struct request *req);
 

@@ -36,7 +36,7 @@ collect_actors(const json_t *previous, const char *foreign_to, const json_t **ac
     return ACTING_GOOD;
 }
 
-/* Return an actor in front of a chain, which is handed over; NULL: no memory. */
+/* Return an actor in front of a chain, which is handed over, or NULL if out of memory. */
 static json_t *
 add_actor(const char *sub, const char *iss, json_t *chain, bool last)
 {

@@ -13,9 +13,11 @@ static const char *const loopbacks[] = {"http://127.0.0.1", "http://[::1]", "htt
 #define PORT_DIGITS_MAX 5
 #define LOOPBACKS (sizeof(loopbacks) / sizeof(loopbacks[0]))
 
-/* Return the rest of a URI after this beginning and an optional port; NULL: another beginning,
- * or no valid port. A longer host (127.0.0.1.evil.example) or user information
- * (localhost:1@evil) does not end there. */
+/*
+ * Return the rest of a URI after this beginning and an optional port, or NULL if it is another
+ * beginning, or no valid port. A longer host (127.0.0.1.evil.example) or user information
+ * (localhost:1@evil) does not end there.
+ */
 static const char *
 after_port(const char *uri, const char *begin)
 {

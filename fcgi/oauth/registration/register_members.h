@@ -24,7 +24,7 @@ enum az_status register_members_read(struct register_reading *reading, const jso
 enum az_status register_refuse(struct register_reading *reading, const char *name, const char *why);
 enum az_status register_no_memory(struct register_reading *reading);
 
-/* Return a member that is a text; NULL: absent. */
+/* Return a member that is a text, or NULL if absent. */
 const char *register_text(const struct register_reading *reading, const char *name);
 
 /* ClientMetadata: the members of the body. */

@@ -29,7 +29,7 @@ struct register_metadata {
     json_t *addresses;       /* redirect_uris and post_logout_redirect_uris, for policy */
     json_t *grant_types;     /* array, never empty */
     json_t *response_types;  /* array: ["code"], or empty */
-    json_t *scopes;          /* words of scope, on op->mem; NULL: none */
+    json_t *scopes;          /* words of scope, on op->mem, or NULL */
     const char *auth_method; /* token_endpoint_auth_method */
     const char *client_name; /* or NULL */
     bool confidential;       /* the client has a secret or keys */

@@ -26,7 +26,7 @@ enum az_status logout_open(struct op *op, const char *bound, const char *text,
 /* Redirect the browser to the target, or show the last page. */
 enum az_status logout_finish(struct request *req, const struct logout_target *target);
 
-/* Return the provider's end_session_endpoint; NULL: it has none, or the provider is gone or
+/* Return the provider's end_session_endpoint, or NULL if it has none, or the provider is gone or
  * disabled. */
 const char *logout_upstream_endpoint(struct op *op, int64_t idp,
                                      const struct identity_provider **ret_provider);

@@ -34,7 +34,7 @@ enum az_status upstream_endpoints_get(struct op *op, const struct identity_provi
                                       enum upstream_need need, struct upstream_endpoints *ret);
 
 /* Return the address to which the provider sends the browser back:
- * {issuer}/authorize/callback/{idpId}. On op->mem; NULL: no memory. */
+ * {issuer}/authorize/callback/{idpId}. On op->mem, or NULL if out of memory. */
 const char *upstream_callback(struct op *op, const struct identity_provider *provider);
 
 #endif
