@@ -37,6 +37,8 @@ const struct output_column key_columns[] = {
     {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic, client_secret_post, private_key_jwt or spiffe_jwt"}, \
     {"client-uri", 0, "URL", AT(client_uri), false, "Web page of the client"}, \
     {"disable", 0, NULL, AT(disable), false, "Refuse all requests of the client"}, \
+    {"dpop-bound", 0, NULL, AT(dpop_bound), false, "Bind every token of the client to the key of a DPoP proof"}, \
+    {"dpop-optional", 0, NULL, AT(dpop_optional), false, "Give the client tokens without a DPoP proof too"}, \
     {"enable", 0, NULL, AT(enable), false, "Accept requests of the client"}, \
     {"file", 0, "FILE", AT(file), false, "Take members of the client from the JSON object in FILE, or - for standard input"}, \
     {"id-token-alg", 0, "ALG", AT(id_token_alg), false, "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS"}, \
@@ -63,6 +65,8 @@ static const struct admin_member client_members[] = {
     {AT(auth_method),   "tokenEndpointAuthMethod", ADMIN_TEXT},
     {AT(client_uri),    "clientUri",               ADMIN_TEXT},
     {AT(disable),       "enabled",                 ADMIN_FALSE},
+    {AT(dpop_bound),    "dpopBoundAccessTokens",   ADMIN_TRUE},
+    {AT(dpop_optional), "dpopBoundAccessTokens",   ADMIN_FALSE},
     {AT(enable),        "enabled",                 ADMIN_TRUE},
     {AT(id_token_alg),  "idTokenSignedResponseAlg", ADMIN_TEXT},
     {AT(jwks),          "jwks",                    ADMIN_OBJECT},

@@ -75,6 +75,7 @@ static const struct field client_fields[] = {
     {"registrationType",           FIELD_TEXT,      .max = FIELD_WORD_MAX, .help = "ADMIN for a new client; cannot be changed"},
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope", .help = "Scopes that the client may ask for, separated by spaces; null: no limit", .example = "\"openid orders.read\""},
     {"idTokenSignedResponseAlg",   FIELD_TEXT,      .words = settings_id_token_algs, .column = "id_token_signed_response_alg", .help = "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS; null: RS256", .example = "\"RS256\""},
+    {"dpopBoundAccessTokens",      FIELD_BOOLEAN,   .column = "dpop_bound", .help = "Bind every token of the client to the key of a DPoP proof (RFC 9449 5.2); a request without a proof is refused", .example = "false"},
     {"softwareStatement",          FIELD_OBJECT, .help = "Claims of the statement that the service signs for the client"},
     {"softwareStatementJson",      FIELD_TEXT,      .max = SOFTWARE_STATEMENT_CLAIMS_MAX, .help = "The same claims as JSON text"},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .help = "The signed statement"},
@@ -240,6 +241,18 @@ client_check_id_token_alg(struct resource_reading *reading)
     resource_tell(reading, "idTokenSignedResponseAlg", "must be listed in SVC_OIDC_ID_TOKEN_ALGS");
 }
 
+/* Check dpopBoundAccessTokens (RFC 9449 5.2). Without DPoP such a client gets no token. A stored
+ * true may stay, so that an administrator can edit the other members. */
+static void
+client_check_dpop(struct resource_reading *reading)
+{
+    const struct client_state *stored = client_stored(reading);
+    if (json_is_true(json_object_get(reading->object, "dpopBoundAccessTokens"))
+        && !reading->cfg->dpop_enabled && (stored == NULL || !stored->dpop_bound))
+        resource_tell(reading, "dpopBoundAccessTokens",
+                      "must not be true while SVC_DPOP_ENABLED is false");
+}
+
 /* ---- the statement ---- */
 
 /* Return the claims of a JSON text, or NULL after telling its fault. */
@@ -320,6 +333,7 @@ client_check(struct resource_reading *reading)
     client_check_keys(reading);
     client_check_scope(reading);
     client_check_id_token_alg(reading);
+    client_check_dpop(reading);
     client_check_statement(reading);
 }
 

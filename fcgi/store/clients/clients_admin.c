@@ -4,9 +4,10 @@
 
 #include "store/db/db.h"
 
-/* The view is of the first schema version, which knew neither of the two last members. */
+/* The view is of the first schema version, which lacks the last members. */
 #define CLIENTS_ADMIN_DTO                                                                          \
-    "(SELECT v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\""         \
+    "(SELECT v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\","        \
+    " c.dpop_bound AS \"dpopBoundAccessTokens\""                                                   \
     " FROM client_dto v JOIN client c ON c.id = v.id) d"
 
 /* clang-format off */
@@ -18,12 +19,12 @@ static const struct db_stmt clients_admin_fetch_stmt = {
     "SELECT " JSON_ROWS_DTO " AS dto, o.version FROM " CLIENTS_ADMIN_DTO " JOIN client o ON o.id = d.id"
     " WHERE d.\"clientId\" = $1", 1};
 
-enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED, STATE_ID_TOKEN_ALG, STATE_CLIENT_TYPE, STATE_AUTH_METHOD };
+enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED, STATE_ID_TOKEN_ALG, STATE_CLIENT_TYPE, STATE_AUTH_METHOD, STATE_DPOP_BOUND };
 static const struct db_stmt client_state_stmt = {
     "client_state_fetch",
     "SELECT registration_type, secret_sealed IS NOT NULL AS has_secret,"
     " software_statement::text AS statement, issued_statement AS issued,"
-    " id_token_signed_response_alg AS id_token_alg, client_type, auth_method"
+    " id_token_signed_response_alg AS id_token_alg, client_type, auth_method, dpop_bound"
     " FROM client WHERE client_id = $1", 1};
 
 /* The values of columns that may not be NULL and were not given. */
@@ -40,7 +41,7 @@ static const struct db_stmt clients_admin_insert_stmt = {
     "INSERT INTO client (" CLIENTS_ADMIN_COLUMNS ", client_id, registration_type, secret_sealed)"
     " SELECT " CLIENTS_ADMIN_COLUMNS ", $1, 'ADMIN', $3::bytea"
     " FROM jsonb_populate_record(NULL::client,"
-    "  " CLIENTS_ADMIN_EMPTY " || '{\"enabled\": true}' || $2::jsonb)"
+    "  " CLIENTS_ADMIN_EMPTY " || '{\"enabled\": true, \"dpop_bound\": false}' || $2::jsonb)"
     " WHERE NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)"
     " ON CONFLICT (client_id) DO NOTHING RETURNING id", 3};
 static const struct db_stmt clients_admin_replace_stmt = {
@@ -55,7 +56,7 @@ static const struct db_stmt clients_admin_replace_stmt = {
     "   THEN c.previous_secret_expires_at END"
     " FROM jsonb_populate_record(NULL::client,"
     "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled, 'scope', c.scope,"
-    "   'id_token_signed_response_alg', c.id_token_signed_response_alg) || $2::jsonb"
+    "   'id_token_signed_response_alg', c.id_token_signed_response_alg, 'dpop_bound', c.dpop_bound) || $2::jsonb"
     "  || CASE WHEN c.registration_type = 'STATEMENT' THEN jsonb_build_object("
     "   'software_statement', c.software_statement,"
     "   'software_statement_json', c.software_statement_json) ELSE '{}' END))"
@@ -103,6 +104,7 @@ client_state_fetch(struct op *op, const char *client_id, const struct client_sta
         if ((state = talloc(op->mem, struct client_state)) == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
         *state = (struct client_state){
+            .dpop_bound = db_get_bool(result, 0, STATE_DPOP_BOUND),
             .has_secret = db_get_bool(result, 0, STATE_HAS_SECRET),
             .registration = db_get(result, 0, STATE_REGISTRATION_TYPE),
             .statement = db_get(result, 0, STATE_STATEMENT),

@@ -13,16 +13,16 @@
 #define CLIENTS_ADMIN_COLUMNS                                                                      \
     "client_name, client_type, client_uri, logo_uri, enabled, redirect_uris,"                      \
     " post_logout_redirect_uris, jwks, jwks_uri, auth_method, software_statement,"                 \
-    " software_statement_json, issued_statement, scope, id_token_signed_response_alg"
+    " software_statement_json, issued_statement, scope, id_token_signed_response_alg, dpop_bound"
 
 /*
  * ClientDto, keyed by clientId.
  *
  * An insert makes an ADMIN client; it is refused when a client or a subject has the name, because
  * tokens of the two would look alike. A replace keeps `enabled`, the scope, the algorithm of ID
- * tokens and the secret when they are not given, always keeps the statement that a client
- * registered with, and drops the secret of a client that is public afterwards, or has keys in its
- * place. Tokens of a deleted client name a row that is gone, so they are inactive.
+ * tokens, dpopBoundAccessTokens and the secret when they are not given, always keeps the statement
+ * that a client registered with, and drops the secret of a client that is public afterwards, or has
+ * keys in its place. Tokens of a deleted client name a row that is gone, so they are inactive.
  */
 extern const struct json_rows clients_admin_rows;
 
@@ -35,6 +35,7 @@ struct client_state {
     const char *statement;    /* stored claims as JSON text, or NULL */
     const char *issued;       /* the statement that was signed of them, or NULL */
     const char *id_token_alg; /* or NULL */
+    bool dpop_bound;          /* dpopBoundAccessTokens */
 };
 
 /* Read the state on op->mem; *ret is NULL for an unknown client. One trip. */

@@ -57,6 +57,27 @@ admin_error(
     create( clientId => 'ann' ), 409, 'POST: so is one that is the name of a subject',
     error   => 'conflict',
     members => { error_description => q{clientId 'ann' is already in use} } );
+
+# dpopBoundAccessTokens (RFC 9449 5.2): bound, a token request without a proof is refused.
+is( fetch('own')->member('dpopBoundAccessTokens'), JSON::PP::false, 'GET: tokens need no DPoP proof at first' );
+admin_ok(
+    put( 'own', dpopBoundAccessTokens => JSON::PP::true ), 200,
+    { dpopBoundAccessTokens => JSON::PP::true },           'PUT: dpopBoundAccessTokens' );
+is( $stack->token( 'own', 's3cr3t-of-my-own' )->member('error'),
+    'invalid_request', '... and a token request without a proof is refused (RFC 9449 5.2)' );
+admin_ok(
+    put( 'own', clientName => 'Own' ),           200,
+    { dpopBoundAccessTokens => JSON::PP::true }, '... a PUT without the member keeps it' );
+admin_error(
+    put( 'own', dpopBoundAccessTokens => 'yes' ), 400, '... a text is refused',
+    fields => ['dpopBoundAccessTokens'] );
+admin_ok(
+    put( 'own', dpopBoundAccessTokens => JSON::PP::false ), 200,
+    { dpopBoundAccessTokens => JSON::PP::false },           '... and false takes it back' );
+isnt(
+    $stack->token( 'own', 's3cr3t-of-my-own' )->member('error') // '',
+    'invalid_request', '... so that no proof is asked for' );
+
 my $long = 'l' x 255;
 create( clientId => $long );
 admin_error(
