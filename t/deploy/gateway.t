@@ -51,7 +51,7 @@ $peer->set(
 
 for my $web (qw(lighttpd apache apache-fcgid)) {
     my $stack = Authz::Stack->start(
-        web      => $web, workers => 4, $web =~ /fcgid/ ? ( not_ready => 1 ) : ( gateway => 4 ),
+        web      => $web, workers => 4, $web =~ /fcgid/ ? ( not_ready => 1 ) : ( gateway => 12 ),
         settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost', SVC_GATEWAY_RESPONSE_TIMEOUT => '20s' } );
     if ( $web =~ /fcgid/ ) {
         sleep 0.05 while !-S $stack->{opa_socket};

@@ -10,7 +10,7 @@ static const struct rego_builtin *const families[] = {
     rego_text_builtins,       rego_json_builtins,   rego_net_builtins,
     rego_encoding_builtins,   rego_time_builtins,   rego_type_builtins,
     rego_glob_builtins,       rego_regex_builtins,  rego_token_builtins,
-    rego_schema_builtins,
+    rego_patch_builtins,      rego_schema_builtins,
 };
 
 const struct rego_builtin *

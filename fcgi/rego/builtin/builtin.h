@@ -20,6 +20,7 @@ extern const struct rego_builtin rego_type_builtins[];
 extern const struct rego_builtin rego_glob_builtins[];
 extern const struct rego_builtin rego_regex_builtins[];
 extern const struct rego_builtin rego_token_builtins[];
+extern const struct rego_builtin rego_patch_builtins[];
 extern const struct rego_builtin rego_schema_builtins[];
 
 /* End the evaluation: the engine must be asked. Returns NULL. */

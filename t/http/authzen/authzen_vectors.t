@@ -187,7 +187,7 @@ is( words(
             {   %alice, %write,
                 resource    => { type => 'record' },
                 evaluations => [ { resource => { id => 'record-1' } }, {%record} ] } ) ),
-    'deny permit',
+    'permit permit',
     'certification 3.2.7 (advisory): a member that an entity lacks and needs is that of the default' );
 
 # ---- 6: discovery
