@@ -15,8 +15,8 @@ use Authz::Process ();
 # One case in so many is planned and run; AUTHZ_REGO_STRIDE=1 runs all, which takes two minutes.
 my $stride = $ENV{AUTHZ_REGO_STRIDE} // 4;
 
-# Cases whose answers are the right ones at least; those of 1.20.2 are 1,741.
-my $right_at_least = 1700 / $stride * 0.95;
+# Cases whose answers are the right ones at least; those of 1.20.2 are some 1,550 (bits, units and semver are left to OPA).
+my $right_at_least = 1550 / $stride * 0.95;
 
 my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
 my $dir   = Authz::Process::directory();

@@ -42,9 +42,9 @@ enum az_status tool_pins_merge(TALLOC_CTX *mem, const json_t *stored, const json
 
 /*
  * Approve the tool of a name as it is stored: the stored tools, changed, in *ret on mem. sha256:
- * the hash of the description that the approver has read (NULL accepts any). AZ_NOT_FOUND: no such tool.
- * AZ_CONFLICT: the upstream no longer has it, or it is another one by now. AZ_SERVER_ERROR: no
- * memory.
+ * the hash of the description that the approver has read (NULL accepts any). AZ_NOT_FOUND: no such
+ * tool. AZ_CONFLICT: the upstream no longer has it, or it is another one by now. AZ_SERVER_ERROR:
+ * no memory.
  */
 enum az_status tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name,
                                  const char *sha256, json_t **ret, size_t *ret_waiting);
