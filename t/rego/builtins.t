@@ -171,17 +171,15 @@ my %family = (
         sub { [ [ [1], [2] ], one_of( '1', '1.0', '2', '2.00', '3' ) ] } ],
     number_of_text => [
         'to_number(a[0])',
-        sub { [ one_of( qw(1.8e308 1e309 1e400 -1e400 1e308 1e2 12 -0), '9' x 300, '9' x 309, '9' x 400 ) ] }
-    ],
-    number_as_index => [
-        '["read", "write"][to_number(a[0])]', sub { [ one_of(qw(0 1 1e0 1.0 0.0 1e2 -0 0e0 1.5)) ] } ],
-    division => [
+        sub { [ one_of( qw(1.8e308 1e309 1e400 -1e400 1e308 1e2 12 -0), '9' x 300, '9' x 309, '9' x 400 ) ] } ],
+    number_as_index => [ '["read", "write"][to_number(a[0])]', sub { [ one_of(qw(0 1 1e0 1.0 0.0 1e2 -0 0e0 1.5)) ] } ],
+    division        => [
         'json.marshal(to_number(a[0]) / to_number(a[1]))',
         sub { [ one_of(qw(0 0 1 6 -6)), one_of(qw(-5 -1 1 2 3 0)) ] } ],
     cidr_expand => [
         'net.cidr_expand(a[0])',
         sub { [ one_of( '10.0.0.255/', '255.255.255.255/', '1.2.3.4/' ) . one_of( 24, 28, 30, 32 ) ] } ],
-    add_date    => [
+    add_date => [
         'time.add_date(a[0], a[1], a[2], a[3])',
         sub {
             [ moment(), map { int rand(80) - 40 } 1 .. 3 ]

@@ -265,7 +265,7 @@ is_deeply(
 is( $stack->admin( DELETE => "/admin/api/policy-rules/$denying" )->status, 204, '... until the rule is deleted' );
 
 # A rule about arguments holds however long they are (gateway-admin.md 3.8).
-$rule = "package custom.gateway\n\ndeny contains \"too_much\" if input.arguments.euros > 100\n";
+$rule   = "package custom.gateway\n\ndeny contains \"too_much\" if input.arguments.euros > 100\n";
 $answer = $stack->admin(
     POST => '/admin/api/policy-rules',
     json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true } );
@@ -278,8 +278,8 @@ for my $case (
     [ 530_000, 'arguments_too_long' ] )
 {
     my ( $padding, $code ) = @$case;
-    $answer = $mcp->modern(
-        'tools/call', { name => 'desk__gone', arguments => { euros => 2000, note => 'x' x $padding } } );
+    $answer =
+      $mcp->modern( 'tools/call', { name => 'desk__gone', arguments => { euros => 2000, note => 'x' x $padding } } );
     $result = $mcp->result($answer);
     ok( $result->{isError} && $result->{content}[0]{text} =~ /\ADenied: .*$code/,
         "... with $padding octets of padding: $code" ) or diag substr $answer->text, 0, 500;

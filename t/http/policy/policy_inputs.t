@@ -125,7 +125,8 @@ my @owner = ( headers => [ Authz::Client::bearer($owner), @agent ] );
 my $album = $stack->http->post(
     '/resource_registration/resource', @owner,
     json => { type => 'urn:r:album', resource_scopes => ['view'] } )->member('_id');
-my $key   = $stack->sql(q{SELECT id FROM client WHERE client_id = 'shop'});
+my $key = $stack->sql(q{SELECT id FROM client WHERE client_id = 'shop'});
+$stack->sql(q{UPDATE client SET software_id = 'owned' WHERE client_id = 'owner'});
 my $given = $stack->http->post(
     '/delegation', @owner,
     json => {
@@ -225,8 +226,9 @@ is( call(
           ( grep {/^github__/} map { $_->{name} } @{ $mcp->result( $mcp->modern( 'tools/list', {} ) )->{tools} } )[0] ),
     403,
     'a call for which the token lacks the scope' );
-is( call( name => 'linked__list' ),                                            200, 'a call that needs an account' );
-is( call( name => 'demo__get_status', arguments => { text => 'x' x 16_384 } ), 200, 'a call with long arguments' );
+is( call( name => 'linked__list' ), 200, 'a call that needs an account' );
+is( call( name => 'demo__get_status', arguments => { text => 'x' x 530_000 } ),
+    200, 'a call with arguments that are too long for policy, which is denied' );
 $stack->bind( 'shop', { %all, gateway_scopes => ['*'], resources => ['urn:svc:gateway'] } );
 my $acting = exchange(
     $idp->id_token(

@@ -61,12 +61,14 @@ my $bye    = 'https://app.example/bye';
 my $leaver = registered(
     register( post_logout_redirect_uris => [ $bye, $bye ] ), { post_logout_redirect_uris => [$bye] },
     'post_logout_redirect_uris are registered and come back (OpenID Connect RP-Initiated Logout 3.1)' );
-is( sql("SELECT post_logout_redirect_uris FROM client WHERE client_id = '$leaver->{client_id}'"), "{$bye}", '... stored' );
+is( sql("SELECT post_logout_redirect_uris FROM client WHERE client_id = '$leaver->{client_id}'"), "{$bye}",
+    '... stored' );
 oauth_error(
     register( post_logout_redirect_uris => [ map {"$bye/$_"} 1 .. 4 ] ), 400, 'invalid_client_metadata',
     '... at most SVC_MAX_REDIRECT_URIS' );
 my %leave = ( client_id => $leaver->{client_id}, post_logout_redirect_uri => $bye );
-is( $stack->http->get( '/logout?' . Authz::Client::form(%leave) )->header('Location'), $bye, '... and a logout returns there' );
+is( $stack->http->get( '/logout?' . Authz::Client::form(%leave) )->header('Location'), $bye,
+    '... and a logout returns there' );
 
 my %full = (
     client_name => "Caf\x{e9}", client_uri => 'https://app.example', logo_uri => 'https://app.example/l.png',

@@ -213,5 +213,5 @@ is( $hop[-1]->{url}, "$page?request=0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77",
 $stack->sql('UPDATE identity_provider SET enabled = false');
 my $without = Authz::Browser->new->get($page);
 is( $without->status, 503, 'without an enabled identity provider the page is 503, not a fault of the service' );
-like( $without->body, qr/no identity provider is enabled/, '... and says why (decisions.md "Choosing a provider")' );
+like( $without->body, qr/no identity provider is set up/, '... and says why (decisions.md "Choosing a provider")' );
 done_testing;

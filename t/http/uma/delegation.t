@@ -248,10 +248,10 @@ is( ids(@got), join( ' ', sort $first, $text_id ),
     'introspection: policy sees what was delegated to the client (oauth.md "Delegation object")' );
 is_deeply(
     ( grep { $_->{id} eq $first } @got )[0],
-    {   id          => $first, grantor => { client_id => 'drive', subject => 'drive', registration => 'ADMIN' },
+    {   id           => $first, grantor => { client_id => 'drive', subject => 'drive', registration => 'ADMIN' },
         grantee_type => 'client',
-        resource_id => $thing,
-        scopes      => ['view'], resource_type => 'urn:t:album', expires_at => $later =~ s/Z\z/.000Z/r },
+        resource_id  => $thing,
+        scopes       => ['view'], resource_type => 'urn:t:album', expires_at => $later =~ s/Z\z/.000Z/r },
     '... with grantor, resource, scopes and end' );
 is( ids( seen($by_bob) ), $to_bob, '... and what was delegated to the person' );
 is( ids( seen( of_person( \@agent, 'bob', 'orders.read' ) ) ), join( ' ', sort $first, $text_id, $to_bob ),
@@ -313,12 +313,13 @@ my %stated   = ( resource_id => $hers, scopes => ['read'] );
 oauth_ok( use_of( $agent, %stated ), { active => true }, 'a delegation of a person counts' );
 my $provider = $stack->sql("SELECT grantor_idp FROM delegation WHERE id = '$by_alice'");
 $stack->sql("UPDATE identity_provider SET enabled = false WHERE id = $provider");
-denied( use_of( $agent, %stated ), 'delegation_missing',
+denied(
+    use_of( $agent, %stated ), 'delegation_missing',
     '... but not while the identity provider of the person is disabled (oauth.md 5, "Transitions")' );
 $stack->sql("UPDATE identity_provider SET enabled = true WHERE id = $provider");
 oauth_ok( use_of( $agent, %stated ), { active => true }, '... and again when it is enabled' );
-my $gone = $stack->sql(
-    q{INSERT INTO identity_provider (idp_id, issuer) VALUES ('gone', 'https://gone.example') RETURNING id});
+my $gone =
+  $stack->sql(q{INSERT INTO identity_provider (idp_id, issuer) VALUES ('gone', 'https://gone.example') RETURNING id});
 $stack->sql("UPDATE delegation SET grantor_idp = $gone WHERE id = '$by_alice'");
 $stack->sql("DELETE FROM identity_provider WHERE id = $gone");
 denied( use_of( $agent, %stated ), 'delegation_missing', '... and a deleted one ends it' );
