@@ -26,9 +26,10 @@ is_word(const json_t *value, size_t most)
     return length > 0 && length <= most;
 }
 
-/* A value of a request is the sent one without the members that nobody knows. */
+/* Check that a value of a request is the sent one without unknown members. Each member that it
+ * needs and lacks is that of the default; properties never are. */
 static void
-check_entity(size_t which, const json_t *value, const json_t *sent)
+check_entity(size_t which, const json_t *value, const json_t *sent, const json_t *otherwise)
 {
     const char *name;
     json_t *member;
@@ -37,7 +38,10 @@ check_entity(size_t which, const json_t *value, const json_t *sent)
         return;
     }
     json_object_foreach ((json_t *) (uintptr_t) value, name, member) {
-        MUST(json_equal(member, json_object_get(sent, name)));
+        const json_t *own = json_object_get(sent, name);
+        if (is_null(own) && strcmp(name, "properties") != 0)
+            own = json_object_get(otherwise, name);
+        MUST(json_equal(member, own));
         MUST(strcmp(name, "properties") == 0 ? json_is_object(member)
              : which == 1                    ? strcmp(name, "name") == 0
                           : strcmp(name, "type") == 0 || strcmp(name, "id") == 0);
@@ -66,7 +70,7 @@ check_request(const json_t *request, const json_t *evaluation, const json_t *def
         MUST((value == NULL) == is_null(sent) && (value != NULL || i == 3));
         members += value != NULL;
         if (value != NULL)
-            check_entity(i, value, sent);
+            check_entity(i, value, sent, json_object_get(defaults, names[i]));
     }
     MUST(json_object_size(request) == members);
 }
