@@ -158,7 +158,7 @@ request_append(struct op *op, const json_t *object, const struct read_entity *de
     struct jsonx_build request = {jsonx_own(op->mem, json_object()), false};
     *ret_fault = json_is_object(object) ? NULL : "must be an object";
     for (size_t i = 0; i < ENTITIES && *ret_fault == NULL; i++) {
-        struct read_entity read;
+        struct read_entity read = {.value = NULL};
         json_t *value = json_object_get(object, request_fields[i].name);
         enum az_status st = entity_read_with_default(op, i, value, defaults, copied, &read);
         if (st != AZ_OK)
