@@ -10,9 +10,6 @@
 #include "managed/managed.h"
 #include "store/gateway/upstream_tokens.h"
 
-/* The lease lasts this many seconds longer than the longest request to a token endpoint, so that a
- * process which still works is never taken for a dead one. */
-#define LEASE_MARGIN 5
 /* Interval at which a token that another process fetches is read again, in milliseconds. */
 #define POLL_MS 20
 
@@ -77,7 +74,7 @@ kept_token_get(struct op *op, const struct upstream_wish *wish, const unsigned c
                kept_token_fetch_fn *fetch, void *arg, struct upstream_credential *ret)
 {
     const struct upstream_caller *caller = wish->caller;
-    int64_t lease = op->az->cfg->safe_http_timeout + LEASE_MARGIN;
+    int64_t lease = op->az->cfg->safe_http_timeout + UPSTREAM_LEASE_MARGIN;
     int64_t end = clock_monotonic_ms() + lease * 1000;
     for (;;) {
         bool found = false, taken = false;

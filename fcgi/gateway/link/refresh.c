@@ -15,9 +15,6 @@
 
 /* If the upstream refuses a token that is younger, another one will not help. Seconds. */
 #define REFRESH_AGAIN 30
-/* The lease lasts this many seconds longer than the longest request to a token endpoint, so that a
- * process which still works is never taken for a dead one. */
-#define LEASE_MARGIN 5
 /* Interval at which a connection that another process refreshes is read again, in milliseconds. */
 #define POLL_MS 50
 
@@ -171,7 +168,7 @@ static enum az_status
 refresh_or_wait(struct refresh *refresh, const char *before)
 {
     struct op *op = refresh->op;
-    int64_t lease = op->az->cfg->safe_http_timeout + LEASE_MARGIN;
+    int64_t lease = op->az->cfg->safe_http_timeout + UPSTREAM_LEASE_MARGIN;
     int64_t end = clock_monotonic_ms() + lease * 1000;
     for (;;) {
         const struct connection *connection = refresh->connection;

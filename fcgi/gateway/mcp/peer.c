@@ -45,6 +45,10 @@ take_message(void *arg, const char *text, size_t len)
     if (len == 0)
         return true;
     TALLOC_CTX *mem = talloc_new(it->op->mem);
+    if (mem == NULL) {
+        it->st = AZ_SERVER_ERROR;
+        return false;
+    }
     enum az_status st = json_rpc_read(mem, text, len, &message, &fault);
     if (st != AZ_OK)
         it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;

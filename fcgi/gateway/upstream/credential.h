@@ -12,6 +12,11 @@ struct managed_resource;
 struct managed_secrets;
 struct token_text;
 
+/* The lease of a token that is fetched or refreshed lasts this many seconds longer than the longest
+ * request to a token endpoint, so that a process which still works is never taken for a dead one.
+ */
+#define UPSTREAM_LEASE_MARGIN 5
+
 /* The person and the client for whom a request is made. */
 struct upstream_caller {
     const char *subject;   /* sub of the token, or NULL if the token has no person */
