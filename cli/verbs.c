@@ -21,6 +21,8 @@ static const char *const describing[] = {"SVC_OIDC_ISSUER", NULL};
 static const char *const minting[] = {DATABASE, KEYRING, "SVC_OIDC_ISSUER", NULL};
 #define RETIREMENT "SVC_OIDC_KEY_RETIREMENT_SECONDS", "SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS"
 static const char *const signing[] = {DATABASE, "SVC_OIDC_ISSUER", RETIREMENT, NULL};
+static const char *const sealing[] = {
+    DATABASE, KEYRING, "SVC_OIDC_ISSUER", RETIREMENT, "SVC_AUDIT_CHECKPOINT_FILE", NULL};
 static const char *const rotating[] = {
     DATABASE, KEYRING, "SVC_OIDC_ISSUER", "SVC_OIDC_JWKS_CACHE_SECONDS", RETIREMENT, NULL};
 /* The dispatcher of the service reads these for every request. */
@@ -54,21 +56,45 @@ const struct cli_verb cli_verbs[] = {
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},
+    {"audit checkpoint", "", 0, 0, NULL, asking, CLI_DATABASE, false, audit_checkpoint_run,
+     "Print the newest checkpoint of the log over all audit rows",
+     "Keep it where the owner of the database cannot write: `authzctl audit verify --checkpoint` holds the log against it."},
+    {"audit consistency", "OLD NEW", 2, 2, NULL, asking, CLI_DATABASE, false, audit_consistency_run,
+     "Prove that the log of OLD leaves is the begin of that of NEW leaves",
+     "OLD and NEW are sizes of checkpoints. Prints both, then the hashes of RFC 6962 section 2.1.2."},
     {"audit export", "", 0, 0, audit_export_options, asking, CLI_ANYWHERE, false, audit_export_run,
      "Print all audit rows of a period or of a filter",
      "At most SVC_AUDIT_EXPORT_MAX_ROWS rows; the export says if there were more. Rows are printed as they come. If the "
      "export breaks off, the exit status is not 0."},
+    {"audit keys", "", 0, 0, NULL, signing, CLI_DATABASE, false, audit_keys_run,
+     "Print the public keys that sign checkpoints of the audit log, as a JWK Set", NULL},
+    {"audit lines", "", 0, 0, NULL, asking, CLI_DATABASE, false, audit_lines_run,
+     "Print the log over all audit rows, one leaf a line",
+     "`authzctl audit verify-export` checks such a file without the database. It ends with an error at a row that retention "
+     "dropped."},
     {"audit list", "", 0, 0, audit_list_options, asking, CLI_ANYWHERE, false, admin_run,
      "List audit rows, newest first",
      "With --json the page object of the admin API is printed, with whole rows."},
+    {"audit prove", "ID", 1, 1, NULL, asking, CLI_DATABASE, false, audit_prove_run,
+     "Prove that an audit row is in the log",
+     "Prints the proof in the form c2sp.org/tlog-proof@v1, with the line of the row in it. doc/verify_audit.py checks it with a key "
+     "alone."},
     {"audit replay", "ID", 1, 1, NULL, entitling, CLI_ANYWHERE, false, admin_run,
      "Let the policy of today decide a stored question again, and show the changes",
      "ID is the id of an audit row with a decision. Nothing is issued or revoked."},
+    {"audit seal", "", 0, 0, audit_seal_options, sealing, CLI_DATABASE, false, audit_seal_run,
+     "Append new audit rows to the log and sign a checkpoint",
+     "Housekeeping does it each minute."},
     {"audit show", "ID", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "Print an audit row with the question to policy and its answer", NULL},
     {"audit tail", "", 0, 0, audit_tail_options, asking, CLI_ANYWHERE, false, audit_tail_run,
      "Print audit rows as they are written, until it is interrupted",
      "An absent value is -. With --json each row is one line."},
+    {"audit verify", "", 0, 0, audit_verify_options, signing, CLI_DATABASE, false, audit_verify_run,
+     "Check that no audit row was changed, removed or added since it was sealed",
+     "Prints the first rows that were, by id; the exit status is 1 then."},
+    {"audit verify-export", "LINES", 1, 1, audit_verify_export_options, NULL, CLI_HOST, false, audit_verify_export_run,
+     "Check a file of `authzctl audit lines` against checkpoints, without the database", NULL},
     {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, CLI_ANYWHERE, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
      BUNDLE_DIR_LAYOUT " The program of the policy engine first compiles the rules and checks them against the "

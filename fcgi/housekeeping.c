@@ -12,6 +12,8 @@
 #include "http/fetch/documents.h"
 #include "policy/save/plan.h"
 #include "store/audit/counts.h"
+#include "store/audit/seal.h"
+#include "store/audit/seal_file.h"
 #include "store/clients/client_assertions.h"
 #include "store/clients/client_use.h"
 #include "store/db/jobs.h"
@@ -35,7 +37,13 @@ static enum az_status
 job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
-    enum az_status st = partition_maintain(op, &made, &dropped);
+    enum az_status st = audit_seal_drops(op);
+    if (st == AZ_RETRY) {
+        snprintf(note, size, "waits until the audit rows of an old day are sealed");
+        return AZ_OK;
+    }
+    if (st == AZ_OK)
+        st = partition_maintain(op, &made, &dropped);
     snprintf(note, size, "%d created, %d dropped", made, dropped);
     return st;
 }
@@ -60,6 +68,18 @@ job_audit_counts(struct op *op, char *note, size_t size)
     int64_t rows = 0;
     enum az_status st = audit_counts_add(op, &rows);
     snprintf(note, size, "%lld audit rows counted", (long long) rows);
+    return st;
+}
+
+static enum az_status
+job_audit_seal(struct op *op, char *note, size_t size)
+{
+    struct audit_sealed sealed;
+    enum az_status st = audit_seal(op, &sealed);
+    if (st == AZ_OK)
+        st = audit_seal_file(op);
+    snprintf(note, size, "%lld audit rows sealed, the log has %lld leaves", (long long) sealed.rows,
+             (long long) sealed.size);
     return st;
 }
 
@@ -140,6 +160,7 @@ static const struct job {
     const char *note;
 } jobs[] = {
     {"audit_counts", 60,       job_audit_counts, NULL,                 NULL},
+    {"audit_seal",   60,      job_audit_seal,   NULL,                 NULL},
     {"partitions",   600,     job_partitions,   NULL,                 NULL},
     {"signing_keys", 300,     job_signing_keys, NULL,                 NULL},
     {"engines",      3600,    NULL,             engines_forget,       "reports of engines that sent none for a day removed"},

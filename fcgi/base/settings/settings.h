@@ -75,27 +75,28 @@ struct settings {
     bool bundle_confirm_activation; /* wait for the engine's verdict on a save */
     long bundle_confirm_poll_ms;    /* interval between checks of the engine status, milliseconds */
     long bundle_confirm_timeout_ms; /* longest wait for the verdict, milliseconds */
-    long bundle_fetch_grace_ms;   /* an engine silent for longer is not waited for, milliseconds */
-    bool allow_network_builtins;  /* rules may use the builtins of rule_builtins.h */
-    long audit_retention_days;    /* audit partitions older than this are dropped; 0 keeps all */
-    long audit_export_max_rows;   /* rows of one export */
-    long refresh_family_validity; /* longest life of a refresh family, seconds */
-    long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
-    long code_validity;           /* lifetime of an authorization code, seconds */
-    long ticket_validity;         /* lifetime of a UMA permission ticket, seconds */
-    long auth_req_validity;       /* lifetime of an auth_req_id, seconds */
-    long ciba_interval;           /* between two polls of a CIBA request, seconds */
-    long id_token_validity;       /* seconds */
-    const char **id_token_algs;   /* algorithms of ID tokens, RS256 among them; ends with NULL */
-    long refresh_token_validity;  /* an unused refresh token expires, seconds */
-    long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */
-    bool dpop_enabled;            /* tokens can be bound to a key (RFC 9449) */
-    long dpop_iat_window;         /* iat of a proof may differ from now by this, seconds */
-    bool dpop_nonce_enabled;      /* every proof needs a nonce of ours */
-    long dpop_nonce_ttl;          /* most seconds that a nonce is accepted */
-    const char **dpop_signing_algs;   /* algorithms of proofs; ends with NULL */
-    long session_timeout;             /* an unused browser session ends, seconds */
-    long session_max_age;             /* any browser session ends, seconds after its sign-in */
+    long bundle_fetch_grace_ms;  /* an engine silent for longer is not waited for, milliseconds */
+    bool allow_network_builtins; /* rules may use the builtins of rule_builtins.h */
+    long audit_retention_days;   /* audit partitions older than this are dropped; 0 keeps all */
+    long audit_export_max_rows;  /* rows of one export */
+    const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
+    long refresh_family_validity;      /* longest life of a refresh family, seconds */
+    long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */
+    long code_validity;             /* lifetime of an authorization code, seconds */
+    long ticket_validity;           /* lifetime of a UMA permission ticket, seconds */
+    long auth_req_validity;         /* lifetime of an auth_req_id, seconds */
+    long ciba_interval;             /* between two polls of a CIBA request, seconds */
+    long id_token_validity;         /* seconds */
+    const char **id_token_algs;     /* algorithms of ID tokens, RS256 among them; ends with NULL */
+    long refresh_token_validity;    /* an unused refresh token expires, seconds */
+    long refresh_reuse_window;      /* a rotated refresh token is accepted again, seconds */
+    bool dpop_enabled;              /* tokens can be bound to a key (RFC 9449) */
+    long dpop_iat_window;           /* iat of a proof may differ from now by this, seconds */
+    bool dpop_nonce_enabled;        /* every proof needs a nonce of ours */
+    long dpop_nonce_ttl;            /* most seconds that a nonce is accepted */
+    const char **dpop_signing_algs; /* algorithms of proofs; ends with NULL */
+    long session_timeout;           /* an unused browser session ends, seconds */
+    long session_max_age;           /* any browser session ends, seconds after its sign-in */
     const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
     bool session_cookie_secure;       /* cookies are for HTTPS only */
     const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */

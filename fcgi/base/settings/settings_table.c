@@ -88,6 +88,8 @@ const struct setting settings_table[] = {
      "Days for which audit rows are kept; 0 keeps them forever"},
     {"SVC_AUDIT_EXPORT_MAX_ROWS", NULL, SETTING_NUMBER, AT(audit_export_max_rows), "1000000", 1, 100000000, NULL,
      "Maximum number of rows in one export of the audit log; the export says when there were more"},
+    {"SVC_AUDIT_CHECKPOINT_FILE", NULL, SETTING_TEXT, AT(audit_checkpoint_file), NULL, 0, 0, NULL,
+     "File to which each checkpoint of the log over all audit rows is appended; ship it to another machine (unset: none)"},
     {"SVC_OAUTH_TIMING_CODE_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(code_validity), "60", 1, 600, NULL,
      "Lifetime of authorization codes, in seconds"},
     {"SVC_OAUTH_TIMING_PERMISSION_TICKET_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(ticket_validity), "300", 1, 3600, NULL,
