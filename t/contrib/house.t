@@ -126,6 +126,16 @@ refuses(
     'fcgi/two/in/y.h' => "#include \"one/w.h\"\n",
     'fcgi/one/w.h'    => "/* W. */\n" );
 
+refuses(
+    'a file of cli that includes a header of an endpoint',
+    ['cli/verb.c:1: admin/x.h is of an endpoint; move what is needed to policy, store or base'],
+    'fcgi/admin/x.h' => "/* X. */\n",
+    'cli/verb.c'     => "#include \"admin/x.h\"\n" );
+accepts(
+    'a file of cli that includes a lower room, and a room whose name begins like one of an endpoint',
+    'fcgi/administer/x.h' => "/* X. */\n",
+    'cli/verb.c'          => "#include \"administer/x.h\"\n#include \"base/a.h\"\n" );
+
 my $many = sub {
     my ( $folder, $kind, $count ) = @_;
     return map { ( "$folder/f$_.$kind" => "\n" ) } 1 .. $count;
