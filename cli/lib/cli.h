@@ -87,7 +87,7 @@ enum cli_place {
     CLI_ANYWHERE, /* the same, or with --server over the admin API */
 };
 
-/* One verb: a row of cli_verbs. */
+/* One verb: a row of the table of its room. */
 struct cli_verb {
     const char *words;                /* "db migrate" */
     const char *arguments;            /* for the usage line, "": none */
@@ -119,8 +119,9 @@ struct cli {
     char *told;                        /* the last text of the watch, which is not repeated */
 };
 
-/* The table of verbs. Only main.c and the tests name it; everything else reads cli->verbs. */
-extern const struct cli_verb cli_verbs[];
+/* Return the verbs of all rooms, sorted by words, which is also the order of --help and the manual;
+ * a row without words ends them. NULL: no memory. On mem. */
+const struct cli_verb *cli_verbs(TALLOC_CTX *mem);
 
 /* Options that every verb takes. */
 extern const struct cli_option cli_options[];

@@ -8,8 +8,6 @@
 #include "base/visible.h"
 #include "store/people/admin_keys.h"
 
-const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
-
 /* The label is in lists, and in the audit rows of what the key does. */
 static const char *
 label_fault(TALLOC_CTX *mem, const json_t *value)

@@ -15,8 +15,6 @@
 #include "policy/rows/schema.h"
 #include "store/gateway/connectors.h"
 
-const struct admin_resource connectors_resource = {.rows = &connectors_rows};
-
 /* The body of an install. */
 struct connector_install {
     const json_t *settings;

@@ -4,11 +4,13 @@
 
 #include <jansson.h>
 
+#include "base/json/fields.h"
 #include "store/db/json_rows.h"
 
-/* ConnectorDto, keyed by id. The columns of an insert are version, manifest and settings. A
- * connector that is in use is not deleted. */
+/* ConnectorDto, keyed by id, and its members. The columns of an insert are version, manifest and
+ * settings. A connector that is in use is not deleted. */
 extern const struct json_rows connectors_rows;
+extern const struct field_table connector_view;
 
 /* An installed connector, for a sync; on op->mem. */
 struct connector_stored {
