@@ -39,8 +39,8 @@ words_list(const char *text)
     return list;
 }
 
-/* Return the value of an option (new reference); NULL: not given, a number that is none, or in a
- * file. */
+/* Return the value of an option (new reference); NULL: it was not given, is not a number, or is in
+ * a file. */
 static json_t *
 admin_member_value(const struct cli *cli, const struct admin_member *member)
 {
@@ -150,7 +150,7 @@ verb_missing(const struct cli *cli, const struct admin_verb *verb)
 }
 
 /* Begin the body of a PUT with the row as it is: the API replaces the whole row. *ret_tag is its
- * ETag, so that no change of somebody else in between is lost. */
+ * ETag, so that a change by another administrator in between is not lost. */
 static int
 admin_read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body,
                   const char **ret_tag)
@@ -270,8 +270,8 @@ is_meant(const struct cli *cli, const struct admin_member *member)
            || *(const bool *) choice_at(cli, member);
 }
 
-/* Return the argument or option that sets a member, or the list of which name[0] is an item; NULL:
- * there is none. */
+/* Return the argument or option that sets a member, or the list of which name[0] is an item, or
+ * NULL if there is none. */
 static const char *
 admin_source(const struct cli *cli, const char *name)
 {

@@ -69,8 +69,8 @@ extern const struct output_column key_columns[];
 extern const struct admin_member audit_export_filters[], audit_tail_filters[], report_filters[];
 extern const struct output_column audit_columns[];
 
-/* Set the members of the options that were given. False: a number is none, and the error was
- * printed, or there is no memory. */
+/* Set the members of the options that were given. False: a text is not a number, or there is no
+ * memory; the error was printed. */
 bool admin_fill(struct cli *cli, const struct admin_member *members, json_t *body);
 
 /* Fill the parameters of the options that were given; returns their number. */

@@ -71,7 +71,7 @@ struct read_entity {
 struct first_fault {
     TALLOC_CTX *mem;
     const char *name; /* of the object, or NULL for the body */
-    const char *text; /* NULL: there is none */
+    const char *text; /* or NULL */
 };
 
 static void
@@ -220,7 +220,7 @@ batch_read(struct op *op, const json_t *body, const json_t *evaluations, struct 
     return st;
 }
 
-/* Return the semantic of a word of the table; NULL: none was named. */
+/* Return the semantic of a word of the table, or NULL if none was named. */
 static enum access_semantic
 read_semantic(const char *word)
 {

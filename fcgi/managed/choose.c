@@ -92,8 +92,9 @@ loose_add(struct parts *loose, char *text, const char *separators)
     }
 }
 
-/* Read the segments as a careless server might: an encoded slash is one (unless the route says that
- * it is none), several slashes are one, one at the end is none, and path parameters are cut off. */
+/* Read the segments as a careless server might: an encoded slash counts as a slash (unless the
+ * route says otherwise), several slashes count as one, a slash at the end is ignored, and path
+ * parameters are cut off. */
 static bool
 parts_loosen(TALLOC_CTX *mem, const struct parts *parts, bool encoded_slash, struct parts *ret)
 {

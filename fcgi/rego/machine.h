@@ -26,7 +26,7 @@ enum rego_outcome {
 struct rego_bounds {
     uint64_t statements;
     size_t octets;       /* of the arena */
-    int64_t deadline_us; /* by clock_monotonic_us(); 0: none */
+    int64_t deadline_us; /* by clock_monotonic_us(), or 0 if there is none */
 };
 
 /* A question, with all that its answer depends on. */

@@ -4,7 +4,7 @@
 
 #include "rego/machine.h"
 
-/* How a block or statement ended, if not by a break, whose index is 0 or more. */
+/* The end of a block or statement, unless it is a break, whose index is 0 or more. */
 enum { BLOCK_END = -1, BLOCK_RETURN = -2, BLOCK_STOP = -3 };
 
 /* End the evaluation for want of memory. Returns BLOCK_STOP. */

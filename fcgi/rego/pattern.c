@@ -94,7 +94,7 @@ read_backslash(struct pattern_reader *reader)
     }
 }
 
-/* Read the name of a group up to '>'. False: it is none, too long, or there twice. */
+/* Read the name of a group up to '>'. False: it is not a name, is too long, or is used twice. */
 static bool
 read_name(struct pattern_reader *reader, unsigned group)
 {

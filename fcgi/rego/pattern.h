@@ -34,7 +34,7 @@ enum pattern_outcome {
     PATTERN_DOUBTFUL, /* a limit was met, or letters beyond ASCII meet a case that is ignored */
 };
 
-/* Read a pattern. NULL: it is none, it is beyond the part above, or the arena is full. */
+/* Read a pattern. NULL: it is malformed, it is beyond the part above, or the arena is full. */
 const struct pattern *pattern_read(struct rego_arena *arena, const char *text, size_t length);
 
 /* Return the number of groups, with the whole match. */

@@ -1,4 +1,4 @@
-/* What the reader of patterns and the search share. */
+/* Types that the reader of patterns and the search share. */
 #ifndef AZ_REGO_PATTERN_PRIVATE_H
 #define AZ_REGO_PATTERN_PRIVATE_H
 
@@ -37,7 +37,7 @@ struct instruction {
     struct character_set set;
 };
 
-/* What the reader makes. */
+/* Kinds of nodes in the tree that the reader makes. */
 enum node_type {
     NODE_EMPTY,
     NODE_SET,
@@ -88,7 +88,7 @@ void pattern_set_add(struct character_set *set, unsigned first, unsigned last);
 /* Add the other case of each letter. */
 void pattern_set_fold(struct character_set *set);
 
-/* Add the class of \d, \s or \w, or its complement. False: it is none of them. */
+/* Add the class of \d, \s or \w, or its complement. False: it is another letter. */
 bool pattern_set_add_class(struct character_set *set, char letter);
 
 /* Read a set behind its opening bracket. False: it has another form. */

@@ -25,7 +25,7 @@ struct plan_reader {
     struct rego_plan *plan;
     const char **lacking;
     unsigned depth;
-    /* Of the function that is being read: the new number of each local plus one; 0: not seen. */
+    /* New number plus one of each local of the function that is being read; 0: not seen yet. */
     uint32_t *renumbered;
     uint32_t highest; /* entries of `renumbered` */
     struct rego_function *now;

@@ -106,7 +106,7 @@ struct rego_value *rego_copy(struct rego_arena *arena, const struct rego_value *
 int rego_compare(const struct rego_value *a, const struct rego_value *b);
 
 /* Return the value of a key of an object, the item of an array at an index, or the member of a set
- * itself. NULL: there is none. */
+ * itself, or NULL if there is none. */
 const struct rego_value *rego_get(const struct rego_value *value, const struct rego_value *key);
 /* Return the key of an object that equals another one, which may be written in another way, or
  * NULL. */

@@ -24,7 +24,7 @@
 struct value_reader {
     struct rego_arena *arena;
     const char *at, *end;
-    const struct rego_value **shared; /* SHARED_PLACES texts, or NULL: none are shared */
+    const struct rego_value **shared; /* SHARED_PLACES texts; NULL if texts are not shared */
     unsigned deepest;                 /* nesting of the text */
 };
 

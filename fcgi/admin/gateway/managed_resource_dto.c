@@ -58,7 +58,7 @@ save_part(struct managed_save *save)
                                 stored != NULL ? stored->secrets_set : NULL, now, &save->secrets)
                != AZ_OK)
         return save_fail(save, "out of memory");
-    /* What the service sets is not the caller's, and what is null is absent. */
+    /* Remove the members that the service sets, and those that are null. */
     for (size_t i = 0; i < managed_resource_table.count; i++) {
         const struct field *row = &managed_resource_table.row[i];
         if (row->kind == FIELD_READ_ONLY || strcmp(row->name, "tools") == 0

@@ -88,8 +88,8 @@ tokens_read(struct request *req, const struct field_table *table, struct token_q
     return st;
 }
 
-/* Read the text of the token, wipe what was sent, and find its row. A text that is none is an
- * unknown token. */
+/* Read the text of the token, wipe what was sent, and find its row. A text that is not a token
+ * counts as an unknown token. */
 static enum az_status
 tokens_look(struct request *req, const char *text, struct asked *asked)
 {

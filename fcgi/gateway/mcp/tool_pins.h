@@ -5,7 +5,7 @@
  * poisoning). Plain JSON in and out.
  *
  * A stored tool has pin {sha256, status, seenAt}: the hash of what the upstream said last, and
- * whether somebody approved just that.
+ * whether an administrator approved exactly that.
  */
 #ifndef AZ_GATEWAY_MCP_TOOL_PINS_H
 #define AZ_GATEWAY_MCP_TOOL_PINS_H

@@ -4,7 +4,8 @@
  * length of the body, and JSON, stay what they were. Nothing here knows HTTP.
  *
  * This covers an upstream that repeats what it got, as debugging pages and error messages do. An
- * upstream that wants to give the credential away can encode it in a way that nobody searches for.
+ * upstream that wants to give the credential away can encode it in a way that this search does not
+ * find.
  */
 #ifndef AZ_GATEWAY_UPSTREAM_ECHO_H
 #define AZ_GATEWAY_UPSTREAM_ECHO_H

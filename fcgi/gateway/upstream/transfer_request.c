@@ -48,7 +48,7 @@ transfer_went_on(struct upstream_transfer *transfer)
     transfer->slow_ms = clock_monotonic_ms() + transfer->plan.timeout_ms;
 }
 
-/* Read from the caller; announced octets must come, and no more of them are passed on. */
+/* Read from the caller; exactly the announced number of octets must come and is passed on. */
 static size_t
 read_more(struct upstream_transfer *transfer, char *buffer, size_t room)
 {

@@ -13,7 +13,7 @@
 #include "http/page/page_site.h"
 #include "http/page/template.h"
 
-/* Includes that the pages may name besides ours; a page needs no more. */
+/* Most includes that the pages may name besides ours. */
 #define PAGE_INCLUDES_MAX 16
 
 /* Longest Content-Security-Policy, in octets: a page's styles, four in each of its templates, take

@@ -118,8 +118,8 @@ enum az_status engine_try(struct op *op, const char *path, const json_t *input,
  */
 enum az_status engine_query(struct op *op, const char *query, struct engine_trial *ret);
 
-/* An engine's own report on the bundle: the active revision ("" if none), and the message of the
- * last failed activation ("" if none) with its place. */
+/* An engine's own report on the bundle: the active revision ("" if there is none), and the message
+ * of the last failed activation ("" if there is none) with its place. */
 struct engine_status {
     const char *instance;        /* name of the engine, on op->mem; NULL: not given */
     const char *active_revision; /* on op->mem */

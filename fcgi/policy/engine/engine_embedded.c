@@ -28,9 +28,9 @@
 /* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/archive.h) and what a tar adds. */
 #define ARCHIVE_OCTETS_MAX ((64 << 20) + (64 << 10))
 
-/* What this process holds. */
+/* The policy that this process holds. */
 struct embedded {
-    const char *revision;     /* on this; NULL: none was published */
+    const char *revision;     /* on this; NULL if no revision was published */
     struct engine_plan *plan; /* NULL: OPA decides */
     const char *lack;         /* why there is no plan, on this; NULL: there is one */
     int64_t looked_ms;        /* time of the last look, clock_monotonic_ms() */
@@ -246,7 +246,8 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
         ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
         return AZ_OK;
     }
-    /* As for OPA, which answers a contradiction with 500, and a long evaluation too late. */
+    /* The same statuses as with OPA, which answers a contradiction with 500, and a long evaluation
+     * too late. */
     ret->lack = outcome == REGO_CONFLICT ? NO_DECISION_INVALID : NO_DECISION_UNREACHABLE;
     ret->revision = NULL;
     return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: evaluation failed: %s", why);

@@ -30,8 +30,8 @@ void embedded_follow(struct op *op, const char *revision);
 /*
  * Check for readiness that this process holds a plan of what may decide. *ret_note, on op->mem,
  * names the entrypoints that call a builtin which the machine lacks, so that OPA decides such
- * questions; NULL: none do. AZ_UNAVAILABLE: OPA decides all, or an entrypoint that the machine
- * decided otherwise (witness.h); the reason is in the fault. One trip.
+ * questions; it is NULL if there are none. AZ_UNAVAILABLE: OPA decides all, or an entrypoint that
+ * the machine decided otherwise (witness.h); the reason is in the fault. One trip.
  */
 enum az_status embedded_check(struct op *op, const char **ret_note);
 

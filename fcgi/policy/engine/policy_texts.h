@@ -10,7 +10,7 @@
 
 /* On op->mem. */
 struct policy_texts {
-    const char *plan; /* plan.json, NUL-terminated; NULL: the revision has none */
+    const char *plan; /* plan.json, NUL-terminated, or NULL if the revision has none */
     size_t plan_length;
     const char *data; /* data.json of the bundle; not NUL-terminated */
     size_t data_length;

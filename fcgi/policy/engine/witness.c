@@ -123,7 +123,7 @@ forget(struct witness *witness)
 
 /* ---- asking ---- */
 
-/* What became of a question, and its value in the metric. */
+/* The outcome of a question, and its value in the metric. */
 enum witness_result { WITNESS_SAME, WITNESS_DIFFERS, WITNESS_OTHER_REVISION, WITNESS_FAILED };
 static const char *const result_names[] = {"same", "differs", "other_revision", "failed"};
 

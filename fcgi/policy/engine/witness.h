@@ -26,7 +26,7 @@ struct witness_board {
     _Atomic int64_t quiet_until_ms; /* OPA did not answer and is left alone; monotonic */
 };
 
-/* Longest wait for OPA, in milliseconds: the worker serves nobody meanwhile. */
+/* Longest wait for OPA, in milliseconds: the worker serves no other request meanwhile. */
 #define WITNESS_WAIT_MS 250
 
 /* Time for which no process of the host asks OPA after one had no answer, in milliseconds. */

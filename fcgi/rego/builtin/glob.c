@@ -212,7 +212,8 @@ match_parts(struct glob *glob, size_t from, size_t to, const char *text, size_t 
     return false;
 }
 
-/* Copy delimiters: null are none, and an empty array is a dot. False: left to the engine. */
+/* Copy delimiters: null means that there are none, and an empty array means a dot. False: left to
+ * the engine. */
 static bool
 read_delimiters(const struct rego_value *value, struct glob *glob)
 {

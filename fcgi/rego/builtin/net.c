@@ -8,7 +8,7 @@
 
 #include "rego/builtin/builtin.h"
 
-/* Room for the text of an address; longer ones are none. */
+/* Octets for the text of an address; a longer text is not an address. */
 #define ADDRESS_SIZE 64
 
 /* Addresses that a network is expanded to: a larger one takes its time in the engine. */
@@ -291,9 +291,9 @@ add_networks(struct rego_machine *machine, struct rego_value *set, struct addres
 }
 
 /*
- * Read networks as ranges. False: one is none; or the engine is asked about addresses without a
- * prefix, which get that of their class there, networks of both families, and IPv6 networks that
- * begin with zeros.
+ * Read networks as ranges. False: one is not a network; or the engine is asked about addresses
+ * without a prefix, which get that of their class there, networks of both families, and IPv6
+ * networks that begin with zeros.
  */
 static bool
 read_ranges(struct rego_machine *machine, const struct rego_value *list,

@@ -59,7 +59,7 @@ const struct rego_builtin rego_comparison_builtins[] = {
     {NULL,    0, NULL         },
 };
 
-/* Read two numbers. False: an argument is none (undefined), or has no exact answer here. */
+/* Read two numbers. False: an argument is not a number (undefined), or has no exact answer here. */
 static bool
 read_integers(struct rego_machine *machine, const struct rego_value *const *arg, size_t count,
               int64_t *ret)

@@ -13,14 +13,14 @@ struct patch {
     bool replaces;       /* the second half of an operation that replaces */
 };
 
-/* What is done at the end of a path. */
+/* The change at the end of a path. */
 enum patch_op {
     PATCH_ADD,
     PATCH_REMOVE,
 };
 
-/* Return the index that a segment names in an array of a length; -1: none; -2: the engine is
- * asked. */
+/* Return the index that a segment names in an array of a length, or -1 if there is none; -2: the
+ * engine is asked. */
 static int64_t
 index_of(struct patch *patch, const struct rego_value *segment, uint32_t length)
 {

@@ -152,7 +152,7 @@ text_own_text_of(struct rego_machine *machine, struct buf *buf)
     return rego_string(machine->arena, buf->len > 0 ? buf->data : "", buf->len);
 }
 
-/* Return the first of the texts, in their order, that stands at an octet. NULL: none. */
+/* Return the first of the texts, in their order, that stands at an octet, or NULL. */
 static const struct rego_member *
 text_at(const struct rego_value *texts, const struct rego_value *in, uint32_t at)
 {
@@ -264,7 +264,7 @@ append_integer(struct buf *text, int64_t integer, char verb, int width)
     return true;
 }
 
-/* Read the width of %03d. 0: there is none. */
+/* Read the width of %03d, or 0 if there is none. */
 static int
 read_width(const char **at)
 {

@@ -20,8 +20,8 @@ run_now(struct rego_machine *machine, const struct rego_value *const *arg)
     return rego_integer(machine->arena, machine->question->now_ns);
 }
 
-/* Read a time: nanoseconds, or [nanoseconds, zone, layout]; OPA looks at no more items. False: it
- * is none (undefined), or left to the engine. */
+/* Read a time: nanoseconds, or [nanoseconds, zone, layout]; OPA ignores further items. False: it is
+ * not a time (undefined), or is left to the engine. */
 static bool
 time_read_time(struct rego_machine *machine, const struct rego_value *value, struct tm *ret)
 {

@@ -18,7 +18,7 @@ static const struct db_stmt counts_bounds_stmt = {
     0};
 /* Transactions that may have written an audit row and are not over. A statement locks its partition
  * before it takes an id, and keeps the lock until its transaction has ended; so this needs no lock
- * of its own, and delays nobody. */
+ * of its own, and delays no other transaction. */
 static const struct db_stmt counts_writers_stmt = {
     "counts_writers",
     "SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}') FROM pg_locks l"

@@ -276,7 +276,7 @@ connection_lease(struct op *op, const struct connection *connection, int64_t sec
     return st;
 }
 
-/* Return the end of a life, in milliseconds since 1970; 0: there is none. */
+/* Return the end of a life, in milliseconds since 1970, or 0 if there is none. */
 static int64_t
 life_end(const struct op *op, int64_t seconds)
 {

@@ -24,7 +24,7 @@ struct link_request_new {
     const char *resource;                       /* managed resource */
     const char *client_id;                      /* "": the person came alone */
     const char *const *scopes;                  /* of the upstream; ends with NULL */
-    const char *return_to;                      /* path on our host; "": none */
+    const char *return_to;                      /* path on our host, or "" */
     const char *flow_id;                        /* UUID */
 };
 

@@ -12,7 +12,7 @@ struct registration {
     bool found;
     const char *client_id;
     const char *auth_method;   /* token_endpoint_auth_method */
-    const char *secret;        /* secret; NULL: none */
+    const char *secret;        /* secret, or NULL */
     int64_t secret_expires_at; /* seconds since 1970; 0: never */
 };
 

@@ -63,7 +63,7 @@ struct resource_probe {
     bool ok;
     int http_status;    /* 0: no answer */
     int64_t latency_ms; /* milliseconds */
-    const char *error;  /* for the operator; NULL: none */
+    const char *error;  /* for the operator, or NULL */
 };
 
 /* Store a probe as lastProbe and record its event. */

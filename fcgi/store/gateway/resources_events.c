@@ -1,4 +1,4 @@
-/* What happened at a managed resource: calls, probes, and tools that were read again. */
+/* Events of a managed resource: calls, probes, and syncs of its tools. */
 #include "config.h"
 
 #include "base/iso8601.h"
@@ -49,7 +49,7 @@ resource_state_of(const struct managed_resource *resource)
     };
 }
 
-/* Write an event and a probe (NULL: none). */
+/* Write an event and a probe (or NULL). */
 static enum az_status
 write_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
             const char *reason, const char *probe)
