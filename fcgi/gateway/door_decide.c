@@ -56,7 +56,7 @@ fill_holder(const struct request *req, const struct own_token *token, struct gat
     holder->baseline = token->baseline;
 }
 
-/* A question with the places of its answer. */
+/* A question, and the variables that get its answer. */
 struct one_asked {
     const struct gateway_question *question;
     struct gateway_decision *decision;
@@ -81,7 +81,8 @@ ask_tools(struct op *op, void *arg, struct verdict *ret)
     return gateway_tools_ask(op, asked->question, asked->verdicts, ret);
 }
 
-/* Ask until a revision decides that may, as AuthZEN does, and note the verdict. */
+/* Ask policy, again if the revision that answered may not decide (as AuthZEN does), and note the
+ * verdict. */
 static enum az_status
 ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg)
 {

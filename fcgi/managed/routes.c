@@ -116,7 +116,7 @@ answer_body(struct reader *reader, const struct raw_answer *raw, struct managed_
     return answer->length > ANSWER_MAX ? "has a body of more than 262144 octets" : NULL;
 }
 
-/* A body of JSON says so, unless its header fields say something else. */
+/* A JSON body gets the content type of JSON, unless its header fields have another. */
 static struct managed_headers
 answer_headers(struct reader *reader, const struct raw_answer *raw)
 {

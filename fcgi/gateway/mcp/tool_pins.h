@@ -34,8 +34,8 @@ struct tool_merge {
 
 /*
  * Merge the tools that the upstream has (peer_tools_add()) with the stored ones (an array, or
- * NULL). What describes a tool is the upstream's; scopes, annotations, enabled and name stay the
- * operator's. now: the time as text. AZ_SERVER_ERROR: out of memory.
+ * NULL). The description of a tool is taken from the upstream; the operator's scopes, annotations,
+ * `enabled` and name stay. `now` is the time as text. AZ_SERVER_ERROR: out of memory.
  */
 enum az_status tool_pins_merge(TALLOC_CTX *mem, const json_t *stored, const json_t *seen,
                                const char *now, struct tool_merge *ret);

@@ -16,8 +16,8 @@
 
 #include "gateway/upstream/call.h"
 
-/* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and an
- * answer that is changed by chance is worse than a password of a few letters that comes back. */
+/* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and
+ * changing an answer by chance is worse than showing a password of a few letters. */
 #define ECHO_MIN 16
 /* Forms of a credential that are searched for: of two texts each itself, five escapes, and base64
  * and base64url at three offsets. */

@@ -13,7 +13,7 @@
 
 /* Octets of a path that a fault shows. */
 #define KEY_SHOWN 200
-/* Faults of one document that are told; a person mends these first. */
+/* Most faults of one document that are reported; a person mends these first. */
 #define FAULTS_MAX 20
 
 /* Methods that are read, and the hint of MCP about a tool. */
@@ -204,7 +204,7 @@ is_new_shape(struct openapi_state *state, const struct managed_pattern *pattern)
                                 pattern->segment[i].variable ? "{}" : pattern->segment[i].text);
     state->shapes.lost = state->shapes.lost || shape == NULL;
     if (shape == NULL)
-        return true; /* the loss ends the import */
+        return true; /* the lack of memory ends the import */
     if (json_object_get(state->shapes.value, shape) != NULL)
         return false;
     jsonx_set(&state->shapes, shape, json_true());
@@ -229,7 +229,7 @@ path_fault(struct openapi_state *state, const char *key, const json_t *item,
     return is_new_shape(state, ret) ? NULL : "has the form of another path";
 }
 
-/* Tell the members of a path item that are no operations which can be read. */
+/* Report the members of a path item that are neither ignored nor operations that can be read. */
 static void
 check_members(struct openapi_state *state, const char *place, const json_t *item)
 {

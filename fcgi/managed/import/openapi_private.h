@@ -5,7 +5,7 @@
 #include "base/json/jsonx.h"
 #include "managed/import/openapi_schema.h"
 
-/* One reading. */
+/* The state of one reading. */
 struct openapi_state {
     const struct openapi_reading *reading;
     TALLOC_CTX *mem;
@@ -31,7 +31,7 @@ struct operation {
     struct jsonx_build properties, required;
     struct jsonx_build repeat; /* names of parameters of the query that are arrays */
     json_t *body; /* names of its members, or "*"; a new reference, or NULL without a body */
-    bool closed;  /* no other arguments */
+    bool closed;  /* the tool accepts no other arguments */
 };
 
 /* Name of a place in args: path, query, header. */
