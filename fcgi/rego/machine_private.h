@@ -36,7 +36,7 @@ int machine_add(struct rego_machine *machine, const struct rego_value *const *lo
 int machine_make(struct rego_machine *machine, const struct rego_value **local,
                  const struct rego_statement *statement, enum rego_type type);
 
-/* Lay base documents over what rules give. */
+/* Merge base documents into the values of rules; base documents take precedence. */
 int machine_merge(struct rego_machine *machine, const struct rego_value **local,
                   const struct rego_statement *statement);
 

@@ -24,7 +24,7 @@ enum pattern_op {
     OP_MATCH,
 };
 
-/* ASCII characters, and all others or none of them. */
+/* A set of ASCII characters, with or without all other characters. */
 struct character_set {
     uint64_t bits[2];
     bool beyond;
@@ -51,7 +51,7 @@ enum node_type {
 struct node {
     enum node_type type;
     struct node *inner, *last; /* the first and the last of those below */
-    struct node *next;         /* beside this one */
+    struct node *next;         /* next sibling */
     struct character_set set;
     unsigned argument; /* the number of a group; a place */
     int least, most;   /* of a repetition; most -1: any number */
@@ -76,7 +76,7 @@ struct pattern_reader {
     struct pattern *pattern;
     const char *at, *end; /* what is still to be read */
     struct pattern_flags flags;
-    unsigned depth; /* groups around */
+    unsigned depth; /* open groups */
 };
 
 /* Write the instructions of a tree, which end in `next`. Returns the first of them; 0: too many. */

@@ -153,7 +153,7 @@ run_absolute(struct rego_machine *machine, const struct rego_value *const *arg)
     return result_of(machine, n == INT64_MIN, n < 0 && n != INT64_MIN ? -n : n);
 }
 
-/* Round an integer in any direction. */
+/* Return an integer as it is: rounding does not change it. */
 static const struct rego_value *
 run_round(struct rego_machine *machine, const struct rego_value *const *arg)
 {
