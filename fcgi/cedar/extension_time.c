@@ -16,7 +16,7 @@ is_ascii_digit(char c)
 }
 
 /* Read all digits at the beginning of a text. False: there is none, or the number has more than 63
- * bits. `limit` is INT64_MAX, or one more for the number behind a minus sign. */
+ * bits. `limit` is INT64_MAX, or one more if the number follows a minus sign. */
 static bool
 take_whole_number(struct cedar_text *text, uint64_t limit, uint64_t *ret)
 {

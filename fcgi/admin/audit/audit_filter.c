@@ -86,7 +86,7 @@ audit_filter_time(struct request *req, const char *name, bool day, int64_t *ret_
     return false;
 }
 
-/* Days and instants together are the time that is in both. */
+/* Days and instants together select the time that is in both periods. */
 static void
 read_times(struct request *req, struct audit_filter *filter)
 {

@@ -39,7 +39,7 @@ save_fail(struct managed_save *save, const char *why)
     return op_fail(save->op, AZ_SERVER_ERROR, NULL, "managed resource: %s", why);
 }
 
-/* Part the sent object into the document, the tools and the secrets. */
+/* Separate the sent object into the document, the tools and the secrets. */
 static enum az_status
 save_part(struct managed_save *save)
 {
@@ -68,7 +68,8 @@ save_part(struct managed_save *save)
     return AZ_OK;
 }
 
-/* Read the whole: what was sent, with its secrets, and the tools as they will be stored. */
+/* Read the complete resource: the members that were sent, with their secrets, and the tools that
+ * will be stored. */
 static enum az_status
 save_read(struct managed_save *save)
 {

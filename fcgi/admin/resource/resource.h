@@ -38,9 +38,9 @@ struct admin_resource {
      * remembers of the row. NULL: nothing is remembered. */
     void (*written)(struct op *op, const char *key);
 
-    /* Return sentences about what the row as stored makes impossible, which the answer to a POST or
-     * PUT has as `warnings` if there are any. Called after the write, and refuses nothing. NULL:
-     * nothing is checked; not for rows whose secret is shown once. */
+    /* Return sentences about functions that do not work with the row as stored, which the answer to
+     * a POST or PUT has as `warnings` if there are any. Called after the write; it cannot refuse.
+     * NULL: nothing is checked; not for rows whose secret is shown once. */
     json_t *(*warn)(struct op *op, const json_t *row);
 };
 

@@ -1,4 +1,4 @@
-/* The texts by which the service decides in its own processes: plan and data of a revision. */
+/* Plan and data of a revision as texts, which the machine in this process decides by. */
 #ifndef AZ_POLICY_ENGINE_POLICY_TEXTS_H
 #define AZ_POLICY_ENGINE_POLICY_TEXTS_H
 

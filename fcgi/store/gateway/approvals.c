@@ -11,8 +11,8 @@
 #include "store/db/locks.h"
 #include "store/tokens/ciba_requests.h"
 
-/* A request that the person denied stands until its time is over, so that the person is not asked
- * again and again for the same. An approved one is deleted by the call that it lets through. */
+/* A request that the person denied stays until it expires, so that the person is not asked again
+ * and again for the same. An approved one is deleted by the call that it lets through. */
 enum approval_take_column { TAKE_PERSON, TAKE_STATE, TAKE_USED, TAKE_ID, TAKE_SECONDS };
 static const struct db_stmt approval_take_stmt = {
     "approval_take",

@@ -27,8 +27,8 @@ enum approval_state {
     APPROVAL_NO_PERSON, /* the subject is not a person who signs in here */
     APPROVAL_FULL,      /* CIBA_OPEN_MAX requests of the person wait already */
     APPROVAL_WAITS,     /* the person has not answered; the request may have been made just now */
-    APPROVAL_DENIED,    /* the person refused, and the time of that request is not over */
-    APPROVAL_GIVEN,     /* the person agreed; that is used up now */
+    APPROVAL_DENIED,    /* the person refused, and that request has not expired */
+    APPROVAL_GIVEN,     /* the person agreed; the approval is used up now */
 };
 
 struct approval {

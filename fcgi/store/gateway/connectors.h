@@ -40,7 +40,7 @@ enum az_status connector_update(struct op *op, const char *id, const char *versi
 enum az_status connector_adopt(struct op *op, const char *id, const char *version,
                                const char *resource);
 
-/* Keep the policy data row of a connector from being deleted, or no longer. */
+/* Protect the policy data row of a connector from being deleted, or end that protection. */
 enum az_status connector_row_hold(struct op *op, const char *data_key, bool held);
 
 #endif

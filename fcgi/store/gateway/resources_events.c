@@ -115,7 +115,7 @@ resource_store_tools(struct op *op, const struct managed_resource *resource, con
     const char *text = jsonx_dump(op->mem, tools);
     if (text == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    /* The event says if any of the new tools waits. */
+    /* The event depends on whether a new tool waits for approval. */
     state.waiting = event == MANAGED_SYNC_CHANGED;
     db_number(&params, resource->id);
     db_number(&params, resource->version);
