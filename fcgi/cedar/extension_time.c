@@ -152,8 +152,8 @@ static const struct {
 };
 #define UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Return the first unit from `next` that a text begins with, or UNITS. `m` is not the unit of a
- * text that goes on with `s`. */
+/* Return the first unit from `next` that a text begins with, or UNITS. In `ms` the unit is not `m`.
+ */
 static size_t
 unit_of(struct cedar_text text, size_t next)
 {

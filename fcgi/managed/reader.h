@@ -82,7 +82,7 @@ void reader_auth_rules(struct reader *reader, const json_t *object, const json_t
  * the list of the setting. Return its fault; *ret_listed (may be NULL): the host is in the list. */
 const char *reader_address_fault(struct reader *reader, const char *url, bool *ret_listed);
 
-/* Note what is missing; the first one stays. */
+/* Note the name of a missing member; the first one stays. */
 void reader_missing(struct reader *reader, const char *what);
 
 #endif

@@ -50,7 +50,7 @@ struct upstream_credential {
     char *value; /* whole value, with its scheme; secret; or NULL if no credential is needed */
     bool caller_bound; /* if the upstream refuses it, the caller must link again; else it is the
                           service's own, and the operator must act */
-    bool renewable;    /* another one may be had if the upstream refuses this one */
+    bool renewable;    /* another one can be got if the upstream refuses this one */
     bool personal; /* also set with a failure: the credential is for one caller, so its refusal does
                       not make the resource fail for others */
     struct upstream_link link; /* set with AZ_LINK_REQUIRED */

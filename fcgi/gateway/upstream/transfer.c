@@ -108,7 +108,7 @@ transfer_run(struct upstream_transfer *transfer)
 
 /* ---- the outcome */
 
-/* True if no connection was made. The timer of the connection is the only one that libcurl runs. */
+/* True if no connection was made. A time-out of libcurl is always that of the connection. */
 static bool
 is_dial_failure(CURLcode outcome)
 {

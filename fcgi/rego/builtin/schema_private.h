@@ -19,7 +19,7 @@ enum schema_shape {
     SCHEMA_COUNT,
     SCHEMA_TYPE,   /* a name of a type, or an array of different ones */
     SCHEMA_NAMES,  /* an array of different strings */
-    SCHEMA_PLAIN,  /* a value that schema_is_plain() */
+    SCHEMA_PLAIN,  /* a value for which schema_is_plain() is true */
     SCHEMA_PLAINS, /* an array of different ones */
     SCHEMA_PATTERN,
     SCHEMA_SCHEMA,

@@ -134,7 +134,7 @@ column_json(TALLOC_CTX *mem, const PGresult *result, int row, int column)
     return value;
 }
 
-/* Tell the operator why a stored document does not work. */
+/* Log why a stored document cannot be used. */
 static void
 tell_broken(void *arg, const char *path, const char *why)
 {

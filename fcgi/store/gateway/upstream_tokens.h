@@ -16,7 +16,7 @@ struct managed_resource;
 /* A token; on op->mem, wiped when that ends. */
 struct upstream_token {
     const char *token; /* or NULL */
-    int64_t seconds;   /* for which it is good */
+    int64_t seconds;   /* until it expires */
 };
 
 /* Find the token of an owner (UPSTREAM_OWNER_OCTETS; NULL: the gateway itself) at a resource,
