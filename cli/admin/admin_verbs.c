@@ -99,7 +99,7 @@ static const struct output_column client_columns[] = {
 #define IDP_OPTIONS \
     {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, "Authorization endpoint, if discovery shall not tell it"}, \
     {"client-id", 0, "ID", AT(client), false, "Name of this service at the provider"}, \
-    {"disable", 0, NULL, AT(disable), false, "Let nobody sign in at the provider"}, \
+    {"disable", 0, NULL, AT(disable), false, "Let no user sign in at the provider"}, \
     {"enable", 0, NULL, AT(enable), false, "Let users sign in at the provider"}, \
     {"file", 0, "FILE", AT(file), false, "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
     {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
@@ -228,7 +228,7 @@ const struct admin_verb people_verbs[] = {
     {ADMIN_VERB("client update", "CLIENT", 1, client_update_options, cli_needs_all,
                 "Change members of a client and print it",
                 "Members that neither an option nor --file names stay as they are. An option that may be repeated replaces the whole "
-                "list. If somebody else changes the client meanwhile, nothing is changed."),
+                "list. If another administrator changes the client meanwhile, nothing is changed."),
      .method = "PUT", .path = API "clients/{}", .key = "clientId", .members = client_members, .missing = NO_CLIENT},
     {ADMIN_VERB("consent forget", "ID", 1, consent_forget_options, verbs_asking,
                 "Forget a consent, so that the user is asked again", NULL),
@@ -252,7 +252,7 @@ const struct admin_verb people_verbs[] = {
      .method = "GET", .path = API "identity-providers/{}", .missing = NO_IDP},
     {ADMIN_VERB("idp update", "IDP", 1, idp_update_options, cli_needs_all,
                 "Change members of an identity provider and print it",
-                "Members that neither an option nor --file names stay as they are, and so does the secret. If somebody else changes the "
+                "Members that neither an option nor --file names stay as they are, and so does the secret. If another administrator changes the "
                 "provider meanwhile, nothing is changed."),
      .method = "PUT", .path = API "identity-providers/{}", .key = "idpId", .members = idp_members, .missing = NO_IDP},
     {ADMIN_VERB("keys list", "", 0, NULL, verbs_signing,

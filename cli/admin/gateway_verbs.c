@@ -141,7 +141,7 @@ const struct admin_verb gateway_verbs[] = {
     {ADMIN_VERB("resource create", "RESOURCE", 1, resource_create_options, cli_needs_all,
                 "Create a managed resource of the gateway and print it",
                 "Its paths begin with /gateway/RESOURCE. Secrets of upstreamAuth are members of --file, because other users of the host "
-                "can read a command line; nobody can read them back."),
+                "can read a command line; they cannot be read back."),
      .method = "POST", .path = API "managed-resources", .key = "name", .members = resource_members},
     {ADMIN_VERB("resource delete", "RESOURCE", 1, resource_delete_options, cli_needs_all,
                 "Delete a managed resource", NULL),
@@ -168,8 +168,8 @@ const struct admin_verb gateway_verbs[] = {
      .method = "POST", .path = API "managed-resources/{}/sync", .members = sync_members, .missing = NO_RESOURCE},
     {ADMIN_VERB("resource update", "RESOURCE", 1, resource_update_options, cli_needs_all,
                 "Change members of a managed resource and print it",
-                "Members that neither an option nor --file names stay as they are, and so do its secrets; null clears one. If somebody "
-                "else changes the resource meanwhile, nothing is changed."),
+                "Members that neither an option nor --file names stay as they are, and so do its secrets; null clears one. If another "
+                "administrator changes the resource meanwhile, nothing is changed."),
      .method = "PUT", .path = API "managed-resources/{}", .key = "name", .members = resource_members, .missing = NO_RESOURCE},
     {.verb = {.words = NULL}},
 };
