@@ -115,7 +115,7 @@ static json_t *
 complete_entity(struct op *op, size_t which, json_t *entity, const json_t *sent, size_t *copied)
 {
     const struct field_table *table = request_fields[which].shape;
-    struct jsonx_build whole = {jsonx_own(op->mem, json_copy(entity)), false};
+    struct jsonx_build whole = {jsonx_own(op->mem, jsonx_copy(entity)), false};
     for (size_t i = 0; i < table->count; i++) {
         const char *name = table->row[i].name;
         const json_t *own = json_object_get(entity, name);

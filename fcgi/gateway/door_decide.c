@@ -217,15 +217,16 @@ static const char *
 step_up_scopes(struct request *req, const struct gateway_visit *visit,
                const struct gateway_action *action)
 {
-    json_t *wanted = jsonx_own(req->op.mem, json_array()), *scope;
+    struct jsonx_build wanted = {jsonx_own(req->op.mem, json_array()), false};
+    json_t *scope;
     size_t i;
     if (strcmp(action->kind, "tool") == 0)
         json_array_foreach (visit->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
-                json_array_append(wanted, scope);
-    if (json_array_extend(wanted, action->scopes) != 0)
+                jsonx_append(&wanted, json_incref(scope));
+    if (jsonx_built(&wanted) == NULL || json_array_extend(wanted.value, action->scopes) != 0)
         return NULL;
-    return words_join(req->op.mem, words_array_once(req->op.mem, wanted));
+    return words_join(req->op.mem, words_array_once(req->op.mem, wanted.value));
 }
 
 enum az_status

@@ -48,7 +48,7 @@ save_part(struct managed_save *save)
     json_t *sent = save->reading->object;
     const char *type = json_string_value(json_object_get(sent, "upstreamType"));
     bool is_mcp = type != NULL && strcmp(type, "MCP") == 0;
-    save->document = jsonx_own(save->op->mem, json_deep_copy(sent));
+    save->document = jsonx_own(save->op->mem, jsonx_deep_copy(sent));
     save->tools = managed_tools_merge(save->op->mem, json_object_get(sent, "tools"),
                                       stored != NULL ? stored->tools : NULL, is_mcp);
     if (save->document == NULL || save->tools == NULL
@@ -73,7 +73,7 @@ save_part(struct managed_save *save)
 static enum az_status
 save_read(struct managed_save *save)
 {
-    json_t *whole = jsonx_own(save->op->mem, json_copy(save->reading->object));
+    json_t *whole = jsonx_own(save->op->mem, jsonx_copy(save->reading->object));
     if (whole == NULL || json_object_set(whole, "tools", save->tools) != 0)
         return save_fail(save, "out of memory");
     const struct managed_reading reading = {

@@ -331,7 +331,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     const struct pages *pages = req->op.az->pages;
     const char *form = form_sources(req->op.mem, form_action), *why = "out of memory";
     size_t row = row_of(name), length = 0;
-    json_t *all = jsonx_own(req->op.mem, json_copy(values));
+    json_t *all = jsonx_own(req->op.mem, jsonx_copy(values));
     BUF_AUTO out;
     buf_init(&out, req->op.mem, TEMPLATE_OUTPUT_MAX);
     if (pages == NULL || row == ROWS)

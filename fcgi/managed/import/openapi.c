@@ -92,16 +92,16 @@ emit_tool(struct operation *operation, const struct openapi_method *method, cons
 {
     struct openapi_state *state = operation->state;
     const json_t *summary = json_object_get(operation->object, "summary");
-    json_t *title = openapi_cut_text(summary, FIELD_NAME_MAX);
-    json_t *description =
-        openapi_cut_text(json_object_get(operation->object, "description"), MANAGED_TEXT_MAX);
+    json_t *title = openapi_cut_text(state, summary, FIELD_NAME_MAX);
+    json_t *description = openapi_cut_text(state, json_object_get(operation->object, "description"),
+                                           MANAGED_TEXT_MAX);
     struct jsonx_build args = {json_object(), false};
     struct jsonx_build schema = {json_pack("{s:s,s:O,s:O}", "type", "object", "properties",
                                            operation->properties.value, "required",
                                            operation->required.value),
                                  false};
     if (description == NULL)
-        description = openapi_cut_text(summary, MANAGED_TEXT_MAX);
+        description = openapi_cut_text(state, summary, MANAGED_TEXT_MAX);
     if (operation->closed)
         jsonx_set(&schema, "additionalProperties", json_false());
     for (size_t i = 0; i < PLACES; i++)
@@ -218,8 +218,10 @@ path_fault(struct openapi_state *state, const char *key, const json_t *item,
     const char *why = NULL;
     if (strlen(key) > MANAGED_PATTERN_MAX)
         return "is longer than 1024 octets";
-    if (managed_pattern_read(state->mem, key, ret, &why) != AZ_OK)
-        return why != NULL ? why : "cannot be read";
+    if (managed_pattern_read(state->mem, key, ret, &why) != AZ_OK) {
+        state->shapes.lost = state->shapes.lost || why == NULL;
+        return why; /* NULL: the lack of memory ends the import */
+    }
     if (ret->rest)
         return "must not end with /**, which would open every path below it";
     if (!json_is_object(item) || json_object_get(item, "$ref") != NULL)

@@ -40,8 +40,9 @@ const char *openapi_place_word(enum place place);
 /* Tell a fault of a member of the operation. */
 void openapi_tell_in(struct operation *operation, const char *member, const char *why);
 
-/* Return a text cut to a number of code points, a new reference, or NULL if it is not one. */
-json_t *openapi_cut_text(const json_t *value, size_t max);
+/* Return a text cut to a number of code points, a new reference, or NULL if it is not one or out of
+ * memory, which is recorded. */
+json_t *openapi_cut_text(struct openapi_state *state, const json_t *value, size_t max);
 
 /* Read the parameters and the body of an operation of a path item into its lists. */
 void openapi_read_arguments(struct operation *operation, const json_t *item);

@@ -320,7 +320,7 @@ question_register(struct op *op, const struct register_question *question)
         return NULL;
     draft_set_value(&draft, input, "registration", question->registration);
     if (question->claims != NULL) {
-        json_t *claims = json_copy(question->claims),
+        json_t *claims = jsonx_copy(question->claims),
                *statement = json_pack("{s:b}", "verified", question->verified);
         if (claims == NULL || statement == NULL)
             draft.lost = true;
