@@ -176,7 +176,7 @@ static const char *
 allow_add(TALLOC_CTX *mem, const char *allow, const struct managed_route *route)
 {
     char *list = talloc_strdup(mem, allow != NULL ? allow : "");
-    for (const char **method = route->methods; list != NULL && *method != NULL; method++)
+    for (const char *const *method = route->methods; list != NULL && *method != NULL; method++)
         if (strstr(list, *method) == NULL)
             list = talloc_asprintf_append(list, "%s%s", *list != '\0' ? ", " : "", *method);
     return list;

@@ -98,7 +98,7 @@ struct managed_answer {
 
 struct managed_route {
     const char *id;
-    const char **methods;                    /* in upper case, ends with NULL */
+    const char *const *methods;              /* in upper case, ends with NULL */
     const char *path;                        /* pattern as given, for policy and audit rows */
     struct managed_pattern pattern;          /* the same, read */
     struct managed_pattern upstream_pattern; /* of upstreamPath; the same as pattern by default */

@@ -188,7 +188,7 @@ read_patterns(struct reader *reader, const struct raw_route *raw, struct managed
 static void
 read_methods(struct reader *reader, const json_t *array, struct managed_route *route)
 {
-    static const char *only_get[] = {"GET", NULL};
+    static const char *const only_get[] = {"GET", NULL};
     route->methods = array != NULL ? reader_list(reader, array) : only_get;
 }
 
