@@ -13,7 +13,7 @@
 
 /* ---- the list ---- */
 
-/* Read a time of a key. False: it has none. */
+/* Read a time of a key. False: the key does not have it. */
 static bool
 key_time(const json_t *key, const char *member, int64_t *ret_ms)
 {

@@ -18,7 +18,7 @@
 struct exchange {
     struct op *op;
     const struct peer_request *request;
-    const struct peer_message *message; /* of the request, or one that goes before it */
+    const struct peer_message *message; /* the request, or a message that must be sent before it */
     struct upstream_answer *answer;     /* head */
     struct peer_reply *reply;
     bool stream; /* the answer is a stream of events */
@@ -172,7 +172,7 @@ refuse_peer(struct exchange *it, const char *why)
                    it->answer->status, it->request->resource->name);
 }
 
-/* Open a conversation of the older revisions: initialize, then the notification that it is done. */
+/* Initialize a server of the older revisions: initialize, then notifications/initialized. */
 static enum az_status
 open_conversation(struct exchange *it, struct peer_way *ret)
 {
@@ -205,8 +205,8 @@ open_conversation(struct exchange *it, struct peer_way *ret)
     return AZ_OK;
 }
 
-/* Ask the server for the modern revision. A server of an older one answers with some error, and
- * then a conversation is opened with it. */
+/* Ask the server for the modern revision. A server of an older one answers with some error and is
+ * then initialized. */
 static enum az_status
 probe(struct exchange *it, struct peer_way *ret)
 {
@@ -235,7 +235,7 @@ take_reply(struct exchange *it, const struct peer_way *way)
         peer_memory_forget(it->op, it->request->resource, it->request->caller);
         return refuse_peer(it, "the answer is not one of MCP");
     }
-    /* The server may have become an older one, or a newer one, since it was asked. */
+    /* The server may follow an older or a newer revision than when it was asked. */
     if (!succeeded(it) && way->modern)
         peer_memory_forget(it->op, it->request->resource, it->request->caller);
     it->reply->result = it->rpc.result;
@@ -258,7 +258,7 @@ peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *r
     it.message = &request->message;
     if (st == AZ_OK)
         st = exchange(&it, &way);
-    /* A session ends when the server wants (MCP 2025-11-25, transports): open another one. */
+    /* A server may end a session at any time (MCP 2025-11-25, transports): open another one. */
     if (st == AZ_OK && known && way.session != NULL && it.answer->status == 404) {
         peer_memory_forget(op, request->resource, request->caller);
         if ((st = open_conversation(&it, &way)) == AZ_OK) {

@@ -13,7 +13,7 @@
 /* Octets of a pin in a document, and what stands around a tool. */
 #define PIN_OCTETS 200
 
-/* The work of one merge. */
+/* The state of one merge. */
 struct merge {
     TALLOC_CTX *mem;
     const json_t *stored;
@@ -182,9 +182,9 @@ merge_seen(struct merge *m, const json_t *seen)
 }
 
 /*
- * Keep what the operator said about a tool that the upstream no longer has: it may come back. One
- * that was waiting is forgotten, and so are the ones that find no room; but not the last pin, or an
- * upstream that shows no tools for a moment would be trusted anew with what had to wait.
+ * Keep what the operator said about a tool that the upstream no longer has: it may come back. Tools
+ * that were waiting, or for which there is no room, are forgotten. The last pin stays: otherwise an
+ * upstream that shows no tools for a moment would get those approved that had to wait.
  */
 static void
 merge_missing(struct merge *m, json_t *tool, const json_t *seen)

@@ -5,7 +5,7 @@
  * poisoning). Plain JSON in and out.
  *
  * A stored tool has pin {sha256, status, seenAt}: the hash of what the upstream said last, and
- * whether somebody approved just that.
+ * whether an administrator approved exactly that.
  */
 #ifndef AZ_GATEWAY_MCP_TOOL_PINS_H
 #define AZ_GATEWAY_MCP_TOOL_PINS_H
@@ -20,7 +20,7 @@
 /* Stored tools of one resource, with those that the upstream no longer has. */
 #define TOOL_PINS_MAX 1000
 
-/* Octets of all of them; the rest of a document is for what the operator writes. */
+/* Most octets of these tools together; the rest of a document is for the operator's part. */
 #define TOOL_PINS_OCTETS_MAX (MANAGED_DOCUMENT_MAX - (128 << 10))
 
 /* The outcome of a sync. The arrays hold names and belong to mem. */
@@ -34,8 +34,8 @@ struct tool_merge {
 
 /*
  * Merge the tools that the upstream has (peer_tools_add()) with the stored ones (an array, or
- * NULL). What describes a tool is the upstream's; scopes, annotations, enabled and name stay the
- * operator's. now: the time as text. AZ_SERVER_ERROR: out of memory.
+ * NULL). The description of a tool is taken from the upstream; the operator's scopes, annotations,
+ * `enabled` and name stay. `now` is the time as text. AZ_SERVER_ERROR: out of memory.
  */
 enum az_status tool_pins_merge(TALLOC_CTX *mem, const json_t *stored, const json_t *seen,
                                const char *now, struct tool_merge *ret);

@@ -133,7 +133,8 @@ ensure_use(struct op *op, enum signing_use use, bool *ret_made)
     const struct settings *cfg = op->az->cfg;
     PGresult *result;
     enum az_status st = signing_key_states(op, use, &result);
-    /* Nobody keeps a key set without the new keys if there were no keys, or if it is not cached. */
+    /* No cache holds a key set without the new keys if there were no keys, or if it is not cached.
+     */
     bool unseen = st == AZ_OK && (PQntuples(result) == 0 || cfg->jwks_cache_seconds == 0);
     for (const struct signing_kind *kind = kinds; kind < kinds + KINDS && st == AZ_OK; kind++) {
         if (kind->use != use || (!is_always(kind) && !words_has(cfg->id_token_algs, kind->alg)))
