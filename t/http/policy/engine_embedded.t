@@ -205,11 +205,17 @@ two := x if {
 deny contains "two" if two == 3
 END
 my %failed = map { ( $stack->token(@crm)->status => 1 ) } 1 .. 24;
-is( join( ' ', keys %failed ),                              '503', '... and each decision fails' );
-is( deploy( embedded => "package custom.issue\n" )->status, 200,   'the rule is withdrawn' );
+is( join( ' ', keys %failed ), '503', '... and each decision fails' );
+ok( until_true( sub { ( check_named( readiness(), 'rules' )->{status} // '' ) eq 'DEGRADED' } ),
+    '... readiness says so' );
+like(
+    check_named( readiness(), 'rules' )->{detail},
+    qr{contradict themselves for questions to svc/decision/issue}, '... with the questions that are concerned' );
+is( deploy( embedded => "package custom.issue\n" )->status, 200, 'the rule is withdrawn' );
 my %after = map { ( $stack->token(@crm)->status => 1 ) } 1 .. 24;
 is( join( ' ', keys %after ), '200',
     'a worker whose decisions failed decides by the new revision from the answer to the save on' );
+ok( until_true( sub { ( check_named( readiness(), 'rules' )->{status} // '' ) eq 'UP' } ), '... readiness is UP' );
 is( deploy( embedded => <<'END' )->status, 200, 'a rule whose answers are refused' );
 package custom.issue
 
