@@ -59,6 +59,14 @@ health_check_plan(struct op *op, struct health_findings *found)
     return st;
 }
 
+/* Check that no rule contradicts itself: questions that meet it have no decision. */
+static enum az_status
+health_check_rules(struct op *op, struct health_findings *found)
+{
+    (void) found;
+    return embedded_check_conflicts(op);
+}
+
 static enum az_status
 health_check_engine(struct op *op, struct health_findings *found)
 {
@@ -134,6 +142,7 @@ static const struct health_check {
     {"database",            health_check_database,       DOWN,     NULL,            false},
     {"migrations",          health_check_migrations,     DOWN,     NULL,            false},
     {"plan",                health_check_plan,           DEGRADED, embedded_wanted, false},
+    {"rules",               health_check_rules,          DEGRADED, embedded_wanted, false},
     {"opa",                 health_check_engine,         DOWN,     NULL,            true },
     {"bundle",              health_check_bundle,         DOWN,     NULL,            true },
     {"signing_key",         health_check_signing_key,    DOWN,     NULL,            false},

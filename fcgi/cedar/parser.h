@@ -10,6 +10,7 @@ struct cedar_parser {
     struct cedar_token token; /* the next one */
     struct cedar_fault *fault;
     unsigned nesting; /* brackets that are open */
+    size_t operands;  /* of chains that have been read */
 };
 
 /* A list that grows. Zero it; `items` belongs to mem. */

@@ -99,6 +99,7 @@ struct engine_trial {
     const char *message;  /* what the operator can do, or the engine's own words, with file:row if
                              known */
     json_t *errors;       /* array of the engine's own errors, or NULL */
+    bool late;            /* no answer came in time */
 };
 
 /*
@@ -113,10 +114,11 @@ enum az_status engine_try(struct op *op, const char *path, const json_t *input,
 
 /*
  * Answer a Rego query on the rules and data that are active, without an input; ret->result is an
- * array of {variable: value}. The engine checks the types of a query before it evaluates it.
- * AZ_UNPROCESSABLE as above, with the engine's errors in ret->errors.
+ * array of {variable: value}. The engine checks the types of a query before it evaluates it. It must
+ * answer within timeout_ms. AZ_UNPROCESSABLE as above, with the engine's errors in ret->errors.
  */
-enum az_status engine_query(struct op *op, const char *query, struct engine_trial *ret);
+enum az_status engine_query(struct op *op, const char *query, long timeout_ms,
+                            struct engine_trial *ret);
 
 /* An engine's own report on the bundle: the active revision ("" if there is none), and the message
  * of the last failed activation ("" if there is none) with its place. */

@@ -245,6 +245,8 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
         ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
         return AZ_OK;
     }
+    if (outcome == REGO_CONFLICT)
+        witness_note_conflict(op->az->witness, entrypoint, held->revision);
     /* The same statuses as with OPA, which answers a contradiction with 500, and a long evaluation
      * too late. */
     ret->lack = outcome == REGO_CONFLICT ? NO_DECISION_INVALID : NO_DECISION_UNREACHABLE;
@@ -276,5 +278,19 @@ embedded_check(struct op *op, const char **ret_note)
             return op_fail(op, AZ_UNAVAILABLE, NULL,
                            "OPA decides %s by revision %s: it gave another answer than the machine",
                            entrypoint_paths[i], held->revision);
+    return AZ_OK;
+}
+
+enum az_status
+embedded_check_conflicts(struct op *op)
+{
+    const struct embedded *held = op->az->embedded;
+    for (size_t i = 0; held != NULL && held->revision != NULL && i < ENTRYPOINTS; i++)
+        if (witness_saw_conflict(op->az->witness, entrypoint_paths[i], held->revision))
+            return op_fail(
+                op, AZ_UNAVAILABLE, NULL,
+                "the rules of revision %s contradict themselves for questions to %s, which "
+                "are answered by 503: the log names the rule",
+                held->revision, entrypoint_paths[i]);
     return AZ_OK;
 }

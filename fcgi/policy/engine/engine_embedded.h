@@ -35,4 +35,8 @@ void embedded_follow(struct op *op, const char *revision);
  */
 enum az_status embedded_check(struct op *op, const char **ret_note);
 
+/* After embedded_check(): AZ_UNAVAILABLE, with the entrypoint in the fault, if the policy that this
+ * process holds was seen to contradict itself on this host. */
+enum az_status embedded_check_conflicts(struct op *op);
+
 #endif

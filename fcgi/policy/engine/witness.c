@@ -64,6 +64,20 @@ witness_distrusts(const struct witness *witness, const char *entrypoint, const c
     return false;
 }
 
+void
+witness_note_conflict(struct witness *witness, const char *entrypoint, const char *revision)
+{
+    if (witness != NULL)
+        atomic_store(&witness->board->conflict, number_of(entrypoint, revision));
+}
+
+bool
+witness_saw_conflict(const struct witness *witness, const char *entrypoint, const char *revision)
+{
+    return witness != NULL
+           && atomic_load(&witness->board->conflict) == number_of(entrypoint, revision);
+}
+
 /* Mark an entrypoint in place of the oldest mark. */
 static void
 distrust(struct witness *witness, const struct kept *kept)

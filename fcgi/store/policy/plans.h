@@ -25,7 +25,8 @@ struct plan_stored {
     const char *note; /* as above */
 };
 
-/* True in *ret if there is a plan for these modules; *ret_note is its note. One trip. */
+/* True in *ret if there is a plan for these modules; *ret_note is its note. The reason why there
+ * was none says nothing of the next try. One trip. */
 enum az_status plan_find(struct op *op, const char *modules, bool *ret, const char **ret_note);
 
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
