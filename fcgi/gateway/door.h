@@ -58,6 +58,18 @@ enum az_status gateway_decide_tools(struct request *req, const struct gateway_vi
                                     struct gateway_tools_question *question,
                                     enum gateway_verdict *verdicts);
 
+/* Seconds after which a visitor whose answer is still streamed is looked at again. A token that was
+ * revoked is of no use for longer than that, and each look costs a few trips and two decisions. */
+#define GATEWAY_LOOK_SECONDS 20
+
+/*
+ * Find out if a visitor would be let in now: the token is live, the resource is as it was when the
+ * request came, and policy allows token and request. *ret_why is NULL, or says why not. Nothing of
+ * the request is changed. Another status than AZ_OK: it cannot be found out now.
+ */
+enum az_status gateway_look_again(struct request *req, const struct gateway_visit *visit,
+                                  const struct gateway_question *asked, const char **ret_why);
+
 /*
  * Turn a denial into a failure, and write its audit row, with the outcome `denied`; a summary in
  * req->audit must be there before. If policy says step_up: AZ_INSUFFICIENT_SCOPE, with a challenge

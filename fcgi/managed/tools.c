@@ -91,7 +91,8 @@ tool_name_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field pin_fields[] = {
-    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "SHA-256 of the tool as the upstream described it last; status says if that was approved"},
+    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "SHA-256 of the tool as the upstream described it last"},
+    {"approved", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, .help = "SHA-256 of the tool as it was approved last; absent: it never was"},
     {"status", FIELD_TEXT, .required = true, .words = pin_words, FIELD_INTO(struct raw_pin, status), .help = "approved, new, changed or missing", .example = "\"approved\""},
     {"seenAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time at which a sync last found it so"},
 };

@@ -20,6 +20,10 @@
  * half as many. */
 #define QUERY_PARAMS_MAX 64
 
+/* Looks at a streamed answer in a row that may fail, because the database or the engine does not
+ * answer for a moment. */
+#define LOOKS_UNSURE_MAX 2
+
 /* ---- the audit row */
 
 /* Note what the gateway did, for the audit row (gateway-admin.md 3.8). */
@@ -152,8 +156,30 @@ refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
     return gateway_refuse(proxied->req, &proxied->visit, question, decision);
 }
 
-/* True if the answer must end: the caller has gone, or its token has expired while the
- * answer is streamed (RFC 6749 1.4). */
+/* True if a visitor whose answer is streamed would not be let in any more (gateway-admin.md 3.2
+ * "Times"). */
+static bool
+is_unwelcome(struct proxied *proxied)
+{
+    const char *why = NULL;
+    int64_t now = clock_monotonic_ms(), wait = GATEWAY_LOOK_SECONDS * 1000;
+    if (proxied->look_ms == 0)
+        proxied->look_ms = now + wait;
+    if (now < proxied->look_ms)
+        return false;
+    enum az_status st = gateway_look_again(proxied->req, &proxied->visit, &proxied->question, &why);
+    proxied->look_ms = clock_monotonic_ms() + wait;
+    proxied->unsure = st == AZ_OK ? 0 : proxied->unsure + 1;
+    if (proxied->unsure == LOOKS_UNSURE_MAX)
+        why = "it cannot be found out if the request is allowed";
+    if (why != NULL)
+        log_text(AZ_SEV_INFO, "gateway", "resource %s: a stream was ended: %s",
+                 proxied->resource->name, why);
+    return why != NULL;
+}
+
+/* True if the answer must end: the caller has gone, or, while the answer is streamed, its token has
+ * expired (RFC 6749 1.4) or it is not allowed any more. */
 static bool
 proxy_is_over(void *arg)
 {
@@ -161,8 +187,10 @@ proxy_is_over(void *arg)
     struct proxied *proxied =
         (struct proxied *) (void *) ((char *) arg - offsetof(struct proxied, holder));
     int64_t expires_ms = holder->token->lookup.row.expires_at * 1000;
-    return proxied->gone(holder)
-           || (proxied->transfer != NULL && clock_realtime_ms() >= expires_ms);
+    if (proxied->gone(holder))
+        return true;
+    return proxied->transfer != NULL
+           && (clock_realtime_ms() >= expires_ms || is_unwelcome(proxied));
 }
 
 /* Name the person, and find out if the account at the upstream is linked, where one is needed. */
@@ -193,9 +221,8 @@ static enum az_status
 proxy_ask(struct proxied *proxied)
 {
     struct request *req = proxied->req;
-    bool linked;
     const bool *known;
-    enum az_status st = look_at_caller(proxied, &linked, &known);
+    enum az_status st = look_at_caller(proxied, &proxied->linked, &known);
     if (st != AZ_OK)
         return st;
     json_t *query = NULL;
@@ -203,7 +230,7 @@ proxy_ask(struct proxied *proxied)
         return st;
     json_t *arguments = jsonx_own(
         req->op.mem, json_pack("{s:O,s:O}", "path", proxied->choice.values, "query", query));
-    struct gateway_question question = {
+    proxied->question = (struct gateway_question){
         .resource = gateway_target_of(proxied->resource, known),
         .action = {.kind = "http",
                    .name = proxied->route->action,
@@ -218,11 +245,11 @@ proxy_ask(struct proxied *proxied)
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    st = gateway_decide(req, &proxied->visit, &question, &decision);
+    st = gateway_decide(req, &proxied->visit, &proxied->question, &decision);
     if (st != AZ_OK)
         return st;
     if (!decision.allow)
-        return refuse_visitor(proxied, &question, &decision);
+        return refuse_visitor(proxied, &proxied->question, &decision);
     proxied->obligations = decision.obligations;
     return AZ_OK;
 }

@@ -17,6 +17,8 @@ struct proxied {
     const struct managed_resource *resource;
     struct managed_choice choice;
     const struct managed_route *route;      /* of the choice */
+    struct gateway_question question;       /* that was asked about the request */
+    bool linked;                            /* for the question */
     struct gateway_obligations obligations; /* of policy and of the route together */
     struct body_stream body;                /* of the request, while it is read */
     struct upstream_field_list fields;      /* of the caller */
@@ -26,6 +28,8 @@ struct proxied {
     struct upstream_call call;
     struct upstream_credential credential; /* names the link, if one is needed */
     struct upstream_transfer *transfer;    /* while the answer is streamed */
+    int64_t look_ms;                       /* clock_monotonic_ms() of the next look; 0: unset */
+    int unsure;                            /* looks in a row that found nothing out */
     struct upstream_answer *answer;
 };
 

@@ -54,8 +54,9 @@ enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_S
 static const struct db_stmt managed_list_stmt = {
     "managed_list", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m WHERE m.enabled ORDER BY m.name", 1};
 
+enum managed_read_tools_column { READ_TOOLS, READ_SYNCED };
 static const struct db_stmt managed_read_tools_stmt = {
-    "managed_read_tools", "SELECT tools::text FROM managed_resource WHERE id = $1::bigint", 1};
+    "managed_read_tools", "SELECT tools, synced_at IS NOT NULL AS synced FROM managed_resource WHERE id = $1::bigint", 1};
 /* clang-format on */
 
 /* ---- memory of parsed resources */
@@ -330,18 +331,21 @@ resource_secrets(struct op *op, const struct managed_resource *resource,
 /* ---- tools */
 
 enum az_status
-resource_read_tools(struct op *op, const struct managed_resource *resource, json_t **ret)
+resource_read_tools(struct op *op, const struct managed_resource *resource, const json_t **ret,
+                    bool *ret_synced)
 {
     struct db_params params = {.count = 0};
-    const char *text = NULL;
-    json_t *tools = NULL;
+    PGresult *result;
     db_number(&params, resource->id);
-    enum az_status st = db_fetch_text(op, &managed_read_tools_stmt, &params, &text);
-    if (st == AZ_OK && text != NULL
-        && jsonx_parse(op->mem, text, strlen(text), MANAGED_DOCUMENT_DEPTH, &tools, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the tools of managed resource %s cannot be read",
-                       resource->name);
-    if (st == AZ_OK)
-        *ret = tools;
-    return st;
+    enum az_status st = db_exec(op, &managed_read_tools_stmt, &params, true, &result);
+    *ret = NULL;
+    *ret_synced = false;
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    *ret = column_json(op->mem, result, 0, READ_TOOLS);
+    *ret_synced = db_get_bool(result, 0, READ_SYNCED);
+    return *ret != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL,
+                         "the tools of managed resource %s cannot be read", resource->name);
 }

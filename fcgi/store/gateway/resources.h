@@ -78,8 +78,9 @@ enum az_status resource_record_probe(struct op *op, const struct managed_resourc
 enum az_status resource_store_tools(struct op *op, const struct managed_resource *resource,
                                     const json_t *tools, enum managed_event event, bool *ret_done);
 
-/* Read the array `tools` as it is stored. *ret is NULL if there is no such resource. */
+/* Read the array `tools` as it is stored, and if a sync was ever stored. *ret is NULL if there is
+ * no such resource. */
 enum az_status resource_read_tools(struct op *op, const struct managed_resource *resource,
-                                   json_t **ret);
+                                   const json_t **ret, bool *ret_synced);
 
 #endif
