@@ -124,6 +124,7 @@ struct settings {
     const char
         *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
     bool gateway_enabled;          /* false: every path below /gateway is 404 */
+    bool gateway_ask_all_scopes;   /* challenges of the gateway name the scopes of everything */
     long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
     long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
     long gateway_max_body_size;    /* of a body, both ways, octets */

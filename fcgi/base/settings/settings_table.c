@@ -174,6 +174,8 @@ const struct setting settings_table[] = {
      "Hosts of upstreams and of their token endpoints that may use http or have private addresses, separated by commas, without port"},
     {"SVC_GATEWAY_ENABLED", NULL, SETTING_BOOL, AT(gateway_enabled), "true", 0, 0, NULL,
      "Serve the managed resources; if false, every path below /gateway is answered with 404"},
+    {"SVC_GATEWAY_ASK_ALL_SCOPES", NULL, SETTING_BOOL, AT(gateway_ask_all_scopes), "false", 0, 0, NULL,
+     "Tell clients of the gateway to ask at the first sign-in for the scopes of all tools or routes, for clients that cannot ask for more later"},
     {"SVC_GATEWAY_CONNECT_TIMEOUT", NULL, SETTING_DURATION, AT(gateway_connect_timeout), "5s", 1, 60, NULL,
      "Time limit for a connection from the gateway to an upstream"},
     {"SVC_GATEWAY_RESPONSE_TIMEOUT", NULL, SETTING_DURATION, AT(gateway_response_timeout), "30s", 1, 3600, NULL,

@@ -25,4 +25,11 @@ mcp_refuse(struct mcp_exchange *it, int http, int code, const char *message)
     return AZ_OK;
 }
 
+/* True if there is no answer yet. */
+static inline bool
+mcp_goes_on(const struct mcp_exchange *it)
+{
+    return it->result == NULL && it->fault.code == 0;
+}
+
 #endif

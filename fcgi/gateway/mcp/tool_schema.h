@@ -28,6 +28,13 @@ bool tool_schema_fits(const json_t *schema);
 json_t *tool_schema_reduce(TALLOC_CTX *mem, const json_t *schema);
 
 /*
+ * Return arguments without those that are null, are not required and may not be null: models write
+ * null for what they leave out. The result is `arguments` itself or a copy on mem; NULL: out of
+ * memory.
+ */
+json_t *tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *arguments);
+
+/*
  * Check arguments. AZ_INVALID: *ret_why, on mem, tells the model what to correct, and quotes the
  * schema, never a value. AZ_SERVER_ERROR: out of memory.
  */

@@ -147,7 +147,7 @@ static enum az_status
 stream_answer(struct request *req)
 {
     struct proxied *proxied = req->res.stream_arg;
-    const struct upstream_sink sink = {pass_octets, proxied};
+    const struct upstream_sink sink = {.take = pass_octets, .arg = proxied};
     /* A reader of events waits for the head, and the first event may be minutes away. */
     bool reads =
         proxied->answer->announced >= 0 || req->io->flush == NULL || req->io->flush(req->io);

@@ -359,7 +359,7 @@ upstream_send_memory(struct op *op, const struct upstream_call *call,
         limited.max_answer = UPSTREAM_MEMORY_MAX;
     buf_init_secret(&body, op->mem, limited.max_answer);
     buf_append(&body, "", 0);
-    const struct upstream_sink sink = {take_into_memory, &body};
+    const struct upstream_sink sink = {.take = take_into_memory, .arg = &body};
     enum az_status st = upstream_begin(op, &limited, ret_credential, &transfer, &answer);
     if (st == AZ_OK) {
         st = upstream_pump(transfer, &sink);

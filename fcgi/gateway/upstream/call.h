@@ -86,10 +86,12 @@ struct upstream_answer {
     int64_t took_ms;  /* until the head was there */
 };
 
-/* The place where the octets of the body go. `take` returns false to stop the transfer. */
+/* The place where the octets of the body go. Both functions return false to stop the transfer. */
 struct upstream_sink {
     bool (*take)(void *arg, const void *octets, size_t length);
     void *arg;
+    bool (*between)(void *arg); /* called after octets were taken, and while none come: it may send
+                                   another request and wait for the answer; or NULL */
 };
 
 /*

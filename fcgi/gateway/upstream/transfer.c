@@ -14,7 +14,8 @@
 /* Interval at which a waiting worker checks if the caller has gone, in milliseconds. */
 #define LOOK_MS 250
 
-/* The connections of a process. One request at a time uses them. */
+/* The connections of a process. One request at a time uses them, and those that it sends between
+ * the octets of an answer. */
 struct upstreams {
     CURLM *multi;
 };
@@ -46,15 +47,20 @@ connections(struct az *az)
 
 /* ---- running */
 
+/* Note which transfers are done: this one, and one that it runs beside (upstream_sink.between). */
 static void
-take_messages(struct upstream_transfer *transfer)
+take_messages(const struct upstream_transfer *transfer)
 {
     int left;
-    for (CURLMsg *msg; (msg = curl_multi_info_read(transfer->op->az->upstreams->multi, &left));)
-        if (msg->msg == CURLMSG_DONE && msg->easy_handle == transfer->curl) {
-            transfer->finished = true;
-            transfer->outcome = msg->data.result;
-        }
+    for (CURLMsg *msg; (msg = curl_multi_info_read(transfer->op->az->upstreams->multi, &left));) {
+        char *owner = NULL;
+        if (msg->msg != CURLMSG_DONE
+            || curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &owner) != CURLE_OK)
+            continue;
+        struct upstream_transfer *done = (void *) owner;
+        done->finished = true;
+        done->outcome = msg->data.result;
+    }
 }
 
 /* Start the time limit of the answer when the connection is made; until then the limit of the
@@ -101,7 +107,10 @@ transfer_run(struct upstream_transfer *transfer)
         }
         if (transfer->finished || (transfer->sink == NULL && transfer->head.complete))
             return;
-        if (transfer->end == END_NONE)
+        if (transfer->end == END_NONE && transfer->sink != NULL && transfer->sink->between != NULL
+            && !transfer->sink->between(transfer->sink->arg))
+            transfer->end = END_STOPPED;
+        if (transfer->end == END_NONE && !transfer->finished)
             transfer_wait(transfer);
     }
 }

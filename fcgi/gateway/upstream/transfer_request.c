@@ -305,7 +305,7 @@ upstream_set_exchange(struct upstream_transfer *transfer)
            && SET(transfer, CURLOPT_HEADERFUNCTION, take_line)
            && SET(transfer, CURLOPT_HEADERDATA, transfer)
            && SET(transfer, CURLOPT_WRITEFUNCTION, take_octets)
-           && SET(transfer, CURLOPT_WRITEDATA, transfer)
+           && SET(transfer, CURLOPT_WRITEDATA, transfer) && SET(transfer, CURLOPT_PRIVATE, transfer)
            && SET(transfer, CURLOPT_ERRORBUFFER, transfer->error);
 }
 
