@@ -198,7 +198,9 @@ commit_lead(struct commit_seat *seat, enum commit_lane lane, bool dying)
 {
     _Atomic uint32_t *leader = &seat->board->leader[lane];
     uint32_t now = atomic_load(leader);
-    bool open = now == 0 || (dying && now <= COMMIT_SLOTS && !commit_slot_lives(seat, now - 1));
+    int64_t age = clock_monotonic_ms() - atomic_load(&seat->board->since_ms[lane]);
+    bool late = lane == LANE_NOW && age > COMMIT_LEAD_MS;
+    bool open = now == 0 || (dying && (late || !commit_slot_lives(seat, now - 1)));
     if (now != seat->slot + 1
         && (!open || !atomic_compare_exchange_strong(leader, &now, seat->slot + 1)))
         return false;

@@ -28,6 +28,11 @@
 /* Rows of one batch: statement and answer stay small, and a leader waits for no more. */
 #define COMMIT_BATCH_MAX 64
 
+/* Time after which the lead of LANE_NOW is taken from a process that lives and does not go on, as
+ * one that is stopped: more than a batch may take. Two leaders take different rows. Milliseconds.
+ */
+#define COMMIT_LEAD_MS 15000
+
 /* Rows that a request waits for, and rows that are written after their answers. */
 enum commit_lane { LANE_NOW, LANE_LATER, LANES };
 

@@ -150,6 +150,9 @@ follow(struct op *op, uint32_t row, enum commit_state state, int64_t since, enum
     uint32_t leader;
     int64_t waited = clock_monotonic_ms() - since;
     *ret_st = AZ_OK;
+    /* The process that was passing the lead to us died before it did. */
+    if (waited > COMMIT_LOOK_MS)
+        commit_turn(seat, row, ROW_CHOSEN, ROW_WAITING);
     if (state == ROW_WAITING && waited > COMMIT_TURN_MS
         && commit_turn(seat, row, ROW_WAITING, ROW_FREE))
         return true;
@@ -165,7 +168,8 @@ follow(struct op *op, uint32_t row, enum commit_state state, int64_t since, enum
             return true;
         }
     }
-    commit_wait(seat, row, state, COMMIT_LOOK_MS);
+    /* Between ROW_CHOSEN and the lead are two instructions of another process. */
+    commit_wait(seat, row, state, state == ROW_CHOSEN ? 1 : COMMIT_LOOK_MS);
     return false;
 }
 
