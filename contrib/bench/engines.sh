@@ -8,17 +8,9 @@ DECISIONS=1000
 # Seconds of load after which each worker has decided.
 SETTLE_SECONDS=2
 
-# engine_prepare NAME: choose the engine of the stack, before it is made. The plans are made by the program of the engine, in
-# the copy that the account of the service can execute.
+# engine_prepare NAME: choose the engine of the stack, before it is made.
 engine_prepare() {
-    if [ "$1" = opa ]; then return 0; fi
-    layout_choose_account
-    BASE=$(layout_base)
-    mkdir -p "$BASE/bin"
-    opa_place
-    SVC_POLICY_ENGINE=embedded
-    SVC_OPA_BINARY=$BASE/bin/opa
-    export SVC_POLICY_ENGINE SVC_OPA_BINARY
+    if [ "$1" != opa ]; then export SVC_POLICY_ENGINE=embedded; fi
 }
 
 # engine_use NAME: start the service with this engine, and let every worker decide. `single` is the embedded engine with a
