@@ -88,11 +88,13 @@ fastcgi_read(const struct http_io *io, void *buffer, size_t size)
     struct fastcgi *held = io->handle;
     FCGX_Stream *in = held->request.in;
     size_t there = (size_t) (in->stop - in->rdNext);
-    if (there == 0 && clock_monotonic_ms() > held->until_ms)
+    if (there > 0) /* nothing is read from the connection */
+        return FCGX_GetStr(buffer, (int) (there < size ? there : size), in);
+    if (clock_monotonic_ms() > held->until_ms)
         return -1;
     sigset_t before;
     hold_stops(&before);
-    int got = FCGX_GetStr(buffer, (int) (there == 0 ? 1 : there < size ? there : size), in);
+    int got = FCGX_GetStr(buffer, 1, in);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return got;
 }

@@ -18,6 +18,7 @@ my @program = (
     [ run => [ qw(--engine both --seconds 1 --rounds 3), @force ], qr/^write gain \/introspect \d/m ],
     [   flows => [ qw(--engine both --seconds 2 --codes 10), @force ],
         qr/^== embedded\n.*^refresh, token rotated .* requests/ms ],
+    [ workers    => [ qw(--seconds 1 --rounds 1), @force, 3, 6 ],                         qr/^introspect +6 +\d/m ],
     [ saves      => [ qw(--engine embedded --saves 10 --seconds 5), @force ],             qr/^p99 with deploys: \d/m ],
     [ assertions => [ qw(--engine embedded --count 10), @force ],                         qr/ES256.*\d/ ],
     [ access     => [ qw(--engine embedded --seconds 1 --rounds 3), @force ],             qr/\d/ ],
