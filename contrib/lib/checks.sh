@@ -235,6 +235,16 @@ check_sanitize() {
     check_sanitized "$@"
 }
 
+# The tests of an ordinary run under the sanitizers: the C programs, the whole service, and its faults. The others run the
+# same code beside programs that take most of the time; contrib/check --sanitize runs them too.
+check_sanitize_part() {
+    local c_tests
+    cd "$TOP"
+    c_tests=$(find t -name '*-t.c' -o -path 't/fuzz/fuzz_*.c' | sed 's/\.c$//' | sort)
+    # shellcheck disable=SC2086 # a list of words
+    check_sanitize $c_tests t/http/*.t t/http/*/*.t t/failure/*.t
+}
+
 check_valgrind() {
     local build=$WORK/build-gcc program count=0
     cd "$build"
