@@ -9,6 +9,7 @@ use Test::More;
 use Authz::Path    ();
 use Authz::Process ();
 
+plan skip_all => 'contrib/check --only bench runs it (AUTHZ_TEST_BENCH=1)' if !$ENV{AUTHZ_TEST_BENCH};
 plan skip_all => 'AUTHZ_PREFIX names no installed tree' if !-x ( $ENV{AUTHZ_PREFIX} // '' ) . '/bin/authzctl';
 
 my @force = ('--force');
@@ -16,11 +17,11 @@ my @force = ('--force');
 # Program, options, and a line of the figures.
 my @program = (
     [ run => [ qw(--engine both --seconds 1 --rounds 3), @force ], qr/^write gain \/introspect \d/m ],
-    [   flows => [ qw(--engine both --seconds 2 --codes 10), @force ],
+    [   flows => [ qw(--engine both --seconds 2 --codes 20), @force ],
         qr/^== embedded\n.*^refresh, token rotated .* requests/ms ],
     [ workers    => [ qw(--seconds 1 --rounds 1), @force, 3, 6 ],                         qr/^introspect +6 +\d/m ],
     [ saves      => [ qw(--engine embedded --saves 10 --seconds 5), @force ],             qr/^p99 with deploys: \d/m ],
-    [ assertions => [ qw(--engine embedded --count 10), @force ],                         qr/ES256.*\d/ ],
+    [ assertions => [ qw(--engine embedded --count 20), @force ],                         qr/ES256.*\d/ ],
     [ access     => [ qw(--engine embedded --seconds 1 --rounds 3), @force ],             qr/\d/ ],
     [ attacks    => [qw(--engine embedded --seconds 5 burst)],                            qr/\d/ ],
     [ gateway    => [ qw(--engine embedded --seconds 1 --rounds 1), @force, 'requests' ], qr/\d/ ],
