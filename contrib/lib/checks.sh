@@ -201,6 +201,12 @@ check_embedded() {
     check_tests gcc "${names[@]}"
 }
 
+# Run each program of contrib/bench. They take some minutes, with the machine for themselves.
+check_bench() {
+    export AUTHZ_TEST_BENCH=1
+    check_tests gcc t/contrib/bench.t
+}
+
 # Let OPA decide again whatever the other engine decides in HTTP tests, all or the named ones. A difference fails its file. Print
 # the sums.
 check_witness() {

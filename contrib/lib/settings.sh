@@ -58,6 +58,10 @@ conf_text() {
 		SVC_OPA_URL=${SVC_OPA_URL-unix:$RUN_DIR/opa.sock}
 		SVC_RUNTIME_DIR=$RUN_DIR
 	END
+    # The program that plans policies for SVC_POLICY_ENGINE=embedded.
+    if [ -x "$BASE/bin/opa" ] && ! conf_extra | grep -q '^SVC_OPA_BINARY='; then
+        printf 'SVC_OPA_BINARY=%s\n' "${SVC_OPA_BINARY-$BASE/bin/opa}"
+    fi
     for name in SVC_ADMIN_API_KEY SVC_ADMIN_PEPPER SVC_CREDENTIAL_KEY SVC_BUNDLE_API_KEY; do
         printf '%s=%s\n' "$name" "$(setting "$name" random_key)"
     done

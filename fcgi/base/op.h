@@ -15,6 +15,7 @@ struct engine;
 struct embedded;
 struct witness;
 struct shared;
+struct commits;
 struct counters;
 struct metrics;
 struct client_cache;
@@ -45,6 +46,7 @@ struct az {
     struct embedded *embedded;    /* the revision that this process decides by, or NULL */
     struct witness *witness;      /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
+    struct commits *commits;      /* shared commits; NULL: this process writes alone */
     struct counters *counters;    /* mapped file of the metrics, NULL in the CLI */
     struct metrics *metrics;      /* the metrics in it, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */

@@ -61,6 +61,7 @@ struct settings {
     const char *bundle_api_key;  /* key with which the engine fetches its bundle */
     bool admin_enabled;          /* false: /admin answers 404 to key holders */
     bool allow_insecure_dev_key; /* development only: open admin API, public fallback keys */
+    bool shared_commits;         /* write rows of several processes in one commit */
     bool rate_limit_enabled;     /* count requests per client address */
     long rate_limit_requests;    /* requests per window and address */
     long rate_limit_window;      /* seconds */

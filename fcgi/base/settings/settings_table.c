@@ -19,6 +19,8 @@ const struct setting settings_table[] = {
      "Issuer URL; all published URLs are built from it"},
     {"SVC_DATABASE_URL", NULL, SETTING_SECRET, AT(database_url), "postgresql:///authz", 0, 0, NULL,
      "Connection string or URI of libpq; several hosts and target_session_attrs are supported"},
+    {"SVC_SHARED_COMMITS", NULL, SETTING_BOOL, AT(shared_commits), "true", 0, 0, NULL,
+     "Write tokens and audit rows that several processes of the host make at the same moment in one commit"},
     {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz-opa/opa.sock", 0, 0, NULL,
      "Address of Open Policy Agent: unix:/PATH, http://HOST:PORT or https://HOST:PORT"},
     {"SVC_POLICY_ENGINE", NULL, SETTING_CHOICE, AT(policy_engine), "opa", 0, 0, policy_engines,
