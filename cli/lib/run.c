@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 #include "process.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
+
+/* Variable with the URL of the service, in place of --server. */
+#define SERVER_VARIABLE "AUTHZ_SERVER"
 
 const char *const cli_needs_all[] = {"*", NULL};
 
@@ -126,6 +130,19 @@ run_watch(struct cli *cli)
         cli->op.watch = &cli->watch;
 }
 
+/* Take the service of AUTHZ_SERVER for a verb that can use one, unless an option names a service or
+ * a file of settings. A verb of files uses none. */
+static void
+run_choose_place(struct cli *cli)
+{
+    const char *server = getenv(SERVER_VARIABLE);
+    if (cli->verb->place == CLI_FILES)
+        cli->choice.server = cli->choice.key_file = NULL;
+    else if (cli->verb->place == CLI_ANYWHERE && cli->choice.server == NULL
+             && cli->choice.config == NULL && server != NULL && *server != '\0')
+        cli->choice.server = server;
+}
+
 /* Run the verb over the admin API: without settings, database or engine. */
 static int
 run_remote(struct cli *cli)
@@ -156,6 +173,7 @@ cli_run(struct cli *cli)
         return CLI_USAGE;
     if (!run_confirmed(cli))
         return CLI_FAILED;
+    run_choose_place(cli);
     if (cli->choice.server != NULL || cli->choice.key_file != NULL)
         return run_remote(cli);
     if (cli->verb->needs == NULL)
@@ -171,7 +189,7 @@ cli_run(struct cli *cli)
     log_level_set("error"); /* the tool prints its own messages */
     cli->op = process_op(cli->mem, cli->az);
     run_watch(cli);
-    enum az_status st = cli->verb->place != CLI_HOST ? schema_check(&cli->op) : AZ_OK;
+    enum az_status st = cli->verb->place > CLI_HOST ? schema_check(&cli->op) : AZ_OK;
     if (st == AZ_OK)
         return cli->verb->run(cli);
     status = output_fault(cli);
