@@ -3,11 +3,14 @@
 
 #include "cli/lib/run.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -130,6 +133,25 @@ run_watch(struct cli *cli)
         cli->op.watch = &cli->watch;
 }
 
+/* Return the account of the service: the owner of authz.conf, or, if that is root, the account that
+ * is named like its group. 0 if there is none. */
+static uid_t
+run_service_account(const char *file)
+{
+    struct stat about;
+    if (file == NULL || stat(file, &about) != 0)
+        return 0;
+    const struct group *group = about.st_uid == 0 ? getgrgid(about.st_gid) : NULL;
+    const struct passwd *account = group != NULL ? getpwnam(group->gr_name) : NULL;
+    return account != NULL ? account->pw_uid : about.st_uid;
+}
+
+void
+run_as_service(struct az *az)
+{
+    db_connect_as(az->db, run_service_account(az->cfg->source_file));
+}
+
 /* Take the service of AUTHZ_SERVER for a verb that can use one, unless an option names a service or
  * a file of settings. A verb of files uses none. */
 static void
@@ -187,6 +209,7 @@ cli_run(struct cli *cli)
     if (status != CLI_OK)
         return status;
     log_level_set("error"); /* the tool prints its own messages */
+    run_as_service(cli->az);
     cli->op = process_op(cli->mem, cli->az);
     run_watch(cli);
     enum az_status st = cli->verb->place > CLI_HOST ? schema_check(&cli->op) : AZ_OK;
