@@ -85,7 +85,7 @@ static const struct cli_verb own_verbs[] = {
     {"audit verify", "", 0, 0, audit_verify_options, verbs_signing, CLI_DATABASE, false, audit_verify_run,
      "Check that no audit row was changed, removed or added since it was sealed",
      "Prints the first rows that were, by id; the exit status is 1 then."},
-    {"audit verify-export", "LINES", 1, 1, audit_verify_export_options, NULL, CLI_HOST, false, audit_verify_export_run,
+    {"audit verify-export", "LINES", 1, 1, audit_verify_export_options, NULL, CLI_FILES, false, audit_verify_export_run,
      "Check a file of `authzctl audit lines` against checkpoints, without the database", NULL},
     {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, CLI_ANYWHERE, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
@@ -110,31 +110,31 @@ static const struct cli_verb own_verbs[] = {
     {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, CLI_ANYWHERE, false, bundle_rollback_run,
      "Restore the rules and data rows of an earlier bundle",
      "ID is an id from `bundle history`. Disabled rules, data rows outside the bundle and shipped rules do not change."},
-    {"cedar authorize", "", 0, 0, cedar_authorize_options, NULL, CLI_HOST, false, cedar_authorize_run,
+    {"cedar authorize", "", 0, 0, cedar_authorize_options, NULL, CLI_FILES, false, cedar_authorize_run,
      "Decide a request by policies in Cedar",
      "Prints the decision, the ids of the policies that made it, and the ids of those whose evaluation failed. The id of a "
      "policy is its annotation @id, or policy0, policy1 and so on. Entities and request have the format of Cedar's own "
      "tools. The service is not asked."},
-    {"cedar compile", "FILE", 1, 1, NULL, NULL, CLI_HOST, false, cedar_compile_run,
+    {"cedar compile", "FILE", 1, 1, NULL, NULL, CLI_FILES, false, cedar_compile_run,
      "Print the Rego that policies in Cedar are compiled to",
      "A comment before the rules of each policy has its line in FILE. What cannot be compiled exactly is refused with line "
      "and column."},
-    {"cedar format", "FILE", 1, 1, NULL, NULL, CLI_HOST, false, cedar_format_run,
+    {"cedar format", "FILE", 1, 1, NULL, NULL, CLI_FILES, false, cedar_format_run,
      "Print policies in Cedar as canonical text",
      "Comments are lost."},
-    {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, cedar_test_options, NULL, CLI_HOST, false, cedar_test_run,
+    {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, cedar_test_options, NULL, CLI_FILES, false, cedar_test_run,
      "Run the cases of Cedar's integration tests",
      "CASES is a directory, or an archive that tar can read. A case in it is a JSON file that names its policies and "
      "entities and has requests with their answers. Each wrong answer is printed, and then how many cases passed, failed and were refused. Schemas are not "
      "read: an object with only the strings type and id is an entity if the case has a schema."},
-    {"completion", "SHELL", 1, 1, NULL, NULL, CLI_HOST, false, completion_run,
+    {"completion", "SHELL", 1, 1, NULL, NULL, CLI_FILES, false, completion_run,
      "Print the completion of commands and options for a shell",
      "SHELL is bash or zsh. `make install` installs both where the shells look for them."},
     {"config check", "", 0, 0, config_check_options, NULL, CLI_HOST, false, config_check_run,
      "Check the settings, the database, its schema and the policy engine",
      "Prints one line per problem, naming the variable or FILE:LINE. The exit status is 78 if the service would refuse "
      "a setting, and 69 if the database or the policy engine does not answer."},
-    {"config doc", "", 0, 0, NULL, NULL, CLI_HOST, false, config_doc_run,
+    {"config doc", "", 0, 0, NULL, NULL, CLI_FILES, false, config_doc_run,
      "Describe every setting with its type, default and limits", NULL},
     {"config show", "", 0, 0, NULL, NULL, CLI_HOST, false, config_show_run,
      "Show the value and the origin of every setting",
@@ -166,7 +166,7 @@ static const struct cli_verb own_verbs[] = {
      "Run all housekeeping jobs once",
      "Run it from cron or a timer on hosts without `authz.fcgi --workers`, which runs the jobs itself. The result of "
      "each job is logged on standard error."},
-    {"manual", "[PAGE]", 0, 1, NULL, NULL, CLI_HOST, true, manual_run,
+    {"manual", "[PAGE]", 0, 1, NULL, NULL, CLI_FILES, true, manual_run,
      "Print a manual page", "PAGE is authzctl (the default) or authz.conf."},
     {"openapi", "", 0, 0, NULL, describing, CLI_HOST, false, openapi_run,
      "Print the description of the interface (OpenAPI 3.1.0)",
@@ -203,7 +203,7 @@ static const struct cli_verb own_verbs[] = {
      "Save a rule, unless the policy engine refuses it",
      "The text comes from FILE or standard input; PATH ends in .rego or .cedar. The rule is enabled unless --disabled is "
      "given. " PRINTS_ACTIVATION},
-    {"policy test", "DIR", 1, 1, policy_test_options, NULL, CLI_HOST, false, policy_test_run,
+    {"policy test", "DIR", 1, 1, policy_test_options, NULL, CLI_FILES, false, policy_test_run,
      "Run the tests in a directory with the program of the policy engine",
      "DIR has the layout of `bundle deploy`. The shipped rules and data rows are loaded too, so a test can query "
      "data.svc.decision.issue.result with an input. Rows of DIR replace shipped rows and must match their schemas. "

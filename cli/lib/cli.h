@@ -82,7 +82,8 @@ struct cli;
 
 /* A verb works in one of these places. */
 enum cli_place {
-    CLI_HOST,     /* on this host alone, with files, settings and programs */
+    CLI_FILES, /* on files and programs of this host, not on its service: --server has no effect */
+    CLI_HOST,  /* on this host alone, with its settings or database */
     CLI_DATABASE, /* on the database, which must have the schema of this program */
     CLI_ANYWHERE, /* the same, or with --server over the admin API */
 };

@@ -292,6 +292,7 @@ check_quickstart() {
     "$TOP/contrib/quickstart" up --dir "$dir" --web "$1"
     [ $((SECONDS - began)) -le 15 ]
     "$TOP/contrib/quickstart" status --dir "$dir"
+    "$TOP/contrib/quickstart" test-client --print --dir "$dir" | grep -qx 'alice is signed in\. .*'
     # The shipped configuration with one variable edited, as an administrator does.
     [ "$(diff "$TOP/etc/$1/authz.conf" "$dir/etc/$1-authz.conf" | grep -c '^>')" -eq 1 ]
     "$TOP/contrib/quickstart" down --dir "$dir"

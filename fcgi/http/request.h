@@ -105,6 +105,10 @@ struct request {
     /* error_redirect is not trusted: the failure is a page that names its host and links there (RFC
      * 9700 4.11.2). */
     bool redirect_by_link;
+    /* Page that tells of a failure in place of the redirect to error_redirect, which it offers as a
+     * link; NULL: none. Its values are owned by op.mem. */
+    const char *failure_page;
+    json_t *failure_values;
     bool redirect_judged;    /* redirect_by_link rests on the user's session */
     const char *state;       /* sent back with a failure; NULL: the client sent none */
     const char *repeated;    /* rows that keep faults: the first parameter that was sent twice */

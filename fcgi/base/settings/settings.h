@@ -133,7 +133,8 @@ struct settings {
     const char *gateway_link_state_previous; /* the secret before it, or NULL */
     const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
     const char *source_file;             /* authz.conf that was read, NULL if there is none */
-    const char **origin;                 /* by table row: "default", "environment" or "FILE:LINE" */
+    bool source_unread;  /* authz.conf is there and cannot be read: nothing else is known */
+    const char **origin; /* by table row: "default", "environment" or "FILE:LINE" */
 };
 
 /* One row of the settings table. */

@@ -23,7 +23,7 @@
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
 /* Room for the names of one page, with the NULL after them. */
-#define PAGE_VALUES 24
+#define PAGE_VALUES 26
 
 /* A page, and the names that its template may use besides page_common. */
 struct page_row {
@@ -38,7 +38,8 @@ static const struct page_row page_rows[] = {
      {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "error", "text",
       "request_id", "back_href", "back_place", NULL}                                     },
     {"busy",       {NULL}                                                                },
-    {"choose",     {"client_name", "providers", "providers.name", "providers.href", NULL}},
+    {"choose",     {"client_name", "providers", "providers.name", "providers.host", "providers.href", NULL}},
+    {"away", {"provider", "client_name", "providers", "providers.name", "providers.host", "providers.href", "again_href", "leave_href", "leave_place", "leave_stranger", "request_id", NULL}},
     {"consent",
      {"action", "id", "client_name", "client_id", "client_host", "verified", "redirect_host",
       "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
@@ -46,7 +47,7 @@ static const struct page_row page_rows[] = {
       "subject_name", "idp_name", "switch_href", NULL}                                   },
     {"ciba",
      {"action", "request", "token", "client_name", "client_id", "client_host", "verified",
-      "binding_message", "scopes", "scopes.name", "scopes.text", "resource", "details",
+      "binding_message", "binding_words", "binding_words.word", "scopes", "scopes.name", "scopes.text", "resource", "details",
       "details.text", "details.title", "details.members", "members.name", "members.text",
       "time_left", "subject_name", "idp_name", "logout_href", "list_href", NULL}         },
     {"ciba_list",
@@ -62,7 +63,7 @@ static const struct page_row page_rows[] = {
       "connections.account", "connections.scopes", "connections.again", "connections.since",
       "connections.used", "connections.again_href", "connections.action", "connections.token",
       "subject_name", "idp_name", "logout_href", NULL}                                   },
-    {"home",       {"issuer", "discovery_href", "health_href", NULL}                     },
+    {"home",       {"issuer", "discovery_href", "health_href", "reader_href", "connections_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
     {"signed_out", {"client_name", NULL}                                                 },
