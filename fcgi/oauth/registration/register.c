@@ -182,7 +182,7 @@ make_columns(struct registering *reg)
         jsonx_set(&columns, "resource_types", json_incref(types));
     if (reg->statement.claims == NULL)
         return jsonx_dump(op->mem, jsonx_built(&columns));
-    struct jsonx_build claims = {jsonx_own(op->mem, json_copy(reg->statement.claims)), false};
+    struct jsonx_build claims = {jsonx_own(op->mem, jsonx_copy(reg->statement.claims)), false};
     /* Unverified claims still limit the client, but they prove nothing. */
     if (!reg->statement.verified) {
         jsonx_set(&claims, STATEMENT_UNVERIFIED, json_true());
