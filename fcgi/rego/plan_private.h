@@ -25,6 +25,7 @@ struct plan_reader {
     struct rego_plan *plan;
     const char **lacking;
     unsigned depth;
+    unsigned appends; /* statements so far that append to an array made outside of their block */
     /* Of the function that is being read: the new number of each local plus one; 0: not seen. */
     uint32_t *renumbered;
     uint32_t highest; /* entries of `renumbered` */
