@@ -93,7 +93,9 @@ enum az_status
 peer_write(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_message *message,
            struct peer_envelope *ret)
 {
-    const char *name = json_string_value(json_object_get(message->params, "name"));
+    const char *member = mcp_named_member(message->method);
+    const char *name =
+        member != NULL ? json_string_value(json_object_get(message->params, member)) : NULL;
     struct param_fields params = {mem, ret};
     bool good = add_way(ret, way) && write_body(mem, way, message, ret) == AZ_OK;
     if (good && way->modern)
