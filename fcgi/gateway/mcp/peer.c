@@ -54,6 +54,7 @@ take_message(void *arg, const char *text, size_t len)
         it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
     else if (peer_answers(&message)) {
         it->rpc = message;
+        it->reply->mem = mem;
         it->answered = true;
     }
     if (!it->answered)
@@ -133,6 +134,7 @@ exchange(struct exchange *it, const struct peer_way *way)
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a message to an upstream");
     build_peer_call(it, &envelope, &call);
+    TALLOC_FREE(it->reply->mem); /* of a message before */
     it->st = AZ_OK;
     it->answered = false;
     it->deadline_us = clock_monotonic_us() + PEER_ANSWER_SECONDS * 1000000LL;

@@ -303,14 +303,13 @@ open_body(struct proxied *proxied)
     return st;
 }
 
-/* A part of a body can be just the value that policy wants hidden, without its name, or the end of
- * a shared credential that the upstream repeats, which is not recognised then. An empty value is
- * not sent. */
+/* A part of a body can be just the value that policy wants hidden, without its name, or a piece of a
+ * credential that the upstream repeats, which is not recognised then. An empty value is not sent. */
 static void
 proxy_ask_for_all(struct proxied *proxied)
 {
     if (json_array_size(proxied->obligations.redact) == 0
-        && !managed_auth_is_shared(proxied->resource->auth.type))
+        && proxied->resource->auth.type == MANAGED_AUTH_NONE)
         return;
     upstream_field_force(&proxied->fields, "Range", "");
     upstream_field_force(&proxied->fields, "If-Range", "");
