@@ -86,7 +86,7 @@ run_asks(const struct cli_verb *verb)
     return row != NULL && row->name != NULL;
 }
 
-/* Ask before a verb that cannot be undone, if there is somebody to ask. */
+/* Ask before a verb that cannot be undone, if standard input is a terminal. */
 static bool
 run_confirmed(const struct cli *cli)
 {

@@ -86,6 +86,10 @@ conf_text() {
 		SVC_OPA_URL=${SVC_OPA_URL-unix:$RUN_DIR/opa.sock}
 		SVC_RUNTIME_DIR=$RUN_DIR
 	END
+    # The program that plans policies for SVC_POLICY_ENGINE=embedded.
+    if [ -x "$BASE/bin/opa" ] && ! conf_extra | grep -q '^SVC_OPA_BINARY='; then
+        printf 'SVC_OPA_BINARY=%s\n' "${SVC_OPA_BINARY-$BASE/bin/opa}"
+    fi
     # The demonstration provider is on http.
     name=SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST
     if [ "$PEOPLE" = yes ] && ! conf_extra | grep -q "^ *$name *="; then printf '%s=true\n' "$name"; fi

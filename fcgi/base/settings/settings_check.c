@@ -98,8 +98,8 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
     }
 }
 
-/* Check a list of addresses that are separated by commas. An entry that is no address would match
- * nobody, and its author would not notice. */
+/* Check a list of addresses that are separated by commas. An entry that is not an address would
+ * match no caller, and its author would not notice. */
 static void
 check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
 {

@@ -13,7 +13,7 @@
 #include "http/page/page_site.h"
 #include "http/page/template.h"
 
-/* Includes that the pages may name besides ours; a page needs no more. */
+/* Most includes that the pages may name besides ours. */
 #define PAGE_INCLUDES_MAX 16
 
 /* Longest Content-Security-Policy, in octets: a page's styles, four in each of its templates, take
@@ -332,7 +332,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     const struct pages *pages = req->op.az->pages;
     const char *form = form_sources(req->op.mem, form_action), *why = "out of memory";
     size_t row = row_of(name), length = 0;
-    json_t *all = jsonx_own(req->op.mem, json_copy(values));
+    json_t *all = jsonx_own(req->op.mem, jsonx_copy(values));
     BUF_AUTO out;
     buf_init(&out, req->op.mem, TEMPLATE_OUTPUT_MAX);
     if (pages == NULL || row == ROWS)

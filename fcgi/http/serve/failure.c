@@ -84,9 +84,9 @@ show_named_page(struct request *req, const struct az_status_row *row, const char
     return shown;
 }
 
-/* Answer the browser with a page, or its application with a redirect. A page of an address that
- * nobody vouches for offers the redirect as a link, so that no link to this service leads a user to
- * a site of a stranger without the user's own decision (RFC 9700 4.11.2). */
+/* Answer the browser with a page, or its application with a redirect. If the address is not
+ * trusted, a page offers the redirect as a link, so that a link to this service leads a user to
+ * another site only by the user's own decision (RFC 9700 4.11.2). */
 static void
 write_page_error(struct request *req, const struct az_status_row *row)
 {

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "crypto/random.h"
 #include "store/db/db_private.h"
+#include "store/db/locks.h"
 
 /* Longest wait for a dead first host of a multi-host address. Seconds. */
 #define CONNECT_TIMEOUT "2"
@@ -57,6 +59,7 @@ db_close(struct db *db)
     if (db->conn != NULL)
         PQfinish(db->conn);
     db->conn = NULL;
+    db->session = 0;
     db->in_transaction = false;
     TALLOC_FREE(db->pending);
     db_prepared_drop(db);
@@ -78,6 +81,30 @@ uint64_t
 db_trips(const struct db *db)
 {
     return db->trips;
+}
+
+void
+db_count_trip(struct db *db)
+{
+    db->trips++;
+}
+
+bool
+db_in_transaction(const struct db *db)
+{
+    return db->in_transaction;
+}
+
+void
+db_mark_sessions(struct db *db)
+{
+    db->marks_sessions = true;
+}
+
+int32_t
+db_session(const struct db *db)
+{
+    return db->session;
 }
 
 unsigned
@@ -220,6 +247,25 @@ be_quiet(void *unused, const char *message)
     (void) message;
 }
 
+/* Take the lock that tells others, who ask for it alone, that this session has ended. */
+static bool
+mark_session(struct db *db)
+{
+    char sql[80];
+    int32_t number;
+    if (!db->marks_sessions)
+        return true;
+    if (random_octets((unsigned char *) &number, sizeof(number)) != AZ_OK)
+        return false;
+    snprintf(sql, sizeof(sql), "SELECT pg_advisory_lock_shared(%d, %d)", LOCK_SESSION,
+             lock_number(&number, sizeof(number)));
+    PGresult *result = PQexec(db->conn, sql);
+    bool held = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    db->session = held ? number : 0;
+    return held;
+}
+
 enum az_status
 db_connect(struct op *op)
 {
@@ -241,7 +287,7 @@ db_connect(struct op *op)
         return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
     db->conn = connect_now(db);
-    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK || !mark_session(db)) {
         snprintf(db->fault, sizeof(db->fault), "%s", connect_fault(db));
         op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
         db_close(db);

@@ -221,6 +221,17 @@ struct partition_lists **db_partition_lists(struct db *db);
 /* Round trips since the start of the process. */
 uint64_t db_trips(const struct db *db);
 
+/* Count a round trip that another process made for this one. */
+void db_count_trip(struct db *db);
+
+/* True between db_begin and db_end. */
+bool db_in_transaction(const struct db *db);
+
+/* Let each connection of this handle hold the lock LOCK_SESSION of a number of its own, shared, as
+ * long as the session lives; and return the number, 0 if there is no connection. */
+void db_mark_sessions(struct db *db);
+int32_t db_session(const struct db *db);
+
 /* Grows by one with each new connection, which makes all cached facts about the session void. */
 unsigned db_generation(const struct db *db);
 
