@@ -76,6 +76,7 @@ static const struct field client_fields[] = {
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope", .help = "Scopes that the client may ask for, separated by spaces; null: no limit", .example = "\"openid orders.read\""},
     {"idTokenSignedResponseAlg",   FIELD_TEXT,      .words = settings_id_token_algs, .column = "id_token_signed_response_alg", .help = "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS; null: RS256", .example = "\"RS256\""},
     {"dpopBoundAccessTokens",      FIELD_BOOLEAN,   .column = "dpop_bound", .help = "Bind every token of the client to the key of a DPoP proof (RFC 9449 5.2); a request without a proof is refused", .example = "false"},
+    {"pkceRequired",               FIELD_BOOLEAN,   .column = "pkce_required", .help = "Refuse authorization requests without a code_challenge (PKCE, RFC 7636), also of this confidential client; a public client always needs one", .example = "false"},
     {"softwareStatement",          FIELD_OBJECT, .help = "Claims of the statement that the service signs for the client"},
     {"softwareStatementJson",      FIELD_TEXT,      .max = SOFTWARE_STATEMENT_CLAIMS_MAX, .help = "The same claims as JSON text"},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .help = "The signed statement"},

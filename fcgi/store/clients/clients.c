@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/settings/settings.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
@@ -33,7 +34,8 @@ enum client_fetch_column {
     FETCH_JWKS_URI,
     FETCH_REDIRECT_URIS,
     FETCH_GRANT_TYPES,
-    FETCH_DPOP_BOUND
+    FETCH_DPOP_BOUND,
+    FETCH_PKCE_REQUIRED
 };
 /* Keys that are not used would fill the cache. */
 #define KEYED "c.auth_method = 'private_key_jwt'"
@@ -45,7 +47,8 @@ static const struct db_stmt client_fetch_stmt = {
     " c.client_name, c.client_uri, c.logo_uri, CASE WHEN " KEYED " THEN c.jwks::text END AS jwks,"
     " CASE WHEN " KEYED " THEN c.jwks_uri END AS jwks_uri,"
     " to_json(c.redirect_uris) AS redirect_uris,"
-    " to_json(c.grant_types) AS grant_types, c.dpop_bound FROM client c WHERE c.client_id = $1",
+    " to_json(c.grant_types) AS grant_types, c.dpop_bound, c.pkce_required FROM client c WHERE "
+    "c.client_id = $1",
     1};
 
 void
@@ -193,6 +196,7 @@ client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
     client->uri = db_get(row, 0, FETCH_CLIENT_URI);
     client->logo = db_get(row, 0, FETCH_LOGO_URI);
     client->dpop_bound = db_get_bool(row, 0, FETCH_DPOP_BOUND);
+    client->pkce_required = op->az->cfg->pkce_required || db_get_bool(row, 0, FETCH_PKCE_REQUIRED);
     client->jwks = db_get(row, 0, FETCH_JWKS);
     client->jwks_uri = db_get(row, 0, FETCH_JWKS_URI);
     const char **const texts[] = {

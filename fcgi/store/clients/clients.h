@@ -38,6 +38,7 @@ struct client {
     const char **redirect_uris;   /* registered; ends with NULL; never NULL itself */
     const char **grant_types;     /* registered; ends with NULL; NULL: none are registered */
     bool enabled;                 /* false: authentication fails, tokens are inactive */
+    bool pkce_required;           /* a code needs a challenge: by the row, or for all clients */
     bool dpop_bound;              /* dpop_bound_access_tokens: every token is bound to a key */
     bool has_secret;              /* secret_hash is set */
     bool has_previous;            /* previous_hash is set */
