@@ -7,6 +7,7 @@
 #include "base/visible.h"
 #include "http/page/page.h"
 #include "oidc/authorize_link.h"
+#include "oidc/describe.h"
 
 /* Return the link of a choice. */
 static const char *
@@ -35,10 +36,13 @@ choose_respond(struct request *req, const struct authorization *authorization,
                const struct identity_provider *const *providers, size_t count)
 {
     struct jsonx_build list = {json_array(), false};
-    json_t *values =
+    struct jsonx_build values = {
         jsonx_own(req->op.mem, json_pack("{s:s*,s:o}", "client_name", asking_name(req->client),
-                                         "providers", list.value));
-    for (size_t i = 0; i < count && values != NULL; i++) {
+                                         "providers", list.value)),
+        false};
+    if (req->client != NULL)
+        describe_links(req, req->client, &values);
+    for (size_t i = 0; i < count && values.value != NULL; i++) {
         const char *url = choice_href(req, authorization, providers[i]->idp_id);
         if (url == NULL)
             return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
@@ -52,5 +56,5 @@ choose_respond(struct request *req, const struct authorization *authorization,
                              providers[i]->name != NULL ? providers[i]->name : providers[i]->idp_id,
                              "href", url));
     }
-    return respond_page(req, 200, "choose", list.lost ? NULL : values, NULL);
+    return respond_page(req, 200, "choose", list.lost ? NULL : jsonx_built(&values), NULL);
 }

@@ -33,6 +33,8 @@ struct client {
     const char *name;             /* client_name, or NULL */
     const char *uri;              /* client_uri, or NULL */
     const char *logo;             /* logo_uri, or NULL */
+    const char *policy;           /* policy_uri, or NULL */
+    const char *terms;            /* tos_uri, or NULL */
     const char *jwks;             /* registered keys as JSON text, for private_key_jwt; or NULL */
     const char *jwks_uri;         /* address of its keys, for private_key_jwt; or NULL */
     const char **redirect_uris;   /* registered; ends with NULL; never NULL itself */
