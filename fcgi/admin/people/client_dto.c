@@ -60,7 +60,7 @@ static const char *const client_auth_methods[] = {
 /* clang-format off */
 static const struct field client_fields[] = {
     {"id",                         FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
-    {"clientId",                   FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = client_id_rule, .help = "client_id of its requests", .example = "\"shop\""},
+    {"clientId",                   FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = client_id_rule, .help = "client_id of its requests; a POST needs it, a PUT has it in its path", .example = "\"shop\""},
     {"clientName",                 FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_name", .help = "Shown to users on the consent page", .example = "\"Shop\""},
     {"clientSecret",               FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = client_secret_rule, .help = "Of a confidential client without private_key_jwt or spiffe_jwt; made by the service if it is left out, and shown this once"},
     {"clientType",                 FIELD_TEXT,      .required = true, .words = client_types, .column = "client_type", .help = "A public client cannot keep a secret", .example = "\"confidential\""},
@@ -328,6 +328,10 @@ client_check_statement(struct resource_reading *reading)
 static void
 client_check(struct resource_reading *reading)
 {
+    /* Not in the table: a PUT has it in its path, and the reader puts it into the object. */
+    const json_t *id = json_object_get(reading->object, "clientId");
+    if (id == NULL || json_is_null(id))
+        resource_tell(reading, "clientId", "is required");
     client_check_registration(reading);
     client_check_secret(reading);
     client_check_lists(reading);
