@@ -13,13 +13,13 @@
 #include "tap.h"
 
 static const char *const shipped[] = {
-    "app_link", "busy", "choose", "ciba", "ciba_list", "connections", "consent",    "link",
-    "error",    "foot", "head",   "home", "logout",    "not_found",   "signed_out", "top"};
+    "app_link", "away", "busy", "choose", "ciba",   "ciba_list", "connections", "consent", "link",
+    "error",    "foot", "head", "home",   "logout", "not_found", "signed_out",  "top"};
 
 /* The pages among them. */
-static const char *const shown[] = {"busy",        "choose",  "ciba",      "ciba_list",
-                                    "connections", "consent", "link",      "error",
-                                    "home",        "logout",  "not_found", "signed_out"};
+static const char *const shown[] = {"away",        "busy",      "choose",    "ciba",  "ciba_list",
+                                    "connections", "consent",   "link",      "error", "home",
+                                    "logout",      "not_found", "signed_out"};
 
 static const char *
 header(const struct request *req, const char *name)
