@@ -129,6 +129,7 @@ static const struct route_param sessions_params[] = {
 #define FORM(kind, accepted) .body = kind, .params = accepted, .body_max = HTTP_TOKEN_BODY_MAX
 #define BODY(kind, octets) .body = kind, .body_max = octets
 #define JSON BODY(BODY_JSON, HTTP_ADMIN_BODY_MAX)
+#define SCHEMAS_JSON BODY(BODY_JSON_SCHEMAS, HTTP_ADMIN_BODY_MAX)
 #define SMALL_JSON BODY(BODY_JSON, HTTP_TOKEN_BODY_MAX)
 
 /* For the description of the interface (http/api): the row in one sentence, and its good answers. */
@@ -247,9 +248,9 @@ const struct route routes[] = {
     {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource), ABOUT("Delete an identity provider"), ANSWERS(GIVES_NOTHING(204, "The identity provider is deleted"))},
 
     {GET("/admin/api/managed-resources", "listManagedResources", resource_list_handle), ADMIN, OF(managed_resources_resource), ABOUT("List the managed resources"), ANSWERS(GIVES_LIST(managed_resource_table, "The managed resources, without their secrets"))},
-    {POST("/admin/api/managed-resources", "createManagedResource", resource_create_handle), ADMIN_WRITE, JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Create a managed resource"), ANSWERS(GIVES(201, managed_resource_table, "The managed resource"), GIVES_NOTHING(409, "The name is already in use"))},
+    {POST("/admin/api/managed-resources", "createManagedResource", resource_create_handle), ADMIN_WRITE, SCHEMAS_JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Create a managed resource"), ANSWERS(GIVES(201, managed_resource_table, "The managed resource"), GIVES_NOTHING(409, "The name is already in use"))},
     {GET("/admin/api/managed-resources/{name}", "getManagedResource", resource_get_handle), ADMIN, OF(managed_resources_resource), ABOUT("Show a managed resource"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource, without its secrets"))},
-    {PUT("/admin/api/managed-resources/{name}", "updateManagedResource", resource_put_handle), ADMIN_WRITE, JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Replace a managed resource; a secret that is left out stays, null clears it"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource as stored"))},
+    {PUT("/admin/api/managed-resources/{name}", "updateManagedResource", resource_put_handle), ADMIN_WRITE, SCHEMAS_JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Replace a managed resource; a secret that is left out stays, null clears it"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource as stored"))},
     {DELETE("/admin/api/managed-resources/{name}", "deleteManagedResource", resource_delete_handle), ADMIN_WRITE, OF(managed_resources_resource), ABOUT("Delete a managed resource"), ANSWERS(GIVES_NOTHING(204, "The managed resource is deleted"))},
     {POST("/admin/api/managed-resources/{name}/probe", "probeManagedResource", managed_resource_probe_handle), ADMIN_WRITE, ABOUT("Request the upstream of a managed resource once, without a credential"), ANSWERS(GIVES(200, answer_probe, "The outcome, which lastProbe shows later"))},
     {GET("/admin/api/managed-resources/{name}/connections", "listConnections", connections_list_handle), ADMIN, ABOUT("List the accounts that people connected to a managed resource"), ANSWERS(GIVES_LIST(answer_connection, "The connections, at most 1000, without their tokens"))},

@@ -48,6 +48,8 @@ const struct output_column key_columns[] = {
     {"logo-uri", 0, "URL", AT(logo_uri), false, "Picture of the client"}, \
     {"logout-uri", 0, "URL...", AT(logout_uris), false, "Address to which a browser may go after a logout; may be repeated"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
+    {"pkce-optional", 0, NULL, AT(pkce_optional), false, "Accept authorization requests of the confidential client without PKCE"}, \
+    {"pkce-required", 0, NULL, AT(pkce_required), false, "Demand PKCE (RFC 7636) of the confidential client too"}, \
     {"redirect-uri", 0, "URL...", AT(redirect_uris), false, "Redirect URI of the client; may be repeated"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may request at most; may be repeated"}, \
     {"type", 0, "TYPE", AT(type), false, "Either confidential or public"}, \
@@ -75,6 +77,8 @@ static const struct admin_member client_members[] = {
     {AT(logo_uri),      "logoUri",                 ADMIN_TEXT},
     {AT(logout_uris),   "postLogoutRedirectUris",  ADMIN_WORDS},
     {AT(name),          "clientName",              ADMIN_TEXT},
+    {AT(pkce_optional), "pkceRequired",            ADMIN_FALSE},
+    {AT(pkce_required), "pkceRequired",            ADMIN_TRUE},
     {AT(redirect_uris), "redirectUris",            ADMIN_WORDS},
     {AT(scopes),        "scope",                   ADMIN_TEXT},
     {AT(type),          "clientType",              ADMIN_TEXT},

@@ -14,8 +14,8 @@
 #define CALL_ANSWER_MAX (64 << 20)
 /* Longest head of an answer, in octets. */
 #define CALL_HEAD_MAX (64 << 10)
-/* Nesting of an answer: a list of rows that hold payloads of 32 levels, and room. */
-#define CALL_DEPTH_MAX 48
+/* Nesting of an answer, and of a member from a file: that of a body with schemas, and room. */
+#define CALL_DEPTH_MAX 112
 
 struct call {
     const char *method;             /* GET, POST, ... */

@@ -21,7 +21,7 @@ use Authz::Client  ();
 use Authz::Idp     ();
 use Authz::Peer    ();
 
-# Every request of the attacker comes from this address; every user has one of its own. All of them are loopback addresses.
+# Every request of the attacker comes from this address; every user has one of its own, except in `neighbour`. All of them are loopback addresses.
 my $ATTACKER = '127.66.6.6';
 
 # Requests of the attacker in a minute: far below the rate limit of 1,000 a minute and address.
@@ -40,8 +40,11 @@ my $BURST = 24;
 # figure(); during() runs the users alone and then under an attack.
 my @attacks = (
     { name => 'signin', run => \&attack_signin, text => "failing redemptions at a provider that does not answer" },
-    { name => 'burst',  run => \&attack_burst,  text => "$BURST sign-ins at once through a fast provider" },
-    { name => 'cimd',   run => \&attack_cimd,   text => 'client metadata documents of a host that does not answer' },
+    {   name => 'neighbour',
+        run  => \&attack_neighbour,
+        text => 'the same, while the users work from the address of the attacker' },
+    { name => 'burst', run => \&attack_burst, text => "$BURST sign-ins at once through a fast provider" },
+    { name => 'cimd',  run => \&attack_cimd,  text => 'client metadata documents of a host that does not answer' },
 );
 
 if ( !@ARGV ) {
@@ -217,8 +220,9 @@ sub during {
 
 # ---- the attacks
 
-# Begin sign-ins at the slow provider, and come back with invented codes, and now and then with an invented state.
-sub attack_signin {
+# Return requests that begin sign-ins at the slow provider, and come back with invented codes, and now and then with an
+# invented state.
+sub failing_redemptions {
     my $browser = Authz::Browser->new( from => $ATTACKER );
     my $issuer  = Authz::Client::escape( $idp{slow}->issuer );
     my @states;
@@ -237,7 +241,16 @@ sub attack_signin {
             "/authorize/callback/slow?state=$state&code=x&iss=$issuer", $state,
             Cookie => "svc_browser=$mark->{value}" );
     };
-    during( sub { sign_in( new_address() ) }, $request );
+    return $request;
+}
+
+sub attack_signin {
+    during( sub { sign_in( new_address() ) }, failing_redemptions() );
+    return;
+}
+
+sub attack_neighbour {
+    during( sub { sign_in($ATTACKER) }, failing_redemptions() );
     return;
 }
 

@@ -243,13 +243,21 @@ read_form(struct request *req)
     return request_parse_form(req, req->body, req->body_length);
 }
 
+/* Return the nesting of a JSON body. */
+static size_t
+json_depth(enum route_body kind)
+{
+    return kind == BODY_JSON_ENVELOPE  ? HTTP_JSON_ENVELOPE_MAX
+           : kind == BODY_JSON_SCHEMAS ? HTTP_JSON_SCHEMAS_MAX
+                                       : HTTP_JSON_DEPTH_MAX;
+}
+
 static enum az_status
 form_read_json(struct request *req)
 {
     const char *type = req->io->variable(req->io, "CONTENT_TYPE");
     const char *why = NULL;
-    size_t depth =
-        req->route->body == BODY_JSON_ENVELOPE ? HTTP_JSON_ENVELOPE_MAX : HTTP_JSON_DEPTH_MAX;
+    size_t depth = json_depth(req->route->body);
     if (req->body_length == 0 && req->route->body == BODY_JSON_OPTIONAL)
         return AZ_OK;
     if (!request_media_type_is_json(type))
@@ -278,7 +286,8 @@ request_read_body(struct request *req)
         return st;
     if (kind == BODY_RAW)
         return AZ_OK;
-    if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL || kind == BODY_JSON_ENVELOPE) {
+    if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL || kind == BODY_JSON_ENVELOPE
+        || kind == BODY_JSON_SCHEMAS) {
         st = req->route->params != NULL ? request_parse_form(req, req->query, strlen(req->query))
                                         : AZ_OK;
         return st == AZ_OK ? form_read_json(req) : st;

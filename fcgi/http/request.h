@@ -38,6 +38,9 @@ struct dpop;
 #define HTTP_JSON_DEPTH_MAX 32
 /* The same where payloads of that depth stand inside a body, a list and an entry. */
 #define HTTP_JSON_ENVELOPE_MAX (HTTP_JSON_DEPTH_MAX + 3)
+/* The same where schemas of tools stand in the body (managed/document.h). Beyond their own limit is
+ * room, so that a schema which is nested too deeply is told by its member. */
+#define HTTP_JSON_SCHEMAS_MAX 96
 /* {name} segments of one path pattern. */
 #define HTTP_PATH_VALUES_MAX 2
 

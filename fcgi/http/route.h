@@ -15,6 +15,7 @@ enum route_body {
     BODY_JSON,          /* application/json or +json, an object */
     BODY_JSON_OPTIONAL, /* the same, or no body */
     BODY_JSON_ENVELOPE, /* an object that holds payloads of data rows, so it may nest deeper */
+    BODY_JSON_SCHEMAS,  /* an object that holds JSON Schemas: deeper again */
     BODY_RAW,           /* octets within body_max; the handler reads them */
     BODY_QUERY,         /* no body; parameters come from the query */
     BODY_QUERY_FAULTS,  /* the same; faults are kept in the request for the handler */

@@ -20,15 +20,14 @@
 #define PROBES 16u
 /* Long polls held on one host at a time; far above any sensible pool. */
 #define PLACES 64
-/* Addresses that pause at a time. Each of them held a place for a fetch a few seconds ago, and a
+/* Numbers that pause at a time. Each of them held a place for a fetch within the last minute, and a
  * host has at most 128 of those. */
 #define PAUSES 1024u
 /* Changes with the layout of struct map, so that a file of another layout is replaced. */
 #define MAGIC (0x617a7368617265ULL + 2)
 /* Purpose of the hash of an address. A positive number is the window of a rate limit in seconds. */
-#define FOR_PAUSE 0
 #define FOR_LOCKS (-1)
-/* One word per address that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */
+/* One word per number that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */
 #define PAUSE_SHIFT 44
 #define UNTIL_MASK ((1ULL << PAUSE_SHIFT) - 1)
 
@@ -43,7 +42,7 @@ struct map {
     _Atomic uint64_t overflow; /* counter of all addresses that find no slot */
     _Atomic int place[PLACES]; /* process ids of the holders of long polls */
     _Atomic int64_t moved;     /* last time that a place for fetches changed hands; monotonic */
-    _Atomic uint64_t pause[PAUSES]; /* addresses that pause */
+    _Atomic uint64_t pause[PAUSES]; /* numbers that pause */
     _Atomic uint64_t slot[SLOTS];   /* counters */
 };
 
@@ -169,28 +168,28 @@ shared_name_number(const struct shared *shared, const char *name)
 }
 
 void
-shared_pause(struct shared *shared, const char *address, int64_t now_ms, long ms)
+shared_pause(struct shared *shared, uint64_t number, int64_t now_ms, long ms)
 {
     struct map *map = shared->map;
-    uint64_t hash = address_hash(map, address, FOR_PAUSE), print = hash >> PAUSE_SHIFT | 1;
+    uint64_t print = number >> PAUSE_SHIFT | 1;
     uint64_t next = print << PAUSE_SHIFT | ((uint64_t) (now_ms + ms) & UNTIL_MASK);
     for (unsigned i = 0; i < PROBES; i++) {
-        _Atomic uint64_t *slot = &map->pause[(hash + i) % PAUSES];
+        _Atomic uint64_t *slot = &map->pause[(number + i) % PAUSES];
         uint64_t word = atomic_load(slot);
         bool free = word >> PAUSE_SHIFT == print || (int64_t) (word & UNTIL_MASK) <= now_ms;
         if (free && atomic_compare_exchange_strong(slot, &word, next))
             return;
     }
-    atomic_store(&map->pause[hash % PAUSES], next);
+    atomic_store(&map->pause[number % PAUSES], next);
 }
 
 bool
-shared_is_paused(const struct shared *shared, const char *address, int64_t now_ms, long longest)
+shared_is_paused(const struct shared *shared, uint64_t number, int64_t now_ms, long longest)
 {
     struct map *map = shared->map;
-    uint64_t hash = address_hash(map, address, FOR_PAUSE), print = hash >> PAUSE_SHIFT | 1;
+    uint64_t print = number >> PAUSE_SHIFT | 1;
     for (unsigned i = 0; i < PROBES; i++) {
-        uint64_t word = atomic_load(&map->pause[(hash + i) % PAUSES]);
+        uint64_t word = atomic_load(&map->pause[(number + i) % PAUSES]);
         int64_t until = (int64_t) (word & UNTIL_MASK);
         if (word >> PAUSE_SHIFT == print && until > now_ms && until <= now_ms + longest)
             return true;

@@ -1,5 +1,5 @@
 /* Data that the processes of one host share in one mapped file: rate limit counters, the places for
- * long polls, and the addresses that have to pause. Of IPv6 the /64 counts as one address. */
+ * long polls, and who has to pause. Of IPv6 the /64 counts as one address. */
 #ifndef AZ_HTTP_SHARED_H
 #define AZ_HTTP_SHARED_H
 
@@ -33,14 +33,13 @@ uint64_t shared_address_number(const struct shared *shared, const char *address)
  * can be made that has the number of another. */
 uint64_t shared_name_number(const struct shared *shared, const char *name);
 
-/* Make an address pause for so many milliseconds from `now_ms` (since 1970). If the table is full,
- * another address may end its pause early. */
-void shared_pause(struct shared *shared, const char *address, int64_t now_ms, long ms);
+/* Make whoever has the number pause for so many milliseconds from `now_ms` (since 1970). If the
+ * table is full, another pause may end early. */
+void shared_pause(struct shared *shared, uint64_t number, int64_t now_ms, long ms);
 
-/* True if the address has to pause. An entry that ends more than `longest` milliseconds from now
- * was made before the clock was set back, and does not count. */
-bool shared_is_paused(const struct shared *shared, const char *address, int64_t now_ms,
-                      long longest);
+/* True if whoever has the number has to pause. An entry that ends more than `longest` milliseconds
+ * from now was made before the clock was set back, and does not count. */
+bool shared_is_paused(const struct shared *shared, uint64_t number, int64_t now_ms, long longest);
 
 /* Record that a place for fetches was taken or given back, and tell if one was within the last `ms`
  * milliseconds. */

@@ -16,6 +16,9 @@
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
 #define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
+/* Stands for a name that is missing or faulty, while faults are collected. */
+#define NAME_UNKNOWN "unknown"
+
 /* Longest path of a field. Names in it may come from the caller. */
 #define PATH_MAX_SHOWN 160
 
@@ -249,11 +252,16 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
     struct managed_resource *resource = &raw.resource;
     struct reader reader = {
         .reading = reading, .mem = reading->mem, .resource = resource, .at = ""};
-    bool read = reader_fields(&reader, &managed_resource_table, reading->document, &raw);
+    reader_fields(&reader, &managed_resource_table, reading->document, &raw);
     /* Not in the table: a PUT has it in its path. */
-    if (read && resource->name == NULL)
+    const json_t *name = json_object_get(reading->document, "name");
+    if (name == NULL || json_is_null(name))
         reader_tell(&reader, "name", "is required");
-    if (read && resource->name != NULL) {
+    /* Read on after a fault, so that one answer has all of them; without a name by another one, and
+     * not without the type, which says what may be there. */
+    if (resource->name == NULL)
+        resource->name = NAME_UNKNOWN;
+    if (raw.upstream_type != NULL) {
         resource->upstream = managed_upstream_of(raw.upstream_type);
         resource->pinning = raw.pinning != NULL && strcmp(raw.pinning, "warn") == 0
                                 ? MANAGED_PINNING_WARN

@@ -8,11 +8,11 @@
 /* Largest document, in octets, its tools included. */
 #define MANAGED_DOCUMENT_MAX (1 << 20)
 
-/* Nesting of the schemas of a tool. */
+/* Nesting of the schemas of a tool: the schema itself is the first level, one of its properties the
+ * second. */
 #define MANAGED_SCHEMA_NESTING_MAX 32
-/* Nesting of a stored document: a schema of its tools begins in the fourth level, so it can nest
- * more than the body of a request, or a manifest. */
-#define MANAGED_DOCUMENT_DEPTH (MANAGED_SCHEMA_NESTING_MAX + 3)
+/* Nesting of the JSON of a document: two for each level of a schema, which begins in the fourth. */
+#define MANAGED_DOCUMENT_DEPTH (2 * MANAGED_SCHEMA_NESTING_MAX + 3)
 
 /* The state of reading a document. */
 struct managed_reading {

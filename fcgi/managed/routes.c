@@ -230,10 +230,13 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
     struct raw_route raw = {
         .route = {.enabled = true, .origin = "local"}
     };
-    if (!reader_fields(reader, &managed_route_table, object, &raw)
-        || !reader_part(reader, "query", &query_table, raw.query, NULL)
-        || !reader_part(reader, "retry", &retry_table, raw.retry, &raw.route)
-        || !reader_part(reader, "successWhen", &success_table, raw.success_when, &raw.route))
+    bool good = reader_fields(reader, &managed_route_table, object, &raw);
+    route->id = raw.route.id; /* for its tools and the other routes, also after a fault */
+    bool whole = reader_part(reader, "query", &query_table, raw.query, NULL);
+    whole = reader_part(reader, "retry", &retry_table, raw.retry, &raw.route) && whole;
+    whole =
+        reader_part(reader, "successWhen", &success_table, raw.success_when, &raw.route) && whole;
+    if (!good || !whole)
         return;
     *route = raw.route;
     if (route->action == NULL)

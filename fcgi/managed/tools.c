@@ -39,28 +39,54 @@ struct schema_walk {
     const char *why;
 };
 
-/* Count the objects of a schema, each of which may be a sub-schema, and refuse references to other
- * documents: the service does not fetch for a schema. */
+/* Keywords whose members are schemas, under names of the author. */
+static const char *const schema_maps[] = {"properties", "patternProperties", "dependentSchemas",
+                                          "$defs",      "definitions",       NULL};
+
+static void schema_step(struct schema_walk *walk, const json_t *schema, unsigned level);
+
+/* Walk through a value of a schema of this level. An object is the next level, and so is what an
+ * array or the object of a map holds. */
 static void
-schema_step(struct schema_walk *walk, const json_t *value, unsigned depth)
+schema_value(struct schema_walk *walk, const json_t *value, bool map, unsigned level)
 {
     const char *name;
     json_t *member;
     size_t index;
-    if (depth > MANAGED_SCHEMA_NESTING_MAX && (json_is_object(value) || json_is_array(value)))
+    if (!map && !json_is_array(value))
+        schema_step(walk, value, level + 1);
+    else if (map && ++walk->objects > SCHEMA_OBJECTS_MAX)
+        walk->why = "has more than 2000 sub-schemas";
+    else if (!map && level > MANAGED_SCHEMA_NESTING_MAX)
         walk->why = "is nested more deeply than 32 levels";
-    else if (json_is_object(value) && ++walk->objects > SCHEMA_OBJECTS_MAX)
+    else if (map)
+        json_object_foreach ((json_t *) (uintptr_t) value, name, member)
+            schema_step(walk, member, level + 1);
+    json_array_foreach (value, index, member)
+        schema_value(walk, member, false, json_is_array(member) ? level + 1 : level);
+}
+
+/* Count the objects of a schema, each of which may be a sub-schema, and refuse references to other
+ * documents: the service does not fetch for a schema. */
+static void
+schema_step(struct schema_walk *walk, const json_t *schema, unsigned level)
+{
+    const char *name;
+    json_t *member;
+    if (walk->why != NULL)
+        return;
+    if (level > MANAGED_SCHEMA_NESTING_MAX && (json_is_object(schema) || json_is_array(schema)))
+        walk->why = "is nested more deeply than 32 levels";
+    else if (json_is_object(schema) && ++walk->objects > SCHEMA_OBJECTS_MAX)
         walk->why = "has more than 2000 sub-schemas";
     if (walk->why != NULL)
         return;
-    json_object_foreach ((json_t *) (uintptr_t) value, name, member) {
+    json_object_foreach ((json_t *) (uintptr_t) schema, name, member) {
         bool reference = strcmp(name, "$ref") == 0 || strcmp(name, "$dynamicRef") == 0;
         if (reference && json_is_string(member) && *json_string_value(member) != '#')
             walk->why = "refers to another document";
-        schema_step(walk, member, depth + 1);
+        schema_value(walk, member, json_is_object(member) && words_has(schema_maps, name), level);
     }
-    json_array_foreach (value, index, member)
-        schema_step(walk, member, depth + 1);
 }
 
 static const char *
@@ -182,7 +208,7 @@ bind_route(struct reader *reader, const char *id, struct managed_tool *tool)
         reader_tell(reader, "route", "is required for a tool of a REST or STATIC resource");
     else if (tool->route == NULL)
         reader_tell(reader, "route", "is not the id of a route");
-    else
+    else if (tool->route->action != NULL) /* else the route has a fault */
         read_args(reader, tool);
 }
 

@@ -24,7 +24,7 @@ const struct route_param authorize_params[] = {
     {.name = "state", .help = "Value that is sent back unchanged"},
     {.name = "scope", .help = "Scopes separated by spaces; the registered ones if it is left out"},
     {.name = "nonce", .help = "Value that is put into the ID token unchanged"},
-    {.name = "code_challenge", .help = "PKCE challenge (RFC 7636); a public client must send one"},
+    {.name = "code_challenge", .help = "PKCE challenge (RFC 7636); required of public clients, and of others by SVC_PKCE_REQUIRED or pkceRequired of the client"},
     {.name = "code_challenge_method", .help = "S256 is supported alone"},
     {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
     {.name = "resource_types", .help = "URIs of resource types, separated by spaces"},
@@ -139,13 +139,30 @@ read_response(struct request *req, struct authorization *authorization)
 
 /* Refuse a client whose registered grant types lack authorization_code (RFC 7591 2). */
 static enum az_status
-check_grant(struct request *req, struct authorization *authorization)
+check_grant(struct request *req)
 {
     const char *const *grants = (const char *const *) req->client->grant_types;
-    (void) authorization;
     return grants == NULL || words_has(grants, "authorization_code")
                ? AZ_OK
                : op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, NULL, NULL);
+}
+
+static enum az_status
+read_grant(struct request *req, struct authorization *authorization)
+{
+    (void) authorization;
+    return check_grant(req);
+}
+
+/* Refuse a request without a PKCE challenge of a client that must send one (oauth.md S4). */
+static enum az_status
+check_challenge(struct request *req, const char *challenge)
+{
+    if (challenge == NULL && client_is_public(req->client))
+        return authorize_refuse(req, "A public client must send a code_challenge (PKCE)");
+    if (challenge == NULL && req->client->pkce_required)
+        return authorize_refuse(req, "This client must send a code_challenge (PKCE)");
+    return AZ_OK;
 }
 
 static const char base64url_alphabet[] =
@@ -162,14 +179,12 @@ read_pkce(struct request *req, struct authorization *authorization)
     const char *method = request_param(req, "code_challenge_method");
     if (method != NULL && strcmp(method, "plain") == 0)
         return authorize_refuse(req, "code_challenge_method=plain is not supported; use S256");
-    if (challenge == NULL && client_is_public(req->client))
-        return authorize_refuse(req, "A public client must send a code_challenge (PKCE)");
     if (challenge != NULL
         && (strlen(challenge) != AUTHORIZE_CHALLENGE
             || strspn(challenge, base64url_alphabet) != AUTHORIZE_CHALLENGE))
         return authorize_refuse(req, "code_challenge must be a base64url-encoded SHA-256 hash");
     authorization->code_challenge = challenge;
-    return AZ_OK;
+    return check_challenge(req, challenge);
 }
 
 /* Read the thumbprint of the DPoP key that the code shall be bound to (RFC 9449 10). It has the
@@ -325,11 +340,18 @@ authorize_read_hint(struct request *req, struct authorization *authorization)
 
 /* The steps, in the order of oauth.md 3.2. */
 static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
-    check_form,           read_response,          check_grant,   read_pkce,
+    check_form,           read_response,          read_grant,    read_pkce,
     read_dpop_jkt,        authorize_read_scope,   read_resource, read_types,
     read_details,         check_registered_scope, read_prompt,   read_max_age,
     authorize_read_texts, authorize_read_hint,
 };
+
+enum az_status
+authorize_params_judge(struct request *req, const struct authorization *authorization)
+{
+    enum az_status st = check_grant(req);
+    return st == AZ_OK ? check_challenge(req, authorization->code_challenge) : st;
+}
 
 enum az_status
 authorize_params_read(struct request *req, struct authorization *ret)

@@ -32,4 +32,9 @@ const char *authorize_state(const struct request *req);
  */
 enum az_status authorize_params_read(struct request *req, struct authorization *ret);
 
+/* Judge again what depends on the client alone, after its row was read again: its grants, and
+ * whether it must send a challenge. */
+enum az_status authorize_params_judge(struct request *req,
+                                      const struct authorization *authorization);
+
 #endif

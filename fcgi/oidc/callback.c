@@ -55,9 +55,10 @@ callback_error(const char *error)
 /* Take a place for all requests to the provider. Without a place the browser asks again, and its
  * sign-in still waits. */
 static enum az_status
-take_place(struct request *req, struct fetch_place *place)
+take_place(struct request *req, const struct sign_in_key *key, struct fetch_place *place)
 {
-    enum fetch_fault fault = fetch_place_take(&req->op, FETCH_SAFE_HTTP, place);
+    const struct fetch_turn turn = {.browser = key->browser_hash, .provider = key->idp_id};
+    enum fetch_fault fault = fetch_place_take_turn(&req->op, &turn, place);
     if (fault == FETCH_OK)
         return AZ_OK;
     return op_fail(&req->op, fault == FETCH_FAULT_BUSY ? AZ_BUSY : AZ_UNAVAILABLE, NULL,
@@ -268,7 +269,7 @@ callback_handle(struct request *req)
     if (st == AZ_OK)
         st = resume(req, &authorization);
     if (st == AZ_OK)
-        st = take_place(req, &place);
+        st = take_place(req, &key, &place);
     if (st == AZ_OK)
         st = take_sign_in(req, &key, &sign_in);
     if (st == AZ_OK)

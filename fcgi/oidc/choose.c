@@ -8,6 +8,7 @@
 #include "base/visible.h"
 #include "http/page/page.h"
 #include "oidc/authorize_link.h"
+#include "oidc/describe.h"
 
 /* Return the link of a choice. */
 static const char *
@@ -89,6 +90,8 @@ choose_respond(struct request *req, const struct authorization *authorization,
                const struct identity_provider *const *providers, size_t count)
 {
     struct jsonx_build values = begin_values(req);
+    if (req->client != NULL)
+        describe_links(req, req->client, &values);
     enum az_status st = add_choices(req, authorization, providers, count, NULL, &values);
     return st == AZ_OK ? respond_page(req, 200, "choose", jsonx_built(&values), NULL) : st;
 }

@@ -141,6 +141,7 @@ consent_show_handle(struct request *req)
     if (st != AZ_OK)
         return st;
     describe_client(req, req->client, &values);
+    describe_links(req, req->client, &values);
     describe_redirect(req, authorization, &values, &form_action);
     jsonx_set(&values, "id", json_string(request_param(req, "id")));
     jsonx_set(&values, "action",

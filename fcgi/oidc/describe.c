@@ -83,6 +83,27 @@ describe_client(struct request *req, const struct client *client, struct jsonx_b
         jsonx_set(values, "client_host", json_string(uri.host));
 }
 
+/* Append a link, if the address is one that a browser opens at the host that is shown beside it. */
+static void
+append_link(struct request *req, const char *text, const char *href, struct jsonx_build *links)
+{
+    struct uri uri;
+    if (href == NULL || uri_web_fault(href) != NULL || uri_parse(req->op.mem, href, &uri) != AZ_OK
+        || uri.host == NULL || uri.userinfo != NULL)
+        return;
+    jsonx_append(links, json_pack("{s:s,s:s,s:s}", "text", text, "href", href, "host", uri.host));
+}
+
+void
+describe_links(struct request *req, const struct client *client, struct jsonx_build *values)
+{
+    struct jsonx_build links = {json_array(), false};
+    append_link(req, "Privacy policy", client->policy, &links);
+    append_link(req, "Terms of service", client->terms, &links);
+    jsonx_set(values, "links", links.value);
+    values->lost = values->lost || links.lost;
+}
+
 enum az_status
 describe_user(struct request *req, const struct session *session, struct jsonx_build *values)
 {

@@ -12,6 +12,7 @@
 #include "client/browser_secret.h"
 #include "oauth/client_auth/cimd.h"
 #include "oauth/client_auth/client_auth.h"
+#include "oidc/authorize_params.h"
 #include "oidc/choose.h"
 #include "oidc/flow_client.h"
 #include "oidc/flow_decide.h"
@@ -329,6 +330,8 @@ renew(struct flow_step *step, bool *ret_rows)
                                          step->asked->redirect_uri, true, &remembered);
     step->fresh = true;
     step->stale = false;
+    if (st == AZ_OK)
+        st = authorize_params_judge(step->req, step->asked);
     if (st == AZ_OK && had) {
         const struct consent_place place = flow_consent_place(step->req);
         memcpy(id_hash, step->session.id_hash, sizeof(id_hash));

@@ -66,10 +66,11 @@ redeem_judge_code(const struct grant_row *grant, const struct client *client,
         return verdict;
     /* The client had a secret when it asked for the code. Without it, anyone with the code could
      * use it. */
-    bool bare = client_is_public(client) && grant->code_challenge == NULL;
+    bool needs = client_is_public(client) || client->pkce_required;
+    bool bare = needs && grant->code_challenge == NULL;
     *ret_why = strcmp(grant->redirect_uri, redirect_uri) != 0
                    ? "redirect_uri differs from the authorization request"
-               : bare ? "a public client needs a code_challenge"
+               : bare ? "the client needs a code_challenge"
                : !verifier_fits(grant->code_challenge, verifier)
                    ? "code_verifier is missing or wrong, or there was no code_challenge"
                    : NULL;

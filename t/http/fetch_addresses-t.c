@@ -1,13 +1,16 @@
-/* Places for fetches: the share of one client address, the wait for a place, the pause after a
- * failed redemption, and the page that asks again (decisions.md "Half of the pool fetches"). */
+/* Places for fetches: the share of one client address, the wait for a place, the turns of the
+ * browsers of one address, and the page that asks again (decisions.md "Half of the pool fetches").
+ */
 #include "config.h"
 
 #include "http/fetch/fetch_places.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "crypto/digest.h"
 #include "env.h"
 #include "http/fetch_holders.h"
 #include "tap.h"
@@ -146,47 +149,162 @@ test_waits(TALLOC_CTX *mem)
         holder_end(holder[i]);
 }
 
-/* A failed redemption costs the address its next place for a while. */
+/* Return the hash of a browser's cookie. */
+static const unsigned char *
+browser(TALLOC_CTX *mem, const char *name)
+{
+    unsigned char *hash = talloc_array(mem, unsigned char, SHA256_OCTETS);
+    sha256(name, strlen(name), hash);
+    return hash;
+}
+
+/* A failed redemption costs the browser its next place for a while. */
 static void
 test_pause(TALLOC_CTX *mem)
 {
     struct az *az = holder_pool(mem, env_directory(mem), "web", 8);
-    struct op op = holder_op(mem, az, 1), other = holder_op(mem, az, 2);
+    struct op op = holder_op(mem, az, 1);
+    const struct fetch_turn turn = {browser(mem, "a"), "idp"}, other = {browser(mem, "b"), "idp"};
     struct fetch_place place, none = {.fd = -1};
     fetch_place_pause(&op, &none);
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_OK,
            "without a place there is nothing to pay");
     fetch_place_pause(&op, &place);
     fetch_place_drop(&place);
     int64_t began = clock_monotonic_ms();
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
-           "after a failed redemption its address gets no place (decisions.md \"Half of the pool "
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_FAULT_BUSY,
+           "after a failed redemption its browser gets no place (decisions.md \"Half of the pool "
            "fetches\")");
     ok(clock_monotonic_ms() - began < FETCH_WAIT_MS, "... and does not wait for one");
-    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &place), FETCH_OK, "... another address does");
+    is_int(fetch_place_take_turn(&op, &other, &place), FETCH_OK,
+           "... another browser of the same address has its turn");
+    fetch_place_drop(&place);
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+           "... and so has a fetch without a browser");
+    fetch_place_pause(&op, &place);
     fetch_place_drop(&place);
     op.now_ms = clock_realtime_ms() + FETCH_PAUSE_LEAST_MS;
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_OK,
            "... FETCH_PAUSE_LEAST_MS later the first does too");
     place.since -= 5000;
     fetch_place_pause(&op, &place);
     fetch_place_drop(&place);
     op.now_ms = clock_realtime_ms() + 4000;
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_FAULT_BUSY,
            "a redemption that took 5 s costs as long");
     op.now_ms = clock_realtime_ms() + 5000;
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK, "... and no longer");
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_OK, "... and no longer");
     place.since -= 10 * FETCH_PAUSE_MOST_MS;
     fetch_place_pause(&op, &place);
     fetch_place_drop(&place);
     op.now_ms = clock_realtime_ms() + FETCH_PAUSE_MOST_MS;
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
-           "FETCH_PAUSE_MOST_MS is the most");
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_OK, "FETCH_PAUSE_MOST_MS is the most");
     fetch_place_drop(&place);
     op.now_ms = clock_realtime_ms() - 60000;
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+    is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_OK,
            "a pause from before the clock was set back does not count");
     fetch_place_drop(&place);
+}
+
+/* A turn that is taken, and what comes of it. */
+struct turn_row {
+    const char *browser, *provider;
+    int address;
+    enum fetch_fault fault;
+    const char *name;
+};
+
+/* Take the turns of the rows, each in a process of its own, and give the places back. */
+static void
+take_turns(TALLOC_CTX *mem, const char *directory, const struct turn_row *rows, size_t count)
+{
+    struct fetch_place *place = talloc_array(mem, struct fetch_place, (unsigned) count);
+    struct op *op = talloc_array(mem, struct op, (unsigned) count);
+    for (size_t i = 0; i < count; i++) {
+        const struct fetch_turn turn = {browser(mem, rows[i].browser), rows[i].provider};
+        op[i] = holder_op(mem, holder_pool(mem, directory, "web", 8), rows[i].address);
+        is_int(fetch_place_take_turn(&op[i], &turn, &place[i]), rows[i].fault, "%s", rows[i].name);
+    }
+    for (size_t i = 0; i < count; i++)
+        fetch_place_drop(&place[i]);
+}
+
+/* Browsers of one address take turns, and a slow provider does not take those of another one. */
+static void
+test_turns(TALLOC_CTX *mem)
+{
+    static const struct turn_row well[] = {
+        {"a", "fast", 1, FETCH_OK,         "of 8 workers one fetches for a browser"     },
+        {"a", "fast", 1, FETCH_FAULT_BUSY, "... and no second one for the same browser" },
+        {"a", "slow", 9, FETCH_FAULT_BUSY, "... at another address and provider neither"},
+        {"b", "fast", 1, FETCH_OK,         "... but for another one of the address"     },
+        {"c", "fast", 1, FETCH_FAULT_BUSY, "... up to half of the places"               },
+        {"d", "fast", 2, FETCH_OK,         "... and another address has the rest"       },
+    };
+    static const struct turn_row slow[] = {
+        {"a", "slow", 1, FETCH_OK,         "at a provider that was slow one browser fetches"},
+        {"b", "slow", 1, FETCH_FAULT_BUSY, "... and no second one of the address"           },
+        {"c", "fast", 1, FETCH_OK,         "... but at another provider one does"           },
+        {"d", "fast", 1, FETCH_OK,         "... and a second one: the share is undiminished"},
+        {"e", "fast", 1, FETCH_FAULT_BUSY, "... and no third"                               },
+        {"f", "slow", 2, FETCH_OK,
+         "a provider is slow for the address alone whose redemption was slow"               },
+    };
+    static const struct turn_row common[] = {
+        {"a", "slow", 1, FETCH_OK,         "two addresses at slow providers"            },
+        {"b", "slow", 2, FETCH_OK,         "... take half of the places"                },
+        {"c", "slow", 3, FETCH_FAULT_BUSY, "... and a third address none"               },
+        {"d", "fast", 3, FETCH_OK,         "... the rest is for providers that are well"},
+        {"e", "fast", 1, FETCH_OK,         "... also for the addresses of the slow ones"},
+    };
+    const char *directory = env_directory(mem);
+    struct fetch_place place;
+    take_turns(mem, directory, well, sizeof(well) / sizeof(well[0]));
+    for (int address = 1; address <= 3; address++) {
+        const struct fetch_turn turn = {browser(mem, talloc_asprintf(mem, "x%d", address)), "slow"};
+        struct op op = holder_op(mem, holder_pool(mem, directory, "web", 8), address);
+        fetch_place_take_turn(&op, &turn, &place);
+        place.since -= FETCH_SLOW_MS;
+        fetch_place_pause(&op, &place);
+        fetch_place_drop(&place);
+        if (address == 1)
+            take_turns(mem, directory, slow, sizeof(slow) / sizeof(slow[0]));
+    }
+    take_turns(mem, directory, common, sizeof(common) / sizeof(common[0]));
+}
+
+/* A failure is slow from FETCH_SLOW_MS on, and for FETCH_SLOW_FOR_MS. */
+static void
+test_slow(TALLOC_CTX *mem)
+{
+    static const struct {
+        int held;
+        int64_t later;
+        enum fetch_fault fault;
+        const char *name;
+    } rows[] = {
+        {FETCH_SLOW_MS / 2, 1500,                     FETCH_OK,
+         "a provider that refuses in less than FETCH_SLOW_MS is well"                                   },
+        {FETCH_SLOW_MS,     1500,                     FETCH_FAULT_BUSY, "one that takes as long is slow"},
+        {FETCH_SLOW_MS,     FETCH_SLOW_FOR_MS - 1000, FETCH_FAULT_BUSY, "... for its time"              },
+        {FETCH_SLOW_MS,     FETCH_SLOW_FOR_MS + 1,    FETCH_OK,         "... and no longer"             },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *directory = env_directory(mem);
+        struct op op = holder_op(mem, holder_pool(mem, directory, "web", 8), 1);
+        struct op next = holder_op(mem, holder_pool(mem, directory, "web", 8), 1);
+        const struct fetch_turn a = {browser(mem, "a"), "idp"}, b = {browser(mem, "b"), "idp"};
+        struct fetch_place first, second;
+        fetch_place_take_turn(&op, &a, &first);
+        first.since -= rows[i].held;
+        fetch_place_pause(&op, &first);
+        fetch_place_drop(&first);
+        op.now_ms = next.now_ms = clock_realtime_ms() + rows[i].later;
+        fetch_place_take_turn(&op, &a, &first);
+        is_int(fetch_place_take_turn(&next, &b, &second), rows[i].fault, "%s", rows[i].name);
+        fetch_place_drop(&first);
+        fetch_place_drop(&second);
+    }
 }
 
 /* Browsers that were sent away together do not come back together. */
@@ -226,6 +344,8 @@ main(void)
     test_wait(mem);
     test_waits(mem);
     test_pause(mem);
+    test_turns(mem);
+    test_slow(mem);
     test_refresh(mem);
     talloc_free(mem);
     return done();

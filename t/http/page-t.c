@@ -13,8 +13,8 @@
 #include "tap.h"
 
 static const char *const shipped[] = {
-    "away",  "busy", "choose", "ciba", "ciba_list", "connections", "consent",    "link",
-    "error", "foot", "head",   "home", "logout",    "not_found",   "signed_out", "top"};
+    "app_link", "away", "busy", "choose", "ciba",   "ciba_list", "connections", "consent", "link",
+    "error",    "foot", "head", "home",   "logout", "not_found", "signed_out",  "top"};
 
 /* The pages among them. */
 static const char *const shown[] = {"away",        "busy",      "choose",    "ciba",  "ciba_list",

@@ -176,7 +176,7 @@ read_text(TALLOC_CTX *mem, const char *members, struct first_fault *first,
 {
     const char *text = talloc_asprintf(mem, "{%s}", members);
     json_t *object = NULL;
-    if (jsonx_parse(mem, text, strlen(text), 64, &object, NULL) != AZ_OK)
+    if (jsonx_parse(mem, text, strlen(text), 96, &object, NULL) != AZ_OK)
         return AZ_SERVER_ERROR;
     const struct managed_reading reading = {.mem = mem,
                                             .document = object,
@@ -268,6 +268,22 @@ schema_is_good(TALLOC_CTX *mem, int levels, int objects)
            == AZ_OK;
 }
 
+/* Build a schema with an object in a property of an object, and so on. */
+static bool
+properties_are_good(TALLOC_CTX *mem, int levels)
+{
+    struct managed_resource resource;
+    struct first_fault first = {.why = ""};
+    char *schema = talloc_strdup(mem, "{\"type\":\"object\"");
+    for (int i = 1; i < levels; i++)
+        schema = talloc_asprintf_append(schema, ",\"properties\":{\"a\":{\"type\":\"object\"");
+    for (int i = 1; i < levels; i++)
+        schema = talloc_asprintf_append(schema, "}}");
+    return read_text(mem, talloc_asprintf(mem, TOOLS(",\"inputSchema\":%s}"), schema), &first,
+                     &resource)
+           == AZ_OK;
+}
+
 int
 main(void)
 {
@@ -290,6 +306,8 @@ main(void)
     pinning(mem);
     ok(schema_is_good(mem, 32, 1), "limit: a schema of 32 levels (gateway-admin.md 1.5)");
     ok(!schema_is_good(mem, 33, 1), "... not of 33");
+    ok(properties_are_good(mem, 32), "... also of objects in properties");
+    ok(!properties_are_good(mem, 33), "... not of 33");
     ok(schema_is_good(mem, 1, 2000), "limit: 2000 sub-schemas");
     ok(!schema_is_good(mem, 1, 2001), "... not 2001");
     talloc_free(mem);

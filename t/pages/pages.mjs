@@ -12,7 +12,8 @@ const ADDRESS = 'https://api.example/a/very/long/path/that/no/blank/breaks/' + '
 
 const person = { subject_name: 'Ada Lovelace', idp_name: 'Example Corporation' };
 const scopes = [{ name: 'openid', text: 'See who you are' }, { name: 'notes.read', text: '' }];
-const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
+const links = [{ text: 'Privacy policy', href: 'https://assistant.example/privacy', host: 'assistant.example' }, { text: 'Terms of service', href: 'https://legal.example/terms', host: 'legal.example' }];
+const consent = { ...person, links, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
 const ciba = { ...person, client_name: 'The till', client_id: 'till', client_host: 'till.example', verified: true, binding_message: 'A-12 W4SCT', binding_words: [{ word: 'A-12' }, { word: 'W4SCT' }], scopes, resource: 'https://api.example/mcp', time_left: '4 minutes', logout_href: '/to/logout', request: '0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77', token: 'form-token', action: '/answer' };
 
 // A name and a logo of the operator. Its script, and the address that it loads, would show as faults and loads.
@@ -32,7 +33,7 @@ const cases = {
   'error 503': ['error', { status: 503, error: 'temporarily_unavailable', text: 'The service is not available' }],
   'busy': ['busy', {}],
   'choose': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', href: '/to/a' }, { name: 'Partner Network', href: '/to/b' }] }],
-  'choose, long': ['choose', { client_name: LONG, providers: [{ name: LONG, href: '/to/a' }, { name: '<b>b</b>', href: '/to/b' }] }],
+  'choose, long': ['choose', { client_name: LONG, links: [{ text: 'Privacy policy', href: '/to/p', host: LONG }], providers: [{ name: LONG, href: '/to/a' }, { name: '<b>b</b>', href: '/to/b' }] }],
   'consent': ['consent', consent],
   'consent, loopback and details': ['consent', { ...consent, loopback: true, switch_href: '/switch', details: [{ text: ADDRESS }, { text: '{}', title: ADDRESS, members: [{ name: 'actions', text: 'read, write' }, { name: LONG, text: ADDRESS }] }] }],
   'consent, private scheme, long': ['consent', { ...consent, client_name: LONG, client_host: LONG, redirect_host: LONG, private_scheme: true, resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }, { name: LONG, text: LONG }], subject_name: LONG, idp_name: LONG }],

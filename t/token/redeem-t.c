@@ -111,6 +111,12 @@ test_code(void)
            "... but not a public one's, which has no other proof (specification 5)");
     is_int(judge_code(bad, &open_owner, REDIRECT, VERIFIER, &why), REDEEM_BAD,
            "... nor with a verifier that has no challenge");
+    struct client strict = owner;
+    strict.pkce_required = true;
+    is_int(judge_code(bad, &strict, REDIRECT, NULL, &why), REDEEM_BAD,
+           "... nor that of a client which must send a challenge (oauth.md S4)");
+    is_int(judge_code(good_code(), &strict, REDIRECT, VERIFIER, &why), REDEEM_GOOD,
+           "... whose code with one is good");
     bad = good_code();
     bad.found = false;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "an unknown one");

@@ -16,10 +16,31 @@
 #include "store/gateway/resources.h"
 #include "store/gateway/resources_admin.h"
 
+/* Read on after a fault of a member, so that the answer has those of routes and tools too. The
+ * credential stays out: its secrets are not taken out of it yet. */
+static void
+managed_read_on(struct resource_reading *reading)
+{
+    struct managed_resource resource;
+    json_t *rest = reading->faulty ? jsonx_own(reading->mem, json_copy(reading->object)) : NULL;
+    if (rest == NULL)
+        return;
+    json_object_del(rest, "upstreamAuth");
+    const struct managed_reading document = {
+        .mem = reading->mem,
+        .document = rest,
+        .insecure_hosts = reading->cfg->gateway_insecure_hosts,
+        .fault = reading->fault,
+        .fault_arg = reading->fault_arg,
+    };
+    reading->lost = managed_read(&document, &resource) == AZ_SERVER_ERROR;
+}
+
 const struct resource_body managed_resource_body = {
     .fields = &managed_resource_table,
     .key = "name",
     .key_fixed = true,
+    .check = managed_read_on,
 };
 
 /* One save. */

@@ -60,12 +60,12 @@ static const char *const client_auth_methods[] = {
 /* clang-format off */
 static const struct field client_fields[] = {
     {"id",                         FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
-    {"clientId",                   FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = client_id_rule, .help = "client_id of its requests", .example = "\"shop\""},
+    {"clientId",                   FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = client_id_rule, .help = "client_id of its requests; a POST needs it, a PUT has it in its path", .example = "\"shop\""},
     {"clientName",                 FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_name", .help = "Shown to users on the consent page", .example = "\"Shop\""},
     {"clientSecret",               FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = client_secret_rule, .help = "Of a confidential client without private_key_jwt or spiffe_jwt; made by the service if it is left out, and shown this once"},
     {"clientType",                 FIELD_TEXT,      .required = true, .words = client_types, .column = "client_type", .help = "A public client cannot keep a secret", .example = "\"confidential\""},
     {"clientUri",                  FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "client_uri", .help = "Page about the client", .example = "\"https://shop.example/about\""},
-    {"logoUri",                    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "logo_uri", .help = "Picture for the consent page"},
+    {"logoUri",                    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "logo_uri", .help = "Picture of the client; kept, and shown on no page of the service"},
     {"enabled",                    FIELD_BOOLEAN,   .column = "enabled", .help = "A client that is not enabled gets no tokens, and its tokens are inactive", .example = "true"},
     {"redirectUris",               FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "redirect_uris", .help = "Where codes may be sent; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/callback\"]"},
     {"postLogoutRedirectUris",     FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "post_logout_redirect_uris", .help = "Where browsers may return after a logout; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/\"]"},
@@ -76,6 +76,7 @@ static const struct field client_fields[] = {
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope", .help = "Scopes that the client may ask for, separated by spaces; null: no limit", .example = "\"openid orders.read\""},
     {"idTokenSignedResponseAlg",   FIELD_TEXT,      .words = settings_id_token_algs, .column = "id_token_signed_response_alg", .help = "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS; null: RS256", .example = "\"RS256\""},
     {"dpopBoundAccessTokens",      FIELD_BOOLEAN,   .column = "dpop_bound", .help = "Bind every token of the client to the key of a DPoP proof (RFC 9449 5.2); a request without a proof is refused", .example = "false"},
+    {"pkceRequired",               FIELD_BOOLEAN,   .column = "pkce_required", .help = "Refuse authorization requests without a code_challenge (PKCE, RFC 7636), also of this confidential client; a public client always needs one", .example = "false"},
     {"softwareStatement",          FIELD_OBJECT, .help = "Claims of the statement that the service signs for the client"},
     {"softwareStatementJson",      FIELD_TEXT,      .max = SOFTWARE_STATEMENT_CLAIMS_MAX, .help = "The same claims as JSON text"},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .help = "The signed statement"},
@@ -327,6 +328,10 @@ client_check_statement(struct resource_reading *reading)
 static void
 client_check(struct resource_reading *reading)
 {
+    /* Not in the table: a PUT has it in its path, and the reader puts it into the object. */
+    const json_t *id = json_object_get(reading->object, "clientId");
+    if (id == NULL || json_is_null(id))
+        resource_tell(reading, "clientId", "is required");
     client_check_registration(reading);
     client_check_secret(reading);
     client_check_lists(reading);

@@ -220,7 +220,7 @@ resource_respond_created(struct request *req, const char *dto, const char *secre
     json_t *json, *shown;
     if (secret == NULL || !resource->secret->shown_once)
         return respond_json_text(req, 201, dto);
-    if (jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX + 1, &json, NULL) != AZ_OK
+    if (jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_SCHEMAS_MAX + 1, &json, NULL) != AZ_OK
         || json_object_set_new(json, resource->body->secret, shown = json_string(secret)) != 0)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "cannot read back the stored %s",
                        resource->rows->noun);
@@ -237,7 +237,7 @@ resource_warn(struct request *req, const char *dto)
     const struct admin_resource *resource = resource_of(req);
     json_t *row, *warnings;
     if (resource->warn == NULL
-        || jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX + 1, &row, NULL) != AZ_OK)
+        || jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_SCHEMAS_MAX + 1, &row, NULL) != AZ_OK)
         return;
     warnings = resource->warn(&req->op, row);
     if (json_array_size(warnings) == 0 || json_object_set(row, "warnings", warnings) != 0)

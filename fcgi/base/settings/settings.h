@@ -91,6 +91,7 @@ struct settings {
     const char **id_token_algs;     /* algorithms of ID tokens, RS256 among them; ends with NULL */
     long refresh_token_validity;    /* an unused refresh token expires, seconds */
     long refresh_reuse_window;      /* a rotated refresh token is accepted again, seconds */
+    bool pkce_required;             /* confidential clients need a code_challenge too */
     bool dpop_enabled;              /* tokens can be bound to a key (RFC 9449) */
     long dpop_iat_window;           /* iat of a proof may differ from now by this, seconds */
     bool dpop_nonce_enabled;        /* every proof needs a nonce of ours */

@@ -108,6 +108,8 @@ const struct setting settings_table[] = {
      "A refresh token expires when it is not used for this time, in seconds"},
     {"SVC_REFRESH_REUSE_WINDOW_SECONDS", NULL, SETTING_NUMBER, AT(refresh_reuse_window), "30", 0, 3600, NULL,
      "Time in seconds during which a rotated refresh token is accepted again, at most three times; 0 disables reuse"},
+    {"SVC_PKCE_REQUIRED", NULL, SETTING_BOOL, AT(pkce_required), "false", 0, 0, NULL,
+     "Demand a code_challenge (PKCE) of confidential clients at /authorize too; public clients always need one"},
     {"SVC_DPOP_ENABLED", NULL, SETTING_BOOL, AT(dpop_enabled), "true", 0, 0, NULL,
      "Bind tokens to the key of a DPoP proof (RFC 9449); if false, proofs are ignored and bound tokens are refused"},
     {"SVC_DPOP_IAT_WINDOW_SECONDS", NULL, SETTING_NUMBER, AT(dpop_iat_window), "60", 1, 3600, NULL,

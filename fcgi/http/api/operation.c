@@ -187,6 +187,7 @@ operation_body(struct api_parts *parts, const struct route *route)
         [BODY_JSON] = {"application/json", true },
         [BODY_JSON_OPTIONAL] = {"application/json", false},
         [BODY_JSON_ENVELOPE] = {"application/json", true },
+        [BODY_JSON_SCHEMAS] = {"application/json", true },
         [BODY_RAW] = {"application/json", true },
         [BODY_QUERY_FAULTS] = {NULL,               false},
         [BODY_STREAM] = {"*/*",              false},

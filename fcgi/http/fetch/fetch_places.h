@@ -1,7 +1,7 @@
 /*
  * The number of a pool's workers that may wait for other servers at a time: half of them, so that
  * slow and dead hosts never hold the rest; and half of those for one client address, so that one
- * caller never stops the sign-ins of all others.
+ * caller never stops the sign-ins of all others. Within an address browsers take turns.
  */
 #ifndef AZ_HTTP_FETCH_FETCH_PLACES_H
 #define AZ_HTTP_FETCH_FETCH_PLACES_H
@@ -20,8 +20,7 @@
 #define FETCH_WAIT_MS 100
 
 /*
- * After a failed redemption its address gets no place for as long as this one was held: against a
- * provider that does not answer, an address has a place for half of the time at most. In
+ * After a failed redemption its browser gets no place for as long as this one was held. In
  * milliseconds. At least: against a provider that is well, so that a failure costs more than the 30
  * ms that it took; a user who begins again needs longer than that. At most: the longest that
  * several requests within SVC_SAFE_HTTP_TIMEOUT_SECONDS usually take.
@@ -29,11 +28,28 @@
 #define FETCH_PAUSE_LEAST_MS 1000
 #define FETCH_PAUSE_MOST_MS 60000
 
+/*
+ * A redemption that fails after this time, in milliseconds, makes its provider a slow one for its
+ * address: ten times what a provider needs that is well. For as long as given here, the sign-ins of
+ * the address at that provider have one place of their own, and their common share is that of hosts
+ * that clients name, so that they do not keep those at other providers waiting.
+ */
+#define FETCH_SLOW_MS 300
+#define FETCH_SLOW_FOR_MS 60000
+
+/* Whose turn it is: a browser that comes back from a provider with the state of its sign-in. One
+ * browser holds one place. */
+struct fetch_turn {
+    const unsigned char *browser; /* SHA256_OCTETS of its cookie */
+    const char *provider;         /* idpId */
+};
+
 /* A place; the kernel frees it when the process ends, however it ends. */
 struct fetch_place {
-    int fd;        /* the pool's file with the locked octets; -1: no place is needed */
-    struct az *az; /* the process that holds it */
-    int64_t since; /* clock_monotonic_ms() when it was taken */
+    int fd;                 /* the pool's file with the locked octets; -1: no place is needed */
+    struct az *az;          /* the process that holds it */
+    int64_t since;          /* clock_monotonic_ms() when it was taken */
+    struct fetch_turn turn; /* whose it is; without a browser: of the address alone */
 };
 
 /* FETCH_PLACE_AUTO name; declares a place that is given back when its scope is left. */
@@ -56,19 +72,22 @@ int fetch_places_of_address(int workers, enum fetch_hosts hosts);
 int fetch_waits(int workers, enum fetch_hosts hosts);
 
 /*
- * Take a place for the client address of the operation. If none is free, wait for one, at most
- * FETCH_WAIT_MS. FETCH_FAULT_BUSY: none became free, too many wait already, or the address has to
- * pause. A process without a runtime directory (the CLI) needs no place, and a process that holds
- * one needs no other: a caller with several requests takes the place before the first, and what it
- * calls never waits or fails for want of one.
+ * Take a place for the client address of the operation, the second one for a browser's turn. If
+ * none is free, wait for one, at most FETCH_WAIT_MS. FETCH_FAULT_BUSY: none became free, too many
+ * wait already, or the browser holds one or has to pause. A process without a runtime directory
+ * (the CLI) needs no place, and a process that holds one needs no other: a caller with several
+ * requests takes the place before the first, and what it calls never waits or fails for want of
+ * one.
  */
 enum fetch_fault fetch_place_take(struct op *op, enum fetch_hosts hosts, struct fetch_place *ret);
+enum fetch_fault fetch_place_take_turn(struct op *op, const struct fetch_turn *turn,
+                                       struct fetch_place *ret);
 
 /* Give the place back. Does nothing if that was done already, or for {.fd = -1}. */
 void fetch_place_drop(struct fetch_place *place);
 
-/* Keep the next place from the client address of the operation for a while, because the redemption
- * for which it took this one has failed. Does nothing for {.fd = -1}. */
+/* Keep the next place from the browser for a while, because the redemption for which it took this
+ * one has failed; remember a provider that was slow. Does nothing for {.fd = -1}. */
 void fetch_place_pause(const struct op *op, const struct fetch_place *place);
 
 /* Return the reason why no place was taken, for the operator. */

@@ -23,7 +23,7 @@
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
 /* Room for the names of one page, with the NULL after them. */
-#define PAGE_VALUES 26
+#define PAGE_VALUES 32
 
 /* A page, and the names that its template may use besides page_common. */
 struct page_row {
@@ -38,10 +38,10 @@ static const struct page_row page_rows[] = {
      {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "error", "text",
       "request_id", "back_href", "back_place", NULL}                                     },
     {"busy",       {NULL}                                                                },
-    {"choose",     {"client_name", "providers", "providers.name", "providers.host", "providers.href", NULL}},
+    {"choose",     {"client_name", "links", "links.text", "links.href", "links.host", "providers", "providers.name", "providers.host", "providers.href", NULL}},
     {"away", {"provider", "client_name", "providers", "providers.name", "providers.host", "providers.href", "again_href", "leave_href", "leave_place", "leave_stranger", "request_id", NULL}},
     {"consent",
-     {"action", "id", "client_name", "client_id", "client_host", "verified", "redirect_host",
+     {"action", "id", "client_name", "client_id", "client_host", "verified", "links", "links.text", "links.href", "links.host", "redirect_host",
       "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
       "details.text", "details.title", "details.members", "members.name", "members.text",
       "subject_name", "idp_name", "switch_href", NULL}                                   },

@@ -24,22 +24,10 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
  * server, or NULL. Chromium blocks the redirect otherwise; any https address is allowed with it.
  * AZ_SERVER_ERROR: no templates, or not an origin.
  *
- * The values of each page, besides `site` (host of the issuer), `site_name` (SVC_PAGES_NAME, or the
- * host) and `site_logo` (true if there is a logo), which all have. A missing value counts as empty
- * or false; the templates list them too, for people who brand them. busy        none; it is sent
- * with a Refresh header, so that the browser asks again choose      client_name, providers [{name,
- * href}] consent     action, id, client_name, client_id, client_host, verified, redirect_host,
- * loopback, private_scheme, scopes [{name, text}], resource, details [{text, title,
- *               members [{name, text}]}], subject_name, idp_name, switch_href
- *   ciba        action, request, token, client_name, client_id, client_host, verified,
- *               binding_message, scopes [{name, text}], resource, details (as of consent),
- *               time_left, subject_name, idp_name, logout_href, list_href
- *   ciba_list   approved, denied, requests [{client, message, time_left, href}], subject_name,
- *               idp_name, logout_href
- *   home        issuer, discovery_href, health_href
- *   logout      action, token, client_name, subject_name
- *   not_found   request_id
- *   signed_out  client_name
+ * The names of the values are in the table of page.c, and the head of each template says what they
+ * are. `site` (host of the issuer), `site_name` (SVC_PAGES_NAME, or the host) and `site_logo` (true
+ * if there is a logo) are on every page. A missing value counts as empty or false.
+ *
  * The form of `consent` posts `id` and `decision` (allow or deny), that of `ciba` posts `request`,
  * `token` and `decision` (approve or deny), that of `logout` posts `token`.
  * Pages are sent with Referrer-Policy: no-referrer, so a form arrives with `Origin: null`.

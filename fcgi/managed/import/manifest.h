@@ -4,11 +4,12 @@
 #define AZ_MANAGED_MANIFEST_H
 
 #include "base/json/fields.h"
+#include "managed/document.h"
 #include "managed/managed.h"
 
 /* Largest manifest, in octets, and its nesting: a document, in a member of the manifest. */
 #define MANIFEST_MAX (512 * 1024)
-#define MANIFEST_DEPTH 32
+#define MANIFEST_DEPTH (MANAGED_DOCUMENT_DEPTH + 1)
 
 /* A manifest. Texts and values live as long as its document. */
 struct managed_manifest {

@@ -96,6 +96,8 @@ struct metadata {
     const char *client_name;
     const char *client_uri;
     const char *logo_uri;
+    const char *policy_uri;
+    const char *tos_uri;
     const char *auth_method;
     const char *scope;
     const char *id_token_alg;
@@ -117,6 +119,8 @@ static const struct field metadata_fields[] = {
     {"client_name",                FIELD_TEXT,      .max = CIMD_NAME_MAX, .rule = field_rule_visible, INTO(client_name)},
     {"client_uri",                 FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(client_uri)},
     {"logo_uri",                   FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(logo_uri)},
+    {"policy_uri",                 FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(policy_uri)},
+    {"tos_uri",                    FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(tos_uri)},
     {"token_endpoint_auth_method", FIELD_TEXT,      .max = CIMD_METHOD_MAX, INTO(auth_method)},
     {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, INTO(jwks)},
     {"jwks_uri",                   FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_keys_uri, INTO(jwks_uri)},
@@ -214,6 +218,8 @@ cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
     ret->name = data->client_name;
     ret->uri = data->client_uri;
     ret->logo = data->logo_uri;
+    ret->policy = data->policy_uri;
+    ret->terms = data->tos_uri;
     ret->dpop_bound = data->dpop;
     /* A scope of blanks counts as absent, as at /register: as a ceiling it would let nothing
      * through. */

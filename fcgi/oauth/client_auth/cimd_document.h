@@ -12,7 +12,7 @@
 /* Limits of ClientDto (specification 8), so that the row can be shown and stored. */
 #define CIMD_ADDRESS_MAX 256 /* characters of the client_id, all of them ASCII */
 #define CIMD_NAME_MAX 256    /* characters of client_name */
-#define CIMD_URI_MAX 512     /* characters of client_uri, logo_uri and jwks_uri */
+#define CIMD_URI_MAX 512     /* characters of client_uri and the like */
 #define CIMD_METHOD_MAX 64   /* characters of token_endpoint_auth_method */
 
 /* Most grant_types and response_types of one document, and characters of each; the IANA registry

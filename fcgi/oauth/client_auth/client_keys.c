@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/uri.h"
 #include "http/fetch/documents.h"
 #include "oauth/client_auth/cimd.h"
 #include "oauth/client_auth/issuer_keys.h"
@@ -102,6 +103,9 @@ fetch_source(const struct key_wish *wish, struct client_key_set *keys, const cha
     struct op *op = wish->op;
     struct document document;
     enum fetch_fault fault = FETCH_OK;
+    /* decisions.md "http for jwks_uri": also where SVC_SAFE_HTTP allows http. */
+    if (uri_https_fault(keys->jwks_uri) != NULL)
+        return no_keys("its jwks_uri is not an https URL", ret_why);
     enum document_kind kind =
         strcmp(wish->client->registration, "ADMIN") == 0 ? DOCUMENT_KEYS : DOCUMENT_CLIENT_KEYS;
     enum az_status st = document_get(op, kind, keys->jwks_uri, wish->not_before, fetched_keys_check,

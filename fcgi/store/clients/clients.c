@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/settings/settings.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
@@ -29,11 +30,14 @@ enum client_fetch_column {
     FETCH_CLIENT_NAME,
     FETCH_CLIENT_URI,
     FETCH_LOGO_URI,
+    FETCH_POLICY_URI,
+    FETCH_TOS_URI,
     FETCH_JWKS,
     FETCH_JWKS_URI,
     FETCH_REDIRECT_URIS,
     FETCH_GRANT_TYPES,
-    FETCH_DPOP_BOUND
+    FETCH_DPOP_BOUND,
+    FETCH_PKCE_REQUIRED
 };
 /* Keys that are not used would fill the cache. */
 #define KEYED "c.auth_method = 'private_key_jwt'"
@@ -42,10 +46,12 @@ static const struct db_stmt client_fetch_stmt = {
     "SELECT " CLIENT_COLUMNS ", c.scope, c.id_token_signed_response_alg AS id_token_alg, "
     "c.secret_sealed, c.previous_secret_sealed,"
     " extract(epoch FROM c.previous_secret_expires_at)::bigint AS previous_expires_at,"
-    " c.client_name, c.client_uri, c.logo_uri, CASE WHEN " KEYED " THEN c.jwks::text END AS jwks,"
+    " c.client_name, c.client_uri, c.logo_uri, c.policy_uri, c.tos_uri, CASE WHEN " KEYED
+    " THEN c.jwks::text END AS jwks,"
     " CASE WHEN " KEYED " THEN c.jwks_uri END AS jwks_uri,"
     " to_json(c.redirect_uris) AS redirect_uris,"
-    " to_json(c.grant_types) AS grant_types, c.dpop_bound FROM client c WHERE c.client_id = $1",
+    " to_json(c.grant_types) AS grant_types, c.dpop_bound, c.pkce_required FROM client c WHERE "
+    "c.client_id = $1",
     1};
 
 void
@@ -192,14 +198,17 @@ client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
     client->name = db_get(row, 0, FETCH_CLIENT_NAME);
     client->uri = db_get(row, 0, FETCH_CLIENT_URI);
     client->logo = db_get(row, 0, FETCH_LOGO_URI);
+    client->policy = db_get(row, 0, FETCH_POLICY_URI);
+    client->terms = db_get(row, 0, FETCH_TOS_URI);
     client->dpop_bound = db_get_bool(row, 0, FETCH_DPOP_BOUND);
+    client->pkce_required = op->az->cfg->pkce_required || db_get_bool(row, 0, FETCH_PKCE_REQUIRED);
     client->jwks = db_get(row, 0, FETCH_JWKS);
     client->jwks_uri = db_get(row, 0, FETCH_JWKS_URI);
     const char **const texts[] = {
         &client->client_id, &client->type,         &client->registration, &client->auth_method,
         &client->scope,     &client->id_token_alg, &client->software_id,  &client->software_version,
         &client->statement, &client->name,         &client->uri,          &client->logo,
-        &client->jwks,      &client->jwks_uri};
+        &client->policy,    &client->terms,        &client->jwks,         &client->jwks_uri};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (*texts[i] != NULL && (*texts[i] = talloc_strdup(entry, *texts[i])) == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a client");

@@ -33,11 +33,14 @@ struct client {
     const char *name;             /* client_name, or NULL */
     const char *uri;              /* client_uri, or NULL */
     const char *logo;             /* logo_uri, or NULL */
+    const char *policy;           /* policy_uri, or NULL */
+    const char *terms;            /* tos_uri, or NULL */
     const char *jwks;             /* registered keys as JSON text, for private_key_jwt; or NULL */
     const char *jwks_uri;         /* address of its keys, for private_key_jwt; or NULL */
     const char **redirect_uris;   /* registered; ends with NULL; never NULL itself */
     const char **grant_types;     /* registered; ends with NULL; NULL if none are registered */
     bool enabled;                 /* false: authentication fails, tokens are inactive */
+    bool pkce_required;           /* a code needs a challenge: by the row, or for all clients */
     bool dpop_bound;              /* dpop_bound_access_tokens: every token is bound to a key */
     bool has_secret;              /* secret_hash is set */
     bool has_previous;            /* previous_hash is set */

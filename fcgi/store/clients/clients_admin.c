@@ -7,7 +7,7 @@
 /* The view is of the first schema version, which lacks the last members. */
 #define CLIENTS_ADMIN_DTO                                                                          \
     "(SELECT v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\","        \
-    " c.dpop_bound AS \"dpopBoundAccessTokens\""                                                   \
+    " c.dpop_bound AS \"dpopBoundAccessTokens\", c.pkce_required AS \"pkceRequired\""                                                   \
     " FROM client_dto v JOIN client c ON c.id = v.id) d"
 
 /* clang-format off */
@@ -41,7 +41,7 @@ static const struct db_stmt clients_admin_insert_stmt = {
     "INSERT INTO client (" CLIENTS_ADMIN_COLUMNS ", client_id, registration_type, secret_sealed)"
     " SELECT " CLIENTS_ADMIN_COLUMNS ", $1, 'ADMIN', $3::bytea"
     " FROM jsonb_populate_record(NULL::client,"
-    "  " CLIENTS_ADMIN_EMPTY " || '{\"enabled\": true, \"dpop_bound\": false}' || $2::jsonb)"
+    "  " CLIENTS_ADMIN_EMPTY " || '{\"enabled\": true, \"dpop_bound\": false, \"pkce_required\": false}' || $2::jsonb)"
     " WHERE NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)"
     " ON CONFLICT (client_id) DO NOTHING RETURNING id", 3};
 static const struct db_stmt clients_admin_replace_stmt = {
@@ -56,7 +56,8 @@ static const struct db_stmt clients_admin_replace_stmt = {
     "   THEN c.previous_secret_expires_at END"
     " FROM jsonb_populate_record(NULL::client,"
     "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled, 'scope', c.scope,"
-    "   'id_token_signed_response_alg', c.id_token_signed_response_alg, 'dpop_bound', c.dpop_bound) || $2::jsonb"
+    "   'id_token_signed_response_alg', c.id_token_signed_response_alg, 'dpop_bound', c.dpop_bound,"
+    "   'pkce_required', c.pkce_required) || $2::jsonb"
     "  || CASE WHEN c.registration_type = 'STATEMENT' THEN jsonb_build_object("
     "   'software_statement', c.software_statement,"
     "   'software_statement_json', c.software_statement_json) ELSE '{}' END))"

@@ -13,16 +13,18 @@
 #define CLIENTS_ADMIN_COLUMNS                                                                      \
     "client_name, client_type, client_uri, logo_uri, enabled, redirect_uris,"                      \
     " post_logout_redirect_uris, jwks, jwks_uri, auth_method, software_statement,"                 \
-    " software_statement_json, issued_statement, scope, id_token_signed_response_alg, dpop_bound"
+    " software_statement_json, issued_statement, scope, id_token_signed_response_alg, dpop_bound," \
+    " pkce_required"
 
 /*
  * ClientDto, keyed by clientId.
  *
  * An insert makes an ADMIN client; it is refused when a client or a subject has the name, because
  * tokens of the two would look alike. A replace keeps `enabled`, the scope, the algorithm of ID
- * tokens, dpopBoundAccessTokens and the secret when they are not given, always keeps the statement
- * that a client registered with, and drops the secret of a client that is public afterwards, or has
- * keys in its place. Tokens of a deleted client name a row that is gone, so they are inactive.
+ * tokens, dpopBoundAccessTokens, pkceRequired and the secret when they are not given, always keeps
+ * the statement that a client registered with, and drops the secret of a client that is public
+ * afterwards, or has keys in its place. Tokens of a deleted client name a row that is gone, so they
+ * are inactive.
  */
 extern const struct json_rows clients_admin_rows;
 

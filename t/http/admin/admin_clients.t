@@ -58,6 +58,17 @@ admin_error(
     error   => 'conflict',
     members => { error_description => q{clientId 'ann' is already in use} } );
 
+admin_error(
+    $stack->admin( POST => '/admin/api/clients', json => { clientType => 'public', @$_ } ), 400,
+    'POST: clientId is required',                                                           fields => ['clientId']
+) for [], [ clientId => undef ];
+admin_ok(
+    $stack->admin(
+        PUT => '/admin/api/clients/own', json => { clientType => 'confidential', enabled => JSON::PP::true } ),
+    200,
+    { clientId => 'own' },
+    'PUT: clientId is that of the path' );
+
 # dpopBoundAccessTokens (RFC 9449 5.2): bound, a token request without a proof is refused.
 is( fetch('own')->member('dpopBoundAccessTokens'), JSON::PP::false, 'GET: tokens need no DPoP proof at first' );
 admin_ok(

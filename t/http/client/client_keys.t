@@ -139,6 +139,22 @@ refused( 'nobody', $first, '.', 'a host that does not exist' );
 $stack->make_client( 'plain', \%cc, %keyed, jwksUri => 'https://app.example/keys' );
 $stack->sql("UPDATE client SET jwks_uri = 'http://app.example/keys' WHERE client_id = 'plain'");
 refused( 'plain', $first, 'not an https URL', 'an http address, however it came into the row' );
+
+# http for jwks_uri (decisions.md "http for jwks_uri"): refused with private_key_jwt, also for the hosts of SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS.
+my $open = Authz::Peer->start( host => '127.0.0.1' );
+$open->set( '/keys' => { body => Authz::Jwt::set($first) } );
+my $http_keys = $open->url('/keys') =~ s/\Ahttps/http/r;
+$stack->sql("UPDATE client SET jwks_uri = '$http_keys' WHERE client_id = 'plain'");
+refused( 'plain', $first, 'not an https URL', 'one of a host that SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS names' );
+is( $stack->admin(
+        POST => '/admin/api/clients',
+        json => { clientId => 'open', clientType => 'confidential', enabled => JSON::PP::true(), %$_ } )->status,
+    $_->{tokenEndpointAuthMethod} eq 'private_key_jwt' ? 400 : 201,
+    "... $_->{tokenEndpointAuthMethod} with it at the admin API (oauth.md S12)" )
+  for { %keyed, jwksUri => $http_keys }
+, { tokenEndpointAuthMethod => 'client_secret_basic', jwksUri => $http_keys };
+is( register( jwks_uri => $http_keys, token_endpoint_auth_method => 'client_secret_basic' )->status,
+    201, '... and a registration with a secret may name it' );
 $peer->set( '/keys' => { status => 500, body => {} } );
 age(3601);
 forget();
@@ -180,10 +196,12 @@ refused( $id, $second, 'no key', 'one by another key' );
 oauth_error( $stack->token( $id, 'x' x 20 ),    401, 'invalid_client',          '... and a secret' );
 oauth_error( register( %method, @{ $_->[0] } ), 400, 'invalid_client_metadata', "register: $_->[1] is refused" )
   for [ [], 'no keys' ], [ [ jwks => { keys => [] } ], 'an empty set' ],
-  [ [ jwks     => Authz::Jwt::set($first), jwks_uri => 'https://app.example/k' ], 'keys in two places' ],
+  [ [ jwks => Authz::Jwt::set($first), jwks_uri => 'https://app.example/k' ], 'keys in two places' ],
   [ [ jwks_uri => 'http://app.example/k' ], 'an http jwks_uri (specification 4.7)' ],
-  [ [ jwks     => { keys => [ { %{ $first->jwk }, d => 'AAAA' } ] } ],  'a private key' ],
-  [ [ jwks     => { keys => [ { %{ $first->jwk }, use => 'enc' } ] } ], 'a key for encryption alone' ];
+  [ [ jwks_uri => 'http://localhost/k' ],
+    'one of a host in SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS (decisions.md "http for jwks_uri")' ],
+  [ [ jwks => { keys => [ { %{ $first->jwk }, d   => 'AAAA' } ] } ], 'a private key' ],
+  [ [ jwks => { keys => [ { %{ $first->jwk }, use => 'enc' } ] } ],  'a key for encryption alone' ];
 $made = register( %method, jwks_uri => serve( '/own', $second ) );
 is( $made->status, 201, 'register: private_key_jwt with a jwks_uri' );
 $id = $made->member('client_id');

@@ -264,4 +264,49 @@ like(
     sql(q{SELECT string_agg(request_summary::text, ' ') FROM audit_log WHERE operation = 'updateManagedResource'}),
     qr/"name": *"kept"/, 'audit rows name the resource' );
 
+# ---- schemas of tools, and all faults in one answer (gateway-admin.md 1.5)
+
+# A schema of so many levels: an object in a property of an object, and so on.
+sub nested {
+    my ($levels) = @_;
+    my $schema   = { type => 'object' };
+    $schema = { type => 'object', properties => { a => $schema } } for 2 .. $levels;
+    return $schema;
+}
+my %route = ( id => 'r', methods => ['GET'], path => '/r' );
+
+sub with_schema {
+    my ( $name, $member, $schema ) = @_;
+    return create( $name, routes => [ {%route} ], tools => [ { name => 't', route => 'r', $member => $schema } ] );
+}
+for my $member (qw(inputSchema outputSchema)) {
+    my $deep = with_schema( lc "deep-$member", $member, nested(32) );
+    is( $deep->status, 201, "POST: $member of 32 levels" ) or diag $deep->text;
+    is_deeply( fetch( lc "deep-$member" )->json->{tools}[0]{$member}, nested(32), '... and it is kept' );
+    admin_error(
+        with_schema( 'deeper', $member, nested($_) ), 400, "POST: $member of $_ levels is refused",
+        fields => ["tools[0].$member"] ) for 33, 45;
+}
+is( put( 'deep-inputschema', fetch('deep-inputschema')->json )->status, 200, 'PUT: what a GET showed is accepted' );
+is( with_schema( 'deepest', inputSchema => nested(200) )->status, 400, 'POST: a schema of 200 levels is refused' );
+admin_error(
+    create(
+        'faulty',
+        displayName => undef, upstreamUrl => 'ftp://api.example', surplus => 1, defaultScope => 'a b',
+        routes      => [
+            { %route, methods => ['FETCH'] }, {%route}, { %route, id => 's', path => 'x', retry => { attempts => 99 } }
+        ],
+        tools => [ { name => 't', route => 'r', inputSchema => { type => 'array' } }, { name => 'u', route => 'none' } ]
+    ),
+    400,
+    'POST: all faults of a document are told at once',
+    fields => [
+        qw(defaultScope displayName surplus upstreamUrl),
+        'routes[0].methods[0]', 'routes[1].id', 'routes[2].retry.attempts', 'tools[0].inputSchema', 'tools[1].route' ]
+);
+admin_error(
+    $stack->admin( POST => $path, json => { %rest, routes => [ { %route, path => 'x' } ] } ), 400,
+    '... also without a name', fields => [ 'name', 'routes[0].path' ] );
+is( fetch('faulty')->status, 404, '... and nothing is stored' );
+
 done_testing;

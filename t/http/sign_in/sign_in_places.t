@@ -121,13 +121,14 @@ has_code( $eve_fast->get($eve_way), '... and so is the share of the address' );
 my $dan = '127.0.7.20';
 my ( $good, $good_way ) = half_way( fast => $dan );
 my ( $bad,  $bad_way )  = half_way( fast => $dan );
-my ( $else, $else_way ) = half_way( fast => '127.0.7.21' );
 like(
     $bad->get( $bad_way =~ s/([?&])code=[^&]+/$1code=x/r )->header('Location') // '',
     qr/error=/, 'a redemption fails' );
-is_away( $good->get($good_way), '... which costs its address the next place for a while' );
-has_code( $else->get($else_way), '... and no other address' );
-my @hop = $good->follow( $good_way, stop => qr{\A\Q$back\E} );
+$bad->follow( authorize('fast'), stop => qr{/authorize/callback/} );
+$bad_way = $bad->url;
+is_away( $bad->get($bad_way), '... which costs its browser the next place for a while' );
+has_code( $good->get($good_way), '... and no other browser of the address' );
+my @hop = $bad->follow( $bad_way, stop => qr{\A\Q$back\E} );
 has_code( $hop[-1], '... then the sign-in goes on by itself' );
 cmp_ok( scalar @hop, '>', 1, '... from the page that asks again' );
 

@@ -375,6 +375,15 @@ exchanged( \@gate, own( scope => 'orders.read' ) );
 is_deeply(
     [ map { $_->{resource_id} } @{ asked()->{delegation} // [] } ], [$thing],
     'policy sees what was delegated to the acting client' );
+my $other = $stack->sql(q{SELECT id FROM client WHERE client_id = 'web'}) =~ s/\n\z//r;
+$stack->sql(
+        'INSERT INTO delegation (id, grantor_client, grantor_subject, grantee_client, resource, scopes, created_at)'
+      . " SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $other, 'web', $id, '$thing', '{}', now()"
+      . ' FROM generate_series(1, 60) n' );
+exchanged( \@gate, own( scope => 'orders.read' ) );
+my %seen;
+$seen{ $_->{grantor}{client_id} }++ for @{ asked()->{delegation} // [] };
+is_deeply( \%seen, { owner => 1, web => 49 }, '... also beside 60 of another owner (policy.md 6.5)' );
 
 # ---- discovery
 

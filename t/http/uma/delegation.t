@@ -300,13 +300,24 @@ my $flood =
   . " SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $key{photo}, 'photo', $key{agent}, '%s', '{}', now()"
   . ' FROM generate_series(1, 60) n';
 $stack->sql( sprintf $flood, register( $photo, 'see' ) );
-is( scalar( seen($agent) ), 50, 'policy sees the 50 oldest to a client' );
+@got = seen($agent);
+is( scalar @got, 50, 'policy sees 50 to a client' );
+is( ids( grep { $_->{grantor}{client_id} eq 'drive' } @got ), join( ' ', sort $first, $text_id ),
+    '... and owners take turns: 60 older ones of one owner hide none of another (policy.md 6.5)' );
+is( scalar( grep { $_->{grantor}{client_id} eq 'photo' } @got ), 48, '... and the rest of the places is used' );
 oauth_ok(
     use_of( $agent, scopes => ['view'] ), { active => true, scope => 'orders.read' },
     '... and however many other owners make, the one that a resource server states counts (policy.md 6.5)' );
 denied(
     use_of( $agent, resource_id => 'x' ), 'delegation_missing',
     'control delegation: a stated resource_id that is no id' );
+$stack->sql(q{UPDATE delegation SET grantee_client = NULL, grantee_subject = 'bob' WHERE grantor_subject = 'photo'});
+@got = seen($by_bob);
+is( scalar @got,                                              50,      'policy sees 50 to a person' );
+is( ids( grep { $_->{grantor}{client_id} eq 'drive' } @got ), $to_bob, '... and owners take turns there too' );
+@got = seen( of_person( \@agent, 'bob', 'orders.read' ) );
+is( ids( grep { $_->{grantor}{client_id} eq 'drive' } @got ), join( ' ', sort $first, $text_id, $to_bob ),
+    '... and for a token of both' );
 $stack->sql(q{DELETE FROM delegation WHERE grantor_subject = 'photo'});
 my $by_alice = delegate( $alice, %to_agent, resource_id => $hers, scopes => ['read'] );
 my %stated   = ( resource_id => $hers, scopes => ['read'] );
