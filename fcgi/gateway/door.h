@@ -1,5 +1,5 @@
-/* The door of the gateway: who may call it (gateway-admin.md 1.2 to 1.4), what policy says to a
- * request, and the answers to those who may not. */
+/* The door of the gateway: the check of a caller's token (gateway-admin.md 1.2 to 1.4), the
+ * question to policy about a request, and the answers to refused callers. */
 #ifndef AZ_GATEWAY_DOOR_H
 #define AZ_GATEWAY_DOOR_H
 
@@ -45,8 +45,8 @@ struct gateway_target gateway_target_of(const struct managed_resource *resource,
                                         const bool *linked);
 
 /*
- * Ask policy about one request of a visitor until a revision decides that may, and note question
- * and answer in the audit row. The caller fills resource, action, arguments, always and
+ * Ask policy about one request, again if the revision that answered may not decide, and note
+ * question and answer in the audit row. The caller fills resource, action, arguments, always and
  * obligations, and mcp_version and mcp_method of the holder; the rest of the holder is set here.
  * AZ_OK with an answer, allow or deny. AZ_POLICY_UNAVAILABLE: there is no valid answer.
  */

@@ -58,7 +58,7 @@ fill_holder(const struct request *req, const struct own_token *token, struct gat
     holder->baseline = token->baseline;
 }
 
-/* A question with the places of its answer. */
+/* A question, and the variables that get its answer. */
 struct one_asked {
     const struct gateway_question *question;
     struct gateway_decision *decision;
@@ -83,7 +83,8 @@ ask_tools(struct op *op, void *arg, struct verdict *ret)
     return gateway_tools_ask(op, asked->question, asked->verdicts, ret);
 }
 
-/* Ask until a revision decides that may, as AuthZEN does, and note the verdict. */
+/* Ask policy, again if the revision that answered may not decide (as AuthZEN does), and note the
+ * verdict. */
 static enum az_status
 ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg)
 {
@@ -285,15 +286,16 @@ static const char *
 step_up_scopes(struct request *req, const struct gateway_visit *visit,
                const struct gateway_action *action)
 {
-    json_t *wanted = jsonx_own(req->op.mem, json_array()), *scope;
+    struct jsonx_build wanted = {jsonx_own(req->op.mem, json_array()), false};
+    json_t *scope;
     size_t i;
     if (strcmp(action->kind, "tool") == 0)
         json_array_foreach (visit->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
-                json_array_append(wanted, scope);
-    if (json_array_extend(wanted, action->scopes) != 0)
+                jsonx_append(&wanted, json_incref(scope));
+    if (jsonx_built(&wanted) == NULL || json_array_extend(wanted.value, action->scopes) != 0)
         return NULL;
-    return words_join(req->op.mem, words_array_once(req->op.mem, wanted));
+    return words_join(req->op.mem, words_array_once(req->op.mem, wanted.value));
 }
 
 enum az_status

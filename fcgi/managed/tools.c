@@ -77,8 +77,8 @@ schema_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* ---- the members of a tool */
 
-/* Return the fault of a name at an upstream: MCP has letters, digits and _-./, and others that
- * cannot be seen would be shown to people who approve them. */
+/* Return the fault of a name at an upstream: MCP allows letters, digits and _-./, and a name with
+ * invisible characters would mislead the people who approve it. */
 static const char *
 tool_name_rule(TALLOC_CTX *mem, const json_t *value)
 {
@@ -245,7 +245,7 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
     tool->served = managed_tool_is_served(reader->resource, tool);
 }
 
-/* Two names that are one to clients: a call could reach the other tool. */
+/* Refuse two names that are equal to clients: a call could reach the wrong tool. */
 static void
 check_names(struct reader *reader, const struct managed_tool *tool, size_t count)
 {

@@ -13,7 +13,7 @@
 /* Octets of a pin in a document, and what stands around a tool. */
 #define PIN_OCTETS 300
 
-/* The work of one merge. */
+/* The state of one merge. */
 struct merge {
     TALLOC_CTX *mem;
     const char *now;

@@ -20,7 +20,7 @@
 /* Stored tools of one resource, with those that the upstream no longer has. */
 #define TOOL_PINS_MAX 1000
 
-/* Octets of all of them; the rest of a document is for what the operator writes. */
+/* Most octets of these tools together; the rest of a document is for the operator's part. */
 #define TOOL_PINS_OCTETS_MAX (MANAGED_DOCUMENT_MAX - (128 << 10))
 
 /* What a resource has before a sync. */

@@ -16,8 +16,8 @@
 #include "managed/auth.h"
 #include "store/gateway/resources.h"
 
-/* Parameters of a query. Each is part of the question to policy, and no API that was seen has half
- * as many. */
+/* Most parameters of a query. Each is part of the question to policy, and known APIs have less than
+ * half as many. */
 #define QUERY_PARAMS_MAX 64
 
 /* Looks at a streamed answer in a row that may fail, because the database or the engine does not
@@ -43,8 +43,8 @@ note_summary(struct proxied *proxied)
         jsonx_set(&summary, "ms", json_integer((json_int_t) answer->took_ms));
         if (answer->masked)
             jsonx_set(&summary, "credential_masked", json_true());
-        /* A stream of unknown length is measured only after the row: the log line has its octets.
-         */
+        /* The audit row is written before a stream of unknown length is measured: the log line has
+         * its octets. */
         if (proxied->transfer == NULL || answer->announced >= 0)
             jsonx_set(&summary, "octets", json_integer((json_int_t) octets));
     }
@@ -91,9 +91,9 @@ choose_route(struct proxied *proxied)
 /* ---- policy */
 
 /*
- * Add a parameter: a text by name, or an array of texts for a name that may come several times. Of
- * another one that does, some servers take the first value, some the last and some both, so a rule
- * could compare what the upstream does not take.
+ * Add a parameter: a text by name, or an array of texts for a name that may be repeated. Any other
+ * repeated parameter is refused: some servers take its first value, some the last and some both, so
+ * a rule could compare a value that the upstream does not use.
  */
 static enum az_status
 add_argument(struct proxied *proxied, json_t *object, const char *name, const char *value)
@@ -118,7 +118,8 @@ add_argument(struct proxied *proxied, json_t *object, const char *name, const ch
 
 /*
  * Collect the parameters of the query as policy sees them. Policy must see all that the upstream
- * gets: a parameter that cannot be shown to it, or one too many, would pass a rule that forbids it.
+ * gets: a parameter that cannot be shown to it, or is beyond the limit, could evade a rule that
+ * forbids it.
  */
 static enum az_status
 query_arguments(struct proxied *proxied, json_t **ret)
@@ -255,8 +256,8 @@ proxy_ask(struct proxied *proxied)
 
 /* ---- the request */
 
-/* Read from the caller. While the web server has sent nothing, one octet is waited for (accept.c);
- * take what came with it too, or every record would become two. */
+/* Read from the caller. The wait is for one octet (accept.c); take the octets that came with it
+ * too, or every record would become two. */
 static long
 read_caller(void *arg, void *buffer, size_t size)
 {
@@ -303,8 +304,9 @@ open_body(struct proxied *proxied)
     return st;
 }
 
-/* A part of a body can be just the value that policy wants hidden, without its name, or a piece of a
- * credential that the upstream repeats, which is not recognised then. An empty value is not sent. */
+/* A part of a body can be just the value that policy wants hidden, without its name, or a piece of
+ * a credential that the upstream repeats, which is not recognised then. An empty value is not sent.
+ */
 static void
 proxy_ask_for_all(struct proxied *proxied)
 {

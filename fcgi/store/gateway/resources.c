@@ -87,7 +87,7 @@ resource_forget(struct op *op, struct managed_memory *memory, size_t i)
     memory->item[i] = memory->item[--memory->count];
 }
 
-/* Keep a resource in place of its earlier version; without room, of the first one. */
+/* Keep a resource in place of its earlier version or, if there is no room, of the first entry. */
 static void
 remember(struct op *op, struct remembered *fresh)
 {
@@ -135,7 +135,7 @@ column_json(TALLOC_CTX *mem, const PGresult *result, int row, int column)
     return value;
 }
 
-/* Tell the operator why a stored document does not work. */
+/* Log why a stored document cannot be used. */
 static void
 tell_broken(void *arg, const char *path, const char *why)
 {
@@ -143,7 +143,7 @@ tell_broken(void *arg, const char *path, const char *why)
              why);
 }
 
-/* Parse a document into an entry. One that this program cannot read is in error. */
+/* Parse a document into an entry. One that this program cannot read has status MANAGED_ERROR. */
 static enum az_status
 parse_row(struct op *op, const PGresult *result, int row, struct remembered *entry)
 {
@@ -191,7 +191,7 @@ resource_read_entry(struct op *op, const PGresult *result, int row, struct remem
     return AZ_OK;
 }
 
-/* Return a copy with the status of the row: that changes without the version. */
+/* Return a copy with the status of the row, which changes without the version. */
 static enum az_status
 current_copy(struct op *op, const PGresult *result, int row, const struct remembered *entry,
              const struct managed_resource **ret)
@@ -244,7 +244,7 @@ resource_take(struct op *op, struct db_step *step, const struct managed_resource
         st = take_row(op, step->result, 0, &resource);
     if (st != AZ_OK)
         return st;
-    /* It was forgotten between the two calls. */
+    /* The entry was removed between the two calls. */
     if (resource == NULL && PQntuples(step->result) > 0)
         return resource_find(op, db_get(step->result, 0, FIND_NAME), ret);
     *ret = resource;
@@ -280,7 +280,7 @@ resources_list(struct op *op, struct managed_resources *ret)
     for (int row = 0; row < rows && st == AZ_OK; row++) {
         const struct managed_resource *resource = NULL;
         st = take_row(op, result, row, &resource);
-        /* More are enabled than a process remembers. */
+        /* More resources are enabled than a process remembers. */
         if (st == AZ_OK && resource == NULL)
             st = resource_find(op, db_get(result, row, FIND_NAME), &resource);
         if (st == AZ_OK && resource != NULL)
