@@ -209,7 +209,6 @@ exchange(struct exchange *it, const struct peer_way *way)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a message to an upstream");
     build_peer_call(it, &envelope, &call);
     it->way = way;
-    TALLOC_FREE(it->reply->mem); /* of a message before */
     it->st = AZ_OK;
     it->answered = false;
     it->questions = it->told = 0;
