@@ -289,13 +289,16 @@ static const struct field evaluation_fields[] = {
     {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},
     {"createdAt",   FIELD_TEXT,    .help = "Replay: the time of the stored decision"},
     {"before",      FIELD_ANY,     .help = "Replay: the stored decision"},
-    {"after",       FIELD_ANY,     .help = "Replay: the decision by today's policy"},
-    {"changed",     FIELD_BOOLEAN, .help = "Replay: the two differ"},
+    {"comparable",  FIELD_BOOLEAN, .help = "Replay: the whole input was stored, so that it was evaluated again"},
+    {"notComparable", FIELD_TEXT,  .help = "Replay that is not comparable: why, and what to do"},
+    {"notStored",   FIELD_TEXT_LIST, .help = "Replay that is not comparable: JSON Pointers of the values that were not stored"},
+    {"after",       FIELD_ANY,     .help = "Replay that is comparable: the decision by today's policy"},
+    {"changed",     FIELD_BOOLEAN, .help = "Replay that is comparable: the two differ"},
     {"changes",     FIELD_ARRAY,   .help = "Replay: how they differ"},
     {"undefined",   FIELD_BOOLEAN, .help = "The path has no value for this input"},
     {"explanation", FIELD_ANY, .help = "Trace, if explain asks for it"},
     {"metrics",     FIELD_ANY, .help = "Times of the engine, in nanoseconds"},
-    {"revision",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Revision of the policy that answered", .example = "\"0123456789abcdef0123456789abcdef\""},
+    {"revision",    FIELD_TEXT,    .may_be_empty = true, .help = "Revision of the policy that answered", .example = "\"0123456789abcdef0123456789abcdef\""},
 };
 const struct field_table answer_evaluation = ANSWER("PolicyEvaluation", evaluation_fields);
 
