@@ -320,6 +320,7 @@ static const struct field deploy_fields[] = {
     {"dataUnchanged",  FIELD_INTEGER, .required = true, .example = "0"},
     {"dataDeleted",    FIELD_INTEGER, .required = true, .example = "0"},
     {"dataProtected",  FIELD_INTEGER, .required = true, .help = "Kept, because they are shipped", .example = "0"},
+    {"warnings",       FIELD_TEXT_LIST, .help = "Rules of the bundle that decide nothing: a package, hook, type or action that is not read"},
 };
 const struct field_table answer_deploy = ANSWER("PolicyBundleDeployResult", deploy_fields);
 

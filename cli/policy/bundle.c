@@ -14,6 +14,7 @@
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
+#include "policy/save/rule_warnings.h"
 
 /* clang-format off */
 const struct cli_option bundle_deploy_options[] = {
@@ -142,6 +143,16 @@ print_result(const struct cli *cli, const json_t *result)
     printf("%s %s\n", result_text(result, "revision"), activation);
 }
 
+static void
+bundle_print_warnings(const struct cli *cli, const struct save_outcome *save)
+{
+    const char *rules = rule_warnings_text(cli->mem, save->warnings);
+    if (save->plan_warning != NULL)
+        output_error("%s: warning: %s", cli->path, save->plan_warning);
+    if (rules != NULL)
+        output_error("%s: warning: %s", cli->path, rules);
+}
+
 int
 bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,
               const struct refusal_source *source, const char *mode)
@@ -150,8 +161,7 @@ bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *re
         return refusal_print(cli, st, result, source);
     if (result->warning != NULL)
         output_error("%s: warning: %s", cli->path, result->warning);
-    if (result->save.plan_warning != NULL)
-        output_error("%s: warning: %s", cli->path, result->save.plan_warning);
+    bundle_print_warnings(cli, &result->save);
     print_result(cli, deploy_result_json(cli->mem, result, mode));
     return CLI_OK;
 }
@@ -219,8 +229,7 @@ bundle_print_revision(const struct cli *cli, const char *revision, const char *a
 void
 bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t *what)
 {
-    if (save->plan_warning != NULL)
-        output_error("%s: warning: %s", cli->path, save->plan_warning);
+    bundle_print_warnings(cli, save);
     bundle_print_revision(cli, save->revision, save_activation_word(save->activation),
                           strcmp(save->etag, save->previous_etag) == 0, what);
 }
