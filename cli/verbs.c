@@ -171,12 +171,18 @@ const struct cli_verb cli_verbs[] = {
      "Add rights to the binding of a client and publish the change",
      "The binding is the member clients.CLIENT of the data row svc.entitlements.bindings; rights that it has stay. "
      "Several of these at once lose nothing. Prints the revision of the bundle and its state, like `policy data set`."},
-    {"idp create", "IDP", 1, 1, idp_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+    {"idp create", "IDP", 1, 1, idp_create_options, cli_needs_all, CLI_ANYWHERE, false, idp_create_run,
      "Create an identity provider and print it",
-     "IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
+     "A provider whose issuer cannot be used is disabled, unless --enable says otherwise, and a warning says why. `home` says "
+     "whether its people keep their sub as their name. IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
      "service at the provider is the member clientSecret of --file, because other users of the host can read a command line."},
     {"idp delete", "IDP", 1, 1, idp_delete_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Delete an identity provider", NULL},
+    {"idp home", "[IDP]", 0, 1, idp_home_options, cli_needs_all, CLI_ANYWHERE, false, idp_home_run,
+     "Show the home issuer, or make that of a provider the home issuer",
+     "People of the home issuer keep their sub as their name (alice); those of other providers are IDP|SUB. The first sign-in "
+     "stores the issuer of the oldest enabled provider, and the deletion of a provider changes nothing. A change renames nobody: "
+     "new people of IDP get their sub, so that rules, rows and delegations that name a sub hold for them."},
     {"idp list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "List the identity providers", NULL},
     {"idp show", "IDP", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,

@@ -36,6 +36,7 @@ extern const struct field_table answer_consent;                /* a remembered c
 extern const struct field_table answer_connection;             /* an account at an upstream */
 extern const struct field_table answer_session;                /* a browser session */
 extern const struct field_table answer_control;                /* specification 4.12 */
+extern const struct field_table answer_home_issuer;            /* whose people keep their sub */
 extern const struct field_table answer_evaluation;             /* of try-it, and of a replay */
 extern const struct field_table answer_deploy;                 /* specification 2.6 */
 extern const struct field_table answer_bundle;                 /* BundleAuditLogDto, the same */

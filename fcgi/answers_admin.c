@@ -284,6 +284,14 @@ static const struct field control_fields[] = {
 };
 const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
 
+static const struct field home_issuer_fields[] = {
+    {"issuer",       FIELD_TEXT,      .help = "The home issuer; absent: there is none", .example = "\"https://login.example\""},
+    {"idpId",        FIELD_TEXT,      .help = "Its provider; absent: none has this issuer"},
+    {"source",       FIELD_TEXT,      .required = true, .help = "What decides: setting (SVC_SUBJECT_HOME_ISSUER), stored (by the first sign-in or a PUT), oldest (the oldest enabled provider, as long as none is stored) or none", .example = "\"stored\""},
+    {"consequences", FIELD_TEXT_LIST, .help = "Of a PUT: what follows from the change"},
+};
+const struct field_table answer_home_issuer = ANSWER("HomeIssuerAnswer", home_issuer_fields);
+
 static const struct field evaluation_fields[] = {
     {"result",      FIELD_ANY,     .help = "Answer of the engine to the input", .example = "{\"allow\": true}"},
     {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},

@@ -20,6 +20,7 @@
 #include "admin/people/client_dto.h"
 #include "admin/people/clients.h"
 #include "admin/people/consents.h"
+#include "admin/people/home_issuer.h"
 #include "admin/people/identity_provider_dto.h"
 #include "admin/people/identity_providers.h"
 #include "admin/people/tokens.h"
@@ -224,6 +225,8 @@ const struct route routes[] = {
     {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Create an identity provider"), ANSWERS(GIVES(201, identity_provider_table, "The identity provider"))},
     {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource), ABOUT("Show an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider"))},
     {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Replace an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider as stored"))},
+    {GET("/admin/api/home-issuer", "getHomeIssuer", home_issuer_get_handle), ADMIN, ABOUT("Show the issuer whose people keep their sub as their name"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer"))},
+    {PUT("/admin/api/home-issuer", "setHomeIssuer", home_issuer_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(home_issuer_table), ABOUT("Make the issuer of a provider the home issuer"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer, and what follows"))},
     {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource), ABOUT("Delete an identity provider"), ANSWERS(GIVES_NOTHING(204, "The identity provider is deleted"))},
 
     {GET("/admin/api/managed-resources", "listManagedResources", resource_list_handle), ADMIN, OF(managed_resources_resource), ABOUT("List the managed resources"), ANSWERS(GIVES_LIST(managed_resource_table, "The managed resources, without their secrets"))},

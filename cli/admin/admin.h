@@ -60,6 +60,12 @@ bool admin_fill(struct cli *cli, const struct admin_member *members, json_t *bod
 size_t admin_query(const struct cli *cli, const struct admin_member *members,
                    struct query_pair pairs[ADMIN_MEMBERS_MAX]);
 
+/* Run the request of a verb that is one; returns the exit status. */
+int admin_ask(struct cli *cli, struct answer *ret);
+
+/* Print the answer of such a verb. */
+int admin_show(const struct cli *cli, const struct answer *answer);
+
 /* Add the words of each list (an object of lists) to the lists of a binding, or remove them. An
  * empty list goes. True if the binding changed. */
 bool entitle_change(json_t *binding, const json_t *words, bool remove);

@@ -111,6 +111,11 @@ static const struct output_column client_columns[] = {
 
 const struct cli_option idp_create_options[] = {IDP_OPTIONS};
 const struct cli_option idp_update_options[] = {IDP_OPTIONS};
+/* A change can be changed back, so it is no CLI_YES; the verb asks itself, with what follows. */
+const struct cli_option idp_home_options[] = {
+    {"yes", 'y', NULL, AT(defaults), false, "Do not ask before a change"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
 const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 
 static const struct admin_member idp_members[] = {
