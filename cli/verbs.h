@@ -58,6 +58,8 @@ int admin_key_mint_run(struct cli *cli);
 int admin_key_revoke_run(struct cli *cli);
 int admin_run(struct cli *cli);
 int audit_export_run(struct cli *cli);
+int audit_replay_run(struct cli *cli);
+int audit_show_run(struct cli *cli);
 int audit_tail_run(struct cli *cli);
 int bundle_deploy_run(struct cli *cli);
 int bundle_diff_run(struct cli *cli);

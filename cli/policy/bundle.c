@@ -153,6 +153,20 @@ bundle_print_warnings(const struct cli *cli, const struct save_outcome *save)
         output_error("%s: warning: %s", cli->path, rules);
 }
 
+/* Refuse to call a deploy done that would have changed rules of the service: those stay. */
+static int
+tell_protected(const struct cli *cli, const json_t *result)
+{
+    int count = result_count(result, "rules", "Protected");
+    const char *mode = cli->choice.mode;
+    if (count == 0 || (mode != NULL && strcmp(mode, "replace") == 0))
+        return CLI_OK;
+    output_error("%s: %d shipped %s not changed: rules below svc belong to the service. Put your "
+                 "rules into packages below custom, and take the others out of the directory",
+                 cli->path, count, count == 1 ? "rule was" : "rules were");
+    return CLI_FAILED;
+}
+
 int
 bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,
               const struct refusal_source *source, const char *mode)
@@ -162,8 +176,9 @@ bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *re
     if (result->warning != NULL)
         output_error("%s: warning: %s", cli->path, result->warning);
     bundle_print_warnings(cli, &result->save);
-    print_result(cli, deploy_result_json(cli->mem, result, mode));
-    return CLI_OK;
+    const json_t *shown = deploy_result_json(cli->mem, result, mode);
+    print_result(cli, shown);
+    return tell_protected(cli, shown);
 }
 
 int
@@ -253,9 +268,10 @@ deploy_remote(struct cli *cli, const struct deploy *deploy, const char *mode,
 {
     struct answer answer;
     int status = bundle_deploy_remote(cli, deploy, mode, source, &answer);
-    if (status == CLI_OK)
-        print_result(cli, answer.json);
-    return status;
+    if (status != CLI_OK)
+        return status;
+    print_result(cli, answer.json);
+    return tell_protected(cli, answer.json);
 }
 
 int
