@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json/jsonx.h"
 #include "cli/admin/admin.h"
@@ -21,6 +22,14 @@ static const struct output_column difference_columns[] = {
     {"after",  "AFTER" },
     {NULL,     NULL    }
 };
+
+/* Begin a part of the report with an empty line. */
+static void
+output_heading(const struct cli *cli)
+{
+    if (!cli->choice.quiet)
+        putchar('\n');
+}
 
 /* Return the place of the rule that gave a reason, or the control of the service. */
 static const char *
@@ -62,7 +71,8 @@ print_decision(const struct cli *cli, const char *heading, const json_t *decisio
     const char *error = json_string_value(json_object_get(decision, "error"));
     if (decision == NULL || json_is_null(decision))
         return;
-    output_line(cli, "\n%s: %s%s%s", heading,
+    output_heading(cli);
+    output_line(cli, "%s: %s%s%s", heading,
                 json_is_true(allow)    ? "allowed"
                 : json_is_false(allow) ? "denied"
                                        : "no decision",
@@ -84,7 +94,8 @@ print_document(const struct cli *cli, const char *heading, const json_t *documen
 {
     if (document == NULL || json_is_null(document))
         return;
-    output_line(cli, "\n%s:", heading);
+    output_heading(cli);
+    output_line(cli, "%s:", heading);
     output_json(document);
 }
 
@@ -114,14 +125,15 @@ print_differences(const struct cli *cli, const json_t *changes, const json_t *be
     json_t *name;
     json_array_foreach (changes, i, name) {
         const char *member = json_string_value(name);
-        if (*member != '\0')
+        if (*member != '\0' && strcmp(member, "deny_reasons") != 0)
             jsonx_append(&rows, json_pack("{s:s,s:O*,s:O*}", "member", member, "before",
                                           json_object_get(before, member), "after",
                                           json_object_get(after, member)));
     }
     if (json_array_size(rows.value) == 0)
         return;
-    output_line(cli, "\ndifferences:");
+    output_heading(cli);
+    output_line(cli, "differences:");
     output_rows(cli, jsonx_built(&rows), difference_columns);
 }
 
@@ -142,7 +154,7 @@ audit_replay_run(struct cli *cli)
     admin_print_object(cli, answer.json);
     print_decision(cli, "before", before);
     json_array_foreach (lacks, i, pointer)
-        output_line(cli, "%snot stored: %s", i == 0 ? "\n" : "", json_string_value(pointer));
+        output_line(cli, "not stored: %s", json_string_value(pointer));
     print_decision(cli, "now", after);
     print_differences(cli, changes, before, after);
     return CLI_OK;

@@ -66,7 +66,7 @@ unjudged if request.partial
 
 unjudged if {
 	request.fraction
-	result.unproven != set()
+	result.joined_unproven != set()
 }
 
 # True if a policy permits the access request, and permits count.
