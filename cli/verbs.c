@@ -156,6 +156,11 @@ static const struct cli_verb own_verbs[] = {
      "Add rights to the binding of a client and publish the change",
      "The binding is the member clients.CLIENT of the data row svc.entitlements.bindings; rights that it has stay. "
      "Several of these at once lose nothing. Prints the revision of the bundle and its state, like `policy data set`."},
+    {"idp home", "[IDP]", 0, 1, idp_home_options, cli_needs_all, CLI_ANYWHERE, false, idp_home_run,
+     "Show the home issuer, or make that of a provider the home issuer",
+     "People of the home issuer keep their sub as their name (alice); those of other providers are IDP|SUB. The first sign-in "
+     "stores the issuer of the oldest enabled provider, and the deletion of a provider changes nothing. A change renames nobody: "
+     "new people of IDP get their sub, so that rules, rows and delegations that name a sub hold for them."},
     {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_ANYWHERE, false, keys_rotate_run,
      "Activate the next signing keys, retire the active ones and create new next keys",
      "There is one key for each algorithm in SVC_OIDC_ID_TOKEN_ALGS; all are rotated together. The next keys must have "

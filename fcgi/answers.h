@@ -36,6 +36,7 @@ extern const struct field_table answer_control;     /* specification 4.12 */
 extern const struct field_table answer_evaluation;  /* of try-it, and of a replay */
 extern const struct field_table answer_deploy;      /* specification 2.6 */
 extern const struct field_table answer_bundle;      /* BundleAuditLogDto, the same */
+extern const struct field_table answer_home_issuer; /* whose people keep their sub */
 extern const struct field_table answer_protected_resource; /* RFC 9728 section 2 */
 extern const struct field_table answer_bundle_content;     /* rows of a bundle */
 extern const struct field_table answer_bundle_difference;  /* of two bundles */

@@ -244,18 +244,29 @@ static const struct field control_fields[] = {
 };
 const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
 
+static const struct field home_issuer_fields[] = {
+    {"issuer",       FIELD_TEXT,      .help = "The home issuer; absent: there is none", .example = "\"https://login.example\""},
+    {"idpId",        FIELD_TEXT,      .help = "Its provider; absent: none has this issuer"},
+    {"source",       FIELD_TEXT,      .required = true, .help = "What decides: setting (SVC_SUBJECT_HOME_ISSUER), stored (by the first sign-in or a PUT), oldest (the oldest enabled provider, as long as none is stored) or none", .example = "\"stored\""},
+    {"consequences", FIELD_TEXT_LIST, .help = "Of a PUT: what follows from the change"},
+};
+const struct field_table answer_home_issuer = ANSWER("HomeIssuerAnswer", home_issuer_fields);
+
 static const struct field evaluation_fields[] = {
     {"result",      FIELD_ANY,     .help = "Answer of the engine to the input", .example = "{\"allow\": true}"},
     {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},
     {"createdAt",   FIELD_TEXT,    .help = "Replay: the time of the stored decision"},
     {"before",      FIELD_ANY,     .help = "Replay: the stored decision"},
-    {"after",       FIELD_ANY,     .help = "Replay: the decision by today's policy"},
-    {"changed",     FIELD_BOOLEAN, .help = "Replay: the two differ"},
+    {"comparable",  FIELD_BOOLEAN, .help = "Replay: the whole input was stored, so that it was evaluated again"},
+    {"notComparable", FIELD_TEXT,  .help = "Replay that is not comparable: why, and what to do"},
+    {"notStored",   FIELD_TEXT_LIST, .help = "Replay that is not comparable: JSON Pointers of the values that were not stored"},
+    {"after",       FIELD_ANY,     .help = "Replay that is comparable: the decision by today's policy"},
+    {"changed",     FIELD_BOOLEAN, .help = "Replay that is comparable: the two differ"},
     {"changes",     FIELD_ARRAY,   .help = "Replay: how they differ"},
     {"undefined",   FIELD_BOOLEAN, .help = "The path has no value for this input"},
     {"explanation", FIELD_ANY, .help = "Trace, if explain asks for it"},
     {"metrics",     FIELD_ANY, .help = "Times of the engine, in nanoseconds"},
-    {"revision",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Revision of the policy that answered", .example = "\"0123456789abcdef0123456789abcdef\""},
+    {"revision",    FIELD_TEXT,    .may_be_empty = true, .help = "Revision of the policy that answered", .example = "\"0123456789abcdef0123456789abcdef\""},
 };
 const struct field_table answer_evaluation = ANSWER("PolicyEvaluation", evaluation_fields);
 
@@ -277,6 +288,7 @@ static const struct field deploy_fields[] = {
     {"dataUnchanged",  FIELD_INTEGER, .required = true, .example = "0"},
     {"dataDeleted",    FIELD_INTEGER, .required = true, .example = "0"},
     {"dataProtected",  FIELD_INTEGER, .required = true, .help = "Kept, because they are shipped", .example = "0"},
+    {"warnings",       FIELD_TEXT_LIST, .help = "Rules of the bundle that decide nothing: a package, hook, type or action that is not read"},
 };
 const struct field_table answer_deploy = ANSWER("PolicyBundleDeployResult", deploy_fields);
 

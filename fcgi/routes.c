@@ -19,6 +19,7 @@
 #include "admin/metrics.h"
 #include "admin/people/client_dto.h"
 #include "admin/people/clients.h"
+#include "admin/people/home_issuer.h"
 #include "admin/people/identity_provider_dto.h"
 #include "admin/people/identity_providers.h"
 #include "admin/people/tokens.h"
@@ -245,6 +246,8 @@ const struct route routes[] = {
     {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Create an identity provider"), ANSWERS(GIVES(201, identity_provider_table, "The identity provider"))},
     {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource), ABOUT("Show an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider"))},
     {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Replace an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider as stored"))},
+    {GET("/admin/api/home-issuer", "getHomeIssuer", home_issuer_get_handle), ADMIN, ABOUT("Show the issuer whose people keep their sub as their name"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer"))},
+    {PUT("/admin/api/home-issuer", "setHomeIssuer", home_issuer_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(home_issuer_table), ABOUT("Make the issuer of a provider the home issuer"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer, and what follows"))},
     {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource), ABOUT("Delete an identity provider"), ANSWERS(GIVES_NOTHING(204, "The identity provider is deleted"))},
 
     {GET("/admin/api/managed-resources", "listManagedResources", resource_list_handle), ADMIN, OF(managed_resources_resource), ABOUT("List the managed resources"), ANSWERS(GIVES_LIST(managed_resource_table, "The managed resources, without their secrets"))},
@@ -304,7 +307,7 @@ const struct route routes[] = {
     {GET("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle), ADMIN, QUERY(bundle_audit_diff_params), ABOUT("Compare the rows of two bundles"), ANSWERS(GIVES(200, answer_bundle_difference, "The differences"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
     {GET("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle), ADMIN, ABOUT("Show a bundle"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
     {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN, ABOUT("Show the rows of a bundle"), ANSWERS(GIVES(200, answer_bundle_content, "The rows"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
-    {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
+    {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, QUERY(bundle_audit_rollback_params), ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
     {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream no longer has the tool, or describes it in another way"))},

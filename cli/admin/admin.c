@@ -216,6 +216,19 @@ admin_print_object(const struct cli *cli, json_t *object)
     output_rows(cli, jsonx_built(&rows), columns);
 }
 
+/* Print the warnings of an answer as lines of their own, and take them out of what is a table. */
+static void
+admin_print_warnings(const struct cli *cli, json_t *object)
+{
+    size_t i;
+    json_t *text;
+    if (cli->choice.json)
+        return;
+    json_array_foreach (json_object_get(object, "warnings"), i, text)
+        output_error("%s: warning: %s", cli->path, json_string_value(text));
+    json_object_del(object, "warnings");
+}
+
 static int
 admin_print(const struct cli *cli, const struct admin_verb *verb, const struct answer *answer)
 {
@@ -233,6 +246,7 @@ admin_print(const struct cli *cli, const struct admin_verb *verb, const struct a
                      cli->path);
         return CLI_FAILED;
     }
+    admin_print_warnings(cli, answer->json);
     if (verb->columns != NULL && !cli->choice.json)
         output_rows(cli, rows, verb->columns);
     else
@@ -293,7 +307,7 @@ admin_source(const struct cli *cli, const char *name)
 }
 
 int
-admin_run(struct cli *cli)
+admin_ask(struct cli *cli, struct answer *ret)
 {
     const struct admin_verb *verb = find_verb(cli);
     struct query_pair pairs[ADMIN_MEMBERS_MAX];
@@ -301,13 +315,24 @@ admin_run(struct cli *cli)
                         .path = verb_path(cli, verb),
                         .query = pairs,
                         .source = admin_source};
-    struct answer answer;
     int status = CLI_OK;
     if (strcmp(verb->method, "GET") == 0 || strcmp(verb->method, "DELETE") == 0)
         call.queries = admin_query(cli, verb->members, pairs);
     else
         status = admin_make_body(cli, verb, &call);
-    if (status == CLI_OK)
-        status = call_run(cli, &call, verb_missing(cli, verb), &answer);
-    return status == CLI_OK ? admin_print(cli, verb, &answer) : status;
+    return status == CLI_OK ? call_run(cli, &call, verb_missing(cli, verb), ret) : status;
+}
+
+int
+admin_show(const struct cli *cli, const struct answer *answer)
+{
+    return admin_print(cli, find_verb(cli), answer);
+}
+
+int
+admin_run(struct cli *cli)
+{
+    struct answer answer;
+    int status = admin_ask(cli, &answer);
+    return status == CLI_OK ? admin_show(cli, &answer) : status;
 }

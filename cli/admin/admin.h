@@ -33,11 +33,13 @@ struct admin_member {
             "Show those of SUBJECT alone"                                                          \
     }
 
-/* The member `verb` of a row. */
-#define ADMIN_VERB(words, arguments, count, options, needs, help, more)                            \
+/* The member `verb` of a row, and of one whose function does more than admin_run(). */
+#define ADMIN_VERB_RUN(words, arguments, count, options, needs, run, help, more)                   \
     {                                                                                              \
-        words, arguments, count, count, options, needs, CLI_ANYWHERE, false, admin_run, help, more \
+        words, arguments, count, count, options, needs, CLI_ANYWHERE, false, run, help, more       \
     }
+#define ADMIN_VERB(words, arguments, count, options, needs, help, more)                            \
+    ADMIN_VERB_RUN(words, arguments, count, options, needs, admin_run, help, more)
 
 /* One verb. A row is all that the program knows of it. */
 struct admin_verb {
@@ -76,6 +78,12 @@ bool admin_fill(struct cli *cli, const struct admin_member *members, json_t *bod
 /* Fill the parameters of the options that were given; returns their number. */
 size_t admin_query(const struct cli *cli, const struct admin_member *members,
                    struct query_pair pairs[ADMIN_MEMBERS_MAX]);
+
+/* Run the request of a verb that is one; returns the exit status. */
+int admin_ask(struct cli *cli, struct answer *ret);
+
+/* Print the answer of such a verb. */
+int admin_show(const struct cli *cli, const struct answer *answer);
 
 /* Add the words of each list (an object of lists) to the lists of a binding, or remove them. An
  * empty list goes. True if the binding changed. */

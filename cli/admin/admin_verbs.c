@@ -116,6 +116,11 @@ static const struct output_column client_columns[] = {
 
 static const struct cli_option idp_create_options[] = {IDP_OPTIONS};
 static const struct cli_option idp_update_options[] = {IDP_OPTIONS};
+/* A change can be changed back, so it is no CLI_YES; the verb asks itself, with what follows. */
+const struct cli_option idp_home_options[] = {
+    {"yes", 'y', NULL, AT(defaults), false, "Do not ask before a change"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
 static const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 
 static const struct admin_member idp_members[] = {
@@ -240,9 +245,10 @@ const struct admin_verb people_verbs[] = {
     {ADMIN_VERB("consent list", "", 0, consent_list_options, verbs_asking,
                 "List the consents that users gave, at most 1000", NULL),
      .method = "GET", .path = API "consents", .members = consent_filters, .columns = consent_columns},
-    {ADMIN_VERB("idp create", "IDP", 1, idp_create_options, cli_needs_all,
+    {ADMIN_VERB_RUN("idp create", "IDP", 1, idp_create_options, cli_needs_all, idp_create_run,
                 "Create an identity provider and print it",
-                "IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
+                "A provider whose issuer cannot be used is disabled, unless --enable says otherwise, and a warning says why. `home` says "
+                "whether its people keep their sub as their name. IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
                 "service at the provider is the member clientSecret of --file, because other users of the host can read a command line."),
      .method = "POST", .path = API "identity-providers", .key = "idpId", .members = idp_members},
     {ADMIN_VERB("idp delete", "IDP", 1, idp_delete_options, cli_needs_all,

@@ -19,12 +19,12 @@
 
 const struct cli_option cedar_authorize_options[] = {
     CEDAR_ENGINE_OPTION,
-    {"entities", 0, "FILE", AT(entities), true,  "List of entities in JSON"},
+    {"entities", 0, "FILE", AT(entities), false, "List of entities in JSON (default: none)"},
     OPA_OPTION,
-    {"policies", 0, "FILE", AT(policies), true,  "Policies in Cedar"       },
+    {"policies", 0, "FILE", AT(policies), true,  "Policies in Cedar"                       },
     {"request",  0, "FILE", AT(request),  true,
-      "Request in JSON: principal, action, resource, context"               },
-    {NULL,       0, NULL,   0,            false, NULL                      },
+      "Request in JSON: principal, action, resource, context"                               },
+    {NULL,       0, NULL,   0,            false, NULL                                      },
 };
 
 /* Print a fault as FILE:LINE:COLUMN; returns CLI_FAILED. */
@@ -71,8 +71,12 @@ read_authorize_files(struct cli *cli, struct cedar_case *ret)
     const char *names[] = {cli->choice.entities, cli->choice.request};
     struct cedar_json json[2];
     struct cedar_reader reader = {.mem = cli->mem};
+    struct cedar_fault fault;
     ret->file = read_policies_file(cli, cli->choice.policies);
-    if (ret->file == NULL || !read_json(cli, names[0], &json[0])
+    bool given = names[0] != NULL;
+    if (ret->file == NULL
+        || !(given ? read_json(cli, names[0], &json[0])
+                   : cedar_json_parse(cli->mem, "[]", strlen("[]"), &json[0], &fault))
         || !read_json(cli, names[1], &json[1]))
         return false;
     bool known = cedar_read_entities(&reader, &json[0], &ret->entities);

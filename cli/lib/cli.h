@@ -32,6 +32,7 @@ struct cli_choices {
     bool offline;       /* config check: check the settings only */
     bool patch;         /* policy data set: merge into the stored payload */
     bool dry_run;       /* bundle deploy: check and count only */
+    bool coverage;      /* policy test: show the lines that no test evaluates */
     bool force;         /* bundle pull: accept a directory that holds other files; connector sync */
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
     bool yes;           /* verbs that cannot be undone: do not ask */

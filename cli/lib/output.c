@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "base/utf8.h"
 
 /* Spaces between columns. */
@@ -77,10 +78,8 @@ cell_text(TALLOC_CTX *mem, const json_t *row, const char *member)
         return talloc_strdup(mem, json_string_value(value));
     if (value == NULL || json_is_null(value))
         return talloc_strdup(mem, "");
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    char *copy = talloc_strdup(mem, text != NULL ? text : "");
-    free(text);
-    return copy;
+    char *text = jsonx_dump(mem, value);
+    return text != NULL ? text : talloc_strdup(mem, "");
 }
 
 /* Return the width of a text on the screen: its code points. */

@@ -14,6 +14,7 @@
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
+#include "policy/save/rule_warnings.h"
 
 /* clang-format off */
 const struct cli_option bundle_deploy_options[] = {
@@ -142,6 +143,30 @@ print_result(const struct cli *cli, const json_t *result)
     printf("%s %s\n", result_text(result, "revision"), activation);
 }
 
+static void
+bundle_print_warnings(const struct cli *cli, const struct save_outcome *save)
+{
+    const char *rules = rule_warnings_text(cli->mem, save->warnings);
+    if (save->plan_warning != NULL)
+        output_error("%s: warning: %s", cli->path, save->plan_warning);
+    if (rules != NULL)
+        output_error("%s: warning: %s", cli->path, rules);
+}
+
+/* Refuse to call a deploy done that would have changed rules of the service: those stay. */
+static int
+tell_protected(const struct cli *cli, const json_t *result)
+{
+    int count = result_count(result, "rules", "Protected");
+    const char *mode = cli->choice.mode;
+    if (count == 0 || (mode != NULL && strcmp(mode, "replace") == 0))
+        return CLI_OK;
+    output_error("%s: %d shipped %s not changed: rules below svc belong to the service. Put your "
+                 "rules into packages below custom, and take the others out of the directory",
+                 cli->path, count, count == 1 ? "rule was" : "rules were");
+    return CLI_FAILED;
+}
+
 int
 bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,
               const struct refusal_source *source, const char *mode)
@@ -150,10 +175,10 @@ bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *re
         return refusal_print(cli, st, result, source);
     if (result->warning != NULL)
         output_error("%s: warning: %s", cli->path, result->warning);
-    if (result->save.plan_warning != NULL)
-        output_error("%s: warning: %s", cli->path, result->save.plan_warning);
-    print_result(cli, deploy_result_json(cli->mem, result, mode));
-    return CLI_OK;
+    bundle_print_warnings(cli, &result->save);
+    const json_t *shown = deploy_result_json(cli->mem, result, mode);
+    print_result(cli, shown);
+    return tell_protected(cli, shown);
 }
 
 int
@@ -219,8 +244,7 @@ bundle_print_revision(const struct cli *cli, const char *revision, const char *a
 void
 bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t *what)
 {
-    if (save->plan_warning != NULL)
-        output_error("%s: warning: %s", cli->path, save->plan_warning);
+    bundle_print_warnings(cli, save);
     bundle_print_revision(cli, save->revision, save_activation_word(save->activation),
                           strcmp(save->etag, save->previous_etag) == 0, what);
 }
@@ -244,9 +268,10 @@ deploy_remote(struct cli *cli, const struct deploy *deploy, const char *mode,
 {
     struct answer answer;
     int status = bundle_deploy_remote(cli, deploy, mode, source, &answer);
-    if (status == CLI_OK)
-        print_result(cli, answer.json);
-    return status;
+    if (status != CLI_OK)
+        return status;
+    print_result(cli, answer.json);
+    return tell_protected(cli, answer.json);
 }
 
 int

@@ -57,8 +57,8 @@ struct bundle_dir {
 /* Read a directory. False: ret->faults lists every fault, not only the first one. */
 bool bundle_dir_read(TALLOC_CTX *mem, const char *dir, struct bundle_dir *ret);
 
-/* True if a test file has a line that begins with test_. The engine succeeds when it finds no test
- * to run, so a misspelt name would go unnoticed. */
+/* True if a test file has a rule test_..., as the engine's program finds them. It succeeds when it
+ * finds no test to run, so a misspelt name would go unnoticed. */
 bool bundle_dir_has_tests(const struct bundle_dir *dir);
 
 /* Return the number of the first line with an octet that is NUL or not UTF-8; 0 if there is none.

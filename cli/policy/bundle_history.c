@@ -215,9 +215,12 @@ list_rules(TALLOC_CTX *mem, const json_t *content, struct deploy *ret)
 static int
 rollback_remote(struct cli *cli, int64_t id, const struct refusal_source *source)
 {
+    const struct query_pair message = {"message", cli->choice.note};
     const struct call call = {
         .method = "POST",
-        .path = talloc_asprintf(cli->mem, "/admin/api/bundle-audit/%lld/rollback", (long long) id)};
+        .path = talloc_asprintf(cli->mem, "/admin/api/bundle-audit/%lld/rollback", (long long) id),
+        .query = &message,
+        .queries = cli->choice.note != NULL ? 1 : 0};
     return bundle_save_remote(cli, &call, source);
 }
 
@@ -228,9 +231,7 @@ bundle_rollback_run(struct cli *cli)
     json_t *content;
     struct deploy deploy = {.rules = 0};
     struct deploy_result result = {.data_key = NULL};
-    int status = stored_no_message(cli);
-    if (status == CLI_OK)
-        status = history_id(cli, cli->args[0], &id);
+    int status = history_id(cli, cli->args[0], &id);
     if (status == CLI_OK)
         status = history_content(cli, id, &content);
     if (status != CLI_OK)

@@ -17,6 +17,8 @@
 #include "cli/lib/temp_dir.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/opa_check.h"
+#include "cli/policy/policy_coverage.h"
+#include "cli/policy/policy_lint.h"
 #include "cli/verbs.h"
 #include "policy/rows/cedar_data.h"
 #include "policy/rows/cedar_rule.h"
@@ -32,8 +34,10 @@
 #define SHIPPED_MAX (1 << 20)
 
 const struct cli_option policy_test_options[] = {
+    {"coverage", 0, NULL, offsetof(struct cli_choices, coverage), false,
+     "Show the lines of each rule that no test evaluates"},
     OPA_OPTION,
-    {NULL, 0, NULL, 0, false, NULL},
+    {NULL,          0,        NULL,  0,                  false,                         NULL       },
 };
 
 /* One run. */
@@ -363,24 +367,47 @@ put_rows(struct trial *trial)
 
 /* ---- the run ---- */
 
-static int
-run_in_place(struct trial *trial)
+/* Write the policy that a deploy would publish, and the tests. */
+static void
+put_policy(struct trial *trial)
 {
-    if (!temp_dir_make(trial->cli, &trial->place))
-        return CLI_FAILED;
     walk_shipped(trial, "svc", take_shipped_rule);
     walk_shipped(trial, "data", take_shipped_row);
     add_rules(trial);
     add_rows(trial);
     add_entities(trial);
     put_rows(trial);
-    if (trial->failed
-        || opa_check(trial->cli, trial->opa,
-                     talloc_asprintf(trial->cli->mem, "%s/inputs", trial->shipped),
-                     &trial->candidate)
-               != CLI_OK)
+}
+
+/* Refuse a directory without tests: the engine would report success. */
+static int
+need_tests(const struct trial *trial)
+{
+    if (bundle_dir_has_tests(&trial->dir))
+        return CLI_OK;
+    output_error("%s: %s: contains no test; a test is a rule test_... in a file that ends in "
+                 "_test.rego",
+                 trial->cli->path, trial->dir.name);
+    return CLI_FAILED;
+}
+
+static int
+run_in_place(struct trial *trial)
+{
+    struct cli *cli = trial->cli;
+    char *inputs = talloc_asprintf(cli->mem, "%s/inputs", trial->shipped);
+    if (!temp_dir_make(cli, &trial->place))
         return CLI_FAILED;
-    return opa_run_tests(trial->cli, trial->opa, trial->place.path, &trial->signal);
+    put_policy(trial);
+    if (trial->failed || opa_check(cli, trial->opa, inputs, &trial->candidate) != CLI_OK
+        || !policy_lint(cli, trial->shipped, &trial->dir))
+        return CLI_FAILED;
+    int status = need_tests(trial);
+    if (status == CLI_OK)
+        status = opa_run_tests(cli, trial->opa, trial->place.path, &trial->signal);
+    return status == CLI_OK && cli->choice.coverage
+               ? policy_coverage(cli, trial->opa, &trial->place, &trial->dir, &trial->signal)
+               : status;
 }
 
 /* Find the shipped policy. Only SVC_DATA_DIR is needed: tests also run on machines without the
@@ -407,19 +434,6 @@ find_shipped(struct trial *trial)
     return status;
 }
 
-/* Read the directory, and refuse one without tests: the engine would report success. */
-static int
-read_test_dir(struct trial *trial)
-{
-    int status = bundle_read_dir(trial->cli, trial->cli->args[0], &trial->dir);
-    if (status != CLI_OK || bundle_dir_has_tests(&trial->dir))
-        return status;
-    output_error("%s: %s: contains no test; a test is a rule test_... in a file that ends in "
-                 "_test.rego",
-                 trial->cli->path, trial->dir.name);
-    return CLI_FAILED;
-}
-
 /* Remove the temporary directory however the run ends, and only then obey a signal. */
 int
 policy_test_run(struct cli *cli)
@@ -430,7 +444,7 @@ policy_test_run(struct cli *cli)
     if (status == CLI_OK)
         status = opa_find(cli, &trial.opa);
     if (status == CLI_OK)
-        status = read_test_dir(&trial);
+        status = bundle_read_dir(cli, cli->args[0], &trial.dir);
     if (status != CLI_OK)
         return status;
     opa_hold_signals(&before);

@@ -18,7 +18,10 @@ subject_home(const struct op *op, const struct identity_providers *providers,
         return set;
     if (providers->home != NULL)
         return providers->home;
-    return providers->count > 0 ? providers->provider[0].issuer : first_trusted;
+    for (size_t i = 0; i < providers->count; i++)
+        if (providers->provider[i].enabled)
+            return providers->provider[i].issuer;
+    return first_trusted;
 }
 
 static bool

@@ -14,10 +14,10 @@ struct identity_providers;
 
 /*
  * Return the home issuer: that of SVC_SUBJECT_HOME_ISSUER, else the one that was stored at the
- * first sign-in or exchange, else that of the oldest provider, else `first_trusted` (or NULL), the
- * first trusted issuer of the trust row; NULL if there is none. A stored one stays when its
- * provider is deleted: if the next provider became the home then, its users would get the names
- * that policy knows for those of the first.
+ * first sign-in or exchange, else that of the oldest provider that is enabled, else `first_trusted`
+ * (or NULL), the first trusted issuer of the trust row; NULL if there is none. A stored one stays
+ * when its provider is deleted: if the next provider became the home then, its users would get the
+ * names that policy knows for those of the first.
  */
 const char *subject_home(const struct op *op, const struct identity_providers *providers,
                          const char *first_trusted);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/policy/policy_replay.h"
 #include "base/json/jsonx.h"
 #include "env.h"
 #include "tap.h"
@@ -65,8 +66,8 @@ main(void)
     plan(0);
     test_paths(mem);
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-        const json_t *changes = policy_evaluate_changes(mem, env_json(mem, answers[i].before),
-                                                        env_json(mem, answers[i].after));
+        const json_t *changes = policy_replay_changes(mem, env_json(mem, answers[i].before),
+                                                      env_json(mem, answers[i].after));
         is_str(jsonx_dump(mem, changes), jsonx_dump(mem, env_json(mem, answers[i].changes)),
                "changes: %s", answers[i].name);
     }

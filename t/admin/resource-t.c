@@ -352,7 +352,7 @@ static const char *sent;   /* the body of the request */
 static size_t sent_length; /* its octets */
 
 static json_t *
-alarm_about(struct op *op, const json_t *row)
+alarm_about(struct op *op, json_t *row)
 {
     wiped_before = !holds(sent, sent_length, SECRET);
     json_t *list = jsonx_own(op->mem, json_array());

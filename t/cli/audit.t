@@ -82,6 +82,17 @@ ctl_is( 0, [qw(entitle crm --scope orders.write)], 'the client is entitled', env
 like(
     both( 0, "audit replay $denied->{id}", 'audit replay' )->{out}, qr/^changed +true$/m,
     '... which changes the decision' );
+my $report = both( 0, "audit replay $denied->{id}", 'audit replay' )->{out};
+like(
+    $report, qr/^before: denied\nREASON .*\nscope_not_entitled .*^now: allowed$/ms,
+    '... reads as a report: the reasons' );
+like( $report, qr/^differences:\nMEMBER +BEFORE +AFTER\n.*^allow +false +true$/ms, '... and what differs' );
+unlike( $report, qr/[{]/, '... without JSON' );
+my $shown = both( 0, "audit show $denied->{id}", 'audit show' )->{out};
+like(
+    $shown, qr/^decision: denied\nREASON +DENIES +RULE +MESSAGE\nscope_not_entitled +entitlements +\S/m,
+    'audit show has the reasons' );
+like( $shown, qr/^question:\n[{]\n  "/m, '... and the question, indented' );
 both( 1, 'audit replay 999999999', 'audit replay of an unknown id' );
 both( 1, 'audit replay x',         'audit replay of a text that is no id' );
 
@@ -106,9 +117,9 @@ SKIP: {
 
 # ---- report
 
-my $report = both( 0, 'report', 'report' );
+my $governance = both( 0, 'report', 'report' );
 like(
-    $report->{out}, qr/^CLIENT +NAME +DECISIONS +%\ncrm +-? +5 +\S+$/m,
+    $governance->{out}, qr/^CLIENT +NAME +DECISIONS +%\ncrm +-? +5 +\S+$/m,
     '... prints the numbers of a client' );
 is( both( 0, 'report --client crm --json', 'report --json' )->{json}{denied}, 2, '... and with --json the report' );
 both( 1, 'report --from 2126-01-01 --to 2026-01-01', 'report of a period that ends before it begins' );

@@ -142,9 +142,17 @@ my ($before) = map { $_->{id} } grep {
 my $back = ctl_is( 0, [ qw(bundle rollback), $before, @server ], 'bundle rollback over the API', env => $far );
 like( $back->{out}, qr/^rules: 0 added, 0 changed, 1 removed,/, '... restores the bundle' );
 both( 1, 'bundle rollback 4711', 'bundle rollback to an unknown bundle' );
+ctl_is( 0, [ qw(bundle rollback -m), 'back again', $now, @server ], 'bundle rollback -m over the API', env => $far );
+is( ctl( [qw(bundle history --json)], env => $env )->{json}[0]{message}, 'back again', '... keeps the message' );
+my $shipped = ctl_is(
+    1, [ qw(bundle deploy), tree( 'svc/lib/hooks.rego' => "package svc.lib.hooks\n" ), @server ],
+    'bundle deploy of a shipped rule', env => { %$far, AUTHZ_OPA => Authz::Path::opa() } );
+like(
+    $shipped->{err}, qr/1 shipped rule was not changed: rules below svc belong to the service/,
+    '... says that it stays' );
 
 for my $words (
-    "bundle rollback $now", 'policy data set app.x', 'policy data delete app.d',
+    'policy data set app.x', 'policy data delete app.d',
     'policy rule delete custom/x.rego' )
 {
     my $got = ctl_is(

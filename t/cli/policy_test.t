@@ -96,6 +96,64 @@ like(
     '... is named with its row' );
 unlike( $broken->{out}, qr/PASS|FAIL/, '... and no test runs' );
 
+# A rule that nothing reads is refused (policy.md 6.5), and so is a name of a Cedar rule that the service does not have.
+for my $case (
+    [   'a package with a slip', 'custom/typo.rego',
+        qq{package custom.isue\n\ndeny contains "x" if input.client.id == "a"\n},
+        qr{/custom/typo\.rego: nothing reads the package custom\.isue; did you mean 'custom\.issue'\?$}m ],
+    [   'a hook that is none', 'custom/typo.rego',
+        qq{package custom.issue\n\ndenies contains "x" if input.client.id == "a"\n},
+        qr{/custom/typo\.rego:3: nothing reads custom\.issue\.denies; the service reads deny, block_scopes}m ],
+    [   'a type of Cedar', 'a.cedar', 'forbid (principal == Clinet::"shop", action, resource);',
+        qr{/a\.cedar:1:22: there is no entity of the type Clinet; did you mean 'Client'\?$}m ],
+    [   'an action of Cedar', 'a.cedar', 'forbid (principal, action == Action::"isue:scope:a", resource);',
+        qr{/a\.cedar:1:30: there is no action "isue:scope:a"}m ],
+    [   'a member of context.svc', 'a.cedar',
+        'forbid (principal, action, resource) when { context.svc.endpont == "/token" };',
+        qr{/a\.cedar:1:57: context\.svc has no member endpont; did you mean 'endpoint'\?$}m ] )
+{
+    my ( $name, $path, $text, $error ) = @$case;
+    my $got = ctl_is( 1, [ qw(policy test), tree( %good, $path => $text ) ], "$name is refused", env => \%env );
+    like( $got->{err}, $error, '... with its place and what is meant' );
+    unlike( $got->{out}, qr/PASS/, '... and no test runs' );
+}
+my $warned = ctl_is(
+    0,
+    [   qw(policy test),
+        tree(
+            %good,
+            'acme/own.rego' => qq{package acme.own\n\nx := 1\n},
+            'a.cedar'       => 'permit (principal, action, resource == Photo::"1");' ) ],
+    'what another program or an access request can reach is tested',
+    env => \%env );
+like(
+    $warned->{err}, qr{warning: \S+/acme/own\.rego: nothing in the service reads the package acme\.own}m,
+    '... with a warning' );
+like( $warned->{err}, qr{warning: \S+/a\.cedar:1:40: the service has no entity of the type Photo}m, '... for each' );
+
+# Rules are checked in a directory without tests, too, and tests are found as the engine finds them.
+my $untested = ctl_is(
+    1,                      [ qw(policy test), tree( 'custom/bad.rego' => "package custom.issue\n\ndeny contains\n" ) ],
+    'rules without a test', env => \%env );
+like( $untested->{err}, qr{/custom/bad\.rego:\d+: rego_parse_error}m, '... are compiled first' );
+unlike( $untested->{err}, qr/contains no test/, '... and their error is the only one' );
+like(
+    ctl_is(
+        0, [ qw(policy test), tree( %good, 'custom/issue_test.rego' => $test =~ s/^/    /gmr ) ],
+        'a test whose lines are indented', env => \%env )->{out},
+    qr{^PASS: 6/6$}m,
+    '... runs' );
+
+# --coverage shows the lines that no test evaluates.
+my %half = ( %good, 'custom/half.rego' =>
+      qq{package custom.register\n\ndeny contains "x" if {\n\tinput.environment.ip == "192.0.2.1"\n}\n} );
+my $covered = ctl_is( 0, [ qw(policy test --coverage), tree(%half) ], 'policy test --coverage', env => \%env );
+like( $covered->{out}, qr{^RULE +% +NOT COVERED$}m,          '... prints a table' );
+like( $covered->{out}, qr{^custom/issue\.rego +100\.0 *$}m,  '... with rules that the tests cover' );
+like( $covered->{out}, qr{^custom/half\.rego +0\.0 +3, 4$}m, '... and with the lines that they do not' );
+unlike( $covered->{out}, qr{^svc/}m, '... of the directory alone' );
+is( left(), '', '... and leaves nothing behind' );
+
 # Disabled rules and tests are left out, as in a deploy.
 my $without = ctl_is(
     0,

@@ -14,8 +14,8 @@
 #define OTHER "https://other.example/realm"
 
 static const struct identity_provider list[] = {
-    {.id = 1, .idp_id = "home",  .issuer = HOME },
-    {.id = 2, .idp_id = "other", .issuer = OTHER},
+    {.id = 1, .idp_id = "home",  .issuer = HOME,  .enabled = true},
+    {.id = 2, .idp_id = "other", .issuer = OTHER, .enabled = true},
 };
 static const struct identity_providers providers = {.count = 2, .provider = list};
 
@@ -115,6 +115,13 @@ main(void)
     stored.home = "https://first.example";
     is_str(subject_home(&op, &providers, NULL), HOME,
            "before the first sign-in the home issuer is the oldest provider's");
+    struct identity_provider off[] = {list[0], list[1]};
+    off[0].enabled = false;
+    const struct identity_providers partly = {.count = 2, .provider = off};
+    is_str(subject_home(&op, &partly, NULL), OTHER, "... that is enabled");
+    off[1].enabled = false;
+    is_str(subject_home(&op, &partly, "https://listed.example"), "https://listed.example",
+           "... and without an enabled one the first trusted issuer");
     is_str(subject_home(&op, &stored, NULL), "https://first.example",
            "then the stored one, which need not have a provider any more");
     stored.count = 0;

@@ -38,8 +38,8 @@ row_reads := {path |
 }
 
 # Documents that the service makes when it builds a bundle: the rules that it generated, and the entities of
-# the rows svc.cedar_data.*, none of which is shipped.
-made := {"data.svc.cedar.policies", "data.svc.cedar_data.entities"}
+# the rows svc.cedar_data.*, and the places of rules, none of which is shipped.
+made := {"data.svc.cedar.policies", "data.svc.cedar_data.entities", "data.svc.rule_places"}
 
 of_a_package(path) if {
 	some name in found.packages

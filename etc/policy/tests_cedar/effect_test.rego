@@ -45,10 +45,21 @@ sourced(over) := decide("authzen", {"authzen": over}, {"cedar_mode": "source"})
 forbidden(answer, id, action) if {
 	answer.allow == false
 	some r in answer.deny_reasons
-	r == {
-		"code": "cedar_forbid", "category": "policy", "control": "cedar", "message": "a Cedar rule forbids this",
-		"detail": {"policy": id, "path": "acme/effect.cedar", "action": action},
-	}
+	object.remove(r, ["detail"]) == {"code": "cedar_forbid", "category": "policy", "control": "cedar", "message": "a Cedar rule forbids this"}
+	object.remove(r.detail, ["action", "actions"]) == {"policy": id, "path": "acme/effect.cedar"}
+	action in object.get(r.detail, "actions", [object.get(r.detail, "action", "")])
+}
+
+test_one_denial_is_one_reason_with_all_of_its_actions if {
+	r := issue(user)
+	[reason.detail.actions | some reason in r.deny_reasons; reason.detail.policy == "weak"] == [["issue:access_token:authorization_code", "issue:scope:orders.read"]]
+}
+
+test_a_reason_that_denies_nothing_is_marked_in_a_denial if {
+	r := issue(object.union(nameless, {"environment": {"ip": "198.51.100.7"}}))
+	not r.allow
+	{reason.code | some reason in r.deny_reasons; reason.denies == false} == {"cedar_error"}
+	{reason.code | some reason in r.deny_reasons; not "denies" in object.keys(reason)} == {"cedar_forbid"}
 }
 
 noted(answer) := {r.detail.policy | some r in object.get(answer, "deny_reasons", []); r.code == "cedar_error"}

@@ -138,6 +138,7 @@ static const struct field provider_fields[] = {
     {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .item_max = SCOPE_OCTETS_MAX, .rule = scope_rule, .column = "scopes", .help = "Scopes to ask for; openid is always among them", .example = "[\"openid\", \"email\"]"},
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params", .help = "More parameters of the authorization request", .example = "{\"prompt\": \"select_account\"}"},
     {"enabled",                         FIELD_BOOLEAN,   .column = "enabled", .help = "Users can sign in there", .example = "true"},
+    {"home",                            FIELD_READ_ONLY, .shown = FIELD_BOOLEAN, .help = "In the answer to POST and PUT: its people keep their sub as their name, as those of the home issuer (see /admin/api/home-issuer)"},
     {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* accepted, because a client may send an answer back */
 };
 const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto", provider_fields, 0);

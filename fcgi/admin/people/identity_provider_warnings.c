@@ -9,6 +9,8 @@
 #include "base/uri.h"
 #include "http/fetch/documents.h"
 #include "http/form.h"
+#include "store/people/identity_providers.h"
+#include "token/subject.h"
 
 /* Members with addresses that the service itself fetches, besides the issuer. */
 static const char *const fetched[] = {"tokenEndpoint", "userinfoEndpoint", "jwksUri"};
@@ -83,14 +85,27 @@ try_issuer(struct op *op, struct jsonx_build *list, const char *issuer, const ch
         provider_warn(list, "issuer", why);
 }
 
+/* Add the member `home` to the row that is shown. */
+static void
+tell_home(struct op *op, json_t *provider, const char *issuer)
+{
+    struct op look = op_beside(op, op->mem);
+    const struct identity_providers *providers;
+    if (identity_providers_get(&look, true, &providers) != AZ_OK)
+        return;
+    const char *home = subject_home(&look, providers, NULL);
+    json_object_set_new(provider, "home", json_boolean(home != NULL && strcmp(home, issuer) == 0));
+}
+
 json_t *
-identity_provider_warnings(struct op *op, const json_t *provider)
+identity_provider_warnings(struct op *op, json_t *provider)
 {
     struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
     const char *issuer = json_string_value(json_object_get(provider, "issuer"));
     const char *url = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
     if (url == NULL)
         return NULL;
+    tell_home(op, provider, issuer);
     bool fetchable = check_address(op, &list, "issuer", url);
     for (size_t i = 0; i < sizeof(fetched) / sizeof(fetched[0]); i++) {
         const char *endpoint = json_string_value(json_object_get(provider, fetched[i]));

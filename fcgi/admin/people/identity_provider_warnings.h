@@ -18,6 +18,6 @@
  * every fetch (http/fetch/fetch_places.h), and is not kept. The fault of the operation stays as it
  * is.
  */
-json_t *identity_provider_warnings(struct op *op, const json_t *provider);
+json_t *identity_provider_warnings(struct op *op, json_t *provider);
 
 #endif

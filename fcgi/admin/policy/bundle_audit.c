@@ -21,6 +21,10 @@ const struct route_param bundle_audit_list_params[] = {
     {.name = "size", .min = 1, .max = BUNDLE_HISTORY_PAGE_MAX, .help = "Bundles of a page"},
     {.name = NULL}
 };
+const struct route_param bundle_audit_rollback_params[] = {
+    {.name = "message", .help = "Reason of the change, for the history; at most 500 octets"},
+    {.name = NULL}
+};
 const struct route_param bundle_audit_at_params[] = {
     {.name = "timestamp", .required = true, .help = "Time like 2026-01-31T12:00:00Z"},
     {.name = NULL}
@@ -186,13 +190,17 @@ bundle_audit_rollback_handle(struct request *req)
     struct deploy_result result = {.data_key = NULL};
     json_t *content = NULL;
     int64_t id = 0;
+    const char *message = request_param(req, "message");
+    const char *why = message != NULL ? save_message_fault(message) : NULL;
     enum az_status st = path_id_read(req, &id);
+    if (st == AZ_OK && why != NULL)
+        st = request_invalid_field(req, "message", why);
     if (st == AZ_OK)
         bundle_audit_note(req, id);
     if (st == AZ_OK)
         st = bundle_audit_fetch_content(req, id, &content);
     if (st != AZ_OK)
         return st;
-    st = deploy_rollback(&req->op, content, req->admin_label, NULL, &result);
+    st = deploy_rollback(&req->op, content, req->admin_label, message, &result);
     return policy_bundle_answer(req, st, "replace", &result);
 }

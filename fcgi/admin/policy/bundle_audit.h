@@ -10,6 +10,7 @@
 
 extern const struct route_param bundle_audit_list_params[];
 extern const struct route_param bundle_audit_at_params[];
+extern const struct route_param bundle_audit_rollback_params[];
 extern const struct route_param bundle_audit_diff_params[];
 
 /* Answer 200 with an array of BundleAuditLogDto, newest first. */

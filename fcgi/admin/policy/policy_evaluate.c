@@ -4,12 +4,14 @@
 
 #include <string.h>
 
+#include "admin/policy/policy_replay.h"
 #include "admin/policy/policy_request.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
 #include "policy/decide/decision.h"
+#include "policy/decide/gateway.h"
 #include "policy/decide/question.h"
 #include "policy/engine/engine.h"
 #include "policy/rows/cedar_rule.h"
@@ -29,6 +31,7 @@ struct evaluation {
     enum engine_explain explain;
     struct audit_record row; /* audit row that is replayed */
     json_t *before;          /* decision of that time; null if it was not kept */
+    json_t *lacks;           /* what the stored input lacks; see gateway_not_stored() */
     const char *target;      /* path that the engine evaluates */
     struct engine_trial trial;
 };
@@ -89,56 +92,6 @@ is_decision(const char *path)
 {
     return strncmp(path, DECISIONS, strlen(DECISIONS)) == 0
            && strchr(path + strlen(DECISIONS), '/') == NULL;
-}
-
-/* True for the members that ask.c adds to an answer of the engine. */
-static bool
-is_of_engine(const char *name)
-{
-    static const char *const names[] = {"revision", "engine", "eval_us", NULL};
-    return words_has(names, name);
-}
-
-static bool
-says_nothing(const json_t *value)
-{
-    return value == NULL || json_is_null(value) || json_is_false(value)
-           || (json_is_array(value) && json_array_size(value) == 0)
-           || (json_is_object(value) && json_object_size(value) == 0);
-}
-
-/* Add the members of one answer that differ in the other. `again`: skip those that both have, which
- * were added before. */
-static bool
-add_changes(json_t *changes, const json_t *one, const json_t *other, bool again)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *) (uintptr_t) one, name, value) {
-        const json_t *there = json_object_get(other, name);
-        bool empty = strcmp(name, "allow") != 0 && says_nothing(value) && says_nothing(there);
-        if (is_of_engine(name) || empty || (again && there != NULL) || json_equal(value, there))
-            continue;
-        if (json_array_append_new(changes, json_string(name)) != 0)
-            return false;
-    }
-    return true;
-}
-
-json_t *
-policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *after)
-{
-    json_t *changes = jsonx_own(mem, json_array());
-    if (changes == NULL)
-        return NULL;
-    if (json_is_object(before) && json_is_object(after))
-        return add_changes(changes, after, before, false)
-                       && add_changes(changes, before, after, true)
-                   ? changes
-                   : NULL;
-    return json_equal(before, after) || json_array_append_new(changes, json_string("")) == 0
-               ? changes
-               : NULL;
 }
 
 /* ---- reading ---- */
@@ -209,6 +162,9 @@ fetch_replay(struct request *req, struct evaluation *evaluation)
     evaluation->before = jsonx_own(op->mem, json_null());
     if (st == AZ_OK && row->decision != NULL)
         st = policy_evaluate_unpack(op, row->decision, row->decision_length, &evaluation->before);
+    if (st == AZ_OK
+        && (evaluation->lacks = gateway_not_stored(op->mem, input, evaluation->before)) == NULL)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a replay");
     return st == AZ_OK && evaluation->path == NULL ? policy_evaluate_find_path(req, evaluation)
                                                    : st;
 }
@@ -340,6 +296,27 @@ respond_trial(struct request *req, const struct engine_trial *trial)
         req, trial, jsonx_own(req->op.mem, json_pack("{s:O?}", "result", trial->result)));
 }
 
+/*
+ * Answer 200 without `after` and `changed`: the stored input lacks values, so the engine's answer
+ * to it would be the answer to another question.
+ */
+static enum az_status
+respond_incomparable(struct request *req, const struct evaluation *evaluation)
+{
+    static const char why[] =
+        "The row does not have all of the input: argument_mode of the data row "
+        "svc.operator.controls.audit decides what is stored. Set it to full for later rows, or "
+        "complete the input and evaluate it with path and input";
+    const struct audit_record *row = &evaluation->row;
+    policy_evaluate_note(req, evaluation);
+    return respond_json(
+        req, 200,
+        jsonx_own(req->op.mem,
+                  json_pack("{s:s,s:s,s:O,s:b,s:s,s:O}", "endpoint", row->endpoint, "createdAt",
+                            row->created_at, "before", evaluation->before, "comparable", 0,
+                            "notComparable", why, "notStored", evaluation->lacks)));
+}
+
 static enum az_status
 respond_replay(struct request *req, struct evaluation *evaluation)
 {
@@ -349,11 +326,12 @@ respond_replay(struct request *req, struct evaluation *evaluation)
     if (st != AZ_OK)
         return st;
     const json_t *seen = after != NULL ? after : jsonx_own(req->op.mem, json_null());
-    json_t *changes = policy_evaluate_changes(req->op.mem, evaluation->before, seen);
-    json_t *body = jsonx_own(
-        req->op.mem, json_pack("{s:s,s:s,s:O,s:O?,s:b,s:O}", "endpoint", row->endpoint, "createdAt",
-                               row->created_at, "before", evaluation->before, "after", after,
-                               "changed", json_array_size(changes) > 0, "changes", changes));
+    json_t *changes = policy_replay_changes(req->op.mem, evaluation->before, seen);
+    json_t *body =
+        jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:b,s:O,s:O?,s:b,s:O}", "endpoint",
+                                         row->endpoint, "createdAt", row->created_at, "comparable",
+                                         1, "before", evaluation->before, "after", after, "changed",
+                                         json_array_size(changes) > 0, "changes", changes));
     return policy_evaluate_respond(req, &evaluation->trial, body);
 }
 
@@ -364,6 +342,8 @@ policy_evaluate_handle(struct request *req)
     enum az_status st = policy_evaluate_read(req, &evaluation);
     if (st == AZ_OK && evaluation.audit_id != 0)
         st = fetch_replay(req, &evaluation);
+    if (st == AZ_OK && json_array_size(evaluation.lacks) > 0)
+        return respond_incomparable(req, &evaluation);
     if (st == AZ_OK && is_cedar_rule(evaluation.path))
         st = policy_evaluate_cedar(req, &evaluation);
     if (st == AZ_OK)

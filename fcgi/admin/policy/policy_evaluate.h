@@ -2,8 +2,10 @@
  * POST /admin/api/policy-rules/evaluate: try a policy (gateway-admin.md 3.6).
  *
  *   {path, input, explain?}     -> {result, undefined?, explanation?, metrics, revision}
- *   {auditId, path?, explain?}  -> {before, after, undefined?, changed, changes, endpoint,
- *                                   createdAt, explanation?, metrics, revision}
+ *   {auditId, path?, explain?}  -> {before, comparable: true, after, undefined?, changed, changes,
+ *                                   endpoint, createdAt, explanation?, metrics, revision}
+ *                               or {before, comparable: false, notComparable, notStored, endpoint,
+ *                                   createdAt}
  *
  * For an entrypoint of decisions (svc/decision/issue) the engine evaluates its `result`, as it does
  * for decisions; for any other path it evaluates the path. Without a path, a replay evaluates the
@@ -12,7 +14,8 @@
  * request as Cedar's tools write it (policy/rows/cedar_trial.h). An undefined result is null with
  * "undefined": true; a rule whose value is null has no such member. `explain` is notes, fails, full
  * or debug; true means full. `changes` names the members in which the old and the new decision
- * differ.
+ * differ. A stored input that lacks values (policy/decide/gateway.h) is not evaluated: `notStored`
+ * has their JSON Pointers.
  *
  * The request changes nothing and decides nothing: the answer is not checked against the question,
  * as that of a real decision is, and it comes from whichever revision the engine has.
@@ -30,20 +33,10 @@
  * it may only have words of A-Za-z0-9_- separated by slashes. */
 const char *policy_evaluate_path_fault(const char *path);
 
-/*
- * Return the names of the members in which two answers differ, as an array owned by mem, or NULL if
- * out of memory. Members about the engine do not count; null, false and empty count as absent,
- * except for `allow` (policy.md 6.2). If one answer is not an object: [""] unless they are equal.
- */
-json_t *policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *after);
-
 /* Try an input document, or decide a stored one again (policy.md 6.2). */
 enum az_status policy_evaluate_handle(struct request *req);
 
 /* PolicyEvaluationRequest: the members of the body. */
-extern const struct field_table policy_evaluate_table;
-
-/* The body of a try or a replay. */
 extern const struct field_table policy_evaluate_table;
 
 #endif

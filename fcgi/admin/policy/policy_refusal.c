@@ -3,6 +3,7 @@
 #include "admin/policy/policy_refusal.h"
 
 #include "base/json/jsonx.h"
+#include "policy/save/rule_warnings.h"
 
 enum az_status
 policy_refuse(struct request *req, enum az_status st, const struct save_outcome *outcome)
@@ -21,12 +22,14 @@ policy_refuse(struct request *req, enum az_status st, const struct save_outcome 
 void
 policy_add_outcome(struct request *req, const struct save_outcome *outcome, const char *warning)
 {
-    const char *plan = outcome->plan_warning;
+    const char *const warnings[] = {warning, outcome->plan_warning,
+                                    rule_warnings_text(req->op.mem, outcome->warnings)};
+    char *all = NULL;
+    for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+        if (warnings[i] != NULL)
+            all = all == NULL ? talloc_strdup(req->op.mem, warnings[i])
+                              : talloc_asprintf_append(all, ". %s", warnings[i]);
     respond_header(req, "X-Policy-Revision", outcome->revision);
     respond_header(req, "X-Policy-Activation", save_activation_word(outcome->activation));
-    respond_header(req, "X-Policy-Warning",
-                   plan != NULL && warning != NULL
-                       ? talloc_asprintf(req->op.mem, "%s. %s", warning, plan)
-                   : plan != NULL ? plan
-                                  : warning);
+    respond_header(req, "X-Policy-Warning", all);
 }

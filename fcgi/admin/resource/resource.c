@@ -240,7 +240,7 @@ resource_warn(struct request *req, const char *dto)
         || jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_SCHEMAS_MAX + 1, &row, NULL) != AZ_OK)
         return;
     warnings = resource->warn(&req->op, row);
-    if (json_array_size(warnings) == 0 || json_object_set(row, "warnings", warnings) != 0)
+    if (json_array_size(warnings) > 0 && json_object_set(row, "warnings", warnings) != 0)
         return;
     const char *text = jsonx_dump(req->op.mem, row);
     if (text != NULL)

@@ -39,9 +39,10 @@ struct admin_resource {
     void (*written)(struct op *op, const char *key);
 
     /* Return sentences about functions that do not work with the row as stored, which the answer to
-     * a POST or PUT has as `warnings` if there are any. Called after the write; it cannot refuse.
-     * NULL: nothing is checked; not for rows whose secret is shown once. */
-    json_t *(*warn)(struct op *op, const json_t *row);
+     * a POST or PUT has as `warnings` if there are any; members may be added to the row that is
+     * shown. Called after the write; it cannot refuse. NULL: nothing is checked; not for rows whose
+     * secret is shown once. */
+    json_t *(*warn)(struct op *op, json_t *row);
 };
 
 /* Answer 200 with the array of all rows. The parameters of the route are filters, in the order of

@@ -48,10 +48,21 @@ compare_member(const json_t *a, const json_t *b, const char *name)
     return strcmp(left != NULL ? left : "", right != NULL ? right : "");
 }
 
+/* True for a reason of a denial that denies nothing by itself (svc.lib.answer); it comes after
+ * those that do. */
+static bool
+denies_nothing(const json_t *reason)
+{
+    return json_is_false(json_object_get(reason, "denies"));
+}
+
 static int
 compare_reasons(const void *left, const void *right)
 {
     const json_t *a = *(json_t *const *) left, *b = *(json_t *const *) right;
+    bool listed_a = denies_nothing(a), listed_b = denies_nothing(b);
+    if (listed_a != listed_b)
+        return listed_a ? 1 : -1;
     size_t rank_a = category_rank(a), rank_b = category_rank(b);
     if (rank_a != rank_b)
         return rank_a < rank_b ? -1 : 1;

@@ -2,13 +2,16 @@
 
 #include "policy/decide/gateway.h"
 
+#include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
 #include "policy/decide/gateway_answer.h"
 #include "policy/engine/entrypoints.h"
+#include "policy/rows/schema_failures.h"
 
 /* Levels of names in the stored arguments: of a tool its own; of a request to a route also those in
  * `path` and `query`. Names further inside may be the user's data. */
@@ -236,6 +239,49 @@ hide_uris(struct op *op, const struct gateway_tools_question *question, json_t *
     }
     jsonx_set(&stored, "tools", json_incref(tools));
     return store_instead(op, &stored, verdict);
+}
+
+/* Add the JSON Pointers of the names whose value was left out. */
+static void
+add_lacks(TALLOC_CTX *mem, struct jsonx_build *lacks, const char *above, const json_t *names)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *) (uintptr_t) names, name, value) {
+        size_t length;
+        BUF_AUTO buf;
+        buf_init(&buf, mem, 2 * GATEWAY_ARGUMENTS_MAX); /* an escape is two octets for one */
+        buf_append_text(&buf, above);
+        schema_append_token(&buf, name);
+        const char *pointer = buf_take(&buf, &length);
+        lacks->lost = lacks->lost || pointer == NULL;
+        if (pointer != NULL && json_is_object(value))
+            add_lacks(mem, lacks, pointer, value);
+        else if (pointer != NULL && json_is_null(value))
+            jsonx_append(lacks, json_string(pointer));
+    }
+}
+
+json_t *
+gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision)
+{
+    static const char place[] = "/arguments";
+    const json_t *action = json_object_get(input, "action"),
+                 *names = json_object_get(input, "arguments");
+    const char *evaluation = json_string_value(json_object_get(input, "evaluation")),
+               *kind = json_string_value(json_object_get(action, "kind"));
+    struct jsonx_build lacks = {jsonx_own(mem, json_array()), false};
+    enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
+    gateway_answer_mode(decision, &mode);
+    if (evaluation == NULL || strcmp(evaluation, "gateway") != 0 || mode == GATEWAY_ARGUMENTS_FULL)
+        return lacks.value;
+    if (json_object_get(action, "path") == NULL && (kind == NULL || strcmp(kind, "tool") != 0))
+        jsonx_append(&lacks, json_string("/action/path"));
+    if (json_is_object(names))
+        add_lacks(mem, &lacks, place, names);
+    else
+        jsonx_append(&lacks, json_string(place));
+    return jsonx_built(&lacks);
 }
 
 /* ---- asking */

@@ -116,6 +116,13 @@ struct gateway_decision {
 enum az_status gateway_ask(struct op *op, const struct gateway_question *question,
                            struct gateway_decision *decision, struct verdict *ret);
 
+/*
+ * Return what a stored question lacks of the one that was asked, by the stored decision: JSON
+ * Pointers of the values that were left out, as an array owned by mem; empty for a whole question.
+ * NULL: no memory.
+ */
+json_t *gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision);
+
 /* A verdict on one tool of a list. */
 enum gateway_verdict {
     GATEWAY_DENY,    /* not shown */

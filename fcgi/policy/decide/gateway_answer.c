@@ -193,8 +193,8 @@ read_step_up(const struct gateway_question *question, const json_t *output, json
     return true;
 }
 
-static bool
-read_mode(const json_t *output, enum gateway_arguments *ret)
+bool
+gateway_answer_mode(const json_t *output, enum gateway_arguments *ret)
 {
     static const char *const words[] = {[GATEWAY_ARGUMENTS_KEYS] = "keys",
                                         [GATEWAY_ARGUMENTS_FULL] = "full",
@@ -215,7 +215,7 @@ gateway_answer_read(struct op *op, const struct gateway_question *question, stru
     const struct decision *read = &verdict->decision;
     enum gateway_arguments wanted;
     json_t *step_up;
-    if (!read_mode(read->output, &wanted))
+    if (!gateway_answer_mode(read->output, &wanted))
         return ask_refuse(op, "argument_mode", "is not known", verdict);
     if (!read_step_up(question, read->output, &step_up))
         return ask_refuse(op, "step_up", "is malformed or widens the question", verdict);

@@ -29,6 +29,9 @@ enum az_status gateway_answer_read(struct op *op, const struct gateway_question 
                                    struct verdict *verdict, struct gateway_decision *decision,
                                    enum gateway_arguments *mode);
 
+/* Read argument_mode of an answer, which a stored one has too. False: it is absent or not known. */
+bool gateway_answer_mode(const json_t *output, enum gateway_arguments *ret);
+
 /* Read the answer about tools. AZ_UNAVAILABLE: it does not have one known verdict for each. */
 enum az_status gateway_answer_read_tools(struct op *op,
                                          const struct gateway_tools_question *question,

@@ -8,6 +8,8 @@
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "policy/rows/cedar_data.h"
+#include "policy/rows/rule.h"
+#include "policy/rows/rule_places.h"
 #include "policy/save/archive.h"
 #include "policy/save/bundle_conflicts.h"
 #include "policy/save/cedar_data_check.h"
@@ -37,8 +39,25 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
                : op_fail(op, AZ_SERVER_ERROR, NULL, "row %s collides with another row", key);
 }
 
+/* Put the places of the operators' rules into the document, if there are any. */
+static enum az_status
+place_rules(struct op *op, json_t *root, const struct bundle_rows *rows)
+{
+    size_t count = 0;
+    struct rule_text *text = talloc_array(op->mem, struct rule_text, (unsigned) rows->rules + 1);
+    for (size_t i = 0; text != NULL && i < rows->rules; i++)
+        if (!rule_path_is_ours(rows->rule_path[i])
+            && strcmp(rule_kind(rows->rule_path[i]), "rego") == 0)
+            text[count++] = (struct rule_text){rows->rule_path[i], rows->rule_content[i]};
+    json_t *places = text != NULL ? rule_places_find(op->mem, text, count) : NULL;
+    if (places == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the places of rules");
+    const char *document = json_object_size(places) > 0 ? jsonx_dump(op->mem, places) : NULL;
+    return document != NULL ? place_row(op, root, RULE_PLACES_KEY, document) : AZ_OK;
+}
+
 /* Build data.json: the rows in one document, members sorted. The rows with entities of Cedar are
- * one object in it. */
+ * one object in it, and the places of rules are another. */
 static enum az_status
 build_data(struct op *op, const struct bundle_rows *rows, char **ret)
 {
@@ -47,6 +66,8 @@ build_data(struct op *op, const struct bundle_rows *rows, char **ret)
     enum az_status st = cedar_data_of_bundle(op, rows, &entities);
     if (st == AZ_OK && entities != NULL)
         st = place_row(op, root, CEDAR_DATA_UNITED, entities);
+    if (st == AZ_OK)
+        st = place_rules(op, root, rows);
     for (size_t i = 0; st == AZ_OK && i < rows->data; i++)
         if (!cedar_data_holds_entities(rows->data_key[i]))
             st = place_row(op, root, rows->data_key[i], rows->data_payload[i]);

@@ -256,5 +256,7 @@ deploy_result_json(TALLOC_CTX *mem, const struct deploy_result *result, const ch
     struct jsonx_build build = {jsonx_own(mem, object), false};
     add_counts(mem, &build, "rules", &result->counts.rules);
     add_counts(mem, &build, "data", &result->counts.data);
+    if (json_array_size(save->warnings) > 0)
+        jsonx_set(&build, "warnings", json_incref(save->warnings));
     return jsonx_built(&build);
 }

@@ -12,6 +12,7 @@
 #include "policy/save/bundle.h"
 #include "policy/save/hook_check.h"
 #include "policy/save/plan.h"
+#include "policy/save/rule_warnings.h"
 #include "policy/save/save_lock.h"
 #include "store/db/db.h"
 #include "store/policy/bundle_history.h"
@@ -96,6 +97,8 @@ make_change(struct op *op, struct save *save)
         st = bundle_read(op, &save->build);
     if (st != AZ_OK)
         return st;
+    if (save->plan->mode == SAVE_STRICT || save->plan->mode == SAVE_DRY_RUN)
+        save->outcome.warnings = rule_warnings(op, &save->build.rows);
     save->changed =
         save->previous.revision == NULL || strcmp(save->previous.revision, bundle->revision) != 0;
     if (save->changed && (st = bundle_pack(op, &save->build)) != AZ_OK)

@@ -68,6 +68,7 @@ struct save_outcome {
     enum save_activation activation;
     struct save_refusal refusal;
     const char *plan_warning; /* what OPA decides although the machine should; NULL: nothing */
+    json_t *warnings; /* about rules that decide nothing (rule_warnings.h); NULL: not judged */
     json_t *failures; /* of a data row that does not go with another one, on op->mem, or NULL */
 };
 

@@ -2,6 +2,8 @@
 
 #include "store/people/identity_providers_admin.h"
 
+#include "store/db/db.h"
+
 /* clang-format off */
 static const struct db_stmt identity_providers_admin_list_stmt = {
     "identity_provider_dto_list", "SELECT " JSON_ROWS_DTO " AS dto FROM identity_provider_dto d ORDER BY d.id", 0};
@@ -41,6 +43,17 @@ static const struct db_stmt identity_providers_admin_delete_stmt = {
  */
 static const struct db_stmt identity_providers_admin_moved_stmt = {
     "identity_provider_moved", "SELECT nextval('identity_provider_version_seq')", 0};
+
+/* The sequence moves with the row, as it does for a change of a provider: processes remember both. */
+enum home_issuer_set_column { SET_ISSUER };
+static const struct db_stmt home_issuer_set_stmt = {
+    "home_issuer_set",
+    "WITH h AS (INSERT INTO home_issuer (issuer) SELECT issuer FROM identity_provider WHERE idp_id = $1 AND enabled"
+    "  ON CONFLICT (one) DO UPDATE SET issuer = excluded.issuer RETURNING issuer)"
+    " SELECT issuer, nextval('identity_provider_version_seq') FROM h", 1};
+enum home_issuer_people_column { PEOPLE_COUNT };
+static const struct db_stmt home_issuer_people_stmt = {
+    "home_issuer_people", "SELECT count(*) AS people FROM subject WHERE issuer = $1 AND subject = upstream_sub", 1};
 /* clang-format on */
 
 const struct json_rows identity_providers_admin_rows = {
@@ -55,3 +68,25 @@ const struct json_rows identity_providers_admin_rows = {
     .remove = &identity_providers_admin_delete_stmt,
     .after = &identity_providers_admin_moved_stmt,
 };
+
+enum az_status
+home_issuer_set(struct op *op, const char *idp_id, bool *ret_done)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, idp_id);
+    enum az_status st = db_exec(op, &home_issuer_set_stmt, &params, false, &result);
+    *ret_done = st == AZ_OK && PQntuples(result) > 0;
+    return *ret_done ? db_exec(op, &identity_providers_admin_moved_stmt, NULL, false, &result) : st;
+}
+
+enum az_status
+home_issuer_people(struct op *op, const char *issuer, int64_t *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, issuer);
+    enum az_status st = db_exec(op, &home_issuer_people_stmt, &params, true, &result);
+    *ret = st == AZ_OK ? db_get_number(result, 0, PEOPLE_COUNT, 0) : 0;
+    return st;
+}

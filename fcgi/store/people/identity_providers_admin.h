@@ -19,4 +19,11 @@
  */
 extern const struct json_rows identity_providers_admin_rows;
 
+/* Make the issuer of an enabled provider the home issuer (token/subject.h). *ret_done is false if
+ * there is no such provider. */
+enum az_status home_issuer_set(struct op *op, const char *idp_id, bool *ret_done);
+
+/* Count the people who have the name that their home issuer gave them: their sub. */
+enum az_status home_issuer_people(struct op *op, const char *issuer, int64_t *ret);
+
 #endif

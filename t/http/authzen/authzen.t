@@ -478,7 +478,7 @@ is( $policy->deploy( rules => { 'custom/authzen.rego' => $rule } )->status, 200,
 my $vip = { %$bad, subject => { %{ $bad->{subject} }, properties => { vip => true } } };
 my $why = {
     code   => 'frozen', category => 'policy', control => 'custom', message => 'the account is frozen',
-    detail => { since => 'today' } };
+    detail => { since => 'today', path => 'custom/authzen.rego', line => 5 } };
 sub given { my ( $request, %context ) = @_; return { %$request, context => \%context } }
 answers( ask( $one, $vip ), permit(), 'custom.authzen.allow permits (policy.md 6.5 "Operator hooks")' );
 answers(

@@ -145,6 +145,7 @@ sub agree {
     $answer = $self->fetch if $answer->status == 503;    # the first request of a worker after PostgreSQL restarted
     my $bundle = eval { unpack_bundle( $answer->body ) } or return "GET /bundles/svc: $@" . $answer->text;
     return "GET /bundles/svc has $bundle->{revision}, but active is $active" if $bundle->{revision} ne $active;
+    delete $bundle->{data}{svc}{rule_places};            # the service makes it of the rules
     my $rows = $self->rows;
 
     for my $part (qw(rules data)) {

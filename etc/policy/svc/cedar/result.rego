@@ -23,12 +23,6 @@ errors contains finding(file, id, action) if some id in answers[action][file].er
 
 finding(file, id, action) := {"policy": id, "path": policies[file].path, "action": action}
 
-# Errors of policies that forbid.
-unproven contains finding(file, id, action) if {
-	some id in answers[action][file].errors
-	id in policies[file].forbidding
-}
-
 # The decision of Cedar itself: an allow needs a permit, and no forbid.
 decision := "allow" if {
 	permits != set()
@@ -38,3 +32,30 @@ decision := "allow" if {
 reason := permits if {
 	decision == "allow"
 } else := forbids
+
+# The findings, one for each policy: with its action, or with `actions` if there are several.
+joined_forbids contains joined(file, id, actions) if {
+	some file, ids in forbidding
+	some id, actions in ids
+}
+
+joined_errors contains joined(file, id, actions) if {
+	some file, ids in failing
+	some id, actions in ids
+}
+
+# Those errors that are of policies that forbid.
+joined_unproven contains joined(file, id, actions) if {
+	some file, ids in failing
+	some id, actions in ids
+	id in policies[file].forbidding
+}
+
+forbidding[file][id] contains action if some id in answers[action][file].forbids
+
+failing[file][id] contains action if some id in answers[action][file].errors
+
+joined(file, id, actions) := finding(file, id, action) if {
+	count(actions) == 1
+	some action in actions
+} else := {"policy": id, "path": policies[file].path, "actions": sort(actions)}

@@ -5,6 +5,7 @@ package svc.controls.authzen
 
 import data.svc.cedar.policies
 import data.svc.controls.cedar
+import data.svc.lib.answer as reasons
 import data.svc.lib.caller
 import data.svc.lib.hooks
 import data.svc.operator.controls.authzen as row
@@ -27,7 +28,7 @@ answer := object.union({"allow": true}, context) if {
 } else := object.union({"allow": true, "deny_reasons": cedar.errors}, context) if {
 	input.evaluation == "authzen"
 	deny == set()
-} else := object.union({"allow": false, "deny_reasons": (deny | cedar.errors)}, context)
+} else := object.union({"allow": false, "deny_reasons": reasons.reasons(deny, cedar.errors)}, context)
 
 deny contains {
 	"code": "no_rule_matched", "category": "policy", "control": "authzen",

@@ -20,7 +20,7 @@ deny contains {
 	"message": "a Cedar rule forbids this", "detail": detail,
 } if {
 	active
-	some detail in result.forbids
+	some detail in result.joined_forbids
 }
 
 # An error is listed, in an answer that allows too. Cedar skips a policy with an error. That of a forbid denies
@@ -30,13 +30,13 @@ errors contains {
 	"message": "a Cedar rule has an error for this", "detail": detail,
 } if {
 	active
-	some detail in result.errors
+	some detail in result.joined_errors
 }
 
 deny contains error if {
 	some error in errors
 	not errors_skipped
-	error.detail in result.unproven
+	error.detail in result.joined_unproven
 }
 
 errors_skipped if object.get(row, "cedar_errors", "skip") == "skip"
@@ -66,7 +66,7 @@ unjudged if request.partial
 
 unjudged if {
 	request.fraction
-	result.unproven != set()
+	result.joined_unproven != set()
 }
 
 # True if a policy permits the access request, and permits count.

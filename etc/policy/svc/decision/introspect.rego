@@ -108,7 +108,7 @@ general := {
 	"expires_in_override": null,
 	"jit_single_use": false,
 	"obligations": obligations,
-	"deny_reasons": (((deny | entitlements.partial) | registry.deny_details) | cedar.errors),
+	"deny_reasons": answer.reasons(deny, ((entitlements.partial | registry.deny_details) | cedar.errors)),
 	"matched_segments": [],
 	"extensions": extensions,
 	"claims": {},

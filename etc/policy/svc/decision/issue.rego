@@ -106,7 +106,7 @@ general := {
 	"jit_single_use": false,
 	"refresh": false,
 	"obligations": {k: v | some k, v in data.custom.issue.obligations},
-	"deny_reasons": ((deny | entitlements.partial) | cedar.errors),
+	"deny_reasons": answer.reasons(deny, entitlements.partial | cedar.errors),
 	"matched_segments": [],
 	"extensions": {k: v | some k, v in data.custom.issue.extensions},
 	"claims": {},

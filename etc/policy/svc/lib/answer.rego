@@ -13,3 +13,7 @@ of(members) := object.union(
 )
 
 nothing := [null, false, [], {}, set()]
+
+# The reasons of a denial. Those that deny nothing by themselves, such as a scope that is left out, are marked, so that
+# the service tells the client one that does.
+reasons(deny, listed) := deny | {object.union(reason, {"denies": false}) | some reason in (listed - deny)}

@@ -11,7 +11,7 @@
 # A hook of the wrong type denies: ignoring it would turn a typing error into an allow.
 package svc.lib.hooks
 
-issue_deny contains reason(r) if some r in data.custom.issue.deny
+issue_deny contains reason("custom.issue.deny", r) if some r in data.custom.issue.deny
 
 issue_deny contains invalid("custom.issue.deny") if {
 	hook := data.custom.issue.deny
@@ -38,7 +38,7 @@ issue_deny contains invalid("custom.issue.claims") if {
 	type_name(hook) != "object"
 }
 
-introspect_deny contains reason(r) if some r in data.custom.introspect.deny
+introspect_deny contains reason("custom.introspect.deny", r) if some r in data.custom.introspect.deny
 
 introspect_deny contains invalid("custom.introspect.deny") if {
 	hook := data.custom.introspect.deny
@@ -60,14 +60,14 @@ introspect_deny contains invalid("custom.introspect.claims") if {
 	type_name(hook) != "object"
 }
 
-register_deny contains reason(r) if some r in data.custom.register.deny
+register_deny contains reason("custom.register.deny", r) if some r in data.custom.register.deny
 
 register_deny contains invalid("custom.register.deny") if {
 	hook := data.custom.register.deny
 	type_name(hook) != "set"
 }
 
-authzen_deny contains reason(r) if some r in data.custom.authzen.deny
+authzen_deny contains reason("custom.authzen.deny", r) if some r in data.custom.authzen.deny
 
 authzen_deny contains invalid("custom.authzen.deny") if {
 	hook := data.custom.authzen.deny
@@ -84,7 +84,7 @@ authzen_deny contains invalid("custom.authzen.context") if {
 	type_name(hook) != "object"
 }
 
-gateway_deny contains reason(r) if some r in data.custom.gateway.deny
+gateway_deny contains reason("custom.gateway.deny", r) if some r in data.custom.gateway.deny
 
 gateway_deny contains invalid("custom.gateway.deny") if {
 	hook := data.custom.gateway.deny
@@ -101,9 +101,11 @@ invalid(name) := {
 	"message": "an operator rule has the wrong type", "detail": {"rule": name},
 }
 
-# An operator's reason in the form of the service's own. Missing members are filled in; if a member has
-# the wrong type, the whole reason is replaced by hook_invalid.
-reason(r) := {"code": r, "category": "policy", "control": "custom", "message": r} if is_string(r)
+# An operator's reason in the form of the service's own, with the place of the rule that gave it. Missing members
+# are filled in; if a member has the wrong type, the whole reason is replaced by hook_invalid.
+reason(hook, r) := located(formed(r), place(hook, formed(r).code))
+
+formed(r) := {"code": r, "category": "policy", "control": "custom", "message": r} if is_string(r)
 
 else := object.union(
 	{"category": "policy", "control": "custom", "message": r.code},
@@ -115,6 +117,19 @@ else := object.union(
 	is_string(object.get(r, "message", ""))
 	is_object(object.get(r, "detail", {}))
 } else := invalid("custom deny reason")
+
+# The members of the rule's own detail count more.
+located(formed, place) := object.union({"detail": place}, formed) if {
+	place != {}
+} else := formed
+
+# The service writes svc.rule_places when it makes the bundle: path and line by the texts of a hook's rules, and
+# `rest` if one rule alone makes its reasons otherwise.
+place(hook, code) := data.svc.rule_places[hook].texts[code] if {
+	true
+} else := data.svc.rule_places[hook].rest if {
+	true
+} else := {}
 
 categories := {
 	"client", "registration", "trust", "grant", "token", "subject", "resource", "details",
