@@ -50,7 +50,7 @@ health_check_migrations(struct op *op, struct health_findings *found)
     return schema_check(op);
 }
 
-/* Check that this service can decide itself, if it is to. */
+/* Check that this service can decide itself, if the settings ask for that. */
 static enum az_status
 health_check_plan(struct op *op, struct health_findings *found)
 {
@@ -131,7 +131,7 @@ health_check_trust_bundle(struct op *op, struct health_findings *found)
 /* Checks that must pass before this instance should get requests, in the order of gateway-admin.md
  * 7.1: bundle uses the result of opa, credential_key that of signing_key, and those of OPA that of
  * plan. A check that degrades does not stop requests: another server failed, and all instances
- * depend on it alike, or nothing but saves needs it. */
+ * depend on it alike, or only saves need it. */
 static const struct health_check {
     const char *name;
     enum az_status (*run)(struct op *op, struct health_findings *found);
@@ -152,8 +152,8 @@ static const struct health_check {
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
-/* The checks cost 4 ms and several trips, and anybody may ask: their result is kept for this long.
- * Milliseconds. */
+/* The checks cost 4 ms and several trips, and the endpoint is public: their result is kept for this
+ * time. Milliseconds. */
 #define KEPT_MS 1000
 /* A lasting failure is logged again after this time. Milliseconds. */
 #define LOGGED_AGAIN_MS 60000

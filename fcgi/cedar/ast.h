@@ -5,7 +5,7 @@
 #include "cedar/value.h"
 
 /* Deepest nesting of an expression, of brackets and of operators; evaluator, generator and printer
- * recurse as deep. No rule that people write comes near. */
+ * recurse as deep. Rules that people write nest far less. */
 #define CEDAR_NESTING_MAX 200
 
 /* Operands of `&&`, `||`, sums and products of a file. Each is a rule or a part of one, and OPA

@@ -16,7 +16,7 @@
 
 #include "cedar/parser.h"
 
-/* Operators that are written between any number of operands; each level holds the next one. */
+/* Operators between any number of operands, one level of precedence after the other. */
 static const struct {
     enum cedar_kind kind;
     enum cedar_token_kind sign, other; /* other: the operand is subtracted */

@@ -31,6 +31,7 @@ enum json_rpc_code {
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL_ERROR = -32603,
     RPC_HEADER_MISMATCH = -32020,
+    RPC_MISSING_CAPABILITY = -32021,
     RPC_UNSUPPORTED_VERSION = -32022,
     /* Ours, outside the reserved range: the answer's HTTP status times 100. */
     RPC_INSUFFICIENT_SCOPE = 40300,

@@ -132,10 +132,10 @@ server_info(void)
 json_t *
 mcp_discover_result(TALLOC_CTX *mem)
 {
-    return jsonx_own(mem,
-                     json_pack("{s:[s],s:{s:{}},s:i,s:s,s:{s:o}}", "supportedVersions", MCP_MODERN,
-                               "capabilities", "tools", "ttlMs", MCP_DISCOVER_TTL_MS, "cacheScope",
-                               "public", "_meta", MCP_META_SERVER, server_info()));
+    return jsonx_own(mem, json_pack("{s:o,s:{s:{}},s:i,s:s,s:{s:o}}", "supportedVersions",
+                                    mcp_versions(), "capabilities", "tools", "ttlMs",
+                                    MCP_DISCOVER_TTL_MS, "cacheScope", "public", "_meta",
+                                    MCP_META_SERVER, server_info()));
 }
 
 json_t *

@@ -15,7 +15,7 @@
  * ms to activate a bundle. */
 #define PAUSE_MS 20
 
-/* Count the question by what came of it; decision NULL: there is none that counts. The caller of
+/* Count the question by its outcome; `decision` is NULL if there is none that counts. The caller of
  * this room may still refuse the decision, so it is held until then, or the answer to the request.
  */
 static void

@@ -179,8 +179,8 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
     if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
         return AZ_OK;
     bool tool = question->action.kind != NULL && strcmp(question->action.kind, "tool") == 0;
-    json_t *action = json_copy(json_object_get(input, "action"));
-    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), action == NULL};
+    json_t *action = jsonx_copy(json_object_get(input, "action"));
+    struct jsonx_build stored = {jsonx_own(op->mem, jsonx_copy(input)), action == NULL};
     json_object_del(action, "path");
     jsonx_set(&stored, "action", action);
     json_t *arguments = json_object_get(input, "arguments");

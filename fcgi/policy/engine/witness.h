@@ -23,11 +23,12 @@
 struct witness_board {
     _Atomic uint64_t doubts;                    /* entries that were ever made */
     _Atomic uint64_t doubt[WITNESS_DOUBTS_MAX]; /* the newest of them; see witness_distrusts() */
-    _Atomic int64_t quiet_until_ms; /* OPA did not answer and is left alone; monotonic */
-    _Atomic uint64_t conflict;      /* the newest entry of witness_note_conflict() */
+    _Atomic int64_t
+        quiet_until_ms; /* OPA did not answer and is not asked before this time; monotonic */
+    _Atomic uint64_t conflict; /* the newest entry of witness_note_conflict() */
 };
 
-/* Longest wait for OPA, in milliseconds: the worker serves nobody meanwhile. */
+/* Longest wait for OPA, in milliseconds: the worker serves no other request meanwhile. */
 #define WITNESS_WAIT_MS 250
 
 /* Time for which no process of the host asks OPA after one had no answer, in milliseconds. */
@@ -36,7 +37,7 @@ struct witness_board {
 /* Decisions that are kept at a time. A request has one, a call of a tool a few. */
 #define WITNESS_KEPT_MAX 8
 
-/* Requests that may go before what is kept, when they wait. */
+/* Waiting requests that may be served before the kept decisions. */
 #define WITNESS_POSTPONED_MAX 16
 
 /* Return the witness of a process (az->witness). The board must live as long. NULL: no memory. */
