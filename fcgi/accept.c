@@ -19,6 +19,7 @@
 #include "http/serve/dispatch.h"
 #include "policy/engine/witness.h"
 #include "process.h"
+#include "store/db/audit.h"
 
 /* Most octets of an unread body that are read and dropped, so that the web server gets as far as
  * the answer. Above the body limit of the shipped configurations. */
@@ -87,11 +88,13 @@ fastcgi_read(const struct http_io *io, void *buffer, size_t size)
     struct fastcgi *held = io->handle;
     FCGX_Stream *in = held->request.in;
     size_t there = (size_t) (in->stop - in->rdNext);
-    if (there == 0 && clock_monotonic_ms() > held->until_ms)
+    if (there > 0) /* nothing is read from the connection */
+        return FCGX_GetStr(buffer, (int) (there < size ? there : size), in);
+    if (clock_monotonic_ms() > held->until_ms)
         return -1;
     sigset_t before;
     hold_stops(&before);
-    int got = FCGX_GetStr(buffer, (int) (there == 0 ? 1 : there < size ? there : size), in);
+    int got = FCGX_GetStr(buffer, 1, in);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return got;
 }
@@ -207,6 +210,15 @@ run_witness(struct az *az, bool waits)
     talloc_free(op.mem);
 }
 
+/* Write audit rows that wait for a process that leads, if there is none. */
+static void
+flush_rows(struct az *az)
+{
+    struct op op = process_op(talloc_new(NULL), az);
+    audit_flush(&op);
+    talloc_free(op.mem);
+}
+
 void
 accept_cgi(struct az *az)
 {
@@ -297,6 +309,7 @@ accept_loop(struct az *az, int socket)
     /* Without a listening socket, libfcgi does not accept connections itself. */
     if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return;
+    flush_rows(az); /* of a process that died */
     const struct http_io io = {&held,          fastcgi_variable, fastcgi_read, fastcgi_write,
                                fastcgi_finish, fastcgi_cut,      fastcgi_gone, fastcgi_flush};
     while (!*az->stopping) {
@@ -309,5 +322,6 @@ accept_loop(struct az *az, int socket)
         if (witness_has_kept(az->witness))
             run_witness(az, request_waits(&held.request, socket));
     }
+    flush_rows(az);
     FCGX_Free(&held.request, 1);
 }

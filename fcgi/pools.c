@@ -26,6 +26,7 @@
 #include "base/settings/settings.h"
 #include "housekeeping.h"
 #include "process.h"
+#include "store/db/audit.h"
 #include "store/db/db.h"
 
 /* Connections that the kernel queues while all workers are busy; lighttpd opens one per request. */
@@ -260,10 +261,12 @@ start_keeper(struct az *az)
     child_begin(az, parent);
     struct op op = process_op(talloc_new(NULL), az);
     enum az_status st = process_prepare_database(&op);
-    if (st != AZ_OK)
+    if (st != AZ_OK) {
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
-    else
+    } else {
+        audit_flush(&op);
         housekeeping_run(az);
+    }
     db_close(az->db);
     _exit(st == AZ_CONFLICT ? EXIT_CONFIG : 0);
 }
@@ -284,6 +287,16 @@ stop_workers(struct az *az, struct pool *pools, size_t count)
     for (size_t i = 0; i < count; i++)
         if (pools[i].listen != NULL && strncmp(pools[i].listen, "unix:", 5) == 0)
             unlink(pools[i].listen + 5);
+}
+
+/* Write the audit rows that killed workers left. */
+static void
+flush_rows(struct az *az)
+{
+    struct op op = process_op(talloc_new(NULL), az);
+    audit_flush(&op);
+    db_close(az->db);
+    talloc_free(op.mem);
 }
 
 int
@@ -319,6 +332,7 @@ pools_run(struct az *az, struct pool *pools, size_t count)
     if (keeper > 0)
         kill(keeper, SIGTERM);
     stop_workers(az, pools, count);
+    flush_rows(az);
     log_text(AZ_SEV_INFO, "stopped", "all workers ended");
     return status;
 }

@@ -18,6 +18,7 @@
 #include "policy/engine/witness.h"
 #include "store/clients/clients.h"
 #include "store/db/audit.h"
+#include "store/db/commits.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
@@ -27,7 +28,7 @@
 static volatile int stopping;
 
 /* The file of the witness. MAGIC changes with struct witness_board. */
-#define WITNESS_MAGIC 0x617a7769746e6573ULL
+#define WITNESS_MAGIC 0x617a7769746e6574ULL
 struct witness_map {
     struct mapped_head head;
     struct witness_board board;
@@ -41,6 +42,28 @@ open_witness(struct az *az, const char **ret_why)
                                     sizeof(struct witness_map), &mapped, ret_why);
     if (st == AZ_OK)
         az->witness = witness_new(az, &((struct witness_map *) mapped->at)->board);
+    return st;
+}
+
+/* The file of shared commits. MAGIC changes with struct commit_board and with the parameters of its
+ * rows. */
+#define COMMITS_MAGIC 0x617a636f6d6d6974ULL
+struct commits_map {
+    struct mapped_head head;
+    struct commit_board board;
+};
+
+static enum az_status
+open_commits(struct az *az, const char **ret_why)
+{
+    struct mapped *mapped;
+    if (!az->cfg->shared_commits)
+        return AZ_OK;
+    enum az_status st = mapped_open(az, az->cfg->runtime_dir, "commits", COMMITS_MAGIC,
+                                    sizeof(struct commits_map), &mapped, ret_why);
+    if (st == AZ_OK)
+        az->commits =
+            commits_new(az, az->db, &((struct commits_map *) mapped->at)->board, mapped->fd);
     return st;
 }
 
@@ -83,6 +106,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az))
         return NULL;
+    if (with_shared && problems->count == 0 && open_commits(az, &why) != AZ_OK)
+        problems_add(az, problems, "%s", why);
     return az->keyring != NULL || problems->count > 0 ? az : NULL;
 }
 

@@ -65,7 +65,7 @@ sub cpu {
 sub print_service {
     my ( $engine, $name ) = @_;
     my $segment = "$engine.$name";
-    printf "/%s by %s\n",                 $name, $engine;
+    printf "/%s by %s\n",                 $name, $engine eq 'single' ? 'embedded, single commits' : $engine;
     printf "  requests per second  %s\n", spread( '%.0f', each_round( $segment, \&rate ) );
     printf "  p50, ms              %s\n", spread( '%.2f', each_round( $segment, sub { $_[0]{p50} / 1000 } ) );
     printf "  p99, ms              %s\n", spread( '%.2f', each_round( $segment, sub { $_[0]{p99} / 1000 } ) );
@@ -79,10 +79,11 @@ sub print_service {
     return;
 }
 
-# Return the median over the rounds of the embedded engine's figure divided by OPA's in the same round.
+# Return the median over the rounds of the embedded engine's figure divided by that of OPA, or of another segment, in the same
+# round.
 sub ratio {
-    my ( $name, $code ) = @_;
-    my @opa      = each_round( "opa.$name",      $code );
+    my ( $name, $code, $beside ) = @_;
+    my @opa      = each_round( ( $beside // 'opa' ) . ".$name", $code );
     my @embedded = each_round( "embedded.$name", $code );
     return median( map { $embedded[$_] / $opa[$_] } 0 .. $#opa );
 }
@@ -116,7 +117,7 @@ printf "\nauthz on %s\n%s processors, %s core workers, %s connections, %d rounds
 print "medians of the rounds (lowest to highest); ratios are of the same round\n\n";
 
 for my $name (qw(token introspect)) {
-    for my $engine (qw(opa embedded)) {
+    for my $engine (qw(opa single embedded)) {
         print_service( $engine, $name );
         print "\n";
     }
@@ -142,3 +143,4 @@ bar( "requests per second for /$_, in parts of those with OPA", $gain{$_}, '%.2f
   for qw(token introspect);
 printf "\n%s\n\n", $over ? "$over missed" : 'all ok';
 printf "engine gain /%s %.2f\n", $_, $gain{$_} for qw(token introspect);
+printf "write gain /%s %.2f\n", $_, ratio( $_, \&rate, 'single' ) for qw(token introspect);

@@ -8,22 +8,16 @@ DECISIONS=1000
 # Seconds of load after which each worker has decided.
 SETTLE_SECONDS=2
 
-# engine_prepare NAME: choose the engine of the stack, before it is made. The plans are made by the program of the engine, in
-# the copy that the account of the service can execute.
+# engine_prepare NAME: choose the engine of the stack, before it is made.
 engine_prepare() {
-    if [ "$1" = opa ]; then return 0; fi
-    layout_choose_account
-    BASE=$(layout_base)
-    mkdir -p "$BASE/bin"
-    opa_place
-    SVC_POLICY_ENGINE=embedded
-    SVC_OPA_BINARY=$BASE/bin/opa
-    export SVC_POLICY_ENGINE SVC_OPA_BINARY
+    if [ "$1" != opa ]; then export SVC_POLICY_ENGINE=embedded; fi
 }
 
-# engine_use NAME: start the service with this engine, and let every worker decide.
+# engine_use NAME: start the service with this engine, and let every worker decide. `single` is the embedded engine with a
+# commit for each request.
 engine_use() {
-    export SVC_POLICY_ENGINE=$1
+    export SVC_POLICY_ENGINE=$1 SVC_SHARED_COMMITS=true
+    if [ "$1" = single ]; then SVC_POLICY_ENGINE=embedded SVC_SHARED_COMMITS=false; fi
     authz_start >/dev/null
     service_await >/dev/null
     engine_settle
@@ -36,10 +30,10 @@ engine_settle() {
     done
 }
 
-# Measure the service by either engine. The first one of a round is the second one of the next.
+# Measure the service by either engine, and with single commits. The order of a round is turned around in the next.
 round_engines() {
-    local engine name engines='opa embedded'
-    if [ $((ROUND % 2)) -eq 0 ]; then engines='embedded opa'; fi
+    local engine name engines='opa single embedded'
+    if [ $((ROUND % 2)) -eq 0 ]; then engines='embedded single opa'; fi
     for engine in $engines; do
         engine_use "$engine"
         for name in token introspect; do service "$name" "$engine.$name"; done

@@ -12,6 +12,29 @@ number() {
     if [ "$4" -lt "$2" ] || [ "$4" -gt "$3" ]; then usage_error "$1 must be a number from $2 to $3, not '$4'"; fi
 }
 
+# engine_option VALUE: the value of --engine.
+engine_option() {
+    case $1 in opa | embedded | both) ENGINE=$1 ;; *) usage_error "--engine must be opa, embedded or both, not '$1'" ;; esac
+}
+
+# engine_both ARGUMENT…: with --engine both, run the program by either engine, one after the other, with one build, and end.
+engine_both() {
+    local engine rc=0 dir=$WORK
+    [ "$ENGINE" = both ] || return 0
+    if [ -z "$dir" ]; then dir=$(mktemp -d /tmp/authz-bench-XXXXXX); fi
+    chmod 755 "$dir"
+    for engine in opa embedded; do
+        printf '\n== %s\n' "$engine"
+        "$TOP/$PROGRAM" "$@" --engine "$engine" --dir "$dir" || rc=$?
+        if [ "$rc" -ne 0 ]; then break; fi
+    done
+    if [ "$KEEP" = no ] && [ "$rc" -eq 0 ]; then
+        "$TOP/contrib/quickstart" down --dir "$dir" --purge >/dev/null
+        rm -rf "$dir"
+    fi
+    exit "$rc"
+}
+
 # Clear the settings in the environment, so that two runs do not differ.
 clear_environment() {
     local name

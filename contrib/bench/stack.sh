@@ -26,6 +26,9 @@ stack_find() {
     layout_find || die "$DIR does not exist"
     PORT=$(cat "$DIR/port")
     BASE_URL=$(base_url "$PORT")
+    # The Perl programs use parts of the tests, which look for the programs there.
+    AUTHZ_PREFIX=$(prefix_dir)
+    export AUTHZ_PREFIX
 }
 
 # A step: build the load generator and the no-op program, optimized like the service.

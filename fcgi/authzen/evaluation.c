@@ -179,7 +179,7 @@ decision_body(struct op *op, const struct access_decision *decision)
     struct jsonx_build body = {
         jsonx_own(op->mem, json_pack("{s:b}", "decision", (int) decision->allow)), false};
     struct jsonx_build context = {jsonx_own(op->mem, decision->context != NULL
-                                                         ? json_copy(decision->context)
+                                                         ? jsonx_copy(decision->context)
                                                          : json_object()),
                                   false};
     json_t *reasons = shown_reasons(op, decision->reasons);
@@ -291,7 +291,7 @@ record_access(struct evaluation *it)
     note_access(it);
     request_fill_audit(req, 200, is_permitted(it) ? "allowed" : "denied");
     audit_explain(&req->op, &req->audit);
-    enum az_status st = audit_send(&req->op, &req->audit);
+    enum az_status st = audit_post(&req->op, &req->audit);
     req->audited = st == AZ_OK;
     return st;
 }

@@ -15,6 +15,7 @@ struct engine;
 struct embedded;
 struct witness;
 struct shared;
+struct commits;
 struct counters;
 struct metrics;
 struct client_cache;
@@ -30,11 +31,11 @@ struct peer_memory;
 struct health;
 struct op_watch;
 
-/* Somebody who uses the API in a process of his own, on the database, without an admin key: he has
- * the password of the database, so he could change every row by SQL. */
+/* A user of the API in a process of his own, on the database, without an admin key: he has the
+ * password of the database, so he could change every row by SQL. */
 struct az_operator {
     const char *label;            /* who acts, for audit rows and the history of bundles */
-    const struct op_watch *watch; /* learns what his requests wait for; NULL: nobody does */
+    const struct op_watch *watch; /* learns what his requests wait for, or NULL */
 };
 
 /* State of a process; made once and passed by pointer, never a global. */
@@ -45,6 +46,7 @@ struct az {
     struct embedded *embedded;    /* the revision that this process decides by, or NULL */
     struct witness *witness;      /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
+    struct commits *commits;      /* shared commits; NULL: this process writes alone */
     struct counters *counters;    /* mapped file of the metrics, NULL in the CLI */
     struct metrics *metrics;      /* the metrics in it, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */
@@ -77,7 +79,7 @@ struct az {
     volatile int *stopping; /* set by SIGTERM; long waits end then */
 };
 
-/* Somebody at a terminal who learns what a long operation waits for. */
+/* A person at a terminal who learns what a long operation waits for. */
 struct op_watch {
     void (*tell)(void *arg, const char *what); /* the same text may come several times */
     void *arg;
@@ -91,7 +93,7 @@ struct op {
     const char *request_id; /* X-Request-ID, received or made */
     const char *address;    /* of the client whose request this is; NULL: unknown, or no request */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
-    const struct op_watch *watch; /* NULL: nobody waits at a terminal */
+    const struct op_watch *watch; /* NULL: no person waits at a terminal */
 };
 
 /* Return the time of the operation in seconds since 1970. */

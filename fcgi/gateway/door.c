@@ -16,7 +16,7 @@
 /* The well-known place of metadata documents of protected resources (RFC 9728 3). */
 #define WELL_KNOWN "/.well-known/oauth-protected-resource"
 
-/* One request at the door. */
+/* The state of one request while it is let in. */
 struct entry {
     struct request *req;
     struct gateway_visit *visit;
@@ -115,7 +115,7 @@ refuse_token(struct entry *it, const char *detail)
     return turn_away(it, own_token_refuse(it->req, detail), "invalid_token");
 }
 
-/* Find the token, and the resource with it. A client that shows none gets a challenge without an
+/* Find the token, and the resource with it. A client without a token gets a challenge without an
  * error code (RFC 6750 3.1). */
 static enum az_status
 gateway_find_token(struct entry *it)
@@ -136,7 +136,7 @@ gateway_find_token(struct entry *it)
     visit->token->lookup.join = NULL; /* the token may be read again, the resource is not */
     if (st == AZ_INVALID_TOKEN)
         return turn_away(it, st, "invalid_token");
-    if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED has the one challenge that a client looks for */
+    if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED keeps its own challenge, for which the client looks */
         return st;
     return take_resource(it);
 }
@@ -154,8 +154,9 @@ check_audience(struct entry *it)
                                           : "the token names another resource");
 }
 
-/* Ask evaluation 2. A token to which policy no longer grants anything is treated as expired; any
- * other denial would not be cured by a new token, and a 401 would send the client for one. */
+/* Ask evaluation 2. A token to which policy no longer grants anything is treated as expired. A new
+ * token would not help against any other denial, so that is not a 401, which would make the client
+ * ask for one. */
 static enum az_status
 gateway_judge_token(struct entry *it)
 {

@@ -10,8 +10,8 @@
 #include "managed/names.h"
 #include "store/gateway/resources.h"
 
-/* Seconds for which a client may keep a document: a resource that is switched off or given another
- * scope should not be looked for in vain for long. */
+/* Seconds for which a client may keep a document: a resource that is disabled, or gets another
+ * scope, should not mislead clients for long. */
 #define MAX_AGE 60
 
 /* Return a document, or NULL: no memory. The lists of scopes and of algorithms are handed over. */

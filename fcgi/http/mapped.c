@@ -21,6 +21,7 @@ static int
 mapped_destroy(struct mapped *mapped)
 {
     munmap(mapped->at, mapped->size);
+    close(mapped->fd);
     return 0;
 }
 
@@ -156,13 +157,14 @@ mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, 
             mem, ret_why, dir,
             talloc_asprintf(mem, "is not writable: the file `%s` cannot be created in it", name));
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
     struct mapped *mapped = at != MAP_FAILED ? talloc_zero(mem, struct mapped) : NULL;
-    if (mapped == NULL)
+    if (mapped == NULL) {
+        close(fd);
         return mapped_refuse(
             mem, ret_why, dir,
             talloc_asprintf(mem, "contains the file `%s`, which cannot be mapped", name));
-    *mapped = (struct mapped){at, size};
+    }
+    *mapped = (struct mapped){at, size, fd};
     talloc_set_destructor(mapped, mapped_destroy);
     *ret = mapped;
     return AZ_OK;

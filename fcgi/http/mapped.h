@@ -19,6 +19,7 @@ struct mapped_head {
 struct mapped {
     void *at;    /* begins with a struct mapped_head; all else is 0 in a new file */
     size_t size; /* octets */
+    int fd;      /* of the file, for record locks */
 };
 
 /*

@@ -156,7 +156,7 @@ record_shown(struct introspection *it)
     audit_explain(&req->op, &req->audit);
     bool once = lookup->row.grant == NULL && (lookup->row.jit || it->shown.verdict.decision.jit);
     if (it->shown.as != SHOWN_ACTIVE || !once) {
-        st = audit_send(&req->op, &req->audit);
+        st = audit_post(&req->op, &req->audit);
     } else {
         st = token_consume(&req->op, lookup->token, &req->audit, &consumed);
         if (st == AZ_OK && !consumed) {

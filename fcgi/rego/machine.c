@@ -10,7 +10,7 @@
 #include "rego/builtins.h"
 #include "rego/machine_private.h"
 
-/* Statements between two looks at the clock. */
+/* Statements between two readings of the clock. */
 #define CLOCK_STATEMENTS 1024
 
 static int run_block(struct rego_machine *machine, const struct rego_value **local,
@@ -103,8 +103,8 @@ run_call(struct rego_machine *machine, const struct rego_value **local,
     return value != NULL ? BLOCK_END : 0;
 }
 
-/* Call the function that stands at a path. A path without one breaks out of the block; a function
- * that is undefined out of three more, past the look at the base documents. */
+/* Call the function that stands at a path. If there is no function, the block is left; if the
+ * function is undefined, three more blocks are left, with the look-up in the base documents. */
 static int
 run_call_dynamic(struct rego_machine *machine, const struct rego_value **local,
                  const struct rego_statement *statement)
@@ -186,7 +186,8 @@ run_not(struct rego_machine *machine, const struct rego_value **local,
     return end > 0 ? end - 1 : end;
 }
 
-/* Return the value with another put in at a path; parts that are no objects make room. */
+/* Return the value with another one inserted at a path; values on the path that are not objects are
+ * replaced. */
 static const struct rego_value *
 put_at_path(struct rego_machine *machine, const struct rego_value *value,
             const struct rego_value *const *path, const struct rego_value *other)
@@ -201,7 +202,7 @@ put_at_path(struct rego_machine *machine, const struct rego_value *value,
     return copy != NULL && rego_insert(machine->arena, copy, *path, inner) ? copy : NULL;
 }
 
-/* Run a block with another value of a local. What functions returned before does not hold in it. */
+/* Run a block with another value of a local. Remembered results of functions are not used in it. */
 static int
 run_with(struct rego_machine *machine, const struct rego_value **local,
          const struct rego_statement *statement)
@@ -222,7 +223,7 @@ run_with(struct rego_machine *machine, const struct rego_value **local,
 }
 
 /* True if two equal values have a number that is written in two ways: OPA does not find all of them
- * equal everywhere, and gives the one or the other. */
+ * equal everywhere, and returns one or the other. */
 static bool
 is_other_spelling(const struct rego_value *a, const struct rego_value *b)
 {
@@ -258,8 +259,8 @@ is_twin(const struct rego_value *a, const struct rego_value *b)
            && is_other_spelling(a, b);
 }
 
-/* Look a key up. OPA reads data[2] of a base document as data["2"], but the same of a variable as
- * it stands; the plan does not tell the two apart. */
+/* Look a key up. OPA reads data[2] of a base document as data["2"], but data[x] with the value of
+ * x; the plan does not distinguish the two. */
 static int
 run_dot(struct rego_machine *machine, const struct rego_value **local,
         const struct rego_statement *statement)

@@ -21,7 +21,7 @@ stop_at(struct rego_machine *machine, const struct rego_statement *statement, co
     return BLOCK_STOP;
 }
 
-/* Return a composite that a statement adds to: only what this evaluation made is one. */
+/* Return a composite that a statement may add to, which is one that this evaluation made. */
 static struct rego_value *
 writable(const struct rego_value *value, enum rego_type type)
 {
@@ -77,7 +77,7 @@ int
 machine_merge(struct rego_machine *machine, const struct rego_value **local,
               const struct rego_statement *statement)
 {
-    /* Base documents lie over what rules give. */
+    /* Base documents take precedence over the values of rules. */
     const struct rego_value *over = local[statement->a.local], *base = local[statement->b.local];
     const struct rego_value *merged = base == NULL ? over : base;
     if (base != NULL && over != NULL && (merged = rego_merge(machine->arena, base, over)) == NULL)

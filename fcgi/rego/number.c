@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Octets of an integer, without its sign, that OPA reads as one of 64 bits. */
+/* Most digits of an integer that OPA reads as one of 64 bits. */
 #define INTEGER_OCTETS_MAX 19
 
 /* A number as digits: 0.DIGITS times 10 to the power of `point`, without zeros at either end. */

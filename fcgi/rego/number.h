@@ -4,7 +4,7 @@
 
 #include "rego/value.h"
 
-/* Digits of an exponent that are read. OPA reads more, but then a comparison takes it long. */
+/* Most digits of an exponent. OPA reads more, but then a comparison takes long. */
 #define NUMBER_EXPONENT_DIGITS_MAX 4
 
 /* True if the text is a 64-bit integer in its only spelling: no leading zero, no fraction, no

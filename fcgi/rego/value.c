@@ -12,7 +12,7 @@
 #define ARENA_BLOCK 65536
 /* Alignment of values. */
 #define ARENA_ALIGN 8
-/* Items for which a composite that grows first has room. */
+/* First capacity of a composite that grows, in items. */
 #define FIRST_ROOM 4
 
 const struct rego_value rego_null = {.type = REGO_NULL};
@@ -203,7 +203,7 @@ find_member(const struct rego_value *object, const struct rego_value *key, bool 
     return low;
 }
 
-/* Count the values that an item brings along. False: they are too many, as if it did not fit. */
+/* Count the values within an item. False: there are too many; arena->full is set. */
 static bool
 count_nodes(struct rego_arena *arena, struct rego_value *in, const struct rego_value *item)
 {
@@ -250,7 +250,7 @@ rego_insert(struct rego_arena *arena, struct rego_value *object, const struct re
     if (key == NULL || value == NULL)
         return false;
     uint32_t at = find_member(object, key, &there);
-    /* A part that its maker adds to is put in again and again. */
+    /* A value that grows is inserted again after each change. */
     bool same = there && object->member[at].value == value;
     if (!same && !count_nodes(arena, object, value))
         return false;

@@ -20,6 +20,14 @@ test_arguments_that_policy_does_not_have_are_denied if {
 	asked({"truncated": false}).allow
 }
 
+test_the_row_may_let_such_a_request_pass if {
+	asked({"truncated": true}).allow == true with data.svc.operator.controls.gateway as {"truncated": "allow"}
+	every row in [{"truncated": "deny"}, {"truncated": "yes"}, {"truncated": true}, {"cedar_unmapped": "allow"}, {}] {
+		r := asked({"truncated": true}) with data.svc.operator.controls.gateway as row
+		fixture.refused(r, "arguments_too_long")
+	}
+}
+
 # ---- scopes
 
 test_a_token_with_the_scopes_of_the_operation_is_let_in if {

@@ -175,9 +175,9 @@ struct errand {
     enum az_status st;   /* for the audit row */
     const char *key;     /* names the question to the client */
     const char *url;     /* NULL if there is no page for it */
-    const char *message; /* for a client that opens addresses */
-    const char *text;    /* for the model, if the client does not */
-    const char *refused; /* for the model, if the person did not want to */
+    const char *message; /* for a client with URL elicitation */
+    const char *text;    /* for the model, if the client has no URL elicitation */
+    const char *refused; /* for the model, if the person declined */
 };
 
 static struct stated_call
@@ -283,8 +283,9 @@ ask_for_approval(struct tool_call *c)
 
 /* ---- the upstream */
 
-/* Turn the outcome of a call into the answer. A failure of the upstream is one of the tool, which
- * the model can tell its person; only ours are those of the request. */
+/* Turn the outcome of a call into the answer. A failure of the upstream is a failure of the tool,
+ * which the model can report to its user; only a failure of this service is a failure of the
+ * request. */
 static enum az_status
 finish_call(struct tool_call *c, enum az_status st)
 {

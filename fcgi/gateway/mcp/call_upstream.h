@@ -1,4 +1,4 @@
-/* The two kinds of upstreams that a tool can have, and what becomes of a call there. */
+/* The two kinds of upstreams that a tool can have, and the outcome of a call there. */
 #ifndef AZ_GATEWAY_MCP_CALL_UPSTREAM_H
 #define AZ_GATEWAY_MCP_CALL_UPSTREAM_H
 

@@ -1,7 +1,7 @@
 /*
  * The revision of MCP that a message follows, and a check of its form by it. Revision 2026-07-28
  * carries version and capabilities in every request; the older ones open with `initialize`. One
- * endpoint without sessions serves both. Facts in, verdict out: no HTTP here.
+ * endpoint without sessions serves both. Nothing here knows HTTP.
  */
 #ifndef AZ_GATEWAY_MCP_ERA_H
 #define AZ_GATEWAY_MCP_ERA_H

@@ -13,7 +13,7 @@ struct mcp_exchange {
     struct json_rpc message; /* the request */
     struct mcp_era era;
     /* The answer of a handler that returns AZ_OK. */
-    json_t *result;              /* NULL if there is a fault, which stands below */
+    json_t *result;              /* NULL if there is a fault */
     struct json_rpc_fault fault; /* with its HTTP status */
 };
 

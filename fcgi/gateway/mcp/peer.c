@@ -248,7 +248,7 @@ refuse_peer(struct exchange *it, const char *why)
                    it->answer->status, it->request->resource->name);
 }
 
-/* Open a conversation of the older revisions: initialize, then the notification that it is done. */
+/* Initialize a server of the older revisions: initialize, then notifications/initialized. */
 static enum az_status
 open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
 {

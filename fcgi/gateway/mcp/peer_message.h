@@ -14,7 +14,7 @@
 #include "gateway/mcp/json_rpc.h"
 #include "gateway/upstream/call.h"
 
-/* Tools of one resource. Hosts of models cope with some hundred. */
+/* Most tools of one resource. Hosts of models can use some hundred. */
 #define PEER_TOOLS_MAX 1000
 /* Octets of one tool as JSON text; real ones have some thousand. */
 #define PEER_TOOL_OCTETS_MAX 65536
@@ -27,7 +27,7 @@
 /* Header fields of one message: at most eight fixed ones, and PARAM_HEADERS_MAX. */
 #define PEER_FIELDS_MAX 32
 
-/* The way an upstream is talked to. */
+/* The protocol that an upstream follows. */
 struct peer_way {
     bool modern;         /* revision 2026-07-28; else an older one */
     const char *version; /* of the older ones, or NULL before it is agreed */
@@ -42,7 +42,7 @@ struct peer_message {
     bool notification;
 };
 
-/* The same as it is sent; on the caller's memory. */
+/* The message as it is sent; on the caller's memory. */
 struct peer_envelope {
     const char *body;
     size_t length;

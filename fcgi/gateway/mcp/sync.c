@@ -62,12 +62,12 @@ store_tools(struct op *op, const struct managed_resource *resource, const json_t
     if (iso8601_format(op_now(op), now) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the time cannot be written");
     for (int i = 0; i < SYNC_TRIES; i++) {
-        json_t *stored = NULL;
+        struct tool_pins stored = {.tools = NULL};
         bool done = false;
-        enum az_status st = resource_read_tools(op, resource, &stored);
+        enum az_status st = resource_read_tools(op, resource, &stored.tools, &stored.synced);
         if (st != AZ_OK)
             return st;
-        if (tool_pins_merge(op->mem, stored, seen, now, ret) != AZ_OK)
+        if (tool_pins_merge(op->mem, &stored, seen, now, ret) != AZ_OK)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the tools of %s", name);
         bool waits = ret->waiting > 0 && resource->pinning == MANAGED_PINNING_BLOCK;
         st = resource_store_tools(op, resource, ret->tools,

@@ -122,9 +122,9 @@ reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *ru
 }
 
 /*
- * Keywords that are not checked. `absorbed_by` If it is NULL, never: a pattern is an ECMAScript
- * one, which POSIX reads otherwise, and ours of a format is narrower. Else: not beside a keyword
- * that takes a part of the value away from it, and that is not checked itself.
+ * Keywords that are not checked. With absorbed_by NULL the keyword is never checked: a pattern is
+ * an ECMAScript one, which POSIX reads otherwise, and our rule for a format is narrower. Otherwise
+ * it is not checked beside an unchecked keyword that takes a part of the value away from it.
  */
 static const struct {
     const char *name, *absorbed_by;
@@ -242,7 +242,7 @@ tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *arguments)
         if (!json_is_null(value) || property == NULL || is_required(schema, name)
             || admits_null(mem, schema, property, &lost))
             continue;
-        if (kept == NULL && (kept = jsonx_own(mem, json_copy(arguments))) == NULL)
+        if (kept == NULL && (kept = jsonx_own(mem, jsonx_copy(arguments))) == NULL)
             return NULL;
         json_object_del(kept, name);
     }

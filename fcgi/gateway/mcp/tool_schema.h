@@ -2,8 +2,8 @@
  * Checking the arguments of a tool against its inputSchema, which may use any keyword of JSON
  * Schema 2020-12. What is checked is the part that policy/rows/schema.h knows: a schema is reduced
  * to that part first, and a keyword or reference outside it is not checked. Every step of the
- * reduction admits more values, never fewer. Nothing is fetched: a reference to another document is
- * one that is not checked. As there, an integer is a number that is written without a fraction.
+ * reduction admits more values, never fewer. Nothing is fetched, so a reference to another document
+ * is not checked. As in schema.h, an integer is a number that is written without a fraction.
  */
 #ifndef AZ_GATEWAY_MCP_TOOL_SCHEMA_H
 #define AZ_GATEWAY_MCP_TOOL_SCHEMA_H

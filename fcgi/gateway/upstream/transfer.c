@@ -63,8 +63,8 @@ take_messages(const struct upstream_transfer *transfer)
     }
 }
 
-/* Begin the time limit of the answer when the connection is there; until then, that of the
- * connection runs too. */
+/* Start the time limit of the answer when the connection is made; until then the limit of the
+ * connection applies too. */
 static void
 note_connection(struct upstream_transfer *transfer)
 {
@@ -77,7 +77,7 @@ note_connection(struct upstream_transfer *transfer)
     }
 }
 
-/* Wait until something happens, at most until the next look or deadline. */
+/* Wait for an event, at most until the next check of the caller or the deadline. */
 static void
 transfer_wait(struct upstream_transfer *transfer)
 {
@@ -93,7 +93,7 @@ transfer_wait(struct upstream_transfer *transfer)
         curl_multi_poll(transfer->op->az->upstreams->multi, NULL, 0, (int) wait, NULL);
 }
 
-/* Run until the head is there (without a sink) or the whole answer is. */
+/* Run until the head (without a sink) or the whole answer has arrived. */
 static void
 transfer_run(struct upstream_transfer *transfer)
 {
@@ -117,7 +117,7 @@ transfer_run(struct upstream_transfer *transfer)
 
 /* ---- the outcome */
 
-/* True if no connection was made. The timer of the connection is the only one that libcurl runs. */
+/* True if no connection was made. A time-out of libcurl is always that of the connection. */
 static bool
 is_dial_failure(CURLcode outcome)
 {

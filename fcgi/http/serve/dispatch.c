@@ -362,7 +362,7 @@ dispatch(struct az *az, const struct http_io *io)
     io->finish(io);
     request_log(req, req->started_us, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     if (az->db != NULL)
-        db_settle(&req->op);
+        audit_settle(&req->op);
     wipe(req);
     talloc_free(req);
     metrics_note_process(az->metrics,

@@ -203,8 +203,8 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
     if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
         return AZ_OK;
     bool route = question->action.kind != NULL && strcmp(question->action.kind, "http") == 0;
-    json_t *action = json_copy(json_object_get(input, "action"));
-    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), action == NULL};
+    json_t *action = jsonx_copy(json_object_get(input, "action"));
+    struct jsonx_build stored = {jsonx_own(op->mem, jsonx_copy(input)), action == NULL};
     json_object_del(action, "path");
     if (question->action.uri != NULL)
         forget_uri(action);
@@ -230,7 +230,7 @@ hide_uris(struct op *op, const struct gateway_tools_question *question, json_t *
         || (mode != NULL && strcmp(mode, "full") == 0))
         return AZ_OK;
     json_t *tools = jsonx_own(op->mem, json_deep_copy(json_object_get(input, "tools")));
-    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), tools == NULL};
+    struct jsonx_build stored = {jsonx_own(op->mem, jsonx_copy(input)), tools == NULL};
     json_array_foreach (tools, index, tool) {
         forget_uri(json_object_get(tool, "action"));
     }

@@ -63,8 +63,8 @@ struct gateway_question {
     struct gateway_holder holder;
     struct gateway_target resource;
     struct gateway_action action;
-    json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}; NULL: none */
-    json_t *always;       /* object: obligations of the route, beside those of policy; NULL: none */
+    json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}, or NULL */
+    json_t *always;       /* object: obligations of the route, beside those of policy, or NULL */
     unsigned obligations; /* those that the asker can meet: bits of enum gateway_obligation */
 };
 

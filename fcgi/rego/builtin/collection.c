@@ -20,36 +20,37 @@ run_count(struct rego_machine *machine, const struct rego_value *const *arg)
     return arg[0]->type >= REGO_ARRAY ? rego_integer(machine->arena, arg[0]->count) : NULL;
 }
 
+/* Return the sum or the product of the numbers of a list. NULL: undefined, or the engine is asked.
+ */
+static const struct rego_value *
+total_of(struct rego_machine *machine, const struct rego_value *list, bool product)
+{
+    int64_t total = product;
+    if (!collection_is_list(list))
+        return NULL;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct rego_value *item = list->item[i];
+        if (item->type != REGO_NUMBER)
+            return NULL;
+        if (item->decimal
+            || (product ? __builtin_mul_overflow(total, item->integer, &total)
+                        : __builtin_add_overflow(total, item->integer, &total)))
+            return rego_give_up(machine, product ? "a product beyond 64-bit integers"
+                                                 : "a sum beyond 64-bit integers");
+    }
+    return rego_integer(machine->arena, total);
+}
+
 static const struct rego_value *
 run_sum(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    int64_t sum = 0;
-    if (!collection_is_list(arg[0]))
-        return NULL;
-    for (uint32_t i = 0; i < arg[0]->count; i++) {
-        const struct rego_value *item = arg[0]->item[i];
-        if (item->type != REGO_NUMBER)
-            return NULL;
-        if (item->decimal || __builtin_add_overflow(sum, item->integer, &sum))
-            return rego_give_up(machine, "a sum beyond 64-bit integers");
-    }
-    return rego_integer(machine->arena, sum);
+    return total_of(machine, arg[0], false);
 }
 
 static const struct rego_value *
 run_product(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    int64_t product = 1;
-    if (!collection_is_list(arg[0]))
-        return NULL;
-    for (uint32_t i = 0; i < arg[0]->count; i++) {
-        const struct rego_value *item = arg[0]->item[i];
-        if (item->type != REGO_NUMBER)
-            return NULL;
-        if (item->decimal || __builtin_mul_overflow(product, item->integer, &product))
-            return rego_give_up(machine, "a product beyond 64-bit integers");
-    }
-    return rego_integer(machine->arena, product);
+    return total_of(machine, arg[0], true);
 }
 
 static const struct rego_value *

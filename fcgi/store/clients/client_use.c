@@ -46,11 +46,17 @@ today(const struct op *op)
     return op_now(op) / DAY_SECONDS;
 }
 
+bool
+client_use_due(struct op *op, const struct client *client)
+{
+    return client->id != 0 && strcmp(client->registration, "ADMIN") != 0
+           && client_used_day(op, client->client_id) != today(op);
+}
+
 struct db_step *
 client_use_add(struct op *op, struct db_batch *batch, const struct client *client)
 {
-    if (client->id == 0 || strcmp(client->registration, "ADMIN") == 0
-        || client_used_day(op, client->client_id) == today(op))
+    if (!client_use_due(op, client))
         return NULL;
     struct db_step *step = db_batch_add(batch, &client_use_mark_stmt);
     db_number(&step->params, client->id);

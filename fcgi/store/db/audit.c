@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "store/db/commits.h"
 #include "store/db/partitions.h"
 
 /* Depth of a summary; those of the handlers are flat, or have one list. */
@@ -16,14 +17,45 @@
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10," \
     " $11::inet, $12, $13, $14, $15"
 
+/* The same as rows of arrays. */
+#define ARRAYS                                                                                     \
+    " unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],"       \
+    "  $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],"    \
+    "  $14::bytea[], $15::bytea[])"                                                                \
+    " AS r (created_at, request_id, flow_id, client_id, subject_id, endpoint, operation, method,"  \
+    "  status, outcome, ip, user_agent, summary, input, decision)"
+#define ASYNC "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
+
 static const struct db_stmt audit_insert_stmt = {"audit_insert", INSERT, 15};
 
 /* set_config makes this one transaction asynchronous: the answer does not wait for the row. */
-static const struct db_stmt audit_send_stmt = {
-    "audit_send",
-    "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))" INSERT
-    " FROM async",
+static const struct db_stmt audit_send_stmt = {"audit_send", ASYNC INSERT " FROM async", 15};
+
+static const struct db_stmt audit_many_stmt = {
+    "audit_many",
+    ASYNC " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+          " SELECT r.created_at, nextval('audit_id_seq'), r.request_id, r.flow_id::uuid,"
+          "  r.client_id, r.subject_id, r.endpoint, r.operation, r.method, r.status::smallint,"
+          "  r.outcome, r.ip::inet, r.user_agent, r.summary, r.input, r.decision"
+          " FROM async," ARRAYS,
     15};
+
+/* The row of a process that died: unless another one wrote it. */
+static const struct db_stmt audit_missing_stmt = {
+    "audit_missing",
+    INSERT " WHERE NOT EXISTS (SELECT 1 FROM audit_log_p%D a WHERE a.request_id = $2"
+           "  AND a.created_at = $1 AND a.endpoint = $6 AND a.operation = $7"
+           "  AND a.client_id IS NOT DISTINCT FROM $4)",
+    15};
+
+static const struct commit_kind audit_later = {
+    .number = COMMIT_AUDIT,
+    .many = &audit_many_stmt,
+    .types = "ztttttttttttt"
+             "bb",
+    .one = &audit_send_stmt,
+    .missing = &audit_missing_stmt,
+};
 
 void
 audit_bind(struct db_params *params, const struct audit_entry *entry)
@@ -44,32 +76,37 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
     db_octets(params, entry->decision, entry->decision_length);
 }
 
-/* Return the types of authorization_details as a new array, NULL if there are none. */
-static json_t *
-audit_details_types(const json_t *details)
+/* Read the types of authorization_details; *ret is NULL if there are none. False: no memory. */
+static bool
+audit_details_types(TALLOC_CTX *mem, const json_t *details, json_t **ret)
 {
+    struct jsonx_build types = {NULL, false};
     size_t index;
-    json_t *entry, *types = json_array_size(details) > 0 ? json_array() : NULL;
-    json_array_foreach ((json_t *) (uintptr_t) details, index, entry)
-        json_array_append(types, json_object_get(entry, "type"));
-    return types;
+    json_t *entry;
+    if (json_array_size(details) > 0)
+        types.value = jsonx_own(mem, json_array());
+    json_array_foreach (details, index, entry)
+        if (json_is_string(json_object_get(entry, "type")))
+            jsonx_append(&types, json_incref(json_object_get(entry, "type")));
+    *ret = jsonx_built(&types);
+    return !types.lost;
 }
 
 void
 audit_explain(struct op *op, struct audit_entry *entry)
 {
-    json_t *before = NULL;
+    json_t *before = NULL, *types;
     entry->explained = NULL;
-    if (entry->inactive == NULL && entry->codes == NULL && entry->error == NULL)
+    if ((entry->inactive == NULL && entry->codes == NULL && entry->error == NULL)
+        || !audit_details_types(op->mem, entry->details, &types))
         return;
     json_t *summary = jsonx_own(
         op->mem,
-        json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:O*,s:o*,s:s*,s:s*}", "inactive", entry->inactive,
+        json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:O*,s:O*,s:s*,s:s*}", "inactive", entry->inactive,
                   "denyCodes", entry->codes, "grantType", entry->grant_type, "scope", entry->scope,
                   "resource", entry->resource, "resourceTypes",
                   json_array_size(entry->resource_types) > 0 ? entry->resource_types : NULL,
-                  "detailsTypes", audit_details_types(entry->details), "error", entry->error,
-                  "reason", entry->reason));
+                  "detailsTypes", types, "error", entry->error, "reason", entry->reason));
     if (entry->summary != NULL
         && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), SUMMARY_DEPTH_MAX, &before,
                         NULL)
@@ -111,4 +148,30 @@ audit_send(struct op *op, const struct audit_entry *entry)
     if (st != AZ_OK)
         return st;
     return db_send(op, audit_batch(op, &audit_send_stmt, entry));
+}
+
+enum az_status
+audit_post(struct op *op, const struct audit_entry *entry)
+{
+    uint32_t day = partition_day(op_now(op));
+    struct db_params params = {.count = 0};
+    enum az_status st = partition_need_day(op, day);
+    if (st != AZ_OK)
+        return st;
+    db_time(&params, op->now_ms);
+    audit_bind(&params, entry);
+    return commit_post(op, &audit_later, day, &params) ? AZ_OK : audit_send(op, entry);
+}
+
+void
+audit_settle(struct op *op)
+{
+    db_settle(op);
+    commit_settle(op, &audit_later);
+}
+
+void
+audit_flush(struct op *op)
+{
+    commit_flush(op, &audit_later);
 }

@@ -4,10 +4,14 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "crypto/random.h"
 #include "store/db/db_private.h"
+#include "store/db/locks.h"
 
 /* Longest wait for a dead first host of a multi-host address. Seconds. */
 #define CONNECT_TIMEOUT "2"
@@ -55,6 +59,7 @@ db_close(struct db *db)
     if (db->conn != NULL)
         PQfinish(db->conn);
     db->conn = NULL;
+    db->session = 0;
     db->in_transaction = false;
     TALLOC_FREE(db->pending);
     db_prepared_drop(db);
@@ -76,6 +81,30 @@ uint64_t
 db_trips(const struct db *db)
 {
     return db->trips;
+}
+
+void
+db_count_trip(struct db *db)
+{
+    db->trips++;
+}
+
+bool
+db_in_transaction(const struct db *db)
+{
+    return db->in_transaction;
+}
+
+void
+db_mark_sessions(struct db *db)
+{
+    db->marks_sessions = true;
+}
+
+int32_t
+db_session(const struct db *db)
+{
+    return db->session;
 }
 
 unsigned
@@ -136,6 +165,50 @@ url_is_plain(const char *url)
     return true;
 }
 
+/* True if a connection string names no user, so that libpq takes the name of the account. */
+static bool
+url_takes_account(const char *url)
+{
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    const char *user = getenv("PGUSER");
+    bool named = options == NULL || (user != NULL && *user != '\0');
+    for (PQconninfoOption *row = options; row != NULL && row->keyword != NULL; row++)
+        named =
+            named || (strcmp(row->keyword, "user") == 0 && row->val != NULL && *row->val != '\0');
+    PQconninfoFree(options);
+    return !named;
+}
+
+void
+db_connect_as(struct db *db, uid_t account)
+{
+    if (geteuid() == 0 && url_takes_account(db->url))
+        db->as = account;
+}
+
+/* Connect. The server sees the account of the process at this moment (peer authentication). */
+static PGconn *
+connect_now(const struct db *db)
+{
+    const char *const keys[] = {"connect_timeout",
+                                "tcp_user_timeout",
+                                "application_name",
+                                "options",
+                                "client_encoding",
+                                "dbname",
+                                NULL};
+    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
+                                  "UTF8",          db->url, NULL};
+    if (db->as == 0)
+        return PQconnectdbParams(keys, values, 1);
+    if (seteuid(db->as) != 0)
+        return NULL;
+    PGconn *conn = PQconnectdbParams(keys, values, 1);
+    if (seteuid(0) != 0)
+        abort(); /* what follows must not run under an account that it does not expect */
+    return conn;
+}
+
 /* Return the reason why there is no connection, for the log. */
 static const char *
 connect_fault(const struct db *db)
@@ -174,6 +247,25 @@ be_quiet(void *unused, const char *message)
     (void) message;
 }
 
+/* Take the lock that tells others, who ask for it alone, that this session has ended. */
+static bool
+mark_session(struct db *db)
+{
+    char sql[80];
+    int32_t number;
+    if (!db->marks_sessions)
+        return true;
+    if (random_octets((unsigned char *) &number, sizeof(number)) != AZ_OK)
+        return false;
+    snprintf(sql, sizeof(sql), "SELECT pg_advisory_lock_shared(%d, %d)", LOCK_SESSION,
+             lock_number(&number, sizeof(number)));
+    PGresult *result = PQexec(db->conn, sql);
+    bool held = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    db->session = held ? number : 0;
+    return held;
+}
+
 enum az_status
 db_connect(struct op *op)
 {
@@ -194,17 +286,8 @@ db_connect(struct op *op)
     if (fault != NULL)
         return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
-    const char *const keys[] = {"connect_timeout",
-                                "tcp_user_timeout",
-                                "application_name",
-                                "options",
-                                "client_encoding",
-                                "dbname",
-                                NULL};
-    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
-                                  "UTF8",          db->url, NULL};
-    db->conn = PQconnectdbParams(keys, values, 1);
-    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
+    db->conn = connect_now(db);
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK || !mark_session(db)) {
         snprintf(db->fault, sizeof(db->fault), "%s", connect_fault(db));
         op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
         db_close(db);

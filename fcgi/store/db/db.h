@@ -7,6 +7,7 @@
 #include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/op.h"
 
@@ -198,6 +199,12 @@ struct db *db_new(TALLOC_CTX *mem, const char *url);
  */
 const char *db_url_fault(const char *url);
 
+/*
+ * Let root connect under this account, which PostgreSQL then sees (peer authentication), if the
+ * connection string and PGUSER name no user. Everything else stays root's.
+ */
+void db_connect_as(struct db *db, uid_t account);
+
 /* Close the connection (before fork, or after a test). The next use connects again. */
 void db_close(struct db *db);
 
@@ -213,6 +220,17 @@ struct partition_lists **db_partition_lists(struct db *db);
 
 /* Round trips since the start of the process. */
 uint64_t db_trips(const struct db *db);
+
+/* Count a round trip that another process made for this one. */
+void db_count_trip(struct db *db);
+
+/* True between db_begin and db_end. */
+bool db_in_transaction(const struct db *db);
+
+/* Let each connection of this handle hold the lock LOCK_SESSION of a number of its own, shared, as
+ * long as the session lives; and return the number, 0 if there is no connection. */
+void db_mark_sessions(struct db *db);
+int32_t db_session(const struct db *db);
 
 /* Grows by one with each new connection, which makes all cached facts about the session void. */
 unsigned db_generation(const struct db *db);

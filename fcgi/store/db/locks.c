@@ -20,12 +20,13 @@ static const struct db_stmt lock_session_drop_stmt = {
     2};
 
 /* FNV-1a. Two tokens with the same hash only wait for each other. */
-static int32_t
-hash_octets(const unsigned char *octets, size_t length)
+int32_t
+lock_number(const void *octets, size_t length)
 {
+    const unsigned char *at = octets;
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < length; i++)
-        hash = (hash ^ octets[i]) * 16777619u;
+        hash = (hash ^ at[i]) * 16777619u;
     return (int32_t) hash;
 }
 
@@ -34,7 +35,7 @@ lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size
 {
     struct db_step *step = db_batch_add(batch, &lock_stmt);
     db_number(&step->params, class);
-    db_number(&step->params, hash_octets(octets, length));
+    db_number(&step->params, lock_number(octets, length));
 }
 
 static enum az_status

@@ -23,7 +23,11 @@ enum lock_class {
     LOCK_OWNER = 11,        /* adding to what one owner has: UMA resources, delegations */
     LOCK_CIBA = 12,         /* adding to the CIBA requests that wait for one person */
     LOCK_REGISTRATION = 13, /* registering ourselves at the authorization server of an upstream */
+    LOCK_SESSION = 14,      /* shared: held by one session while it lives (session level) */
 };
+
+/* Return the second key for octets. */
+int32_t lock_number(const void *octets, size_t length);
 
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next
  * statement takes its snapshot after the lock. */

@@ -7,6 +7,7 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "store/clients/client_use.h"
+#include "store/db/commits.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 
@@ -23,6 +24,47 @@ static const struct db_stmt token_insert_stmt = {
     " SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, $25, "
     "$26, $27, $28::uuid, nullif($29::bigint, 0) FROM ok",
     29};
+
+/* The same for many rows, given as arrays: a row of which the conditions do not hold is not
+ * written, and its number not returned. */
+static const struct db_stmt token_many_stmt = {
+    "token_many",
+    "WITH r AS (SELECT * FROM unnest("
+    "$1::text[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], "
+    "$7::bytea[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], "
+    "$14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], "
+    "$21::text[], $22::text[], $23::text[], $24::bytea[], $25::bytea[], $26::text[], "
+    "$27::text[], $28::uuid[], $29::text[]"
+    ") WITH ORDINALITY AS r ("
+    "client, version, revision, id, expires_at, issued_at, secret_hash, jit, subject, scope, "
+    "resource, request_id, flow_id, client_id, subject_id, endpoint, operation, method, status, "
+    "outcome, ip, user_agent, summary, input, decision, jkt, act, grant_id, idp, n"
+    ")),"
+    " ok AS MATERIALIZED (SELECT r.*, nextval('audit_id_seq') AS audit_id"
+    "  FROM r JOIN client c ON c.id = r.client::bigint, bundle_state b"
+    "  WHERE c.version = r.version::bigint AND c.enabled AND r.revision = ANY (b.acceptable)),"
+    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    "  SELECT issued_at, audit_id, request_id, flow_id::uuid, client_id, subject_id, endpoint,"
+    "   operation, method, status::smallint, outcome, ip::inet, user_agent, summary, input, "
+    "decision"
+    "  FROM ok),"
+    " token AS (INSERT INTO access_token_p%P"
+    "  (id, expires_at, issued_at, secret_hash, client, audit_id, jit, subject, scope, resource, "
+    "pdp_output, jkt, act, grant_id, idp)"
+    "  SELECT id, expires_at, issued_at, secret_hash, client::bigint, audit_id, jit::boolean,"
+    "   subject, scope, resource, decision, jkt, act, grant_id, nullif(idp::bigint, 0) FROM ok)"
+    " SELECT n FROM ok",
+    29};
+
+static const struct commit_kind token_rows = {
+    .number = COMMIT_TOKEN,
+    .many = &token_many_stmt,
+    .types = "tttuzzbttttttttttttttttbbttut",
+};
+
+/* For a row that another process had in its hands when it died. */
+static const struct db_stmt token_stored_stmt = {
+    "token_stored", "SELECT 1 FROM access_token_p%P WHERE id = $1::uuid", 1};
 
 static const struct db_stmt token_denial_stmt = {
     "token_denial",
@@ -110,6 +152,18 @@ token_bind(struct db_params *params, const struct token_new *token, const struct
     db_text(params, token->act);
 }
 
+static void
+bind_row(struct db_params *params, const struct token_new *token, const struct audit_entry *audit)
+{
+    token_bind(params, token, audit);
+    if (token->grant != NULL)
+        db_octets(params, token->grant, UUID7_OCTETS);
+    else
+        db_text(params, NULL);
+    db_number(params, token->idp);
+}
+
+/* Write the row alone. */
 static enum az_status
 token_try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
                  bool first, bool *ret_stored)
@@ -118,12 +172,7 @@ token_try_insert(struct op *op, const struct token_new *token, const struct audi
     struct db_batch *batch = db_batch_new(op);
     struct db_step *use = client_use_add(op, batch, token->client);
     struct db_step *step = db_batch_add_in(batch, &token_insert_stmt, bucket, day);
-    token_bind(&step->params, token, audit);
-    if (token->grant != NULL)
-        db_octets(&step->params, token->grant, UUID7_OCTETS);
-    else
-        db_text(&step->params, NULL);
-    db_number(&step->params, token->idp);
+    bind_row(&step->params, token, audit);
     enum az_status st = token_run(op, batch, bucket, day, first);
     if (st == AZ_OK) {
         client_use_done(op, token->client, use);
@@ -132,12 +181,53 @@ token_try_insert(struct op *op, const struct token_new *token, const struct audi
     return st;
 }
 
+static enum az_status
+token_insert_alone(struct op *op, const struct token_new *token, const struct audit_entry *audit,
+                   bool *ret_stored)
+{
+    enum az_status st = token_try_insert(op, token, audit, true, ret_stored);
+    return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
+}
+
+/* Look if the row is there, after the end of the session that may have written it. */
+static enum az_status
+token_is_stored(struct op *op, const struct token_new *token, int32_t session, bool *ret_stored)
+{
+    struct db_batch *batch = db_batch_new(op);
+    *ret_stored = false;
+    if (session == 0)
+        return AZ_OK;
+    db_batch_begin(batch);
+    commit_add_end(batch, session);
+    struct db_step *step =
+        db_batch_add_in(batch, &token_stored_stmt, token->parts->bucket, DB_NO_PARTITION);
+    db_octets(&step->params, token->parts->id, UUID7_OCTETS);
+    db_batch_commit(batch);
+    enum az_status st = db_run(op, batch, true);
+    if (st == AZ_OK)
+        *ret_stored = PQntuples(step->result) > 0;
+    return st;
+}
+
 enum az_status
 token_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
              bool *ret_stored)
 {
-    enum az_status st = token_try_insert(op, token, audit, true, ret_stored);
-    return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
+    struct db_params params = {.count = 0};
+    enum commit_outcome outcome = COMMIT_ALONE;
+    int32_t session;
+    enum az_status st = AZ_OK;
+    bind_row(&params, token, audit);
+    if (!client_use_due(op, token->client))
+        st = commit_share(op, &token_rows, token->parts->bucket,
+                          partition_day(token->issued_ms / 1000), &params, &outcome, &session);
+    *ret_stored = st == AZ_OK && outcome == COMMIT_STORED;
+    if (st == AZ_OK && outcome == COMMIT_UNSURE)
+        st = token_is_stored(op, token, session, ret_stored);
+    if (st == AZ_OK && !*ret_stored && outcome != COMMIT_NOTHING)
+        st = token_insert_alone(op, token, audit, ret_stored);
+    commit_done(op);
+    return st;
 }
 
 enum az_status

@@ -9,13 +9,15 @@ use warnings;
 use JSON::PP                             ();
 use JSON::Validator::Schema::Draft201909 ();
 
+use Authz::Path ();
+
 # Any path may answer these: a method that it does not have, and a target that is too long (RFC 9110 15.5.6, 15.5.15).
 my %ANYWHERE = ( 405 => 1, 414 => 1 );
 
 my ( $document, @path, %validator, %fault );
 
 sub _load {
-    my $program = "$ENV{AUTHZ_BUILDDIR}/authzctl";
+    my $program = Authz::Path::program('authzctl');
     local %ENV = ( %ENV, SVC_CONFIG => '/dev/null' );
     delete @ENV{ grep { /^SVC_/ && $_ ne 'SVC_CONFIG' } keys %ENV };
     open my $out, '-|', $program, 'openapi' or die "$program: $!\n";

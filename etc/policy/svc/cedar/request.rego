@@ -163,6 +163,38 @@ svc["dpop"] := input.environment.dpop.valid if input.evaluation in {"issue", "pr
 
 svc["dpop"] := input.token.bound if input.evaluation == "gateway"
 
+# What the caller of a request wrote as JSON, in the form that is mapped.
+written contains {"arguments": input.arguments} if input.evaluation == "gateway"
+
+written contains input.context if input.evaluation == "introspect"
+
+written contains asked.context if input.evaluation == "authzen"
+
+written contains asked[part].properties if {
+	input.evaluation == "authzen"
+	some part in ["subject", "action", "resource"]
+}
+
+# True if a part of that has no value of Cedar and was left out.
+partial if {
+	some part in written
+	value.partial(part)
+}
+
+partial if {
+	some part in written
+	not part == {}
+	record(part) == {}
+}
+
+# True if a number of it became a decimal.
+fraction if {
+	some part in written
+	value.fraction(part)
+}
+
+svc["partial"] if partial
+
 # Arguments that are too large are left out.
 svc["truncated"] := input.truncated if input.evaluation == "gateway"
 

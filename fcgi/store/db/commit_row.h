@@ -1,0 +1,37 @@
+/* A row of the board as octets: parameters of one statement, and the arrays of many. */
+#ifndef AZ_STORE_DB_COMMIT_ROW_H
+#define AZ_STORE_DB_COMMIT_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/db/commit_board.h"
+#include "store/db/db.h"
+
+/* Kinds of rows, the same in all processes of this program. */
+enum commit_number { COMMIT_TOKEN = 1, COMMIT_AUDIT = 2 };
+
+/* Rows that can be written together. */
+struct commit_kind {
+    enum commit_number number;
+    const struct db_stmt *many;    /* its parameters are arrays, one per letter of `types` */
+    const char *types;             /* t text, b bytea, u uuid, z timestamptz; numbers are text */
+    const struct db_stmt *one;     /* of LANE_LATER: the statement of one row */
+    const struct db_stmt *missing; /* of LANE_LATER: the same unless the row is there */
+};
+
+/* Write parameters into a row; false: they do not fit, and the row is as before. */
+bool commit_row_write(struct commit_row *row, const struct commit_kind *kind, uint32_t bucket,
+                      uint32_t day, const struct db_params *params);
+
+/* Read the parameters again, for a statement of one row; they point into the row. False: it is not
+ * a row of this kind. */
+bool commit_row_read(const struct commit_row *row, const struct commit_kind *kind,
+                     struct db_params *ret);
+
+/* Add the arrays of rows to the parameters of kind->many; they live on mem. False: no memory, or
+ * one is not a row of this kind. */
+bool commit_rows_bind(TALLOC_CTX *mem, const struct commit_kind *kind,
+                      const struct commit_row *const *rows, size_t count, struct db_params *params);
+
+#endif

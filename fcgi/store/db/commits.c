@@ -1,0 +1,215 @@
+#include "config.h"
+
+#include "store/db/commits.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/db/commits_private.h"
+#include "store/db/locks.h"
+
+#define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
+
+/* Column of a statement of many rows: the number of a row that it wrote. */
+#define MANY_NUMBER 0
+
+struct commits *
+commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board *board, int fd)
+{
+    struct commits *commits = talloc_zero(mem, struct commits);
+    if (commits == NULL)
+        return NULL;
+    commits->seat = (struct commit_seat){.board = board, .fd = fd, .slot = COMMIT_SLOTS};
+    db_mark_sessions(db);
+    return commits;
+}
+
+void
+commit_add_end(struct db_batch *batch, int32_t session)
+{
+    lock_add(batch, LOCK_SESSION, &session, sizeof(session));
+}
+
+enum az_status
+commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows, size_t count,
+             struct db_step **ret)
+{
+    struct commit_row *at[COMMIT_BATCH_MAX], *all = op->az->commits->seat.board->row;
+    struct db_batch *batch = db_batch_new(op);
+    for (size_t i = 0; i < count; i++)
+        at[i] = &all[rows[i]];
+    struct db_step *step = db_batch_add_in(batch, kind->many, at[0]->bucket, at[0]->day);
+    *ret = step;
+    if (!commit_rows_bind(op->mem, kind, (const struct commit_row *const *) at, count,
+                          &step->params))
+        return AZ_SQL;
+    enum az_status st = db_connect(op);
+    if (st != AZ_OK)
+        return st;
+    for (size_t i = 0; i < count; i++)
+        at[i]->tag = db_session(op->az->db);
+    atomic_thread_fence(memory_order_seq_cst);
+    return db_try(op, batch, false);
+}
+
+/* Return how a batch ended for the rows that it did not write. */
+static enum commit_state
+batch_state(enum az_status st, const struct db_step *step)
+{
+    return st == AZ_OK                                                ? ROW_NOTHING
+           : st == AZ_SQL                                             ? ROW_ALONE
+           : strcmp(step->sqlstate, SQLSTATE_LOCK_NOT_AVAILABLE) == 0 ? ROW_BUSY
+                                                                      : ROW_UNSURE;
+}
+
+/* Write the batch of which we are the leader: our row is the first. */
+static enum az_status
+lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, size_t count,
+           enum commit_outcome *ret)
+{
+    struct commit_seat *seat = &op->az->commits->seat;
+    enum commit_state state[COMMIT_BATCH_MAX];
+    struct db_step *step;
+    enum az_status st = commit_write(op, kind, rows, count, &step);
+    for (size_t i = 0; i < count; i++)
+        state[i] = batch_state(st, step);
+    const PGresult *result = st == AZ_OK ? step->result : NULL;
+    for (int i = 0; i < PQntuples(result); i++) {
+        int64_t number = db_get_number(result, i, MANY_NUMBER, 0);
+        if (number >= 1 && number <= (int64_t) count)
+            state[number - 1] = ROW_STORED;
+    }
+    commit_release(seat, LANE_NOW);
+    for (size_t i = 1; i < count; i++)
+        commit_settle_row(seat, rows[i], state[i]);
+    commit_turn(seat, rows[0], ROW_TAKEN, ROW_FREE);
+    *ret = state[0] == ROW_STORED    ? COMMIT_STORED
+           : state[0] == ROW_NOTHING ? COMMIT_NOTHING
+                                     : COMMIT_ALONE;
+    return st == AZ_SQL ? AZ_OK : st;
+}
+
+static enum az_status
+lead(struct op *op, const struct commit_kind *kind, uint32_t row, enum commit_outcome *ret)
+{
+    struct commits *commits = op->az->commits;
+    uint32_t rows[COMMIT_BATCH_MAX];
+    size_t count = commit_take(&commits->seat, LANE_NOW, row, rows);
+    if (count > 1)
+        return lead_batch(op, kind, rows, count, ret);
+    commit_turn(&commits->seat, row, ROW_TAKEN, ROW_FREE);
+    commits->leads_now = true;
+    *ret = COMMIT_ALONE;
+    return AZ_OK;
+}
+
+void
+commit_done(struct op *op)
+{
+    struct commits *commits = op->az->commits;
+    if (commits == NULL || !commits->leads_now)
+        return;
+    commits->leads_now = false;
+    commit_release(&commits->seat, LANE_NOW);
+}
+
+/* Read how a leader ended with our row, and free it. */
+static enum az_status
+follow_end(struct op *op, uint32_t row, enum commit_state state, enum commit_outcome *ret,
+           int32_t *ret_session)
+{
+    struct commit_seat *seat = &op->az->commits->seat;
+    *ret = state == ROW_STORED    ? COMMIT_STORED
+           : state == ROW_NOTHING ? COMMIT_NOTHING
+           : state == ROW_UNSURE  ? COMMIT_UNSURE
+                                  : COMMIT_ALONE;
+    *ret_session = seat->board->row[row].tag;
+    commit_turn(seat, row, state, ROW_FREE);
+    if (state != ROW_ALONE)
+        db_count_trip(op->az->db);
+    if (state == ROW_BUSY)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: a lock was not available in time");
+    return AZ_OK;
+}
+
+/* The leader that had our row died: its other rows look after themselves, but somebody must take
+ * the lead that it left. */
+static void
+replace_leader(struct commit_seat *seat)
+{
+    if (commit_lead(seat, LANE_NOW, true))
+        commit_release(seat, LANE_NOW);
+}
+
+/* Wait a little for a row that waits or is in the hands of a leader. True: the wait is over, and
+ * *ret_st says how. */
+static bool
+follow(struct op *op, uint32_t row, enum commit_state state, int64_t since, enum az_status *ret_st)
+{
+    struct commit_seat *seat = &op->az->commits->seat;
+    uint32_t leader;
+    int64_t waited = clock_monotonic_ms() - since;
+    *ret_st = AZ_OK;
+    /* The process that was passing the lead to us died before it did. */
+    if (waited > COMMIT_LOOK_MS)
+        commit_turn(seat, row, ROW_CHOSEN, ROW_WAITING);
+    if (state == ROW_WAITING && waited > COMMIT_TURN_MS
+        && commit_turn(seat, row, ROW_WAITING, ROW_FREE))
+        return true;
+    if (waited > COMMIT_LOOK_MS && commit_state_of(seat, row, &leader) == ROW_TAKEN) {
+        if (!commit_slot_lives(seat, leader)) {
+            commit_turn(seat, row, ROW_TAKEN, ROW_UNSURE);
+            replace_leader(seat);
+            return false;
+        }
+        if (waited > COMMIT_ANSWER_MS && commit_turn(seat, row, ROW_TAKEN, ROW_ABANDONED)) {
+            *ret_st = op_fail(op, AZ_UNAVAILABLE, NULL,
+                              "database: the process that writes for others does not answer");
+            return true;
+        }
+    }
+    /* Between ROW_CHOSEN and the lead are two instructions of another process. */
+    commit_wait(seat, row, state, state == ROW_CHOSEN ? 1 : COMMIT_LOOK_MS);
+    return false;
+}
+
+static enum az_status
+lead_or_follow(struct op *op, const struct commit_kind *kind, uint32_t row,
+               enum commit_outcome *ret, int32_t *ret_session)
+{
+    struct commit_seat *seat = &op->az->commits->seat;
+    int64_t since = clock_monotonic_ms();
+    for (bool dying = false;; dying = clock_monotonic_ms() - since > COMMIT_LOOK_MS) {
+        uint32_t leader;
+        enum az_status st;
+        enum commit_state state = commit_state_of(seat, row, &leader);
+        if (state != ROW_WAITING && state != ROW_CHOSEN && state != ROW_TAKEN)
+            return follow_end(op, row, state, ret, ret_session);
+        if (state != ROW_TAKEN && commit_lead(seat, LANE_NOW, dying)) {
+            /* An earlier leader may have taken the row before. */
+            state = commit_state_of(seat, row, &leader);
+            if (state == ROW_WAITING || state == ROW_CHOSEN)
+                return lead(op, kind, row, ret);
+            commit_release(seat, LANE_NOW);
+        } else if (follow(op, row, state, since, &st)) {
+            return st;
+        }
+    }
+}
+
+enum az_status
+commit_share(struct op *op, const struct commit_kind *kind, uint32_t bucket, uint32_t day,
+             const struct db_params *params, enum commit_outcome *ret, int32_t *ret_session)
+{
+    struct commits *commits = op->az->commits;
+    *ret = COMMIT_ALONE;
+    *ret_session = 0;
+    if (commits == NULL || db_in_transaction(op->az->db) || !commit_claim(&commits->seat))
+        return AZ_OK;
+    uint32_t row = commit_free_row(&commits->seat, LANE_NOW);
+    if (row == COMMIT_BOARD_ROWS
+        || !commit_row_write(&commits->seat.board->row[row], kind, bucket, day, params))
+        return AZ_OK;
+    commit_publish(&commits->seat, row);
+    return lead_or_follow(op, kind, row, ret, ret_session);
+}

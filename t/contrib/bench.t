@@ -1,0 +1,48 @@
+#!/usr/bin/perl
+# contrib/bench: each program runs from its command line to its end and prints figures, for a few seconds each and on a busy
+# machine. The figures are no concern here. They need an installed tree (AUTHZ_PREFIX), as contrib/check has.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+
+plan skip_all => 'contrib/check --only bench runs it (AUTHZ_TEST_BENCH=1)' if !$ENV{AUTHZ_TEST_BENCH};
+plan skip_all => 'AUTHZ_PREFIX names no installed tree' if !-x ( $ENV{AUTHZ_PREFIX} // '' ) . '/bin/authzctl';
+
+my @force = ('--force');
+
+# Program, options, and a line of the figures.
+my @program = (
+    [ run => [ qw(--engine both --seconds 1 --rounds 3), @force ], qr/^write gain \/introspect \d/m ],
+    [   flows => [ qw(--engine both --seconds 2 --codes 20), @force ],
+        qr/^== embedded\n.*^refresh, token rotated .* requests/ms ],
+    [ workers    => [ qw(--seconds 1 --rounds 1), @force, 3, 6 ],                         qr/^introspect +6 +\d/m ],
+    [ saves      => [ qw(--engine embedded --saves 10 --seconds 5), @force ],             qr/^p99 with deploys: \d/m ],
+    [ assertions => [ qw(--engine embedded --count 20), @force ],                         qr/ES256.*\d/ ],
+    [ access     => [ qw(--engine embedded --seconds 1 --rounds 3), @force ],             qr/\d/ ],
+    [ attacks    => [qw(--engine embedded --seconds 5 burst)],                            qr/\d/ ],
+    [ gateway    => [ qw(--engine embedded --seconds 1 --rounds 1), @force, 'requests' ], qr/\d/ ],
+    [ cedar      => [qw(--every 1000)],                                                   qr/\d/ ],
+    [ audit      => [qw(--rows 1000 --days 2 --seconds 2)],                               qr/^rows 1000 /m ],
+    [ 'policy/run' => [ qw(-n 1), Authz::Path::opa() ],                                   qr/\d ms/ ],
+);
+
+for my $row (@program) {
+    my ( $name, $options, $figure ) = @$row;
+    my $start = time;
+    my ( $status, $output ) = Authz::Process->run(
+        name    => "bench-$name" =~ tr{/}{-}r, timeout => 900,
+        env     => { map { ( $_ => $ENV{$_} ) } grep { !/\ASVC_/ } keys %ENV },
+        command => [ Authz::Path::source( 'contrib', 'bench', $name ), @$options ] );
+    is( $status, 0, "contrib/bench/$name @$options runs to its end" ) or diag $output;
+    like( $output, $figure, '... and prints its figures' );
+    note( sprintf '%d s', time - $start );
+}
+my @there = map {m{([^/]+)\z}} grep { -x && !-d && !/[.]\w+\z/ } glob Authz::Path::source( 'contrib', 'bench', '*' );
+my %tried = map { ( $_->[0] => 1 ) } @program, ['together'];
+is( join( ' ', grep { !$tried{$_} } @there ), '', 'each program is tried (run starts together)' );
+
+done_testing;
