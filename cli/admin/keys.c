@@ -11,7 +11,8 @@
 
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
-     "Keys to rotate: oidc for ID tokens (default), statement for software statements, or audit for checkpoints of the audit log"},
+     "Keys to rotate: oidc for ID tokens (default), statement for software statements, or audit "
+     "for checkpoints of the audit log"},
     CLI_YES,
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
@@ -26,9 +27,10 @@ keys_rotate_run(struct cli *cli)
     const struct call call = {.method = "POST", .path = "/admin/api/keys/rotate", .body = body};
     struct answer answer;
     if (!words_has(rotate_uses, use)) {
-        output_error("keys rotate: --use must be oidc, statement or audit, not '%s'; see `authzctl keys "
-                     "rotate --help`",
-                     use);
+        output_error(
+            "keys rotate: --use must be oidc, statement or audit, not '%s'; see `authzctl keys "
+            "rotate --help`",
+            use);
         return CLI_USAGE;
     }
     /* The operator of the database learns which setting is wrong; the API does not say it. */

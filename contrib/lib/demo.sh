@@ -155,7 +155,7 @@ demo_next() {
 		  - Administer on the command line:      . $DIR/env; authzctl client list
 		  - Write a rule, test and deploy it:    doc/policy-guide.md, doc/cedar.md
 		  - Protect an API or an MCP server:     doc/protect-an-api.md, doc/protect-mcp.md
-		  - Do one thing, page by page:          doc/README   
+		  - Do one thing, page by page:          doc/README
 		  - Check that the service is ready:     contrib/quickstart status$more
 		  - Change a setting:                    SVC_NAME=VALUE contrib/quickstart up$more --no-demo
 		  - Read the logs:                       $LOG_DIR

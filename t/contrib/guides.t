@@ -20,6 +20,8 @@ my @page = (
     [ 'protect-an-api.md', times => 2, edit => sub {s/\b8000\b/$port/g} ],
     ['policy-guide.md'],
     ['cedar.md'],
+    map { [$_] } qw(authzen.md token-exchange.md ciba.md delegation.md dpop.md client-keys.md authorization-details.md
+      connectors.md),
 );
 for my $row (@page) {
     my ( $name, %option ) = @$row;

@@ -30,8 +30,7 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
 static json_t *
 modern_params(const json_t *params)
 {
-    struct jsonx_build copy = {
-        params != NULL ? json_copy((json_t *) (uintptr_t) params) : json_object(), false};
+    struct jsonx_build copy = {params != NULL ? jsonx_copy(params) : json_object(), false};
     jsonx_set(&copy, "_meta",
               json_pack("{s:s,s:{},s:{s:s,s:s}}", MCP_META_VERSION, MCP_MODERN,
                         MCP_META_CAPABILITIES, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",

@@ -114,7 +114,7 @@ reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *ru
     case APPLIES_NONE:
     case APPLIES_BY_REFERENCE:
     case SCHEMA_APPLIES:
-        return json_deep_copy(rule);
+        return jsonx_deep_copy(rule);
     }
     if (build.lost)
         json_decref(build.value);

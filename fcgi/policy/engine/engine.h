@@ -114,8 +114,9 @@ enum az_status engine_try(struct op *op, const char *path, const json_t *input,
 
 /*
  * Answer a Rego query on the rules and data that are active, without an input; ret->result is an
- * array of {variable: value}. The engine checks the types of a query before it evaluates it. It must
- * answer within timeout_ms. AZ_UNPROCESSABLE as above, with the engine's errors in ret->errors.
+ * array of {variable: value}. The engine checks the types of a query before it evaluates it. It
+ * must answer within timeout_ms. AZ_UNPROCESSABLE as above, with the engine's errors in
+ * ret->errors.
  */
 enum az_status engine_query(struct op *op, const char *query, long timeout_ms,
                             struct engine_trial *ret);

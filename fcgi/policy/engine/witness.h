@@ -24,7 +24,7 @@ struct witness_board {
     _Atomic uint64_t doubts;                    /* entries that were ever made */
     _Atomic uint64_t doubt[WITNESS_DOUBTS_MAX]; /* the newest of them; see witness_distrusts() */
     _Atomic int64_t
-        quiet_until_ms; /* OPA did not answer and is not asked before this time; monotonic */
+        quiet_until_ms;        /* OPA did not answer and is not asked before this time; monotonic */
     _Atomic uint64_t conflict; /* the newest entry of witness_note_conflict() */
 };
 

@@ -199,7 +199,7 @@ for my $case ( [ 'an unknown client', 'nobody' ], [ 'a foreign redirect_uri', 'd
         "$name: a page without a link (RFC 6749 4.1.2.1)" ) or diag( $answer->text );
 }
 
-# ---- a provider that is away: a page with the other ones, and the client learns of it when the person leaves (oauth.md)
+# ---- a provider that is away: a page with the other ones, and the client learns of it when the person leaves (oauth.md "Upstream callback")
 
 $stack->admin(
     POST => '/admin/api/identity-providers',
