@@ -125,14 +125,15 @@ struct managed_route {
 };
 
 struct managed_tool {
-    const char *name;         /* within the resource */
-    const char *exposed_name; /* at /gateway/mcp: resource__name, sanitized (names.h) */
-    const char *single_name;  /* at /gateway/mcp/{name}: name, sanitized */
-    const char *title;        /* or NULL */
-    const char *description;  /* or NULL */
-    json_t *input_schema;     /* object; never NULL */
-    json_t *output_schema;    /* object, or NULL */
-    json_t *annotations;      /* object of the operator or the manifest, or NULL */
+    const char *name;             /* within the resource */
+    const char *exposed_name;     /* at /gateway/mcp: resource__name, sanitized (names.h) */
+    const char *single_name;      /* at /gateway/mcp/{name}: name, sanitized */
+    const char *title;            /* or NULL */
+    const char *description;      /* or NULL */
+    json_t *input_schema;         /* object; never NULL */
+    json_t *output_schema;        /* object, or NULL */
+    json_t *annotations;          /* object of the operator or the manifest, or NULL */
+    json_t *upstream_annotations; /* MCP: object of what the upstream claims, or NULL */
     json_t *scopes; /* array of the scopes that it needs; those of its route, or [defaultScope] */
     const struct managed_route *route; /* REST and STATIC: the request of a call; MCP: NULL */
     json_t *args;                      /* object {path, query, header, body}, or NULL */

@@ -142,6 +142,7 @@ static const struct field tool_fields[] = {
     {"args",         FIELD_OBJECT,    .shape = &args_table, FIELD_INTO(struct raw_tool, tool.args), .help = "Places of the arguments in that request"},
     {"upstreamName", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = tool_name_rule, FIELD_INTO(struct raw_tool, tool.upstream_name), .help = "MCP: name at the upstream; the name if it is left out"},
     {"annotations",  FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.annotations), .help = "Hints of MCP about the tool", .example = "{\"readOnlyHint\": true}"},
+    {"upstreamAnnotations", FIELD_OBJECT, .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.upstream_annotations), .help = "MCP: what the upstream claims about an approved tool; clients see it below annotations, policy does not"},
     {"scopes",       FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_tool, tool.scopes), .help = "Scopes that a call needs; those of the route, or defaultScope, if it is left out"},
     {"pin",          FIELD_OBJECT,    .shape = &pin_table, FIELD_INTO(struct raw_tool, pin), .help = "MCP: the description of the upstream and its approval; set by the service"},
     {"enabled",      FIELD_BOOLEAN,   FIELD_INTO(struct raw_tool, tool.enabled), .help = "false: the tool is not served", .example = "true"},
@@ -220,6 +221,8 @@ managed_read_kind(struct reader *reader, const struct raw_tool *raw, struct mana
     if (reader->resource->upstream != MANAGED_MCP) {
         if (tool->upstream_name != NULL)
             reader_tell(reader, "upstreamName", "is for MCP resources only");
+        if (tool->upstream_annotations != NULL)
+            reader_tell(reader, "upstreamAnnotations", "is for MCP resources only");
         if (raw->pin != NULL)
             reader_tell(reader, "pin", "is for MCP resources only");
         bind_route(reader, raw->route, tool);

@@ -300,7 +300,10 @@ test_members(TALLOC_CTX *mem)
         sync_tools(mem, &stored, others[i]);
         is_str(pin_status(stored, "a"), "changed", "a change: %s", others[i]);
         ok(json_object_get(tool_named(stored, "a"), "annotations") == NULL,
-           "... whose annotations are not believed");
+           "... whose annotations are not those of the operator");
+        ok((json_object_get(tool_named(stored, "a"), "upstreamAnnotations") != NULL)
+               == (strstr(others[i], "readOnlyHint") != NULL),
+           "... but kept beside them, if there are any (gateway-admin.md 1.5)");
     }
 }
 

@@ -20,7 +20,7 @@ const given = {
 // What is no part of an answer: the name of a session, and the time.
 const plain = (answer) => JSON.parse(JSON.stringify({ content: answer.content, structuredContent: answer.structuredContent, isError: answer.isError ?? false })
     .replaceAll(/session [0-9a-f-]{36}/g, 'session').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'));
-const parts = ({ name, title, description, inputSchema, outputSchema }) => ({ name, title, description, inputSchema, outputSchema });
+const parts = ({ name, title, description, inputSchema, outputSchema, annotations = {} }) => ({ name, title, description, inputSchema, outputSchema, annotations: Object.entries(annotations).sort() });
 
 async function connected(url, headers) {
     const client = new Client({ name: 'host', version: '1.0.0' });

@@ -72,7 +72,12 @@ sub names {
 
 sub call {
     my ( $name, $tool, $arguments ) = @_;
-    return $mcp->result( $mcp->modern( 'tools/call', { name => $tool, arguments => $arguments // {} }, at => $name ) );
+    my @field = ( 'MCP-Protocol-Version' => $Authz::Mcp::MODERN, 'Mcp-Method' => 'tools/call', 'Mcp-Name' => $tool );
+    push @field, 'Mcp-Param-A' => $arguments->{a} if defined $arguments->{a};    # x-mcp-header of sum.up
+    return $mcp->result(
+        $mcp->modern(
+            'tools/call', { name => $tool, arguments => $arguments // {} },
+            at => $name, headers => \@field ) );
 }
 
 my %port;

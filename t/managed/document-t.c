@@ -111,6 +111,7 @@ static const struct {
     {TOOLS(",\"inputSchema\":{\"type\":\"object\",\"$ref\":\"https://x.example/s\"}"), "tools[0].inputSchema", "no reference to another document"},
     {TOOLS(",\"inputSchema\":{\"type\":\"object\",\"$ref\":\"#/$defs/a\"}"), NULL, "... but to its own definitions"},
     {TOOLS(",\"upstreamName\":\"x\""), "tools[0].upstreamName", "upstreamName is for MCP"},
+    {TOOLS(",\"upstreamAnnotations\":{}"), "tools[0].upstreamAnnotations", "upstreamAnnotations is for MCP"},
     {TOOLS("},{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\"]}"), "tools[1].name", "a name twice"},
     {MCP ",\"tools\":[{\"name\":\"a.b\"},{\"name\":\"a_b\"}]", "tools[1].name", "two names that clients see as one"},
     {MCP ",\"tools\":[{\"name\":\"a\",\"upstreamName\":\"x\"},{\"name\":\"b\",\"upstreamName\":\"x\"}]", "tools[1].upstreamName", "an upstream name twice"},

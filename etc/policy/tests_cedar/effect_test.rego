@@ -383,6 +383,15 @@ gateway_input := {
 	"environment": {"ip": "192.0.2.7", "tls": true},
 }
 
+# gateway-admin.md 1.6: an upstream chooses the URIs, so none is the name of a tool.
+test_an_mcp_resource_is_no_tool_of_the_same_name if {
+	every kind in ["resource", "completion"] {
+		action := {"kind": kind, "name": "create_issue", "requiredScopes": []}
+		questions := request.questions with input as object.union(object.remove(gateway_input, ["action", "arguments"]), {"action": action})
+		object.keys(questions) == {concat("", ["gateway:", kind, ":create_issue"])}
+	}
+}
+
 test_the_question_of_a_request_to_a_managed_resource if {
 	questions := request.questions with input as gateway_input
 	object.keys(questions) == {"gateway:create_issue"}

@@ -58,14 +58,29 @@ decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     return gateway_decide_tools(it->req, &it->visit, &question, verdicts);
 }
 
+/* Return the annotations of a tool: what an upstream claims of an approved tool, and above it what
+ * the operator says. A new reference, or NULL if there are none, or no memory. */
+static json_t *
+shown_annotations(const struct managed_tool *row)
+{
+    if (row->upstream_annotations == NULL || row->annotations == NULL)
+        return json_incref(row->annotations != NULL ? row->annotations : row->upstream_annotations);
+    json_t *both = jsonx_copy(row->upstream_annotations);
+    if (both != NULL && json_object_update(both, row->annotations) != 0) {
+        json_decref(both);
+        return NULL;
+    }
+    return both;
+}
+
 /* Return a tool as clients see it: a new reference. */
 static json_t *
 tool_entry(const struct mcp_tool *tool)
 {
     const struct managed_tool *row = tool->row;
-    return json_pack("{s:s,s:s*,s:s*,s:O,s:O*,s:O*}", "name", tool->name, "title", row->title,
+    return json_pack("{s:s,s:s*,s:s*,s:O,s:O*,s:o*}", "name", tool->name, "title", row->title,
                      "description", row->description, "inputSchema", row->input_schema,
-                     "outputSchema", row->output_schema, "annotations", row->annotations);
+                     "outputSchema", row->output_schema, "annotations", shown_annotations(row));
 }
 
 enum az_status

@@ -294,7 +294,7 @@ complete(struct resource_call *c)
 {
     struct mcp_exchange *it = c->it;
     TALLOC_CTX *mem = it->req->op.mem;
-    json_t *params = jsonx_own(mem, json_copy(c->arguments));
+    json_t *params = jsonx_own(mem, jsonx_copy(c->arguments));
     if (params != NULL
         && json_object_set_new(
                params, "ref",

@@ -233,7 +233,7 @@ hide_uris(struct op *op, const struct gateway_tools_question *question, json_t *
         || (mode != NULL && strcmp(mode, "full") == 0))
         return AZ_OK;
     json_t *tools = jsonx_own(op->mem, json_deep_copy(json_object_get(input, "tools")));
-    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), tools == NULL};
+    struct jsonx_build stored = {jsonx_own(op->mem, jsonx_copy(input)), tools == NULL};
     json_array_foreach (tools, index, tool) {
         forget_uri(json_object_get(tool, "action"));
     }

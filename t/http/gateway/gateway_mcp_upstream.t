@@ -270,6 +270,23 @@ upstream( 'needy4', $tools, $modern, $needs );
 $got = $mcp->legacy( 'tools/call', { name => 'echo', arguments => {} }, at => 'needy4', version => '2025-11-25' );
 ok( $mcp->result($got)->{isError}, '... and older clients do not know that code' );
 
+# ---- annotations (gateway-admin.md 1.5)
+
+my %hints = ( readOnlyHint => JSON::PP::true(), destructiveHint => 'no', title => 'Echo', other => { x => 1 } );
+upstream( 'hinted', answer( { tools => [ { %$tool, annotations => \%hints } ] } ) );
+
+sub hints { return $mcp->result( $mcp->modern( 'tools/list', {}, at => 'hinted' ) )->{tools}[0]{annotations} }
+is_deeply(
+    hints(), { readOnlyHint => JSON::PP::true(), title => 'Echo' },
+    'the annotations of an approved tool pass: those that MCP knows, with their types' );
+my $mine = {
+    name                => 'echo', annotations => { readOnlyHint => JSON::PP::false() },
+    upstreamAnnotations => { openWorldHint => JSON::PP::true() } };
+$mcp->resource( 'hinted', upstreamType => 'MCP', upstreamUrl => $peer->url('/hinted'), tools => [$mine] );
+is_deeply(
+    hints(), { readOnlyHint => JSON::PP::false(), title => 'Echo' },
+    '... and those of the operator win; a save changes nothing of the upstream' );
+
 # ---- arguments that header fields repeat (MCP 2026-07-28, transports)
 
 my %region = ( type => 'string', 'x-mcp-header' => 'Region' );
