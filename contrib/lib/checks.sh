@@ -221,6 +221,13 @@ check_witness() {
         END { for (name in count) printf "decided again by OPA: %s %d\n", name, count[name]; exit !count["same"] }'
 }
 
+# check_differential N: compare N answers of both engines; the log shows the state of the run.
+check_differential() {
+    TESTS_SECONDS=172800
+    export AUTHZ_DIFFERENTIAL=$1
+    check_tests gcc t/rego/differential.t
+}
+
 # Compare the Cedar compiler with the whole corpus and with cedar-wasm.
 check_cedar() {
     export AUTHZ_CEDAR_ALL=1

@@ -73,7 +73,7 @@ enum az_status gateway_look_again(struct request *req, const struct gateway_visi
 /*
  * Turn a denial into a failure, and write its audit row, with the outcome `denied`; a summary in
  * req->audit must be there before. If policy says step_up: AZ_INSUFFICIENT_SCOPE, with a challenge
- * that names all scopes of the operation, for a tool with those that the token has
+ * that names all scopes of the operation, for MCP with those that the token has
  * (gateway-admin.md 1.3). Otherwise AZ_FORBIDDEN. The body is req->error_body, which the caller may
  * replace: {error, error_description, request_id} with `scope` or `deny_reasons`.
  */

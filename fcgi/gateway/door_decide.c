@@ -277,10 +277,11 @@ write_denial(struct request *req, enum az_status failure)
 }
 
 /*
- * Return the scopes that a step-up asks for: those of the operation, and for a tool, before them,
- * those that the token has. Clients of MCP ask for what the challenge names and replace their
- * token, so without the latter a call of one tool would take the scopes of another (MCP 2025-11-25,
- * authorization, "Scope Challenge Handling"). offline_access is never in a challenge.
+ * Return the scopes that a step-up asks for: those of the operation, and at the MCP endpoint,
+ * before them, those that the token has. Clients of MCP ask for what the challenge names and
+ * replace their token, so without the latter a call of one tool would take the scopes of another
+ * (MCP 2025-11-25, authorization, "Scope Challenge Handling"). offline_access is never in a
+ * challenge.
  */
 static const char *
 step_up_scopes(struct request *req, const struct gateway_visit *visit,
@@ -289,7 +290,7 @@ step_up_scopes(struct request *req, const struct gateway_visit *visit,
     struct jsonx_build wanted = {jsonx_own(req->op.mem, json_array()), false};
     json_t *scope;
     size_t i;
-    if (strcmp(action->kind, "tool") == 0)
+    if (visit->place == GATEWAY_MCP)
         json_array_foreach (visit->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
                 jsonx_append(&wanted, json_incref(scope));

@@ -162,3 +162,11 @@ number_is_integer(const struct rego_value *value, int64_t *ret)
     *ret = strtoll(value->text, NULL, 10);
     return errno == 0;
 }
+
+bool
+number_is_odd(const struct rego_value *value)
+{
+    const char *point = strchr(value->text, '.');
+    return strpbrk(value->text, "eE") != NULL || strcmp(value->text, "-0") == 0
+           || (point != NULL && value->text[value->count - 1] == '0');
+}

@@ -15,6 +15,9 @@ bool number_read_integer(const char *text, size_t length, int64_t *ret);
  * NUMBER_EXPONENT_DIGITS_MAX digits. */
 bool number_is_json(const char *text, size_t length);
 
+/* True if a decimal has a shorter spelling: it has an exponent, zeros at its end, or is -0. */
+bool number_is_odd(const struct rego_value *value);
+
 /* Compare two numbers exactly. */
 int number_compare(const struct rego_value *a, const struct rego_value *b);
 

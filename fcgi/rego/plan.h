@@ -55,8 +55,10 @@ struct rego_operand {
 
 struct rego_statement {
     uint8_t kind;
-    uint32_t target;                      /* local that is written; index of a break */
-    uint32_t file, row;                   /* place in the policy, for messages */
+    bool literal;       /* of a set or object: it is written with variables */
+    bool ordered;       /* of a scan: its order shows, because its block appends to an array */
+    uint32_t target;    /* local that is written; index of a break */
+    uint32_t file, row; /* place in the policy, for messages */
     struct rego_operand a, b;             /* operands; of a scan, b is the local of the key */
     const struct rego_function *function; /* of a call; NULL: a builtin */
     const struct rego_builtin *builtin;   /* of a call; NULL: the machine lacks it */

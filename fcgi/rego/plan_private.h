@@ -25,6 +25,7 @@ struct plan_reader {
     struct rego_plan *plan;
     const char **lacking;
     unsigned depth;
+    unsigned appends; /* statements so far that append to an array made outside of their block */
     /* New number plus one of each local of the function that is being read; 0: not seen yet. */
     uint32_t *renumbered;
     uint32_t highest; /* entries of `renumbered` */

@@ -37,6 +37,8 @@ struct rego_value {
     uint8_t type;
     bool decimal;   /* a number that is not a 64-bit integer: `text` holds it as written */
     bool open;      /* made by a running machine, which may add to it */
+    bool literal;   /* a set or object that is written with variables; see REGO_SCAN */
+    bool odd;       /* a number that is written otherwise than its equals would be, or within it */
     uint32_t count; /* octets of a string or decimal; items or members */
     uint32_t room;  /* items or members that fit */
     uint32_t nodes; /* values within a composite, counted as often as they occur */
@@ -56,6 +58,7 @@ struct rego_arena {
     size_t taken; /* octets of all blocks */
     size_t max;   /* of `taken` */
     bool full;    /* an allocation did not fit, or there is no memory */
+    bool twins;   /* equal values in two spellings met in a set or object, and one was dropped */
 };
 
 /* Start an arena whose blocks are children of `mem`. It never takes more than `max` octets. */
@@ -86,7 +89,8 @@ struct rego_value *rego_array(struct rego_arena *arena, size_t room);
 struct rego_value *rego_object(struct rego_arena *arena, size_t room);
 struct rego_value *rego_set(struct rego_arena *arena, size_t room);
 
-/* Add to a value that only its maker has seen. False: arena->full is set. */
+/* Add to a value that only its maker has seen. An item or key that is there in another spelling
+ * stays, and arena->twins is set. False: arena->full is set. */
 bool rego_append(struct rego_arena *arena, struct rego_value *array, const struct rego_value *item);
 bool rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_value *item);
 /* A key that is there already gets the new value. */
@@ -104,6 +108,10 @@ struct rego_value *rego_copy(struct rego_arena *arena, const struct rego_value *
 /* Return < 0, 0 or > 0 in the order of OPA: null, booleans, numbers, strings, arrays, objects,
  * sets. */
 int rego_compare(const struct rego_value *a, const struct rego_value *b);
+
+/* True if two equal values have a number that is written in two ways: OPA does not find all of them
+ * equal everywhere, and gives the one or the other. */
+bool rego_is_spelled_otherwise(const struct rego_value *a, const struct rego_value *b);
 
 /* Return the value of a key of an object, the item of an array at an index, or the member of a set
  * itself, or NULL if there is none. */

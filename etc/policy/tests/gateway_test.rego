@@ -247,10 +247,10 @@ test_the_plain_case_does_not_apply_beside_a_rule_of_the_operator if {
 }
 
 test_each_tool_has_a_verdict_in_its_place if {
-	tools(["github:read"], three) == {"allow": true, "verdicts": ["allow", "step_up", "deny"]}
+	tools(["github:read"], three) == {"allow": true, "argument_mode": "keys", "verdicts": ["allow", "step_up", "deny"]}
 	tools(["github:read", "github:write"], three).verdicts == ["allow", "allow", "deny"]
 	tools([], three).verdicts == ["step_up", "step_up", "deny"]
-	tools([], []) == {"allow": true, "verdicts": []}
+	tools([], []) == {"allow": true, "argument_mode": "keys", "verdicts": []}
 }
 
 test_a_tool_of_an_unknown_resource_does_not_pass if {

@@ -135,19 +135,6 @@ obligations_of(const struct mcp_tool *tool)
     return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
 }
 
-/* Check that the account at the upstream is linked if the resource needs one. *ret stays NULL if it
- * needs no account. */
-static enum az_status
-look_at_link(struct tool_call *c, bool *linked, const bool **ret)
-{
-    const struct managed_resource *resource = c->tool->resource;
-    *ret = NULL;
-    if (!managed_auth_is_linked(resource->auth.type))
-        return AZ_OK;
-    *ret = linked;
-    return link_is_linked(&c->it->req->op, &c->caller, resource, linked);
-}
-
 /* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
  * told to the model (gateway-admin.md 1.5). */
 static enum az_status
@@ -157,13 +144,13 @@ decide_call(struct tool_call *c)
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_route *route = c->tool->row->route;
     bool linked;
-    const bool *known;
-    enum az_status st = look_at_link(c, &linked, &known);
+    struct gateway_target target;
+    enum az_status st = mcp_target(&it->req->op, &c->caller, c->tool->resource, &linked, &target);
     if (st != AZ_OK)
         return st;
     struct gateway_question question = {
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
-        .resource = gateway_target_of(c->tool->resource, known),
+        .resource = target,
         .action = mcp_describe_tool(c->tool),
         .arguments = c->arguments,
         .always = route != NULL ? route->obligations : NULL,

@@ -24,6 +24,15 @@ static const struct {
     {"resources/read", "uri" },
 };
 
+const char *
+mcp_named_member(const char *method)
+{
+    for (size_t i = 0; i < sizeof(named_methods) / sizeof(named_methods[0]); i++)
+        if (strcmp(method, named_methods[i].method) == 0)
+            return named_methods[i].member;
+    return NULL;
+}
+
 static enum az_status
 refuse_era(struct json_rpc_fault *ret, int code, const char *message, json_t *data)
 {
@@ -119,17 +128,15 @@ static enum az_status
 mcp_check_name(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_headers *headers,
                struct json_rpc_fault *ret_fault)
 {
-    for (size_t i = 0; i < sizeof(named_methods) / sizeof(named_methods[0]); i++) {
-        const char *text, *name;
-        if (strcmp(message->method, named_methods[i].method) != 0)
-            continue;
-        text = headers->name != NULL ? mcp_header_text(mem, headers->name) : NULL;
-        name = json_string_value(json_object_get(message->params, named_methods[i].member));
-        if (text == NULL || name == NULL || strcmp(text, name) != 0)
-            return refuse_era(ret_fault, RPC_HEADER_MISMATCH,
-                              "The header Mcp-Name is missing or differs from the body", NULL);
-    }
-    return AZ_OK;
+    const char *member = mcp_named_member(message->method), *text, *name;
+    if (member == NULL)
+        return AZ_OK;
+    text = headers->name != NULL ? mcp_header_text(mem, headers->name) : NULL;
+    name = json_string_value(json_object_get(message->params, member));
+    return text != NULL && name != NULL && strcmp(text, name) == 0
+               ? AZ_OK
+               : refuse_era(ret_fault, RPC_HEADER_MISMATCH,
+                            "The header Mcp-Name is missing or differs from the body", NULL);
 }
 
 static enum az_status

@@ -50,6 +50,9 @@ enum az_status mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message,
                             const struct mcp_headers *headers, struct mcp_era *ret,
                             struct json_rpc_fault *ret_fault);
 
+/* Return the member of params that Mcp-Name repeats, or NULL if a method has none. */
+const char *mcp_named_member(const char *method);
+
 /* Return the constant for the name of a revision that is known, or NULL for another text. */
 const char *mcp_known_version(const char *name);
 

@@ -78,6 +78,7 @@ take_message(void *arg, const char *text, size_t len)
         it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
     else if (peer_answers(&message)) {
         it->rpc = message;
+        it->reply->mem = mem;
         it->answered = true;
     } else if (message.kind == JSON_RPC_REQUEST)
         it->st = note_question(it, &message);
@@ -208,6 +209,7 @@ exchange(struct exchange *it, const struct peer_way *way)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a message to an upstream");
     build_peer_call(it, &envelope, &call);
     it->way = way;
+    TALLOC_FREE(it->reply->mem); /* of a message before */
     it->st = AZ_OK;
     it->answered = false;
     it->questions = it->told = 0;

@@ -30,8 +30,7 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
 static json_t *
 modern_params(const json_t *params)
 {
-    struct jsonx_build copy = {
-        params != NULL ? json_copy((json_t *) (uintptr_t) params) : json_object(), false};
+    struct jsonx_build copy = {params != NULL ? jsonx_copy(params) : json_object(), false};
     jsonx_set(&copy, "_meta",
               json_pack("{s:s,s:{},s:{s:s,s:s}}", MCP_META_VERSION, MCP_MODERN,
                         MCP_META_CAPABILITIES, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",
@@ -94,7 +93,9 @@ enum az_status
 peer_write(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_message *message,
            struct peer_envelope *ret)
 {
-    const char *name = json_string_value(json_object_get(message->params, "name"));
+    const char *member = mcp_named_member(message->method);
+    const char *name =
+        member != NULL ? json_string_value(json_object_get(message->params, member)) : NULL;
     struct param_fields params = {mem, ret};
     bool good = add_way(ret, way) && write_body(mem, way, message, ret) == AZ_OK;
     if (good && way->modern)

@@ -157,7 +157,7 @@ static json_t *
 described_tool(const json_t *stored, const json_t *seen)
 {
     static const char *const members[] = {"title", "description", "inputSchema", "outputSchema"};
-    json_t *tool = stored != NULL ? json_copy((json_t *) (uintptr_t) stored)
+    json_t *tool = stored != NULL ? jsonx_copy(stored)
                                   : json_pack("{s:s,s:b,s:s}", "name", mcp_text_of(seen, "name"),
                                               "enabled", 1, "origin", "upstream");
     struct jsonx_build build = {tool, tool == NULL};
@@ -201,7 +201,7 @@ renew_pin(struct merge *m, const json_t *stored, const json_t *seen, const char 
           struct pin_state *pin)
 {
     char untitled[MANAGED_PIN_SIZE];
-    json_t *without = jsonx_own(m->mem, json_copy((json_t *) (uintptr_t) seen));
+    json_t *without = jsonx_own(m->mem, jsonx_copy(seen));
     json_object_del(without, "title");
     if (pin->seen == NULL || !managed_pin_hash(m->mem, without, untitled)
         || strcmp(pin->seen, untitled) != 0
@@ -232,7 +232,7 @@ merge_missing(struct merge *m, json_t *tool, bool operators)
         jsonx_append(&m->tools, json_incref(tool));
     else {
         pin.status = pin.approved != NULL ? MANAGED_PIN_MISSING : pin.status;
-        keep_tool(m, json_copy(tool), &pin);
+        keep_tool(m, jsonx_copy(tool), &pin);
     }
 }
 
@@ -361,7 +361,7 @@ enum az_status
 tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name, const char *sha256,
                   json_t **ret, size_t *ret_waiting)
 {
-    json_t *tools = jsonx_own(mem, json_deep_copy(stored)), *pin;
+    json_t *tools = jsonx_own(mem, jsonx_deep_copy(stored)), *pin;
     const json_t *tool;
     size_t index;
     if (stored == NULL || find_named(stored, name) == NULL)

@@ -114,7 +114,7 @@ reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *ru
     case APPLIES_NONE:
     case APPLIES_BY_REFERENCE:
     case SCHEMA_APPLIES:
-        return json_deep_copy(rule);
+        return jsonx_deep_copy(rule);
     }
     if (build.lost)
         json_decref(build.value);
@@ -242,7 +242,7 @@ tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *arguments)
         if (!json_is_null(value) || property == NULL || is_required(schema, name)
             || admits_null(mem, schema, property, &lost))
             continue;
-        if (kept == NULL && (kept = jsonx_own(mem, json_copy(arguments))) == NULL)
+        if (kept == NULL && (kept = jsonx_own(mem, jsonx_copy(arguments))) == NULL)
             return NULL;
         json_object_del(kept, name);
     }

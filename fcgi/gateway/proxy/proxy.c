@@ -304,14 +304,14 @@ open_body(struct proxied *proxied)
     return st;
 }
 
-/* A part of a body can be exactly the value that policy wants hidden, without its name, or the end
- * of a shared credential that the upstream repeats, which would not be recognised. An empty value
- * is not sent. */
+/* A part of a body can be exactly the value that policy wants hidden, without its name, or a piece
+ * of a credential that the upstream repeats, which would not be recognised. An empty value is not
+ * sent. */
 static void
 proxy_ask_for_all(struct proxied *proxied)
 {
     if (json_array_size(proxied->obligations.redact) == 0
-        && !managed_auth_is_shared(proxied->resource->auth.type))
+        && proxied->resource->auth.type == MANAGED_AUTH_NONE)
         return;
     upstream_field_force(&proxied->fields, "Range", "");
     upstream_field_force(&proxied->fields, "If-Range", "");

@@ -53,12 +53,14 @@ run_product(struct rego_machine *machine, const struct rego_value *const *arg)
     return total_of(machine, arg[0], true);
 }
 
+/* Return the largest item or the smallest one; of equal ones, which may be spelled in several ways,
+ * the last one, as OPA does. */
 static const struct rego_value *
 extreme_of(const struct rego_value *list, int sign)
 {
     const struct rego_value *best = NULL;
     for (uint32_t i = 0; collection_is_list(list) && i < list->count; i++)
-        if (best == NULL || sign * rego_compare(list->item[i], best) > 0)
+        if (best == NULL || sign * rego_compare(list->item[i], best) >= 0)
             best = list->item[i];
     return best;
 }
@@ -95,6 +97,10 @@ run_sort(struct rego_machine *machine, const struct rego_value *const *arg)
     sorted->type = REGO_ARRAY;
     if (arg[0]->type == REGO_ARRAY && sorted->count > 1)
         qsort(sorted->item, sorted->count, sizeof(sorted->item[0]), compare_for_sort);
+    for (uint32_t i = 1; i < sorted->count; i++)
+        if (rego_compare(sorted->item[i - 1], sorted->item[i]) == 0
+            && rego_is_spelled_otherwise(sorted->item[i - 1], sorted->item[i]))
+            machine->arena->twins = true; /* OPA does not keep the order of equal ones */
     return sorted;
 }
 
@@ -206,10 +212,13 @@ run_and(struct rego_machine *machine, const struct rego_value *const *arg)
     if (!rego_are(arg, 2, REGO_SET))
         return NULL;
     struct rego_value *both = rego_set(machine->arena, 0);
-    for (uint32_t i = 0; both != NULL && i < arg[0]->count; i++)
-        if (rego_has(arg[1], arg[0]->item[i])
-            && !rego_append(machine->arena, both, arg[0]->item[i]))
+    for (uint32_t i = 0; both != NULL && i < arg[0]->count; i++) {
+        const struct rego_value *item = arg[0]->item[i], *other = rego_get(arg[1], item);
+        if (other != NULL && rego_is_spelled_otherwise(item, other))
+            machine->arena->twins = true;
+        if (other != NULL && !rego_append(machine->arena, both, item))
             return NULL;
+    }
     return both;
 }
 

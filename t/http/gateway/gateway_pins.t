@@ -19,15 +19,15 @@ my $mcp    = Authz::Mcp->new($stack);
 my $strong = $mcp->token('mcp strong');
 
 sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
-my $modern =
-  answer( { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => { tools => {} } } );
+
+# Each answer is good for server/discover too, because every worker asks for the revision.
+my %modern = ( resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => { tools => {} } );
 
 sub tool { my ( $name, %more ) = @_; return { name => $name, inputSchema => { type => 'object' }, %more } }
 
 sub sync {
     my ( $name, @tool ) = @_;
-    my $list = answer( { tools => \@tool } );
-    $peer->set( "/$name" => $stack->{known}{$name}++ ? $list : [ $modern, $list ] );
+    $peer->set( "/$name" => answer( { %modern, tools => \@tool } ) );
     my $answer = $stack->admin( POST => "/admin/api/managed-resources/$name/sync" );
     is( $answer->status, 200, "$name: a sync" ) or diag $answer->text;
     return $answer->json;
@@ -54,7 +54,7 @@ sub served {
 # The status of a call, after what the upstream answers.
 sub call {
     my ( $name, $tool, $token ) = @_;
-    $peer->set( "/$name" => [ $modern, answer( { content => [ { type => 'text', text => 'done' } ] } ) ] );
+    $peer->set( "/$name" => answer( { %modern, content => [ { type => 'text', text => 'done' } ] } ) );
     my $answer = $mcp->modern( 'tools/call', { name => $tool, arguments => {} }, at => $name, token => $token );
     return $answer->status . ( $mcp->error($answer) ? ' error' : '' );
 }
@@ -79,6 +79,7 @@ made('empty');
 sync( 'empty', @honest );
 decide( 'empty', 'wipe', scopes => ['strong'] );
 is( call( 'empty', 'wipe', $mcp->{token} ), '403 error', 'a tool with a stronger scope' );
+is( call( 'empty', 'wipe', $strong ),       '200',       '... is called with it' );
 sync( 'empty', @evil );
 is_deeply( pins('empty'), { pay => 'changed', wipe => 'changed', more => 'new' }, 'changed tools wait' );
 is( shown('empty')->{status}, 'degraded', '... and the resource says so' );

@@ -54,8 +54,11 @@ actions contains asked.action.name if input.evaluation == "authzen"
 
 actions contains concat("", ["gateway:", operation]) if input.evaluation == "gateway"
 
-# The action of a route, or the tool. A route without an action has its id.
-operation := name if {
+# The action of a route, or the tool. A route without an action has its id. MCP resources and completions
+# are told apart by their kind, because an upstream chooses their names.
+operation := concat(":", [input.action.kind, input.action.name]) if {
+	input.action.kind in {"resource", "completion"}
+} else := name if {
 	name := input.action.name
 } else := input.action.route
 
