@@ -2,6 +2,8 @@
 
 #include "oidc/choose.h"
 
+#include <string.h>
+
 #include "base/json/jsonx.h"
 #include "base/query.h"
 #include "base/uri.h"
@@ -55,7 +57,7 @@ add_choices(struct request *req, const struct authorization *authorization,
 {
     struct jsonx_build list = {json_array(), false};
     for (size_t i = 0; i < count; i++) {
-        if (providers[i] == without)
+        if (without != NULL && strcmp(providers[i]->idp_id, without->idp_id) == 0)
             continue;
         const char *url = choice_href(req, authorization, providers[i]->idp_id);
         /* Only a posted form can be so long. */

@@ -56,6 +56,7 @@ for my $case (
     [ SVC_OPA_URL           => 'foo',               qr/SVC_OPA_URL: must be unix:/ ],
     [ SVC_DATABASE_URL      => 'host=a geheim',     qr/SVC_DATABASE_URL: libpq cannot parse it;/ ],
     [ SVC_CONFIG            => '/nonexistent.conf', qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
+    [ SVC_CONFIG            => '/tmp',              qr{SVC_CONFIG: cannot read /tmp: Is a directory; set it to} ],
   )
 {
     my ( $name, $value, $why ) = @$case;

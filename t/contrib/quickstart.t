@@ -227,6 +227,14 @@ like(
     $foreign, qr/no demonstration provider: SVC_OIDC_ISSUER is/,
     'a service with another issuer gets no such provider' );
 
+like( quickstart('up --no-demo'), qr/no demonstration provider: SVC_OIDC_ISSUER is/, '... which the next run keeps' );
+like( quickstart('status'),       qr/^provider: stopped$/m, '... and the provider is stopped' );
+is_run( 'test-client', 1, qr/the demonstration provider does not run.*what to do/s, '... as test-client says' );
+is_run( 'up --no-demo', 0, qr/Sign in as alice/, 'with an empty SVC_OIDC_ISSUER', env => { SVC_OIDC_ISSUER => '' } );
+like(
+    quickstart('test-client --print'), qr/^alice is signed in\./m,
+    '... it has its own address and the provider again' );
+
 # ---- down, twice
 
 is_run( 'down',         0, qr/^stopping postgres$/m,      'down' );

@@ -301,6 +301,11 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
         else
             read_line(mem, cfg, line, origin, problems);
     }
+    if (ferror(file)) { /* a directory can be opened, but not read */
+        cfg->source_unread = true;
+        problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s; set it to a readable file",
+                     path, strerror(errno));
+    }
     if (line != NULL)
         explicit_bzero(line, size);
     free(line);
