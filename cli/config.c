@@ -107,7 +107,15 @@ config_check_engine(struct config_findings *findings)
     } else {
         output_line(findings->cli, "policy engine: ok (bundle %s is active)",
                     status.active_revision);
-        if (*status.message != '\0')
+        if (*status.message != '\0' && status.transport)
+            config_report(
+                findings, CLI_UNAVAILABLE,
+                talloc_asprintf(op.mem,
+                                "policy engine: could not fetch the newest bundle: %s; the service "
+                                "or its web server does not answer the engine: start it, or see "
+                                "/health/ready; no rule is at fault",
+                                status.message));
+        else if (*status.message != '\0')
             config_report(
                 findings, CLI_FAILED,
                 talloc_asprintf(op.mem,
@@ -143,6 +151,7 @@ config_check_run(struct cli *cli)
     if (az == NULL)
         return output_no_memory(cli);
     log_level_set("error");
+    run_as_service(az);
     for (size_t i = 0; i < cli->problems.count; i++)
         config_report(&findings, CLI_CONFIG, cli->problems.line[i]);
     if (db_url_fault(az->cfg->database_url) != NULL)
@@ -151,7 +160,7 @@ config_check_run(struct cli *cli)
     if (findings.status == CLI_OK)
         output_line(cli, "settings: ok (%s)",
                     az->cfg->source_file != NULL ? az->cfg->source_file : "no file");
-    if (!cli->choice.offline && addresses_right(&findings)) {
+    if (!cli->choice.offline && !az->cfg->source_unread && addresses_right(&findings)) {
         config_check_database(&findings);
         config_check_engine(&findings);
     }

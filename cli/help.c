@@ -147,6 +147,7 @@ const char *
 help_place(const struct cli_verb *verb)
 {
     static const char *const places[] = {
+        [CLI_FILES] = NULL,
         [CLI_HOST] = "It works on this host alone, and refuses --server.",
         [CLI_DATABASE] = "It works on the database alone, and refuses --server.",
         [CLI_ANYWHERE] = NULL,

@@ -27,7 +27,7 @@ const char *help_place(const struct cli_verb *verb);
 char *help_option(TALLOC_CTX *mem, const struct cli_option *option);
 
 /* Return type, limits, default and alias of a setting in one line. `fallback` is the default to
- * name, NULL: none. */
+ * name, or NULL. */
 char *help_setting(TALLOC_CTX *mem, const struct setting *row, const char *fallback);
 
 /* Names of the types of settings. */

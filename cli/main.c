@@ -12,8 +12,13 @@
 int
 main(int argc, char **argv)
 {
-    struct cli cli = {.mem = talloc_new(NULL), .verbs = cli_verbs};
+    struct cli cli = {.mem = talloc_new(NULL)};
     prctl(PR_SET_DUMPABLE, 0); /* a core dump would hold keys */
+    cli.verbs = cli_verbs(cli.mem);
+    if (cli.verbs == NULL) {
+        output_error("out of memory");
+        return CLI_FAILED;
+    }
     int status = cli_parse(&cli, argc, argv);
     if (status == CLI_OK && cli.choice.config != NULL
         && setenv("SVC_CONFIG", cli.choice.config, 1) != 0)

@@ -152,6 +152,8 @@ man_authzctl(FILE *out, struct cli *cli)
           "authzctl reads the settings of the service, the variables SVC_*.\n"
           ".BR authz.conf (5)\ndescribes each of them.\n"
           "AUTHZ_ADMIN_KEY is the admin key for \\-\\-server.\n"
+          "AUTHZ_SERVER is the URL for verbs that take \\-\\-server, unless \\-\\-server or\n"
+          "\\-\\-config is given.\n"
           ".SH FILES\n.TP\n.I authz.conf\n"
           "The same settings, one NAME=VALUE per line.\n"
           "Set SVC_CONFIG to use another file; the last lines of\n.B authzctl \\-\\-help\n"

@@ -1,4 +1,5 @@
-/* Handlers and option tables of the verbs, each defined in the file of its noun. */
+/* Handlers and option tables of the verbs that are rows of verbs.c, each defined in the file of its
+ * noun. */
 #ifndef AZ_CLI_VERBS_H
 #define AZ_CLI_VERBS_H
 
@@ -7,8 +8,10 @@
 extern const struct cli_option admin_key_mint_options[];
 extern const struct cli_option admin_key_revoke_options[];
 extern const struct cli_option audit_export_options[];
-extern const struct cli_option audit_list_options[];
+extern const struct cli_option audit_seal_options[];
 extern const struct cli_option audit_tail_options[];
+extern const struct cli_option audit_verify_export_options[];
+extern const struct cli_option audit_verify_options[];
 extern const struct cli_option bundle_deploy_options[];
 extern const struct cli_option bundle_diff_options[];
 extern const struct cli_option bundle_history_options[];
@@ -16,27 +19,8 @@ extern const struct cli_option bundle_pull_options[];
 extern const struct cli_option bundle_rollback_options[];
 extern const struct cli_option cedar_authorize_options[];
 extern const struct cli_option cedar_test_options[];
-extern const struct cli_option client_create_options[];
-extern const struct cli_option client_delete_options[];
-extern const struct cli_option client_rotate_options[];
-extern const struct cli_option client_update_options[];
-extern const struct cli_option consent_forget_options[];
-extern const struct cli_option consent_list_options[];
-extern const struct cli_option idp_create_options[];
-extern const struct cli_option idp_delete_options[];
-extern const struct cli_option idp_update_options[];
-extern const struct cli_option resource_approve_options[];
-extern const struct cli_option connector_install_options[];
 extern const struct cli_option connector_sync_options[];
-extern const struct cli_option connector_uninstall_options[];
-extern const struct cli_option resource_create_options[];
-extern const struct cli_option resource_delete_options[];
-extern const struct cli_option resource_sync_options[];
-extern const struct cli_option resource_update_options[];
 extern const struct cli_option report_options[];
-extern const struct cli_option resource_disconnect_options[];
-extern const struct cli_option session_end_options[];
-extern const struct cli_option session_list_options[];
 extern const struct cli_option config_check_options[];
 extern const struct cli_option entitle_options[];
 extern const struct cli_option keys_rotate_options[];
@@ -46,18 +30,31 @@ extern const struct cli_option policy_data_set_options[];
 extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
-extern const struct cli_option policy_try_options[];
 extern const struct cli_option setup_options[];
-extern const struct cli_option token_list_options[];
 extern const struct cli_option token_revoke_options[];
 extern const struct cli_option unentitle_options[];
+
+/* Values of `needs`: of verbs that are requests to the admin API, of those among them that ask
+ * policy, and of those that read signing keys. */
+extern const char *const verbs_asking[], *const verbs_entitling[], *const verbs_signing[];
+
+/* Return the verb `at`, counted from 0, of those that are one request to the admin API; NULL after
+ * the last. They are in no order. */
+const struct cli_verb *admin_verb_at(size_t at);
 
 /* Run the verb of this name with the words and options in `cli`. Return an enum cli_exit. */
 int admin_key_mint_run(struct cli *cli);
 int admin_key_revoke_run(struct cli *cli);
-int admin_run(struct cli *cli);
+int audit_checkpoint_run(struct cli *cli);
+int audit_consistency_run(struct cli *cli);
 int audit_export_run(struct cli *cli);
+int audit_keys_run(struct cli *cli);
+int audit_lines_run(struct cli *cli);
+int audit_prove_run(struct cli *cli);
+int audit_seal_run(struct cli *cli);
 int audit_tail_run(struct cli *cli);
+int audit_verify_export_run(struct cli *cli);
+int audit_verify_run(struct cli *cli);
 int bundle_deploy_run(struct cli *cli);
 int bundle_diff_run(struct cli *cli);
 int bundle_history_run(struct cli *cli);

@@ -19,7 +19,6 @@ extern const struct field_table answer_uma_id;         /* of a UMA resource, spe
 extern const struct field_table answer_ticket;         /* specification 2.14 */
 extern const struct field_table answer_delegation_id;  /* specification 2.15 */
 extern const struct field_table answer_delegation;     /* oauth.md "Delegation object" */
-extern const struct field_table answer_admin_key;      /* specification 2.8 */
 extern const struct field_table answer_new_admin_key;  /* the same with the key */
 extern const struct field_table answer_plaintext;      /* {key} */
 extern const struct field_table answer_audit_row;      /* specification 2.7 */
@@ -29,22 +28,18 @@ extern const struct field_table answer_governance;     /* gateway-admin.md 3.6 *
 extern const struct field_table answer_token_facts; /* decisions.md "Tokens over the admin API" */
 extern const struct field_table answer_key;         /* a signing key */
 extern const struct field_table answer_token_page;  /* the same */
-extern const struct field_table answer_connector, answer_sync; /* specification 2.9 */
-extern const struct field_table answer_probe;                  /* gateway-admin.md 3.6 */
-extern const struct field_table answer_rotation;               /* oauth.md 5 */
-extern const struct field_table answer_consent;                /* a remembered consent */
-extern const struct field_table answer_connection;             /* an account at an upstream */
-extern const struct field_table answer_session;                /* a browser session */
-extern const struct field_table answer_control;                /* specification 4.12 */
-extern const struct field_table answer_evaluation;             /* of try-it, and of a replay */
-extern const struct field_table answer_deploy;                 /* specification 2.6 */
-extern const struct field_table answer_bundle;                 /* BundleAuditLogDto, the same */
-extern const struct field_table answer_protected_resource;     /* RFC 9728 section 2 */
-extern const struct field_table answer_bundle_content;         /* rows of a bundle */
-extern const struct field_table answer_bundle_difference;      /* of two bundles */
-extern const struct field_table answer_health;                 /* gateway-admin.md 7.1 */
-extern const struct field_table answer_readiness;              /* the same */
-
+extern const struct field_table answer_sync;        /* specification 2.9 */
+extern const struct field_table answer_probe;       /* gateway-admin.md 3.6 */
+extern const struct field_table answer_rotation;    /* oauth.md 5 */
+extern const struct field_table answer_connection;  /* an account at an upstream */
+extern const struct field_table answer_control;     /* specification 4.12 */
+extern const struct field_table answer_evaluation;  /* of try-it, and of a replay */
+extern const struct field_table answer_deploy;      /* specification 2.6 */
+extern const struct field_table answer_bundle;      /* BundleAuditLogDto, the same */
 extern const struct field_table answer_protected_resource; /* RFC 9728 section 2 */
+extern const struct field_table answer_bundle_content;     /* rows of a bundle */
+extern const struct field_table answer_bundle_difference;  /* of two bundles */
+extern const struct field_table answer_health;             /* gateway-admin.md 7.1 */
+extern const struct field_table answer_readiness;          /* the same */
 
 #endif

@@ -8,15 +8,6 @@
 
 /* clang-format off */
 
-static const struct field admin_key_fields[] = {
-    {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
-    {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
-    {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
-    {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
-    {"revokedAt", FIELD_TEXT, .help = "Absent while the key is valid"},
-};
-const struct field_table answer_admin_key = ANSWER("AdminApiKeyView", admin_key_fields);
-
 static const struct field new_admin_key_fields[] = {
     {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
     {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
@@ -197,20 +188,6 @@ static const struct field governance_fields[] = {
 };
 const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
 
-static const struct field connector_fields[] = {
-    {"id",           FIELD_TEXT,    .required = true, .example = "\"github\""},
-    {"name",         FIELD_TEXT,    .required = true, .example = "\"GitHub\""},
-    {"description",  FIELD_TEXT,    .required = true, .may_be_empty = true, .example = "\"Issues and pull requests\""},
-    {"category",     FIELD_TEXT,    .required = true, .example = "\"developer-tools\""},
-    {"resourceType", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Type of its managed resources for policy", .example = "\"urn:svc:rt:github\""},
-    {"version",      FIELD_TEXT,    .required = true, .help = "Version of the manifest", .example = "\"1.0.0\""},
-    {"installed",    FIELD_BOOLEAN, .required = true, .example = "true"},
-    {"installedAt",  FIELD_TEXT,    .help = "Time of the installation"},
-    {"updatedAt",    FIELD_TEXT,    .help = "Time of the last sync that changed it, or of the installation"},
-    {"manifest",     FIELD_OBJECT,  .required = true, .help = "The manifest: the file if it is not installed, else its copy", .example = "{\"manifestVersion\": 1, \"id\": \"github\"}"},
-};
-const struct field_table answer_connector = ANSWER("ConnectorDto", connector_fields);
-
 static const struct field resource_sync_fields[] = {
     {"resource",    FIELD_TEXT,      .required = true, .help = "Name of the managed resource", .example = "\"github\""},
     {"routeCount",  FIELD_INTEGER,   .required = true, .help = "Routes that it has now", .example = "3"},
@@ -245,17 +222,6 @@ static const struct field rotation_fields[] = {
 };
 const struct field_table answer_rotation = ANSWER("RotatedSecret", rotation_fields);
 
-static const struct field consent_fields[] = {
-    {"id",           FIELD_INTEGER, .required = true, .example = "17"},
-    {"subjectId",    FIELD_TEXT,    .required = true, .help = "User who consented", .example = "\"alice\""},
-    {"clientId",     FIELD_TEXT,    .required = true, .example = "\"shop\""},
-    {"redirectHost", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Host of the redirect URI that the consent is for", .example = "\"shop.example\""},
-    {"scope",        FIELD_TEXT,    .may_be_empty = true, .help = "Scopes of the consent", .example = "\"openid\""},
-    {"resource",     FIELD_TEXT,    .may_be_empty = true, .help = "Resource of the consent"},
-    {"grantedAt",    FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
-};
-const struct field_table answer_consent = ANSWER("Consent", consent_fields);
-
 static const struct field connection_fields[] = {
     {"subject",     FIELD_TEXT,      .required = true, .help = "Person whose account it is", .example = "\"alice\""},
     {"idpId",       FIELD_TEXT,      .required = true, .help = "Identity provider of the person", .example = "\"corp\""},
@@ -269,12 +235,6 @@ static const struct field connection_fields[] = {
     {"lastError",   FIELD_TEXT,      .help = "Reason why the last refresh failed", .example = "\"invalid_grant\""},
 };
 const struct field_table answer_connection = ANSWER("Connection", connection_fields);
-
-static const struct field session_fields[] = {
-    {"sid",       FIELD_TEXT, .required = true, .help = "Id of the session in tokens and paths", .example = "\"s-example\""},
-    {"subjectId", FIELD_TEXT, .required = true, .help = "User who is signed in", .example = "\"alice\""},
-};
-const struct field_table answer_session = OPEN_ANSWER("Session", session_fields);
 
 static const struct field control_fields[] = {
     {"id",           FIELD_TEXT,      .required = true, .example = "\"authzen\""},

@@ -12,6 +12,8 @@
 #include "http/fetch/documents.h"
 #include "policy/save/plan.h"
 #include "store/audit/counts.h"
+#include "store/audit/seal.h"
+#include "store/audit/seal_file.h"
 #include "store/clients/client_assertions.h"
 #include "store/clients/client_use.h"
 #include "store/db/jobs.h"
@@ -35,7 +37,13 @@ static enum az_status
 job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
-    enum az_status st = partition_maintain(op, &made, &dropped);
+    enum az_status st = audit_seal_drops(op);
+    if (st == AZ_RETRY) {
+        snprintf(note, size, "waits until the audit rows of an old day are sealed");
+        return AZ_OK;
+    }
+    if (st == AZ_OK)
+        st = partition_maintain(op, &made, &dropped);
     snprintf(note, size, "%d created, %d dropped", made, dropped);
     return st;
 }
@@ -55,11 +63,14 @@ job_signing_keys(struct op *op, char *note, size_t size)
 }
 
 static enum az_status
-job_audit_counts(struct op *op, char *note, size_t size)
+job_audit_seal(struct op *op, char *note, size_t size)
 {
-    int64_t rows = 0;
-    enum az_status st = audit_counts_add(op, &rows);
-    snprintf(note, size, "%lld audit rows counted", (long long) rows);
+    struct audit_sealed sealed;
+    enum az_status st = audit_seal(op, &sealed);
+    if (st == AZ_OK)
+        st = audit_seal_file(op);
+    snprintf(note, size, "%lld audit rows sealed, the log has %lld leaves", (long long) sealed.rows,
+             (long long) sealed.size);
     return st;
 }
 
@@ -96,25 +107,6 @@ job_idle_clients(struct op *op, char *note, size_t size)
 }
 
 static enum az_status
-job_assertions(struct op *op, char *note, size_t size)
-{
-    int64_t removed = 0;
-    enum az_status st = client_assertions_purge(op, &removed);
-    snprintf(note, size, "%lld expired client assertions removed", (long long) removed);
-    return st;
-}
-
-static enum az_status
-job_sessions(struct op *op, char *note, size_t size)
-{
-    int64_t removed = 0;
-    enum az_status st = session_cleanup(op, &removed);
-    snprintf(note, size, "%lld expired sessions, sign-ins and consent requests removed",
-             (long long) removed);
-    return st;
-}
-
-static enum az_status
 job_uma(struct op *op, char *note, size_t size)
 {
     int64_t tickets = 0, delegations = 0;
@@ -129,34 +121,36 @@ job_uma(struct op *op, char *note, size_t size)
 /* In place of seconds: SVC_SESSION_CLEANUP_CRON says when the job is due. */
 #define BY_CRON 0
 
-/* The jobs: name, seconds between two runs, and the function: one that writes a note, or a plain
- * one with a fixed note. */
+/* The jobs: name, seconds between two runs, and the function: one that writes a note, one that
+ * counts what `note` names, or a plain one with a fixed note. */
 /* clang-format off */
 static const struct job {
     const char *name;
     int every;
     enum az_status (*run)(struct op *op, char *note, size_t size);
+    enum az_status (*count)(struct op *op, int64_t *ret);
     enum az_status (*plain)(struct op *op);
     const char *note;
 } jobs[] = {
-    {"audit_counts", 60,       job_audit_counts, NULL,                 NULL},
-    {"partitions",   600,     job_partitions,   NULL,                 NULL},
-    {"signing_keys", 300,     job_signing_keys, NULL,                 NULL},
-    {"engines",      3600,    NULL,             engines_forget,       "reports of engines that sent none for a day removed"},
-    {"policy",       600,     job_policy,       NULL,                 NULL},
-    {"policy_plan",  60,      job_policy_plan,  NULL,                 NULL},
-    {"bundles",      600,     NULL,             bundle_history_prune, "bundles older than the stored history removed"},
-    {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
-    {"upstream_tokens", 600,  NULL,             upstream_tokens_purge, "expired tokens of upstreams deleted"},
-    {"dpop_proofs",  60,      NULL,             proofs_purge,         "used DPoP proofs whose time is over forgotten"},
-    {"links",        600,     NULL,             link_requests_purge,  "expired links of accounts removed"},
-    {"ciba",         600,     NULL,             ciba_requests_purge,  "CIBA requests that ended an hour ago removed"},
-    {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
-    {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
-    {"assertions",   600,     job_assertions,   NULL,                 NULL},
-    {"uma",          600,     job_uma,          NULL,                 NULL},
-    {"mcp_tools",    3600,    mcp_sync_all,     NULL,                 NULL},
-    {"documents",    600,     NULL,             documents_prune,      "fetched documents that are no longer used removed"},
+    {"audit_counts", 60,        .count = audit_counts_add, .note = "audit rows counted"},
+    {"audit_seal", 60,          .run = job_audit_seal},
+    {"partitions", 600,         .run = job_partitions},
+    {"signing_keys", 300,       .run = job_signing_keys},
+    {"engines", 3600,           .plain = engines_forget, .note = "reports of engines that sent none for a day removed"},
+    {"policy", 600,             .run = job_policy},
+    {"policy_plan", 60,         .run = job_policy_plan},
+    {"bundles", 600,            .plain = bundle_history_prune, .note = "bundles older than the stored history removed"},
+    {"grants", 3600,            .plain = grants_purge, .note = "ended refresh token families removed"},
+    {"upstream_tokens", 600,    .plain = upstream_tokens_purge, .note = "expired tokens of upstreams deleted"},
+    {"dpop_proofs", 60,         .plain = proofs_purge, .note = "used DPoP proofs whose time is over forgotten"},
+    {"links", 600,              .plain = link_requests_purge, .note = "expired links of accounts removed"},
+    {"ciba", 600,               .plain = ciba_requests_purge, .note = "CIBA requests that ended an hour ago removed"},
+    {"idle_clients", 3600,      .run = job_idle_clients},
+    {"sessions", BY_CRON,       .count = session_cleanup, .note = "expired sessions, sign-ins and consent requests removed"},
+    {"assertions", 600,         .count = client_assertions_purge, .note = "expired client assertions removed"},
+    {"uma", 600,                .run = job_uma},
+    {"mcp_tools", 3600,         .run = mcp_sync_all},
+    {"documents", 600,          .plain = documents_prune, .note = "fetched documents that are no longer used removed"},
 };
 /* clang-format on */
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
@@ -175,14 +169,28 @@ next_due(const struct op *op, const struct job *job)
     return cron_next(&cron, op_now(op)) - op_now(op);
 }
 
+/* Run the function of the job and write its note. */
+static enum az_status
+call_job(struct op *op, const struct job *job, char *note, size_t size)
+{
+    int64_t count = 0;
+    if (job->run != NULL)
+        return job->run(op, note, size);
+    enum az_status st = job->count != NULL ? job->count(op, &count) : job->plain(op);
+    if (job->count != NULL)
+        snprintf(note, size, "%lld %s", (long long) count, job->note);
+    else
+        snprintf(note, size, "%s", job->note);
+    return st;
+}
+
 static enum az_status
 run_job(struct op *op, const struct job *job)
 {
     char note[256] = "";
     bool ignored;
-    enum az_status st = job->run != NULL ? job->run(op, note, sizeof(note)) : job->plain(op);
-    const char *done = job->run != NULL ? note : job->note;
-    const char *outcome = st == AZ_OK ? done : op->fault.detail;
+    enum az_status st = call_job(op, job, note, sizeof(note));
+    const char *outcome = st == AZ_OK ? note : op->fault.detail;
     log_text(st == AZ_OK ? AZ_SEV_INFO : AZ_SEV_ERROR, "housekeeping", "%s: %s", job->name,
              outcome);
     struct op after = op_beside(op, op->mem);

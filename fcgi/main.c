@@ -16,6 +16,10 @@
 #include "pools.h"
 #include "process.h"
 
+/* Seconds for which a service with a wrong setting keeps systemd's sockets: two starts in the 10
+ * seconds in which systemd accepts five (DefaultStartLimitBurst). */
+#define CONFIG_EXIT_SECONDS 5
+
 /* The pools, with the number of processes that each has without an option (architecture.md 3). Half
  * of the web workers may wait for other servers, and half of those for one client address: of 8,
  * one address holds two, two are left for other addresses, and four serve the rest. A gateway
@@ -215,6 +219,15 @@ run_parent(struct az *az, const struct choices *choices)
     return pools_run(az, pools, POOLS);
 }
 
+/* Stay for a moment if a socket of systemd may have started this: each request in its backlog would
+ * start the service again at once, until the start limit stops its sockets. SIGTERM ends it. */
+static void
+delay_exit(void)
+{
+    if (pools_inherit(pools, POOLS) > 0)
+        sleep(CONFIG_EXIT_SECONDS);
+}
+
 /* Check and prepare, then serve. Everything that the process allocates hangs from mem. */
 static int
 main_serve(TALLOC_CTX *mem, const struct choices *choices)
@@ -256,5 +269,7 @@ main(int argc, char **argv)
     TALLOC_CTX *mem = talloc_new(NULL);
     int status = choices.check ? main_check(mem) : main_serve(mem, &choices);
     talloc_free(mem); /* secrets are wiped by their destructors */
+    if (status == EXIT_CONFIG && !choices.check)
+        delay_exit();
     return status;
 }

@@ -28,7 +28,7 @@
 static volatile int stopping;
 
 /* The file of the witness. MAGIC changes with struct witness_board. */
-#define WITNESS_MAGIC 0x617a7769746e6573ULL
+#define WITNESS_MAGIC 0x617a7769746e6574ULL
 struct witness_map {
     struct mapped_head head;
     struct witness_board board;

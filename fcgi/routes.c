@@ -19,7 +19,6 @@
 #include "admin/metrics.h"
 #include "admin/people/client_dto.h"
 #include "admin/people/clients.h"
-#include "admin/people/consents.h"
 #include "admin/people/identity_provider_dto.h"
 #include "admin/people/identity_providers.h"
 #include "admin/people/tokens.h"
@@ -66,6 +65,10 @@
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
 #include "policy/engine/engine.h"
+#include "store/gateway/connectors.h"
+#include "store/people/admin_keys.h"
+#include "store/people/consents.h"
+#include "store/people/session_ends.h"
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"
@@ -76,6 +79,23 @@ const struct route_credential credential_none = {.check = NULL};
 /* The handler checks the access token itself, with the rows that it reads. */
 static const struct route_credential credential_bearer = {
     .check = NULL, .schemes = (const char *const[]){"token", NULL}
+};
+
+/* The resources of the admin API that need no code of their own (admin/README), and the filters of
+ * their lists, in the order of the parameters of the statement. */
+static const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
+static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
+static const struct admin_resource consents_resource = {.rows = &consent_rows,
+                                                        .key_is_number = true};
+static const struct admin_resource sessions_resource = {.rows = &session_rows};
+static const struct route_param consents_params[] = {
+    {.name = "subjectId",                   .help = "Only those of this user"},
+    {.name = "clientId",                                     .help = "Only those for this client"},
+    {.name = NULL},
+};
+static const struct route_param sessions_params[] = {
+    {.name = "subjectId", .help = "Only those of this user"},
+    {.name = NULL                  },
 };
 
 /* clang-format off */
@@ -198,7 +218,7 @@ const struct route routes[] = {
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
 
-    {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(answer_admin_key, "The keys, without their plaintext"))},
+    {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(admin_key_view, "The keys, without their plaintext"))},
     {POST("/admin/api/admin-keys", "createAdminKey", admin_key_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(admin_key_table), ABOUT("Make an admin key"), ANSWERS(GIVES(201, answer_new_admin_key, "The key, with its plaintext this once"))},
     {DELETE("/admin/api/admin-keys/{id}", "revokeAdminKey", admin_key_delete_handle), ADMIN_WRITE, ABOUT("Revoke an admin key"), ANSWERS(GIVES_NOTHING(204, "The key is revoked"))},
     {GET("/admin/api/admin-keys/{id}/plaintext", "getAdminKeyPlaintext", admin_key_plaintext_handle), ADMIN_WRITE, ABOUT("Show the plaintext of an admin key"), ANSWERS(GIVES(200, answer_plaintext, "The plaintext"))},
@@ -235,17 +255,17 @@ const struct route routes[] = {
     {GET("/admin/api/managed-resources/{name}/connections", "listConnections", connections_list_handle), ADMIN, ABOUT("List the accounts that people connected to a managed resource"), ANSWERS(GIVES_LIST(answer_connection, "The connections, at most 1000, without their tokens"))},
     {DELETE("/admin/api/managed-resources/{name}/connections", "deleteConnection", connections_delete_handle), ADMIN_WRITE, QUERY(connections_params), ABOUT("Disconnect the account of a person"), ANSWERS(GIVES_NOTHING(204, "The connection is deleted"))},
 
-    {GET("/admin/api/connectors", "listConnectors", resource_list_handle), ADMIN, OF(connectors_resource), ABOUT("List the installed connectors"), ANSWERS(GIVES_LIST(answer_connector, "The installed connectors"))},
-    {GET("/admin/api/connectors/available", "listAvailableConnectors", connectors_available_handle), ADMIN, ABOUT("List the connectors of the catalogue"), ANSWERS(GIVES_LIST(answer_connector, "The connectors, installed or not"))},
+    {GET("/admin/api/connectors", "listConnectors", resource_list_handle), ADMIN, OF(connectors_resource), ABOUT("List the installed connectors"), ANSWERS(GIVES_LIST(connector_view, "The installed connectors"))},
+    {GET("/admin/api/connectors/available", "listAvailableConnectors", connectors_available_handle), ADMIN, ABOUT("List the connectors of the catalogue"), ANSWERS(GIVES_LIST(connector_view, "The connectors, installed or not"))},
     {POST("/admin/api/connectors/sync", "syncConnectors", connector_sync_handle), ADMIN_WRITE, QUERY(connector_sync_params), ABOUT("Sync all installed connectors with the catalogue"), ANSWERS(GIVES(200, answer_sync, "The report"))},
-    {GET("/admin/api/connectors/{id}", "getConnector", connector_get_handle), ADMIN, ABOUT("Show a connector, installed or of the catalogue"), ANSWERS(GIVES(200, answer_connector, "The connector"))},
+    {GET("/admin/api/connectors/{id}", "getConnector", connector_get_handle), ADMIN, ABOUT("Show a connector, installed or of the catalogue"), ANSWERS(GIVES(200, connector_view, "The connector"))},
     {DELETE("/admin/api/connectors/{id}", "uninstallConnector", connector_delete_handle), ADMIN_WRITE, ABOUT("Uninstall a connector that nothing uses"), ANSWERS(GIVES_NOTHING(204, "The connector is not installed any more"), FAILS(409, "Objects use the connector: connector_in_use with its blockers"))},
-    {POST("/admin/api/connectors/{id}/install", "installConnector", connector_install_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(connector_install_table), ABOUT("Install a connector, and create its managed resource if the body asks for it"), ANSWERS(GIVES(201, answer_connector, "The connector"), GIVES(200, answer_connector, "It was installed already, and nothing is changed"))},
+    {POST("/admin/api/connectors/{id}/install", "installConnector", connector_install_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(connector_install_table), ABOUT("Install a connector, and create its managed resource if the body asks for it"), ANSWERS(GIVES(201, connector_view, "The connector"), GIVES(200, connector_view, "It was installed already, and nothing is changed"))},
     {POST("/admin/api/connectors/{id}/sync", "syncConnector", connector_sync_handle), ADMIN_WRITE, QUERY(connector_sync_params), ABOUT("Sync an installed connector with the catalogue"), ANSWERS(GIVES(200, answer_sync, "The report"))},
 
-    {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(answer_consent, "The consents, at most 1000"))},
+    {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(consent_view, "The consents, at most 1000"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},
-    {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource), ABOUT("List browser sessions"), ANSWERS(GIVES_LIST(answer_session, "The sessions, at most 1000"))},
+    {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource), ABOUT("List browser sessions"), ANSWERS(GIVES_LIST(session_view, "The sessions, at most 1000"))},
     {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource), ABOUT("End a browser session"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
 
     {GET("/admin/api/tokens", "listTokens", tokens_list_handle), ADMIN, QUERY(tokens_params), ABOUT("List the live tokens, newest first, without their texts"), ANSWERS(GIVES(200, answer_token_page, "A page of tokens"))},
@@ -286,7 +306,7 @@ const struct route routes[] = {
     {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
-    {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream has the tool no more, or describes it in another way"))},
+    {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream no longer has the tool, or describes it in another way"))},
 
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},

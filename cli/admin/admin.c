@@ -39,8 +39,8 @@ words_list(const char *text)
     return list;
 }
 
-/* Return the value of an option (new reference); NULL: not given, a number that is none, or in a
- * file. */
+/* Return the value of an option (new reference); NULL: it was not given, is not a number, or is in
+ * a file. */
 static json_t *
 admin_member_value(const struct cli *cli, const struct admin_member *member)
 {
@@ -150,7 +150,7 @@ verb_missing(const struct cli *cli, const struct admin_verb *verb)
 }
 
 /* Begin the body of a PUT with the row as it is: the API replaces the whole row. *ret_tag is its
- * ETag, so that no change of somebody else in between is lost. */
+ * ETag, so that a change by another administrator in between is not lost. */
 static int
 admin_read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body,
                   const char **ret_tag)
@@ -222,8 +222,8 @@ admin_print(const struct cli *cli, const struct admin_verb *verb, const struct a
     const json_t *rows =
         verb->list != NULL ? json_object_get(answer->json, verb->list) : answer->json;
     if (answer->status == 204) {
-        output_line(cli, "%.*s %s %s", (int) strcspn(verb->words, " "), verb->words, cli->args[0],
-                    verb->done);
+        output_line(cli, "%.*s %s %s", (int) strcspn(verb->verb.words, " "), verb->verb.words,
+                    cli->args[0], verb->done);
         if (cli->choice.json)
             output_json(jsonx_own(cli->mem, json_pack("{s:s}", "done", cli->args[0])));
         return CLI_OK;
@@ -240,13 +240,25 @@ admin_print(const struct cli *cli, const struct admin_verb *verb, const struct a
     return CLI_OK;
 }
 
+const struct cli_verb *
+admin_verb_at(size_t at)
+{
+    for (const struct admin_verb *const *table = admin_verbs; *table != NULL; table++)
+        for (const struct admin_verb *row = *table; row->verb.words != NULL; row++)
+            if (at-- == 0)
+                return &row->verb;
+    return NULL;
+}
+
+/* Return the row of the verb that runs. */
 static const struct admin_verb *
 find_verb(const struct cli *cli)
 {
-    const struct admin_verb *verb = admin_verbs;
-    while (verb->words != NULL && strcmp(verb->words, cli->path) != 0)
-        verb++;
-    return verb;
+    const struct cli_verb *verb;
+    for (size_t i = 0; (verb = admin_verb_at(i)) != NULL; i++)
+        if (strcmp(verb->words, cli->path) == 0)
+            break;
+    return (const struct admin_verb *) verb;
 }
 
 /* True if the option of a member was given, or may still be: of two switches for one member, only
@@ -258,8 +270,8 @@ is_meant(const struct cli *cli, const struct admin_member *member)
            || *(const bool *) choice_at(cli, member);
 }
 
-/* Return the argument or option that sets a member, or the list of which name[0] is an item; NULL:
- * there is none. */
+/* Return the argument or option that sets a member, or the list of which name[0] is an item, or
+ * NULL if there is none. */
 static const char *
 admin_source(const struct cli *cli, const char *name)
 {

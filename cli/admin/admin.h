@@ -26,12 +26,25 @@ struct admin_member {
 /* Most members of one verb. */
 #define ADMIN_MEMBERS_MAX 16
 
-/* One verb. */
+/* The option --subject of a filter. */
+#define ADMIN_BY_SUBJECT                                                                           \
+    {                                                                                              \
+        "subject", 0, "SUBJECT", offsetof(struct cli_choices, subject), false,                     \
+            "Show those of SUBJECT alone"                                                          \
+    }
+
+/* The member `verb` of a row. */
+#define ADMIN_VERB(words, arguments, count, options, needs, help, more)                            \
+    {                                                                                              \
+        words, arguments, count, count, options, needs, CLI_ANYWHERE, false, admin_run, help, more \
+    }
+
+/* One verb. A row is all that the program knows of it. */
 struct admin_verb {
-    const char *words;                   /* as in verbs.c */
-    const char *method;                  /* GET, POST, PUT, DELETE */
-    const char *path;                    /* of the API; each {} stands for the next argument */
-    const char *key;                     /* member of the body for that argument, or NULL */
+    struct cli_verb verb; /* its part of the command line; first, so that its address is the row */
+    const char *method;   /* GET, POST, PUT, DELETE */
+    const char *path;     /* of the API; each {} stands for the next argument */
+    const char *key;      /* member of the body for that argument, or NULL */
     const struct admin_member *members;  /* of the body, or parameters of a GET or DELETE; or
                                             NULL */
     const struct output_column *columns; /* of an answer that is a list; NULL: one object */
@@ -42,8 +55,12 @@ struct admin_verb {
     bool key_is_number;                  /* the member `key` is a number */
 };
 
-/* The table, ended by a row without words. */
-extern const struct admin_verb admin_verbs[];
+/* The tables by subject, each ended by a row without words; and all of them, ended by NULL. */
+extern const struct admin_verb people_verbs[], gateway_verbs[], audit_verbs[];
+extern const struct admin_verb *const admin_verbs[];
+
+/* Run a verb of these tables. Return an enum cli_exit. */
+int admin_run(struct cli *cli);
 
 /* Columns of a signing key. */
 extern const struct output_column key_columns[];
@@ -52,8 +69,8 @@ extern const struct output_column key_columns[];
 extern const struct admin_member audit_export_filters[], audit_tail_filters[], report_filters[];
 extern const struct output_column audit_columns[];
 
-/* Set the members of the options that were given. False: a number is none, and the error was
- * printed, or there is no memory. */
+/* Set the members of the options that were given. False: a text is not a number, or there is no
+ * memory; the error was printed. */
 bool admin_fill(struct cli *cli, const struct admin_member *members, json_t *body);
 
 /* Fill the parameters of the options that were given; returns their number. */

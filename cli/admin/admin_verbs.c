@@ -1,11 +1,12 @@
-/* The verbs of the admin API: what each asks for, how its options become members, and what it
- * prints. */
+/* Verbs of keys, clients, identity providers, sessions, consents and tokens: what each verb asks
+ * for, how its options become members, and what it prints. */
 #include "config.h"
 
 #include "cli/admin/admin.h"
 #include "cli/verbs.h"
 
 #define AT(member) offsetof(struct cli_choices, member)
+#define API "/admin/api/"
 
 /* clang-format off */
 
@@ -52,10 +53,10 @@ const struct output_column key_columns[] = {
     {"type", 0, "TYPE", AT(type), false, "Either confidential or public"}, \
     {NULL, 0, NULL, 0, false, NULL}
 
-const struct cli_option client_create_options[] = {CLIENT_OPTIONS};
-const struct cli_option client_update_options[] = {CLIENT_OPTIONS};
-const struct cli_option client_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
-const struct cli_option client_rotate_options[] = {
+static const struct cli_option client_create_options[] = {CLIENT_OPTIONS};
+static const struct cli_option client_update_options[] = {CLIENT_OPTIONS};
+static const struct cli_option client_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option client_rotate_options[] = {
     {"previous-ttl", 0, "SECONDS", AT(previous_ttl), false, "Accept the previous secret for SECONDS more, at most 2592000 (default 0)"},
     CLI_YES,
     {NULL, 0, NULL, 0, false, NULL},
@@ -98,7 +99,7 @@ static const struct output_column client_columns[] = {
 #define IDP_OPTIONS \
     {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, "Authorization endpoint, if discovery shall not tell it"}, \
     {"client-id", 0, "ID", AT(client), false, "Name of this service at the provider"}, \
-    {"disable", 0, NULL, AT(disable), false, "Let nobody sign in at the provider"}, \
+    {"disable", 0, NULL, AT(disable), false, "Let no user sign in at the provider"}, \
     {"enable", 0, NULL, AT(enable), false, "Let users sign in at the provider"}, \
     {"file", 0, "FILE", AT(file), false, "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
     {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
@@ -109,9 +110,9 @@ static const struct output_column client_columns[] = {
     {"userinfo-endpoint", 0, "URL", AT(userinfo_endpoint), false, "Userinfo endpoint, if discovery shall not tell it"}, \
     {NULL, 0, NULL, 0, false, NULL}
 
-const struct cli_option idp_create_options[] = {IDP_OPTIONS};
-const struct cli_option idp_update_options[] = {IDP_OPTIONS};
-const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option idp_create_options[] = {IDP_OPTIONS};
+static const struct cli_option idp_update_options[] = {IDP_OPTIONS};
+static const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 
 static const struct admin_member idp_members[] = {
     {AT(authorization_endpoint), "authorizationEndpoint", ADMIN_TEXT},
@@ -135,96 +136,16 @@ static const struct output_column idp_columns[] = {
 };
 #define NO_IDP "is not an identity provider; see `authzctl idp list`"
 
-/* ---- connectors */
-
-const struct cli_option connector_install_options[] = {
-    {"create", 0, NULL, AT(create), false, "Create the managed resource of the connector as well"},
-    {"file", 0, "FILE", AT(file), false, "Take members, such as settings, from the JSON object in FILE, or - for standard input"},
-    {"name", 0, "NAME", AT(name), false, "Name of the managed resource; the id of the connector if it is left out"},
-    {NULL, 0, NULL, 0, false, NULL},
-};
-const struct cli_option connector_uninstall_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
-static const struct admin_member connector_members[] = {
-    {AT(create), "createResources", ADMIN_TRUE},
-    {AT(name),   "name",            ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-static const struct output_column connector_columns[] = {
-    {"id",        "CONNECTOR"},
-    {"version",   "VERSION"},
-    {"category",  "CATEGORY"},
-    {"installed", "INSTALLED"},
-    {"name",      "NAME"},
-    {NULL, NULL},
-};
-#define NO_CONNECTOR "is not a connector; see `authzctl connector available`"
-#define NOT_INSTALLED "is not an installed connector; see `authzctl connector list`"
-
-/* ---- managed resources */
-
-#define RESOURCE_OPTIONS \
-    {"default-scope", 0, "SCOPE", AT(default_scope), false, "Scope of routes and tools that name none"}, \
-    {"disable", 0, NULL, AT(disable), false, "Answer requests with 404 and hide the tools"}, \
-    {"enable", 0, NULL, AT(enable), false, "Serve the resource"}, \
-    {"file", 0, "FILE", AT(file), false, "Take members, such as routes and upstreamAuth, from the JSON object in FILE, or - for standard input"}, \
-    {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
-    {"type", 0, "TYPE", AT(type), false, "Upstream: REST, MCP or STATIC"}, \
-    {"url", 0, "URL", AT(url), false, "Address of the upstream"}, \
-    {NULL, 0, NULL, 0, false, NULL}
-
-const struct cli_option resource_create_options[] = {RESOURCE_OPTIONS};
-const struct cli_option resource_update_options[] = {RESOURCE_OPTIONS};
-const struct cli_option resource_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
-
-const struct cli_option resource_approve_options[] = {
-    {"pin", 0, "HASH", AT(pin), false, "Approve nothing but the description with this hash"},
-    {NULL, 0, NULL, 0, false, NULL},
-};
-const struct cli_option resource_sync_options[] = {
-    {"idp", 0, "IDP", AT(idp), false, "Identity provider of the person"},
-    {"subject", 0, "SUBJECT", AT(subject), false, "Person whose linked account is used, for upstreams that know people alone"},
-    {NULL, 0, NULL, 0, false, NULL},
-};
-static const struct admin_member approval_members[] = {
-    {AT(pin), "sha256", ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-static const struct admin_member sync_members[] = {
-    {AT(idp),     "idp",     ADMIN_TEXT},
-    {AT(subject), "subject", ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-
-static const struct admin_member resource_members[] = {
-    {AT(default_scope), "defaultScope", ADMIN_TEXT},
-    {AT(disable),       "enabled",      ADMIN_FALSE},
-    {AT(enable),        "enabled",      ADMIN_TRUE},
-    {AT(name),          "displayName",  ADMIN_TEXT},
-    {AT(type),          "upstreamType", ADMIN_TEXT},
-    {AT(url),           "upstreamUrl",  ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-static const struct output_column resource_columns[] = {
-    {"name",         "RESOURCE"},
-    {"upstreamType", "TYPE"},
-    {"status",       "STATUS"},
-    {"upstreamUrl",  "UPSTREAM"},
-    {"statusReason", "REASON"},
-    {NULL, NULL},
-};
-#define NO_RESOURCE "is not a managed resource; see `authzctl resource list`"
-
 /* ---- sessions and consents */
 
-#define SUBJECT {"subject", 0, "SUBJECT", AT(subject), false, "Show those of SUBJECT alone"}
-const struct cli_option session_list_options[] = {SUBJECT, {NULL, 0, NULL, 0, false, NULL}};
-const struct cli_option session_end_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
-const struct cli_option consent_list_options[] = {
+static const struct cli_option session_list_options[] = {ADMIN_BY_SUBJECT, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option session_end_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option consent_list_options[] = {
     {"client", 0, "CLIENT", AT(client), false, "Show those for CLIENT alone"},
-    SUBJECT,
+    ADMIN_BY_SUBJECT,
     {NULL, 0, NULL, 0, false, NULL},
 };
-const struct cli_option consent_forget_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option consent_forget_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 
 static const struct admin_member session_filters[] = {
     {AT(subject), "subjectId", ADMIN_TEXT},
@@ -255,11 +176,11 @@ static const struct output_column consent_columns[] = {
 
 /* ---- tokens */
 
-const struct cli_option token_list_options[] = {
+static const struct cli_option token_list_options[] = {
     {"client", 0, "CLIENT", AT(client), false, "Show those of CLIENT alone"},
     {"limit", 0, "N", AT(limit), false, "Show at most N tokens, from 1 to 200 (default 20)"},
     {"page", 0, "N", AT(page), false, "Show the page N, counted from 0"},
-    SUBJECT,
+    ADMIN_BY_SUBJECT,
     {NULL, 0, NULL, 0, false, NULL},
 };
 static const struct admin_member token_filters[] = {
@@ -281,166 +202,76 @@ static const struct output_column token_columns[] = {
     {NULL, NULL},
 };
 
-/* ---- audit */
-
-#define BY_CLIENT {"client", 0, "CLIENT", AT(client), false, "Show those of CLIENT alone; CLIENT may be the label of an admin key"}
-#define BY_ENDPOINT {"endpoint", 0, "PATH", AT(endpoint), false, "Show those of the endpoint PATH alone, for example /token"}
-#define BY_FLOW {"flow", 0, "ID", AT(flow), false, "Show those of one sign-in and its tokens alone"}
-#define BY_FROM {"from", 0, "DAY", AT(from), false, "Begin with DAY (UTC), for example 2026-01-31"}
-#define BY_OUTCOME {"outcome", 0, "OUTCOME", AT(outcome), false, "Show those with OUTCOME alone: allowed, denied, rejected or error"}
-#define BY_REQUEST {"request", 0, "ID", AT(request), false, "Show those of the request ID alone (X-Request-ID)"}
-#define BY_TO {"to", 0, "DAY", AT(to), false, "End with DAY (UTC)"}
-
-const struct cli_option audit_list_options[] = {
-    BY_CLIENT, BY_ENDPOINT, BY_FLOW, BY_FROM,
-    {"limit", 0, "N", AT(limit), false, "Show at most N rows, from 1 to 200 (default 20)"},
-    BY_OUTCOME,
-    {"page", 0, "N", AT(page), false, "Show the page N, counted from 0"},
-    BY_REQUEST, SUBJECT, BY_TO,
-    {NULL, 0, NULL, 0, false, NULL},
-};
-const struct cli_option audit_export_options[] = {
-    BY_CLIENT, BY_ENDPOINT, BY_FLOW,
-    {"format", 0, "FORMAT", AT(format), false, "Format of the export: json (default), ndjson or csv"},
-    BY_FROM,
-    {"from-instant", 0, "TIME", AT(from_instant), false, "Begin at TIME, for example 2026-01-31T12:00:00Z"},
-    {"operation", 0, "NAME", AT(operation), false, "Export those of one operation alone, for example createClient"},
-    BY_OUTCOME, BY_REQUEST,
-    {"status", 0, "STATUS", AT(http_status), false, "Export those with this HTTP status alone"},
-    SUBJECT, BY_TO,
-    {"to-instant", 0, "TIME", AT(to_instant), false, "End before TIME"},
-    {NULL, 0, NULL, 0, false, NULL},
-};
-const struct cli_option audit_tail_options[] = {
-    BY_CLIENT, BY_ENDPOINT, BY_FLOW,
-    {"interval", 0, "SECONDS", AT(interval), false, "Ask every SECONDS, from 1 to 3600 (default 2)"},
-    {"limit", 0, "N", AT(limit), false, "Show N rows at first, from 1 to 200 (default 10)"},
-    BY_OUTCOME, SUBJECT,
-    {NULL, 0, NULL, 0, false, NULL},
-};
-const struct cli_option report_options[] = {
-    BY_CLIENT, BY_FROM, BY_TO,
-    {NULL, 0, NULL, 0, false, NULL},
-};
-
-#define FILTERS \
-    {AT(client),   "clientId",  ADMIN_TEXT}, \
-    {AT(endpoint), "endpoint",  ADMIN_TEXT}, \
-    {AT(flow),     "flowId",    ADMIN_TEXT}, \
-    {AT(outcome),  "outcome",   ADMIN_TEXT}, \
-    {AT(subject),  "subjectId", ADMIN_TEXT}
-#define DAYS {AT(from), "from", ADMIN_TEXT}, {AT(to), "to", ADMIN_TEXT}
-
-static const struct admin_member audit_list_filters[] = {
-    FILTERS, DAYS,
-    {AT(request), "requestId", ADMIN_TEXT},
-    {AT(limit),   "size",      ADMIN_TEXT},
-    {AT(page),    "page",      ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-const struct admin_member audit_export_filters[] = {
-    FILTERS, DAYS,
-    {AT(request),      "requestId",   ADMIN_TEXT},
-    {AT(operation),    "operation",   ADMIN_TEXT},
-    {AT(http_status),  "status",      ADMIN_TEXT},
-    {AT(from_instant), "fromInstant", ADMIN_TEXT},
-    {AT(to_instant),   "toInstant",   ADMIN_TEXT},
-    {AT(format),       "format",      ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-const struct admin_member audit_tail_filters[] = {FILTERS, {0, NULL, ADMIN_TEXT}};
-const struct admin_member report_filters[] = {
-    DAYS,
-    {AT(client), "clientId", ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-const struct output_column audit_columns[] = {
-    {"id",        "ID"},
-    {"createdAt", "TIME"},
-    {"outcome",   "OUTCOME"},
-    {"method",    "METHOD"},
-    {"endpoint",  "ENDPOINT"},
-    {"clientId",  "CLIENT"},
-    {"subjectId", "SUBJECT"},
-    {NULL, NULL},
-};
-#define NO_AUDIT "is not the id of an audit row; see `authzctl audit list`"
-
-/* ---- policy */
-
-const struct cli_option policy_try_options[] = {
-    {"input", 0, "FILE", AT(input), true, "Input of the evaluation, the JSON object in FILE, or - for standard input"},
-    {NULL, 0, NULL, 0, false, NULL},
-};
-static const struct admin_member policy_try_members[] = {
-    {AT(input), "input", ADMIN_OBJECT},
-    {0, NULL, ADMIN_TEXT},
-};
-
-/* ---- accounts that people connected to managed resources */
-
-const struct cli_option resource_disconnect_options[] = {
-    {"subject", 0, "SUBJECT", AT(subject), false, "Person whose account is disconnected"},
-    CLI_YES,
-    {NULL, 0, NULL, 0, false, NULL},
-};
-static const struct admin_member disconnect_members[] = {
-    {AT(subject), "subject", ADMIN_TEXT},
-    {0, NULL, ADMIN_TEXT},
-};
-static const struct output_column connection_columns[] = {
-    {"subject",     "SUBJECT"},
-    {"idpId",       "IDP"},
-    {"status",      "STATUS"},
-    {"account",     "ACCOUNT"},
-    {"connectedAt", "CONNECTED"},
-    {"lastUsedAt",  "LAST USED"},
-    {"lastError",   "ERROR"},
-    {NULL, NULL},
-};
-
-/* ---- the table */
-
-#define API "/admin/api/"
-
-const struct admin_verb admin_verbs[] = {
-    {"admin-key list", "GET", API "admin-keys", NULL, NULL, admin_key_columns, NULL, NULL, NULL, false},
-    {"audit list", "GET", API "audit-logs", NULL, audit_list_filters, audit_columns, "content", NULL, NULL, false},
-    {"audit replay", "POST", API "policy-rules/evaluate", "auditId", NULL, NULL, NULL, NULL, NO_AUDIT, true},
-    {"audit show", "GET", API "audit-logs/{}", NULL, NULL, NULL, NULL, NULL, NO_AUDIT, false},
-    {"client create", "POST", API "clients", "clientId", client_members, NULL, NULL, NULL, NULL, false},
-    {"client delete", "DELETE", API "clients/{}", NULL, NULL, NULL, NULL, "was deleted", NO_CLIENT, false},
-    {"client list", "GET", API "clients", NULL, NULL, client_columns, NULL, NULL, NULL, false},
-    {"client rotate-secret", "POST", API "clients/{}/rotate-secret", NULL, rotation_members, NULL, NULL, NULL, NO_CLIENT, false},
-    {"client show", "GET", API "clients/{}", NULL, NULL, NULL, NULL, NULL, NO_CLIENT, false},
-    {"client update", "PUT", API "clients/{}", "clientId", client_members, NULL, NULL, NULL, NO_CLIENT, false},
-    {"connector available", "GET", API "connectors/available", NULL, NULL, connector_columns, NULL, NULL, NULL, false},
-    {"connector install", "POST", API "connectors/{}/install", NULL, connector_members, NULL, NULL, NULL, NO_CONNECTOR, false},
-    {"connector list", "GET", API "connectors", NULL, NULL, connector_columns, NULL, NULL, NULL, false},
-    {"connector show", "GET", API "connectors/{}", NULL, NULL, NULL, NULL, NULL, NO_CONNECTOR, false},
-    {"connector uninstall", "DELETE", API "connectors/{}", NULL, NULL, NULL, NULL, "was uninstalled", NOT_INSTALLED, false},
-    {"consent forget", "DELETE", API "consents/{}", NULL, NULL, NULL, NULL, "was forgotten", "is not the id of a consent; see `authzctl consent list`", false},
-    {"consent list", "GET", API "consents", NULL, consent_filters, consent_columns, NULL, NULL, NULL, false},
-    {"idp create", "POST", API "identity-providers", "idpId", idp_members, NULL, NULL, NULL, NULL, false},
-    {"idp delete", "DELETE", API "identity-providers/{}", NULL, NULL, NULL, NULL, "was deleted", NO_IDP, false},
-    {"idp list", "GET", API "identity-providers", NULL, NULL, idp_columns, NULL, NULL, NULL, false},
-    {"idp show", "GET", API "identity-providers/{}", NULL, NULL, NULL, NULL, NULL, NO_IDP, false},
-    {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
-    {"keys list", "GET", API "keys", NULL, NULL, key_columns, NULL, NULL, NULL, false},
-    {"policy try", "POST", API "policy-rules/evaluate", "path", policy_try_members, NULL, NULL, NULL, NULL, false},
-    {"resource approve", "POST", API "managed-resources/{}/tools/{}/approve", NULL, approval_members, NULL, NULL, "has the tool approved", "has no such tool; see `authzctl resource show`", false},
-    {"resource connections", "GET", API "managed-resources/{}/connections", NULL, NULL, connection_columns, NULL, NULL, NO_RESOURCE, false},
-    {"resource create", "POST", API "managed-resources", "name", resource_members, NULL, NULL, NULL, NULL, false},
-    {"resource delete", "DELETE", API "managed-resources/{}", NULL, NULL, NULL, NULL, "was deleted", NO_RESOURCE, false},
-    {"resource disconnect", "DELETE", API "managed-resources/{}/connections", NULL, disconnect_members, NULL, NULL, "was disconnected", "has no such connection; see `authzctl resource connections`", false},
-    {"resource list", "GET", API "managed-resources", NULL, NULL, resource_columns, NULL, NULL, NULL, false},
-    {"resource probe", "POST", API "managed-resources/{}/probe", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
-    {"resource show", "GET", API "managed-resources/{}", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
-    {"resource sync", "POST", API "managed-resources/{}/sync", NULL, sync_members, NULL, NULL, NULL, NO_RESOURCE, false},
-    {"resource update", "PUT", API "managed-resources/{}", "name", resource_members, NULL, NULL, NULL, NO_RESOURCE, false},
-    {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
-    {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},
-    {"token list", "GET", API "tokens", NULL, token_filters, token_columns, "content", NULL, NULL, false},
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
+const struct admin_verb people_verbs[] = {
+    {ADMIN_VERB("admin-key list", "", 0, NULL, verbs_asking,
+                "List the admin keys, including revoked ones",
+                "The keys themselves are never shown."),
+     .method = "GET", .path = API "admin-keys", .columns = admin_key_columns},
+    {ADMIN_VERB("client create", "CLIENT", 1, client_create_options, cli_needs_all,
+                "Create a client and print it, with its secret if it has one",
+                "The secret cannot be shown again. CLIENT has no rights until `authzctl entitle` gives it some. Options take "
+                "precedence over --file, whose members are those of the admin API (ClientDto)."),
+     .method = "POST", .path = API "clients", .key = "clientId", .members = client_members},
+    {ADMIN_VERB("client delete", "CLIENT", 1, client_delete_options, cli_needs_all,
+                "Delete a client and revoke its tokens", NULL),
+     .method = "DELETE", .path = API "clients/{}", .done = "was deleted", .missing = NO_CLIENT},
+    {ADMIN_VERB("client list", "", 0, NULL, verbs_asking,
+                "List the clients", NULL),
+     .method = "GET", .path = API "clients", .columns = client_columns},
+    {ADMIN_VERB("client rotate-secret", "CLIENT", 1, client_rotate_options, cli_needs_all,
+                "Give a client a new secret and print it",
+                "The secret cannot be shown again."),
+     .method = "POST", .path = API "clients/{}/rotate-secret", .members = rotation_members, .missing = NO_CLIENT},
+    {ADMIN_VERB("client show", "CLIENT", 1, NULL, verbs_asking,
+                "Print a client, without its secret", NULL),
+     .method = "GET", .path = API "clients/{}", .missing = NO_CLIENT},
+    {ADMIN_VERB("client update", "CLIENT", 1, client_update_options, cli_needs_all,
+                "Change members of a client and print it",
+                "Members that neither an option nor --file names stay as they are. An option that may be repeated replaces the whole "
+                "list. If another administrator changes the client meanwhile, nothing is changed."),
+     .method = "PUT", .path = API "clients/{}", .key = "clientId", .members = client_members, .missing = NO_CLIENT},
+    {ADMIN_VERB("consent forget", "ID", 1, consent_forget_options, verbs_asking,
+                "Forget a consent, so that the user is asked again", NULL),
+     .method = "DELETE", .path = API "consents/{}", .done = "was forgotten", .missing = "is not the id of a consent; see `authzctl consent list`"},
+    {ADMIN_VERB("consent list", "", 0, consent_list_options, verbs_asking,
+                "List the consents that users gave, at most 1000", NULL),
+     .method = "GET", .path = API "consents", .members = consent_filters, .columns = consent_columns},
+    {ADMIN_VERB("idp create", "IDP", 1, idp_create_options, cli_needs_all,
+                "Create an identity provider and print it",
+                "IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
+                "service at the provider is the member clientSecret of --file, because other users of the host can read a command line."),
+     .method = "POST", .path = API "identity-providers", .key = "idpId", .members = idp_members},
+    {ADMIN_VERB("idp delete", "IDP", 1, idp_delete_options, cli_needs_all,
+                "Delete an identity provider", NULL),
+     .method = "DELETE", .path = API "identity-providers/{}", .done = "was deleted", .missing = NO_IDP},
+    {ADMIN_VERB("idp list", "", 0, NULL, verbs_asking,
+                "List the identity providers", NULL),
+     .method = "GET", .path = API "identity-providers", .columns = idp_columns},
+    {ADMIN_VERB("idp show", "IDP", 1, NULL, verbs_asking,
+                "Print an identity provider, without its secret", NULL),
+     .method = "GET", .path = API "identity-providers/{}", .missing = NO_IDP},
+    {ADMIN_VERB("idp update", "IDP", 1, idp_update_options, cli_needs_all,
+                "Change members of an identity provider and print it",
+                "Members that neither an option nor --file names stay as they are, and so does the secret. If another administrator changes the "
+                "provider meanwhile, nothing is changed."),
+     .method = "PUT", .path = API "identity-providers/{}", .key = "idpId", .members = idp_members, .missing = NO_IDP},
+    {ADMIN_VERB("keys list", "", 0, NULL, verbs_signing,
+                "List the signing keys: next, active and retired",
+                "The keys themselves are never shown. A retired key stays published until the time of the last column."),
+     .method = "GET", .path = API "keys", .columns = key_columns},
+    {ADMIN_VERB("session end", "SESSION", 1, session_end_options, verbs_asking,
+                "End a browser session", NULL),
+     .method = "DELETE", .path = API "sessions/{}", .done = "was ended", .missing = "is not a session; see `authzctl session list`"},
+    {ADMIN_VERB("session list", "", 0, session_list_options, verbs_asking,
+                "List the browser sessions, at most 1000", NULL),
+     .method = "GET", .path = API "sessions", .members = session_filters, .columns = session_columns},
+    {ADMIN_VERB("token list", "", 0, token_list_options, verbs_asking,
+                "List the live tokens, newest first",
+                "The tokens themselves are never shown: ID is that of audit rows. With --json the "
+                "page object of the admin API is printed; `last` is false if there are more."),
+     .method = "GET", .path = API "tokens", .members = token_filters, .columns = token_columns, .list = "content"},
+    {.verb = {.words = NULL}},
 };
 /* clang-format on */
+
+const struct admin_verb *const admin_verbs[] = {people_verbs, gateway_verbs, audit_verbs, NULL};

@@ -238,7 +238,7 @@ static const struct report_part {
 static void
 report_print(const struct cli *cli, json_t *report)
 {
-    json_t *numbers = jsonx_own(cli->mem, json_copy(report));
+    json_t *numbers = jsonx_own(cli->mem, jsonx_copy(report));
     for (size_t i = 0; i < sizeof(report_parts) / sizeof(report_parts[0]); i++)
         json_object_del(numbers, report_parts[i].member);
     admin_print_object(cli, numbers);

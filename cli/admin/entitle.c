@@ -115,7 +115,7 @@ entitle_apply(struct entitle *entitle, const json_t *payload)
     const char *client = entitle->cli->args[0];
     const json_t *stored = entitle->stored =
         json_object_get(json_object_get(payload, "clients"), client);
-    json_t *binding = stored != NULL ? json_deep_copy(stored) : json_object();
+    json_t *binding = stored != NULL ? jsonx_deep_copy(stored) : json_object();
     entitle->binding = jsonx_own(entitle->cli->mem, binding);
     if (entitle->binding == NULL)
         return output_no_memory(entitle->cli);
@@ -160,7 +160,7 @@ entitle_patch(const struct entitle *entitle)
     json_t *value, *patch;
     if (json_object_size(entitle->binding) == 0)
         return json_null();
-    patch = json_copy(entitle->binding);
+    patch = jsonx_copy(entitle->binding);
     json_object_foreach ((json_t *) (uintptr_t) entitle->stored, name, value)
         if (json_object_get(patch, name) == NULL)
             json_object_set_new(patch, name, json_null());

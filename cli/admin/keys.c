@@ -11,12 +11,13 @@
 
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
-     "Keys to rotate: oidc for ID tokens (default) or statement for software statements"},
+     "Keys to rotate: oidc for ID tokens (default), statement for software statements, or audit "
+     "for checkpoints of the audit log"},
     CLI_YES,
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
 
-static const char *const rotate_uses[] = {"oidc", "statement", NULL};
+static const char *const rotate_uses[] = {"oidc", "statement", "audit", NULL};
 
 int
 keys_rotate_run(struct cli *cli)
@@ -26,9 +27,10 @@ keys_rotate_run(struct cli *cli)
     const struct call call = {.method = "POST", .path = "/admin/api/keys/rotate", .body = body};
     struct answer answer;
     if (!words_has(rotate_uses, use)) {
-        output_error("keys rotate: --use must be oidc or statement, not '%s'; see `authzctl keys "
-                     "rotate --help`",
-                     use);
+        output_error(
+            "keys rotate: --use must be oidc, statement or audit, not '%s'; see `authzctl keys "
+            "rotate --help`",
+            use);
         return CLI_USAGE;
     }
     /* The operator of the database learns which setting is wrong; the API does not say it. */

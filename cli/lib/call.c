@@ -184,9 +184,10 @@ refuse_answer(const struct cli *cli, const struct call *call, const struct answe
     else if (answer->status == 404 && missing != NULL)
         output_error("%s: %s", cli->path, missing);
     else if (answer->status == 412)
-        output_error("%s: somebody else changed it meanwhile; nothing was changed; run this "
-                     "again",
-                     cli->path);
+        output_error(
+            "%s: another administrator changed it meanwhile; nothing was changed; run this "
+            "again",
+            cli->path);
     else if (answer->status == 401)
         output_error("%s: the service does not know this admin key; see `authzctl admin-key list` "
                      "on its host",

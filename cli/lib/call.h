@@ -22,10 +22,10 @@ struct call {
     const char *path;               /* below the issuer: /admin/api/clients, already escaped */
     const struct query_pair *query; /* parameters, without a value left out */
     size_t queries;                 /* number of them */
-    json_t *body;                   /* JSON, borrowed; NULL: none */
+    json_t *body;                   /* JSON, borrowed, or NULL */
     const char *if_match;           /* value of If-Match, or NULL */
-    /* Returns the option or argument that sets a member of the body, as the user writes it; NULL:
-     * there is none. NULL: errors name members alone. */
+    /* Returns the option or argument that sets a member of the body, as the user writes it, or NULL
+     * if there is none. NULL: errors name members alone. */
     const char *(*source)(const struct cli *cli, const char *member);
     /* Takes the body of a good answer as it comes, in place of ret->text; false ends the call.
      * NULL: it is kept. */
@@ -78,10 +78,11 @@ struct arrival {
     bool ended;         /* the head is complete */
     bool too_large;     /* a limit was passed, or there is no memory */
     bool cut;           /* the answer broke off */
-    bool stopped;       /* `take` wants no more */
+    bool stopped;       /* `take` refused further octets */
 };
 
-/* Take octets of the head, without the empty line that ends it, or of the body. False: no more. */
+/* Take octets of the head, without the empty line that ends it, or of the body. Return false to
+ * stop the transfer. */
 bool arrival_head(struct arrival *arrival, const char *octets, size_t length);
 bool arrival_body(struct arrival *arrival, const void *octets, size_t length);
 

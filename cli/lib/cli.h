@@ -70,8 +70,8 @@ struct cli_choices {
 /* One option. A row without `argument` sets a bool, one with it a text. */
 struct cli_option {
     const char *name;     /* long name, without --; NULL ends an option table */
-    char letter;          /* short name, 0: none */
-    const char *argument; /* name of the argument in --help, NULL: none; one that ends in ... may be
+    char letter;          /* short name, or 0 if there is none */
+    const char *argument; /* name of the argument in --help, or NULL; one that ends in ... may be
                              given several times, and the values are joined by blanks */
     size_t offset;        /* offset of the member in struct cli_choices */
     bool required;        /* the verb cannot run without it */
@@ -82,18 +82,20 @@ struct cli;
 
 /* A verb works in one of these places. */
 enum cli_place {
-    CLI_HOST,     /* on this host alone, with files, settings and programs */
+    CLI_FILES, /* on files and programs of this host, not on its service: --server has no effect */
+    CLI_HOST,  /* on this host alone, with its settings or database */
     CLI_DATABASE, /* on the database, which must have the schema of this program */
     CLI_ANYWHERE, /* the same, or with --server over the admin API */
 };
 
-/* One verb: a row of cli_verbs. */
+/* One verb: a row of the table of its room. */
 struct cli_verb {
     const char *words;                /* "db migrate" */
-    const char *arguments;            /* for the usage line, "": none */
+    const char *arguments;            /* for the usage line, or "" */
     int minimum, maximum;             /* number of arguments */
-    const struct cli_option *options; /* the verb's own options, NULL: none */
-    const char *const *needs; /* settings that must be valid; NULL: none, and cli->az stays NULL */
+    const struct cli_option *options; /* the verb's own options, or NULL */
+    const char *const *needs; /* settings that must be valid; NULL: the verb needs no setting, and
+                                 cli->az stays NULL */
     enum cli_place place;     /* where it works */
     bool hidden;              /* left out of --help and the manual */
     int (*run)(struct cli *cli); /* returns the exit status */
@@ -119,8 +121,9 @@ struct cli {
     char *told;                        /* the last text of the watch, which is not repeated */
 };
 
-/* The table of verbs. Only main.c and the tests name it; everything else reads cli->verbs. */
-extern const struct cli_verb cli_verbs[];
+/* Return the verbs of all rooms, sorted by words, which is also the order of --help and the manual;
+ * a row without words ends them. NULL: no memory. On mem. */
+const struct cli_verb *cli_verbs(TALLOC_CTX *mem);
 
 /* Options that every verb takes. */
 extern const struct cli_option cli_options[];

@@ -3,10 +3,14 @@
 
 #include "cli/lib/run.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -17,6 +21,9 @@
 #include "process.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
+
+/* Variable with the URL of the service, in place of --server. */
+#define SERVER_VARIABLE "AUTHZ_SERVER"
 
 const char *const cli_needs_all[] = {"*", NULL};
 
@@ -79,7 +86,7 @@ run_asks(const struct cli_verb *verb)
     return row != NULL && row->name != NULL;
 }
 
-/* Ask before a verb that cannot be undone, if there is somebody to ask. */
+/* Ask before a verb that cannot be undone, if standard input is a terminal. */
 static bool
 run_confirmed(const struct cli *cli)
 {
@@ -126,6 +133,38 @@ run_watch(struct cli *cli)
         cli->op.watch = &cli->watch;
 }
 
+/* Return the account of the service: the owner of authz.conf, or, if that is root, the account that
+ * is named like its group. 0 if there is none. */
+static uid_t
+run_service_account(const char *file)
+{
+    struct stat about;
+    if (file == NULL || stat(file, &about) != 0)
+        return 0;
+    const struct group *group = about.st_uid == 0 ? getgrgid(about.st_gid) : NULL;
+    const struct passwd *account = group != NULL ? getpwnam(group->gr_name) : NULL;
+    return account != NULL ? account->pw_uid : about.st_uid;
+}
+
+void
+run_as_service(struct az *az)
+{
+    db_connect_as(az->db, run_service_account(az->cfg->source_file));
+}
+
+/* Take the service of AUTHZ_SERVER for a verb that can use one, unless an option names a service or
+ * a file of settings. A verb of files uses none. */
+static void
+run_choose_place(struct cli *cli)
+{
+    const char *server = getenv(SERVER_VARIABLE);
+    if (cli->verb->place == CLI_FILES)
+        cli->choice.server = cli->choice.key_file = NULL;
+    else if (cli->verb->place == CLI_ANYWHERE && cli->choice.server == NULL
+             && cli->choice.config == NULL && server != NULL && *server != '\0')
+        cli->choice.server = server;
+}
+
 /* Run the verb over the admin API: without settings, database or engine. */
 static int
 run_remote(struct cli *cli)
@@ -156,6 +195,7 @@ cli_run(struct cli *cli)
         return CLI_USAGE;
     if (!run_confirmed(cli))
         return CLI_FAILED;
+    run_choose_place(cli);
     if (cli->choice.server != NULL || cli->choice.key_file != NULL)
         return run_remote(cli);
     if (cli->verb->needs == NULL)
@@ -169,9 +209,10 @@ cli_run(struct cli *cli)
     if (status != CLI_OK)
         return status;
     log_level_set("error"); /* the tool prints its own messages */
+    run_as_service(cli->az);
     cli->op = process_op(cli->mem, cli->az);
     run_watch(cli);
-    enum az_status st = cli->verb->place != CLI_HOST ? schema_check(&cli->op) : AZ_OK;
+    enum az_status st = cli->verb->place > CLI_HOST ? schema_check(&cli->op) : AZ_OK;
     if (st == AZ_OK)
         return cli->verb->run(cli);
     status = output_fault(cli);

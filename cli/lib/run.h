@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <talloc.h>
 
+struct az;
+
 /* Problem line for a database_url that db_url_fault() refuses. libpq's own message would quote part
  * of the value, possibly of the password. */
 extern const char run_database_url_problem[];
@@ -15,5 +17,8 @@ extern const char run_database_url_problem[];
  * NAME=VALUE line) always does: it may hide a setting that is needed.
  */
 bool run_problem_counts(const char *line, const char *const *needs);
+
+/* As root, connect to the database under the account of the service, which has a role there. */
+void run_as_service(struct az *az);
 
 #endif

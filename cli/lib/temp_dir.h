@@ -14,7 +14,7 @@ struct temp_dir {
     int root;              /* the open directory, or -1 */
 };
 
-/* Make a directory below TMPDIR, else /tmp, that nobody else can read. False, with the error
+/* Make a directory below TMPDIR, else /tmp, that no other user can read. False, with the error
  * printed, if it cannot be made; temp_dir_remove() is for that case, too. */
 bool temp_dir_make(const struct cli *cli, struct temp_dir *ret);
 

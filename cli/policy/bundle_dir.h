@@ -23,7 +23,7 @@ enum bundle_file {
     BUNDLE_FILE_TEST,
     BUNDLE_FILE_DATA,
     BUNDLE_FILE_SWITCHES,
-    BUNDLE_FILE_README, /* any README* that is none of these */
+    BUNDLE_FILE_README, /* any README* that is not one of these */
     BUNDLE_FILE_OTHER
 };
 

@@ -100,7 +100,7 @@ put_any_schema(struct check *check)
     json_object_foreach (check->schemas, name, schema) {
         json_object_foreach (json_object_get(schema, "$defs"), inner, definition)
             jsonx_set(&definitions, inner, json_incref(definition));
-        json_t *bare = json_copy(schema);
+        json_t *bare = jsonx_copy(schema);
         json_object_del(bare, "$defs");
         jsonx_append(&any, bare);
     }

@@ -10,7 +10,7 @@
 #include "policy/rows/hooks.h"
 #include "policy/rows/rego_text.h"
 
-/* Errors printed; nobody reads more at once. */
+/* Most errors printed: a person reads a few at a time. */
 #define REPORT_ERRORS_MAX 20
 
 /* A report that is being printed. */

@@ -33,7 +33,7 @@ const struct cli_option policy_data_delete_options[] = {
 struct edit {
     const char *key;       /* key of the row */
     const char *source;    /* name of the input */
-    const char *schema;    /* JSON text, NULL: the row has none */
+    const char *schema;    /* JSON text, or NULL if the row has none */
     struct policy_row row; /* stored row; payload NULL: a new row */
     json_t *value;         /* new payload */
     const char *text;      /* the new payload as text */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "admin/audit/audit_filter.h"
 #include "base/digits.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
@@ -70,7 +69,7 @@ read_options(const struct cli *cli, int64_t *ret_most, struct audit_filter *ret)
         return CLI_USAGE;
     }
     ret->has_from = since != NULL;
-    if (since != NULL && !audit_filter_day(since, &ret->from_ms)
+    if (since != NULL && iso8601_parse_day(since, strlen(since), &ret->from_ms) != AZ_OK
         && iso8601_parse(since, strlen(since), &ret->from_ms) != AZ_OK) {
         output_error("%s: --since must be a day or a time, such as 2026-01-31 or "
                      "2026-01-31T12:00:00Z, not '%s'",

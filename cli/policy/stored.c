@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "admin/policy/bundle_audit.h"
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/lib/output.h"
@@ -72,7 +71,7 @@ stored_rows(struct cli *cli, const char **ret_list)
 static int
 stored_pages(struct cli *cli, int64_t count, const char **ret_list)
 {
-    const int64_t size = count < BUNDLE_AUDIT_SIZE_MAX ? count : BUNDLE_AUDIT_SIZE_MAX;
+    const int64_t size = count < BUNDLE_HISTORY_PAGE_MAX ? count : BUNDLE_HISTORY_PAGE_MAX;
     const char *last;
     json_t *list, *more;
     int status = stored_get_text(

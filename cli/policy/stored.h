@@ -16,7 +16,7 @@ int stored_rules(struct cli *cli, const char **ret_list);
 int stored_rows(struct cli *cli, const char **ret_list);
 int stored_bundles(struct cli *cli, int64_t count, const char **ret_list);
 
-/* Read the newest bundle as JSON; NULL: there is none. */
+/* Read the newest bundle as JSON, or NULL if there is none. */
 int stored_latest(struct cli *cli, const char **ret_bundle);
 
 /* Read the rules and rows of a bundle; NULL: it does not exist, or they were not kept. */

@@ -221,6 +221,13 @@ check_witness() {
         END { for (name in count) printf "decided again by OPA: %s %d\n", name, count[name]; exit !count["same"] }'
 }
 
+# check_differential N: compare N answers of both engines; the log shows the state of the run.
+check_differential() {
+    TESTS_SECONDS=172800
+    export AUTHZ_DIFFERENTIAL=$1
+    check_tests gcc t/rego/differential.t
+}
+
 # Compare the Cedar compiler with the whole corpus and with cedar-wasm.
 check_cedar() {
     export AUTHZ_CEDAR_ALL=1
@@ -241,14 +248,15 @@ check_sanitize() {
     check_sanitized "$@"
 }
 
+# Print the C programs among the tests, as the Makefile names them.
+c_tests() { (cd "$TOP" && find t -name '*-t.c' -o -path 't/fuzz/fuzz_*.c' | sed 's/\.c$//' | sort); }
+
 # The tests of an ordinary run under the sanitizers: the C programs, the whole service, and its faults. The others run the
 # same code beside programs that take most of the time; contrib/check --sanitize runs them too.
 check_sanitize_part() {
-    local c_tests
     cd "$TOP"
-    c_tests=$(find t -name '*-t.c' -o -path 't/fuzz/fuzz_*.c' | sed 's/\.c$//' | sort)
-    # shellcheck disable=SC2086 # a list of words
-    check_sanitize $c_tests t/http/*.t t/http/*/*.t t/failure/*.t
+    # shellcheck disable=SC2046 # a list of words
+    check_sanitize $(c_tests) t/http/*.t t/http/*/*.t t/failure/*.t
 }
 
 check_valgrind() {
@@ -291,6 +299,7 @@ check_quickstart() {
     "$TOP/contrib/quickstart" up --dir "$dir" --web "$1"
     [ $((SECONDS - began)) -le 15 ]
     "$TOP/contrib/quickstart" status --dir "$dir"
+    "$TOP/contrib/quickstart" test-client --print --dir "$dir" | grep -qx 'alice is signed in\. .*'
     # The shipped configuration with one variable edited, as an administrator does.
     [ "$(diff "$TOP/etc/$1/authz.conf" "$dir/etc/$1-authz.conf" | grep -c '^>')" -eq 1 ]
     "$TOP/contrib/quickstart" down --dir "$dir"
@@ -300,11 +309,8 @@ check_quickstart() {
 # Check that the archive is complete: the tests run in the unpacked archive, on the programs built from it. All C tests and a
 # few Perl tests of the whole service are enough, because the check of the tests has run the others from the same files.
 check_distcheck() {
-    local make=$WORK/build-gcc c_tests
     unset AUTHZ_PREFIX
-    c_tests=$(cd "$make" && find t -type f -name '*-t' -perm -u+x | sort | tr '\n' ' ')
-    [ -n "$c_tests" ]
-    make -C "$make" distcheck TESTS="$c_tests t/http/token/token.t t/http/introspect/introspect.t t/http/policy/policy_data.t"
+    make -C "$WORK/build-gcc" distcheck TESTS="$(c_tests | tr '\n' ' ') t/http/token/token.t t/http/introspect/introspect.t t/http/policy/policy_data.t"
 }
 
 # Print the longest files and functions, for information; nothing fails.

@@ -4,6 +4,9 @@
 # DIR/pids has a line per daemon: name, pid, start time of the process (field 22 of /proc/PID/stat, so that a reused pid
 # is never mistaken for the daemon), and mark (a checksum of the configuration that it was started with).
 
+# The daemons, as status lists them.
+DAEMONS='postgres opa web authz provider'
+
 # Capabilities of a daemon that root starts: none, or ",+name".
 DAEMON_CAPS=
 

@@ -135,25 +135,40 @@ demo_all() {
     DEMO_DIR=
 }
 
+# demo_next AGAIN: tell what to try next; AGAIN is the option that names the instance.
 demo_next() {
-    local authzctl more=${1:+ $1}
-    authzctl=$(authzctl_path)
-    if [ -n "${AUTHZ_PREFIX-}" ]; then authzctl="SVC_CONFIG=$(conf_path) $authzctl"; fi
+    local more=${1:+ $1}
     cat <<-END
 
-		The service runs at $BASE_URL (discovery: $BASE_URL/.well-known/openid-configuration).
+		The service runs at $BASE_URL. Its start page leads to the API reader and the discovery document.
 
-		What to do next:
-		  - Repeat the commands above by hand:   . $DIR/env
+		What to try next:
+	END
+    if [ "$PEOPLE" = yes ]; then
+        cat <<-END
+			  - Sign in as alice, bob or carol:      $(people_url)/client
+			    or see each step of it:              contrib/quickstart test-client$more --print
+		END
+    fi
+    cat <<-END
+		  - Send requests from a browser:        $BASE_URL/swagger-ui/ (the admin key is in $DIR/env)
+		  - Administer on the command line:      . $DIR/env; authzctl client list
+		  - Write a rule, test and deploy it:    doc/policy-guide.md, doc/cedar.md
+		  - Protect an API or an MCP server:     doc/protect-an-api.md, doc/protect-mcp.md
+		  - Do one thing, page by page:          doc/README
 		  - Check that the service is ready:     contrib/quickstart status$more
+		  - Change a setting:                    SVC_NAME=VALUE contrib/quickstart up$more --no-demo
 		  - Read the logs:                       $LOG_DIR
-		  - Change a setting in $(conf_path),
-		    then run:                            contrib/quickstart up$more --no-demo
-		  - Administer on the command line:      $authzctl --help
 		  - Stop it (the data stays in $DIR):
 		                                         contrib/quickstart down$more
-		  - Protect an API or an MCP server:     doc/protect-an-api.md, doc/protect-mcp.md
-		  - Let people sign in, write policy:    doc/five-minutes.md, doc/policy-guide.md
-		  - Follow a request through the source: doc/source.md
 	END
+    demo_settings
+}
+
+# Name the settings that the user gave, in this run or in an earlier one.
+demo_settings() {
+    local kept
+    kept=$(settings_kept)
+    [ -n "$kept" ] || return 0
+    printf '\nSettings of your own in %s: %s\n' "$(conf_path)" "${kept% }"
 }

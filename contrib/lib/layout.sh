@@ -57,7 +57,7 @@ layout_make_dirs() {
     mkdir -p "$UP_DIR"
     BASE=$(layout_base)
     LOG_DIR=$BASE/log
-    for name in inst etc log data opa bin; do
+    for name in inst etc log data opa bin demo; do
         mkdir -p "$BASE/$name"
         if [ "$BASE" != "$DIR" ]; then ln -sfn "$BASE/$name" "$DIR/$name"; fi
     done
@@ -115,25 +115,35 @@ layout_purge() {
     local name
     case $RUN_DIR in /tmp/authz-*) rm -rf "$RUN_DIR" ;; esac
     case $BASE in /var/lib/authz-quickstart/*) rm -rf "$BASE" ;; esac
-    for name in inst etc log data opa bin run build src up base env authz.conf pids port lock; do rm -rf "${DIR:?}/$name"; done
+    for name in inst etc log data opa bin demo run build src up base env authz.conf pids port provider-port people lock; do
+        rm -rf "${DIR:?}/$name"
+    done
     rmdir "$DIR" 2>/dev/null || say "$DIR contains other files and was kept"
 }
 
+# Exit status 0: the port is free; 1: another program uses it; 2: this user may not use it.
 port_free() {
-    perl -MIO::Socket::INET -e 'exit !IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => shift,
-        Listen => 1, ReuseAddr => 1)' "$1"
+    perl -MIO::Socket::INET -MErrno -e '
+        exit 0 if IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => shift, Listen => 1, ReuseAddr => 1);
+        exit($!{EACCES} ? 2 : 1)' "$1"
 }
 
-# Print the port of this instance: the given one, else the previous one, else 8080 for the default directory, else a free
-# port below the ephemeral range of the kernel.
-port_choose() {
-    local asked=$1 port try
-    if [ -z "$asked" ] && [ -s "$DIR/port" ]; then asked=$(cat "$DIR/port"); fi
-    if [ -z "$asked" ] && [ "$DIR" = "$TOP/var" ] && port_free 8080; then asked=8080; fi
-    if [ -n "$asked" ]; then
-        printf '%s' "$asked"
-        return 0
-    fi
+# port_check DAEMON PORT OLD-PORT REMEDY: fail if another program uses the port. The daemon itself may, at its old port.
+port_check() {
+    local rc=0
+    if [ "$2" = "$3" ] && daemon_pid "$1" >/dev/null; then return 0; fi
+    port_free "$2" || rc=$?
+    case $rc in
+    0) ;;
+    2) if [ "$2" -ge 1024 ]; then die "port $2 on 127.0.0.1 cannot be used" "$4"; fi
+        die "port $2 is for root alone, as every port below 1024" "run this as root, or choose another port with --port" ;;
+    *) die "another program uses port $2 on 127.0.0.1; nothing was installed or changed" "$4" ;;
+    esac
+}
+
+# Print a free port below the ephemeral range of the kernel.
+port_any() {
+    local port try
     for try in $(seq 1 50); do
         port=$((20000 + (RANDOM * 32768 + RANDOM + try) % 12000))
         if port_free "$port"; then
@@ -142,6 +152,28 @@ port_choose() {
         fi
     done
     return 1
+}
+
+# port_near FILE PORT: print the port in the file, else this one if it is free, else any free one.
+port_near() {
+    if [ -s "$1" ]; then
+        cat "$1"
+    elif [ "$2" -ge 1024 ] && [ "$2" -le 65535 ] && port_free "$2"; then
+        printf '%s' "$2"
+    else
+        port_any
+    fi
+}
+
+# Print the port of this instance: the given one, else the previous one, else 8080 for the default directory, else a free one.
+port_choose() {
+    if [ -n "$1" ]; then
+        printf '%s' "$1"
+    elif [ "$DIR" = "$TOP/var" ]; then
+        port_near "$DIR/port" 8080
+    else
+        port_near "$DIR/port" 0
+    fi
 }
 
 # Print the base URL; the default port of the scheme is left out, as in an issuer.

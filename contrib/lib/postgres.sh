@@ -5,13 +5,16 @@
 # the superuser; only root and the account that runs the cluster can connect as it, by peer credentials.
 
 PG_CONNECTIONS=${AUTHZ_PG_CONNECTIONS:-100}
+# Directory with a directory for each version, and the oldest version that the schema works on.
+PG_DIR=${AUTHZ_PG_DIR:-/usr/lib/postgresql}
+PG_OLDEST=14
 
 # Print the directory of the server programs: of the version that created the cluster, or the newest.
 postgres_bin() {
     local want='*' dir found=
     if as_service test -s "$BASE/data/PG_VERSION"; then want=$(as_service cat "$BASE/data/PG_VERSION"); fi
     # shellcheck disable=SC2086 # a pattern
-    for dir in $(printf '%s\n' /usr/lib/postgresql/$want/bin | sort -V); do
+    for dir in $(printf '%s\n' "$PG_DIR"/$want/bin | sort -V); do
         if [ -x "$dir/initdb" ]; then found=$dir; fi
     done
     if [ -z "$found" ] && [ "$want" = '*' ] && command -v initdb >/dev/null; then
@@ -22,6 +25,15 @@ postgres_bin() {
         return 1
     }
     printf '%s' "$found"
+}
+
+postgres_check_version() {
+    local version
+    version=$("$1/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+    if [ "$version" -ge "$PG_OLDEST" ]; then return 0; fi
+    hint "install PostgreSQL $PG_OLDEST or newer (Debian 12 has 15: apt-get install postgresql), or set SVC_DATABASE_URL to a database of one"
+    printf 'PostgreSQL %s in %s is too old: %s or newer is required\n' "$version" "$1" "$PG_OLDEST"
+    return 1
 }
 
 postgres_admin_url() { printf 'postgresql://postgres@/authz?host=%s' "$RUN_DIR"; }
@@ -105,6 +117,7 @@ postgres_start() {
     local bin password=$1
     hint "see $LOG_DIR/postgres.log; contrib/quickstart down --dir $DIR --purge deletes the instance, to start again with an empty database"
     bin=$(postgres_bin)
+    postgres_check_version "$bin"
     postgres_initdb "$bin"
     postgres_settings | as_service tee "$BASE/data/authz.conf" >/dev/null
     if ! daemon_pid postgres >/dev/null; then postgres_unlock; fi

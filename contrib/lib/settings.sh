@@ -25,18 +25,45 @@ setting() {
     if [ -n "${!name+set}" ]; then printf '%s' "${!name}"; else conf_get "$name" || "$@"; fi
 }
 
-# Use the database or the engine in the environment instead of our own, unless the address comes from our own env file.
+# Settings of authz.conf that quickstart writes itself. Others that are in the environment become lines at its end.
+SETTINGS_OWN='SVC_OIDC_ISSUER SVC_DATABASE_URL SVC_OPA_URL SVC_RUNTIME_DIR SVC_CONFIG SVC_ADMIN_API_KEY SVC_ADMIN_PEPPER
+SVC_CREDENTIAL_KEY SVC_BUNDLE_API_KEY'
+
+# True for a value of a setting that quickstart made itself, for this or an earlier port and socket directory.
+setting_is_ours() {
+    case $1 in
+    SVC_OIDC_ISSUER) [[ $2 =~ ^http://127\.0\.0\.1(:[0-9]+)?$ ]] ;;
+    SVC_DATABASE_URL) [[ $2 =~ ^postgresql://authz:[0-9a-f]{64}@/authz\?host=/ ]] ;;
+    SVC_OPA_URL) [[ $2 == "unix:$RUN_DIR/"* || $2 == unix:/tmp/authz-*/opa.sock ]] ;;
+    esac
+}
+
+# Use the issuer, database or engine in the environment in place of our own, else those of an earlier run. An empty value, or
+# one of our own env file, means our own.
 settings_find_foreign() {
-    case ${SVC_DATABASE_URL-} in
-    '' | *"host=$RUN_DIR") unset SVC_DATABASE_URL ;;
-    *) OWN_DATABASE=no ;;
-    esac
-    case ${SVC_OPA_URL-} in
-    '' | "unix:$RUN_DIR/"*) unset SVC_OPA_URL ;;
-    *) OWN_OPA=no ;;
-    esac
+    local name value
+    for name in SVC_OIDC_ISSUER SVC_DATABASE_URL SVC_OPA_URL; do
+        if [ -n "${!name+set}" ]; then value=${!name}; else value=$(conf_get "$name") || value=; fi
+        if [ -z "$value" ] || setting_is_ours "$name" "$value"; then unset "$name"; else export "$name=$value"; fi
+    done
+    if [ -n "${SVC_DATABASE_URL-}" ]; then OWN_DATABASE=no; fi
+    if [ -n "${SVC_OPA_URL-}" ]; then OWN_OPA=no; fi
     unset SVC_CONFIG SVC_RUNTIME_DIR
 }
+
+# Print the names of the settings in the environment that become lines of the file.
+settings_given() {
+    local name
+    for name in $(compgen -e SVC_) $(compgen -e SHUTDOWN_PHASE_TIMEOUT); do
+        case " ${SETTINGS_OWN//$'\n'/ } " in
+        *" $name "*) ;;
+        *) printf '%s\n' "$name" ;;
+        esac
+    done
+}
+
+# Print the names of the user's own settings in the file.
+settings_kept() { conf_extra_old | sed -n 's/^ *\([A-Z][A-Z0-9_]*\) *=.*/\1/p' | sort -u | tr '\n' ' '; }
 
 # Print the database password of authz.conf, or a new one for a new instance.
 database_password() {
@@ -52,7 +79,8 @@ conf_text() {
     local name
     cat <<-END
 		# Written by contrib/quickstart at each start. Keep the keys: the secrets in the database cannot be read without
-		# SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER. Add your own settings below SVC_BUNDLE_API_KEY; they are kept.
+		# SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER. Settings below SVC_BUNDLE_API_KEY are yours: add lines, or give them in the
+		# environment of contrib/quickstart up, which writes them here.
 		SVC_OIDC_ISSUER=${SVC_OIDC_ISSUER-$BASE_URL}
 		SVC_DATABASE_URL=${SVC_DATABASE_URL-$(postgres_url "$1")}
 		SVC_OPA_URL=${SVC_OPA_URL-unix:$RUN_DIR/opa.sock}
@@ -62,33 +90,65 @@ conf_text() {
     if [ -x "$BASE/bin/opa" ] && ! conf_extra | grep -q '^SVC_OPA_BINARY='; then
         printf 'SVC_OPA_BINARY=%s\n' "${SVC_OPA_BINARY-$BASE/bin/opa}"
     fi
+    # The demonstration provider is on http.
+    name=SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST
+    if [ "$PEOPLE" = yes ] && ! conf_extra | grep -q "^ *$name *="; then printf '%s=true\n' "$name"; fi
     for name in SVC_ADMIN_API_KEY SVC_ADMIN_PEPPER SVC_CREDENTIAL_KEY SVC_BUNDLE_API_KEY; do
         printf '%s=%s\n' "$name" "$(setting "$name" random_key)"
     done
     conf_extra
 }
 
-# Print the lines that the user added to the file.
-conf_extra() {
+# Print the lines of the file that are the user's.
+conf_extra_old() {
     [ -f "$(conf_path)" ] || return 0
     awk '/^SVC_BUNDLE_API_KEY=/ { own = 1; next } own' "$(conf_path)"
 }
 
-# A step of quickstart.
+# Print them with the settings of the environment, which take the place of lines of the same name. An empty value deletes the line.
+conf_extra() {
+    local given name
+    given=$(settings_given | tr '\n' ' ')
+    conf_extra_old | awk -v given=" $given" '{ name = $0; sub(/^ */, "", name); sub(/ *=.*/, "", name) }
+        index(given, " " name " ") == 0'
+    for name in $given; do
+        case ${!name} in
+        '') ;;
+        [\"\']* | *[\"\'] | ' '* | *' ') printf '%s="%s"\n' "$name" "${!name}" ;;
+        *) printf '%s=%s\n' "$name" "${!name}" ;;
+        esac
+    done
+}
+
+# The value of a setting is one line of the file.
+settings_check_lines() {
+    local name
+    for name in $(settings_given); do
+        case ${!name} in
+        *[[:cntrl:]]*) die "$name contains a line break or another control character" 'give it as one line of text' ;;
+        esac
+    done
+}
+
+# A step of quickstart. The new settings are checked before they take the place of the old ones.
 settings_write() {
-    local password text
+    local password text new
     mkdir -p "$(dirname "$(conf_path)")"
+    new=$(conf_path).new
+    hint "correct the setting that is named above, in your environment or in $(conf_path); NAME= contrib/quickstart up deletes one"
     password=$(database_password)
     text=$(conf_text "$password")
-    if [ -f "$(conf_path)" ] && [ "$text" = "$(cat "$(conf_path)")" ]; then
-        note 'unchanged'
-    fi
+    if [ -f "$(conf_path)" ] && [ "$text" = "$(cat "$(conf_path)")" ]; then note 'unchanged'; fi
     (
         umask 077
-        printf '%s\n' "$text" >"$(conf_path).new"
+        printf '%s\n' "$text" >"$new"
     )
-    if [ -n "$RUN_AS" ]; then chown "$RUN_AS:" "$(conf_path).new"; fi
-    mv "$(conf_path).new" "$(conf_path)"
+    if [ -n "$RUN_AS" ]; then chown "$RUN_AS:" "$new"; fi
+    if ! as_service env SVC_CONFIG="$new" "$(authzctl_path)" config check --offline; then
+        rm -f "$new"
+        return 1
+    fi
+    mv "$new" "$(conf_path)"
     if [ "$BASE" != "$DIR" ] || [ ! -e "$DIR/authz.conf" ]; then ln -sfn "$(conf_path)" "$DIR/authz.conf"; fi
     printf '%s' "$PORT" >"$DIR/port"
 }
@@ -103,10 +163,19 @@ env_line() {
 
 pids_text() {
     local name pid list=
-    for name in postgres opa web authz; do
+    for name in $DAEMONS; do
         if pid=$(daemon_pid "$name"); then list="$list $name:$pid"; fi
     done
     printf '%s' "${list# }"
+}
+
+# Print what puts authzctl and opa on PATH, with this service and its admin key.
+env_commands() {
+    local dir
+    printf 'export BASE_URL SVC_CONFIG AUTHZ_SERVER="$BASE_URL" AUTHZ_ADMIN_KEY="$SVC_ADMIN_API_KEY"\n'
+    for dir in "$BASE/bin" "$(prefix_dir)/bin"; do
+        printf 'case ":$PATH:" in *":%s:"*) ;; *) export PATH="%s:$PATH" ;; esac\n' "$dir" "$dir"
+    done
 }
 
 env_write() {
@@ -124,6 +193,8 @@ env_write() {
             env_line AUTHZ_PREFIX "$(prefix_dir)"
             env_line SERVICE_USER "${RUN_AS:-$(id -un)}"
             env_line PIDS "$(pids_text)"
+            if [ "$PEOPLE" = yes ]; then env_line DEMO_URL "$(people_url)"; fi
+            env_commands
         } >"$DIR/env.new"
     )
     mv "$DIR/env.new" "$DIR/env"

@@ -8,9 +8,7 @@
 #include "base/visible.h"
 #include "store/people/admin_keys.h"
 
-const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
-
-/* The label is in lists, and in the audit rows of what the key does. */
+/* The label is shown in lists, and in the audit rows of requests with the key. */
 static const char *
 label_fault(TALLOC_CTX *mem, const json_t *value)
 {

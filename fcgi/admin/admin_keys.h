@@ -4,9 +4,6 @@
 
 #include "admin/resource/resource.h"
 
-/* The list: active and revoked keys without their plaintext. */
-extern const struct admin_resource admin_keys_resource;
-
 /* The body of a request for a key: {label}. */
 extern const struct field_table admin_key_table;
 

@@ -1,4 +1,4 @@
-/* The admin key: header X-Admin-API-Key (specification 5). Every key is full admin access. */
+/* The admin key: header X-Admin-API-Key (specification 5). Every key grants full access. */
 #ifndef AZ_ADMIN_CREDENTIAL_H
 #define AZ_ADMIN_CREDENTIAL_H
 
@@ -12,7 +12,7 @@
  * 401 for a missing, unknown or revoked key; 404 for a valid one while SVC_ADMIN_ENABLED is false,
  * so that only a caller with a key learns that the API is off. With SVC_ALLOW_INSECURE_DEV_KEY no
  * key is needed. The operator of az->by_operator needs neither a key nor the setting: authzctl sets
- * it in its own process, and nothing that a request holds does.
+ * it in its own process, and a request cannot set it.
  */
 extern const struct route_credential credential_admin;
 

@@ -50,13 +50,21 @@ health_check_migrations(struct op *op, struct health_findings *found)
     return schema_check(op);
 }
 
-/* Check that this service can decide itself, if it is to. */
+/* Check that this service can decide itself, if the settings ask for that. */
 static enum az_status
 health_check_plan(struct op *op, struct health_findings *found)
 {
     enum az_status st = embedded_check(op, &found->plan_note);
     found->decides = st == AZ_OK;
     return st;
+}
+
+/* Check that no rule contradicts itself: questions that meet it have no decision. */
+static enum az_status
+health_check_rules(struct op *op, struct health_findings *found)
+{
+    (void) found;
+    return embedded_check_conflicts(op);
 }
 
 static enum az_status
@@ -123,7 +131,7 @@ health_check_trust_bundle(struct op *op, struct health_findings *found)
 /* Checks that must pass before this instance should get requests, in the order of gateway-admin.md
  * 7.1: bundle uses the result of opa, credential_key that of signing_key, and those of OPA that of
  * plan. A check that degrades does not stop requests: another server failed, and all instances
- * depend on it alike, or nothing but saves needs it. */
+ * depend on it alike, or only saves need it. */
 static const struct health_check {
     const char *name;
     enum az_status (*run)(struct op *op, struct health_findings *found);
@@ -134,6 +142,7 @@ static const struct health_check {
     {"database",            health_check_database,       DOWN,     NULL,            false},
     {"migrations",          health_check_migrations,     DOWN,     NULL,            false},
     {"plan",                health_check_plan,           DEGRADED, embedded_wanted, false},
+    {"rules",               health_check_rules,          DEGRADED, embedded_wanted, false},
     {"opa",                 health_check_engine,         DOWN,     NULL,            true },
     {"bundle",              health_check_bundle,         DOWN,     NULL,            true },
     {"signing_key",         health_check_signing_key,    DOWN,     NULL,            false},
@@ -143,8 +152,8 @@ static const struct health_check {
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
-/* The checks cost 4 ms and several trips, and anybody may ask: their result is kept for this long.
- * Milliseconds. */
+/* The checks cost 4 ms and several trips, and the endpoint is public: their result is kept for this
+ * time. Milliseconds. */
 #define KEPT_MS 1000
 /* A lasting failure is logged again after this time. Milliseconds. */
 #define LOGGED_AGAIN_MS 60000

@@ -13,7 +13,7 @@
 
 /* ---- the list ---- */
 
-/* Read a time of a key. False: it has none. */
+/* Read a time of a key. False: the key does not have it. */
 static bool
 key_time(const json_t *key, const char *member, int64_t *ret_ms)
 {
@@ -41,7 +41,9 @@ describe_key(const struct op *op, json_t *key)
     if (key_time(key, "activatedAt", &since) || key_time(key, "createdAt", &since))
         jsonx_set(&build, "ageSeconds",
                   json_integer(op->now_ms > since ? (op->now_ms - since) / 1000 : 0));
-    if (key_time(key, "retiredAt", &retired)
+    const char *use = json_string_value(json_object_get(key, "use"));
+    if (use != NULL && strcmp(use, signing_use_name(SIGNING_AUDIT)) != 0
+        && key_time(key, "retiredAt", &retired)
         && iso8601_format_ms(retired + key_retirement(op->az->cfg, key) * 1000, until) == AZ_OK)
         jsonx_set(&build, "publishedUntil", json_string(until));
 }
@@ -67,12 +69,12 @@ struct rotation_asked {
 };
 
 /* In the order of enum signing_use; the first one is the default. */
-static const char *const key_uses[] = {"oidc", "statement", NULL};
+static const char *const key_uses[] = {"oidc", "statement", "audit", NULL};
 
 static const struct field key_rotation_fields[] = {
     {"use", FIELD_TEXT, .words = key_uses, FIELD_INTO(struct rotation_asked, use),
-     .help = "oidc: keys of ID tokens, the default; statement: keys of software statements",
-     .example = "\"statement\""},
+     .help = "oidc: keys of ID tokens, the default; statement: keys of software statements; "
+             "audit: keys of the audit log", .example = "\"statement\""},
 };
 const struct field_table key_rotation_table = FIELD_TABLE("KeyRotation", key_rotation_fields, 0);
 

@@ -48,8 +48,8 @@ read_processes(const struct metrics *metrics, struct samples *samples)
         add_sample(samples, METRIC_DB_POOL, metrics_process_states[i], (int64_t) counts[i]);
 }
 
-/* Read what is in the database. While it is away the other metrics are shown, because that is when
- * they are needed. */
+/* Read the metrics of the database. If it cannot be reached, the other metrics are shown, because
+ * they are needed most then. */
 static void
 read_stored(struct op *op, struct samples *samples)
 {
@@ -67,8 +67,8 @@ read_stored(struct op *op, struct samples *samples)
     az_fault_clear(&op->fault);
 }
 
-/* Answer who may read the counters; anybody else gets the 404 of a path that is not there, because
- * the counters tell how much the service is used and attacked. */
+/* Answer a caller who may read the counters. Others get the 404 of an unknown path, because the
+ * counters show how much the service is used and attacked. */
 enum az_status
 metrics_handle(struct request *req)
 {

@@ -71,7 +71,7 @@ struct read_entity {
 struct first_fault {
     TALLOC_CTX *mem;
     const char *name; /* of the object, or NULL for the body */
-    const char *text; /* NULL: there is none */
+    const char *text; /* or NULL */
 };
 
 static void
@@ -115,7 +115,7 @@ static json_t *
 complete_entity(struct op *op, size_t which, json_t *entity, const json_t *sent, size_t *copied)
 {
     const struct field_table *table = request_fields[which].shape;
-    struct jsonx_build whole = {jsonx_own(op->mem, json_copy(entity)), false};
+    struct jsonx_build whole = {jsonx_own(op->mem, jsonx_copy(entity)), false};
     for (size_t i = 0; i < table->count; i++) {
         const char *name = table->row[i].name;
         const json_t *own = json_object_get(entity, name);
@@ -220,7 +220,7 @@ batch_read(struct op *op, const json_t *body, const json_t *evaluations, struct 
     return st;
 }
 
-/* Return the semantic of a word of the table; NULL: none was named. */
+/* Return the semantic of a word of the table, or NULL if none was named. */
 static enum access_semantic
 read_semantic(const char *word)
 {

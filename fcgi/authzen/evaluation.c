@@ -179,7 +179,7 @@ decision_body(struct op *op, const struct access_decision *decision)
     struct jsonx_build body = {
         jsonx_own(op->mem, json_pack("{s:b}", "decision", (int) decision->allow)), false};
     struct jsonx_build context = {jsonx_own(op->mem, decision->context != NULL
-                                                         ? json_copy(decision->context)
+                                                         ? jsonx_copy(decision->context)
                                                          : json_object()),
                                   false};
     json_t *reasons = shown_reasons(op, decision->reasons);

@@ -24,7 +24,7 @@ struct child;
 enum child_end {
     CHILD_DONE,    /* with status 0 */
     CHILD_FAILED,  /* with another status, or a program that cannot be run */
-    CHILD_STOPPED, /* by a signal: a limit was reached, or somebody stopped it */
+    CHILD_STOPPED, /* by a signal: a limit was reached, or another process stopped it */
     CHILD_LATE,    /* it was still running, and was killed */
 };
 

@@ -189,7 +189,7 @@ day_fits(const struct cron *cron, const struct tm *day)
     return cron->any_day || cron->any_weekday ? by_day && by_weekday : by_day || by_weekday;
 }
 
-/* Return the first value from `from` on; -1: none. */
+/* Return the first value from `from` on, or -1 if there is none. */
 static int
 next_bit(uint64_t bits, int from)
 {
@@ -199,7 +199,8 @@ next_bit(uint64_t bits, int from)
     return -1;
 }
 
-/* Return the first second of the day, from `from` (seconds since midnight) on; -1: none. */
+/* Return the first second of the day, from `from` (seconds since midnight) on, or -1 if there is
+ * none. */
 static int
 next_in_day(const struct cron *cron, int from)
 {

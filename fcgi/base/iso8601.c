@@ -3,6 +3,8 @@
 #include "base/iso8601.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/digits.h"
 
@@ -227,4 +229,14 @@ iso8601_parse(const char *text, size_t len, int64_t *ret_ms)
         return AZ_INVALID;
     *ret_ms = seconds * 1000 + ms;
     return AZ_OK;
+}
+
+enum az_status
+iso8601_parse_day(const char *text, size_t len, int64_t *ret_ms)
+{
+    char whole[ISO8601_SIZE];
+    if (len != strlen("YYYY-MM-DD"))
+        return AZ_INVALID;
+    snprintf(whole, sizeof(whole), "%.*sT00:00:00Z", (int) len, text);
+    return iso8601_parse(whole, strlen(whole), ret_ms);
 }

@@ -32,4 +32,8 @@ enum az_status iso8601_format_ms(int64_t ms, char ret[ISO8601_MS_SIZE]);
  */
 enum az_status iso8601_parse(const char *text, size_t len, int64_t *ret_ms);
 
+/* Read a day in UTC, full-date of RFC 3339 section 5.6, as its first millisecond since 1970.
+ * AZ_INVALID: any other text. */
+enum az_status iso8601_parse_day(const char *text, size_t len, int64_t *ret_ms);
+
 #endif

@@ -31,11 +31,11 @@ struct peer_memory;
 struct health;
 struct op_watch;
 
-/* Somebody who uses the API in a process of his own, on the database, without an admin key: he has
- * the password of the database, so he could change every row by SQL. */
+/* A user of the API in a process of his own, on the database, without an admin key: he has the
+ * password of the database, so he could change every row by SQL. */
 struct az_operator {
     const char *label;            /* who acts, for audit rows and the history of bundles */
-    const struct op_watch *watch; /* learns what his requests wait for; NULL: nobody does */
+    const struct op_watch *watch; /* learns what his requests wait for, or NULL */
 };
 
 /* State of a process; made once and passed by pointer, never a global. */
@@ -79,7 +79,7 @@ struct az {
     volatile int *stopping; /* set by SIGTERM; long waits end then */
 };
 
-/* Somebody at a terminal who learns what a long operation waits for. */
+/* A person at a terminal who learns what a long operation waits for. */
 struct op_watch {
     void (*tell)(void *arg, const char *what); /* the same text may come several times */
     void *arg;
@@ -93,7 +93,7 @@ struct op {
     const char *request_id; /* X-Request-ID, received or made */
     const char *address;    /* of the client whose request this is; NULL: unknown, or no request */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
-    const struct op_watch *watch; /* NULL: nobody waits at a terminal */
+    const struct op_watch *watch; /* NULL: no person waits at a terminal */
 };
 
 /* Return the time of the operation in seconds since 1970. */

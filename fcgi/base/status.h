@@ -30,10 +30,10 @@ enum az_status {
     AZ_INVALID_CLIENT_METADATA,
     AZ_INVALID_SOFTWARE_STATEMENT,
     AZ_UNAPPROVED_SOFTWARE_STATEMENT,
-    AZ_AUTHORIZATION_PENDING, /* CIBA Core 11, so the next two: nobody has answered yet */
+    AZ_AUTHORIZATION_PENDING, /* CIBA Core 11, so the next two: the person has not answered yet */
     AZ_SLOW_DOWN,             /* polled too early */
     AZ_EXPIRED_TOKEN,         /* the time of the auth_req_id is over */
-    AZ_UNKNOWN_USER_ID,       /* CIBA Core 13, so the next one: login_hint leads to nobody */
+    AZ_UNKNOWN_USER_ID,       /* CIBA Core 13, so the next one: login_hint names no known person */
     AZ_INVALID_BINDING_MESSAGE,
     AZ_NOT_WAITING,         /* an answer that does not count: too late, or another person's, 403 */
     AZ_INVALID_RESOURCE_ID, /* Federated Authorization for UMA 2.0 section 4.3 */

@@ -3,6 +3,7 @@
 #include "base/uri.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -143,6 +144,75 @@ uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret)
     if (st == AZ_OK)
         *ret = uri;
     return st;
+}
+
+/* Return the octet at a place, decoded; *ret_width: octets that it takes. The encodings are good.
+ */
+static unsigned char
+octet_at(const char *at, size_t *ret_width)
+{
+    char hex[3] = {at[0] == '%' ? at[1] : '\0', at[0] == '%' ? at[2] : '\0', '\0'};
+    *ret_width = at[0] == '%' ? 3 : 1;
+    return at[0] == '%' ? (unsigned char) strtoul(hex, NULL, 16) : (unsigned char) at[0];
+}
+
+static bool
+has_dot_segment(const char *path)
+{
+    size_t dots = 0, others = 0, width;
+    for (const char *c = path; *c != '\0'; c += width) {
+        unsigned char octet = octet_at(c, &width);
+        bool ends = octet == '/' || octet == '\\' || octet == ';';
+        if (ends && others == 0 && (dots == 1 || dots == 2))
+            return true;
+        dots = ends ? 0 : dots + (octet == '.');
+        others = ends ? 0 : others + (octet != '.');
+    }
+    return others == 0 && (dots == 1 || dots == 2);
+}
+
+/* True if no encoding has another spelling. */
+static bool
+encodings_are_canonical(const char *text)
+{
+    size_t width;
+    for (const char *c = text; *c != '\0'; c += width) {
+        unsigned char octet = octet_at(c, &width);
+        if (width == 3
+            && (islower((unsigned char) c[1]) || islower((unsigned char) c[2]) || isalnum(octet)
+                || (octet != '\0' && strchr("-._~", octet) != NULL)))
+            return false;
+    }
+    return true;
+}
+
+/* True if scheme and host are in lower case. */
+static bool
+origin_is_lower(const char *text, const struct uri *uri)
+{
+    size_t scheme = strlen(uri->scheme);
+    const char *host = text + scheme + 1;
+    if (strncmp(text, uri->scheme, scheme) != 0)
+        return false;
+    if (uri->host == NULL)
+        return true;
+    host += 2 + (uri->userinfo != NULL ? strlen(uri->userinfo) + 1 : 0);
+    for (; *host != '\0' && strchr("/?#", *host) == NULL; host++)
+        if (isupper((unsigned char) *host))
+            return false;
+    return true;
+}
+
+bool
+uri_is_canonical(const char *text)
+{
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    struct uri uri;
+    bool good = scratch != NULL && uri_parse(scratch, text, &uri) == AZ_OK
+                && encodings_are_canonical(text) && origin_is_lower(text, &uri)
+                && !has_dot_segment(uri.path);
+    talloc_free(scratch);
+    return good;
 }
 
 const char *

@@ -33,6 +33,14 @@ struct uri {
  */
 enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
 
+/*
+ * True if a URI that uri_parse() accepts has one spelling alone (RFC 3986 6.2.2), so that a rule
+ * about its text holds for what a server makes of it: scheme and host in lower case, no encoded
+ * unreserved character, encodings in upper case, and no segment "." or "..", not even with encoded
+ * slashes or backslashes or before a semicolon. False also without memory.
+ */
+bool uri_is_canonical(const char *text);
+
 /* Return the target of a redirect as a source of a Content-Security-Policy: the origin
  * (scheme://host[:port]) of http and https, `scheme:` of all others. On mem; NULL: no memory. */
 const char *uri_origin(TALLOC_CTX *mem, const struct uri *uri);

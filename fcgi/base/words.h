@@ -50,7 +50,7 @@ char *words_join(TALLOC_CTX *mem, const json_t *array);
  */
 bool words_next(const char **text, const char **ret_word, size_t *ret_length);
 
-/* Return the words of such a text (NULL: none), once each, as a JSON array owned by mem; NULL: no
+/* Return the words of such a text (or NULL), once each, as a JSON array owned by mem; NULL: no
  * memory, or a text that is not UTF-8. */
 json_t *words_split(TALLOC_CTX *mem, const char *text);
 

@@ -17,8 +17,8 @@ struct cedar_answer {
     struct cedar_ids errors; /* policies whose evaluation failed; they have no effect */
 };
 
-/* The outcome of one policy. A lack of memory says nothing about the policy, so it is no error of
- * it: a forbid that errors is skipped. */
+/* The outcome of one policy. A lack of memory is not an error of the policy, because a forbid that
+ * errors is skipped. */
 enum cedar_outcome { CEDAR_NOT_SATISFIED, CEDAR_SATISFIED, CEDAR_ERROR, CEDAR_NO_MEMORY };
 
 /* Decide by the outcomes, one for each policy: allow if a permit is satisfied and no forbid is.
@@ -26,8 +26,8 @@ enum cedar_outcome { CEDAR_NOT_SATISFIED, CEDAR_SATISFIED, CEDAR_ERROR, CEDAR_NO
 bool cedar_decide(TALLOC_CTX *mem, const struct cedar_file *file, const enum cedar_outcome *outcome,
                   struct cedar_answer *ret);
 
-/* Evaluate an expression. False: it has no value, as 1 + true, or *ret_no_memory says that there
- * was no memory. The value belongs to mem or to the inputs. */
+/* Evaluate an expression. False: it has no value, such as 1 + true, or there was no memory
+ * (*ret_no_memory). The value belongs to mem or to the inputs. */
 bool cedar_evaluate(TALLOC_CTX *mem, const struct cedar_node *node,
                     const struct cedar_entities *entities, const struct cedar_request *request,
                     struct cedar_value *ret, bool *ret_no_memory);

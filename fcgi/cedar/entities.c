@@ -47,8 +47,9 @@ struct closure {
     size_t count;
 };
 
-/* Add the parents of an entity. seen has a mark for each entity of the file, so that a cycle ends;
- * other parents may be there twice. A number that no other closure has is the mark. */
+/* Add the parents of an entity. `seen` has a mark for each entity of the file, so that a cycle
+ * ends; parents that are not in the file may be added twice. The mark is a number of this closure
+ * alone. */
 static bool
 add_parents(TALLOC_CTX *mem, const struct cedar_entities *entities, const struct cedar_entity *from,
             const struct closure *parents, size_t *seen, size_t mark, struct closure *ret)

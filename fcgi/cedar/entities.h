@@ -4,8 +4,8 @@
 
 #include "cedar/value.h"
 
-/* Ancestors of all entities together: what a long chain or a wide lattice of parents grows to,
- * which is the square of its length. A million are about 60 MB of the bundle. */
+/* Most ancestors of all entities together. The ancestors of a long chain or a wide lattice of
+ * parents grow with the square of its length. A million are about 60 MB of the bundle. */
 #define CEDAR_ANCESTORS_MAX 1000000
 
 struct cedar_entity {
@@ -26,7 +26,8 @@ struct cedar_request {
 };
 
 /* Sort the entities, and make the parents of parents ancestors. Return NULL, or the reason of a
- * refusal: an entity is there twice, CEDAR_ANCESTORS_MAX, or no memory. */
+ * refusal: an entity occurs twice, there are more than CEDAR_ANCESTORS_MAX ancestors, or no memory.
+ */
 const char *cedar_entities_close(TALLOC_CTX *mem, struct cedar_entities *entities);
 
 /* Return an entity, or NULL. */

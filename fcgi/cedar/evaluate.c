@@ -117,7 +117,7 @@ has_order(enum cedar_type type)
     return type == CEDAR_LONG || type == CEDAR_DATETIME || type == CEDAR_DURATION;
 }
 
-/* Values of any types are equal or not; an order have only two of one type. */
+/* Values of any types can be compared for equality; only two values of one type have an order. */
 static bool
 evaluate_comparison(const struct evaluation *run, const struct cedar_node *node,
                     struct cedar_value *ret)
@@ -164,7 +164,7 @@ evaluate_in(const struct evaluation *run, const struct cedar_node *node, struct 
            && give_bool(ret, found);
 }
 
-/* `a is T in b` is `a is T && a in b`: b has no part if a is of another type. */
+/* `a is T in b` is `a is T && a in b`: b is not evaluated if a is of another type. */
 static bool
 evaluate_is(const struct evaluation *run, const struct cedar_node *node, struct cedar_value *ret)
 {
@@ -225,7 +225,7 @@ evaluate_attribute(const struct evaluation *run, const struct cedar_node *node,
 }
 
 /* True if a text is the parts with any text between them. The first part begins the text and the
- * last one ends it; each other one is searched as far to the left as possible. */
+ * last one ends it; each other part is matched as far to the left as possible. */
 static bool
 matches(struct cedar_text text, const struct cedar_text *part, size_t parts)
 {

@@ -7,7 +7,7 @@
 /* Milliseconds. */
 #define CEDAR_DAY 86400000
 
-/* Parse the text of a value. False: it is none. */
+/* Parse the text of a value. False: it is not one. */
 bool cedar_read_ip(struct cedar_text text, struct cedar_value *ret);
 bool cedar_read_decimal(struct cedar_text text, struct cedar_value *ret);
 bool cedar_read_datetime(struct cedar_text text, struct cedar_value *ret);

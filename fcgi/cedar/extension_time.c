@@ -16,7 +16,7 @@ is_ascii_digit(char c)
 }
 
 /* Read all digits at the beginning of a text. False: there is none, or the number has more than 63
- * bits. `limit` is INT64_MAX, or one more for the number behind a minus sign. */
+ * bits. `limit` is INT64_MAX, or one more if the number follows a minus sign. */
 static bool
 take_whole_number(struct cedar_text *text, uint64_t limit, uint64_t *ret)
 {
@@ -152,8 +152,8 @@ static const struct {
 };
 #define UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Return the first unit from `next` that a text begins with, or UNITS. `m` is not the unit of a
- * text that goes on with `s`. */
+/* Return the first unit from `next` that a text begins with, or UNITS. In `ms` the unit is not `m`.
+ */
 static size_t
 unit_of(struct cedar_text text, size_t next)
 {

@@ -9,10 +9,10 @@
 #include "cedar/function.h"
 #include "cedar/parser.h"
 
-/* Longest canonical text: an octet of a file becomes at most \u{1F}, and blanks. */
+/* Longest canonical text: an octet of a file becomes at most \u{1F} and some blanks. */
 #define TEXT_MAX ((size_t) 16 * CEDAR_FILE_MAX)
 
-/* How tightly an operator binds; an operand that binds looser gets parentheses. */
+/* Precedence of operators; an operand of lower precedence gets parentheses. */
 enum binding {
     BIND_IF,
     BIND_OR,
@@ -267,7 +267,7 @@ put_bare(struct buf *buf, const struct cedar_node *node)
     }
 }
 
-/* Put a node, in parentheses if it binds looser than its place allows. */
+/* Put a node, in parentheses if its precedence is lower than its place allows. */
 static void
 put_node(struct buf *buf, const struct cedar_node *node, enum binding least)
 {

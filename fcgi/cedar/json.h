@@ -10,7 +10,7 @@ enum cedar_json_kind {
     CEDAR_JSON_NULL,
     CEDAR_JSON_BOOL,
     CEDAR_JSON_LONG,
-    CEDAR_JSON_REAL, /* any other number, which Cedar has not */
+    CEDAR_JSON_REAL, /* any other number, which is not a value of Cedar */
     CEDAR_JSON_STRING,
     CEDAR_JSON_ARRAY,
     CEDAR_JSON_OBJECT,

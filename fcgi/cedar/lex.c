@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-/* Longer signs come before those that they begin with. */
+/* A longer sign stands before each sign that is its prefix. */
 static const struct {
     const char *sign;
     enum cedar_token_kind kind;
@@ -146,7 +146,7 @@ skip_blanks(struct cedar_lexer *lexer)
         const char *here = lexer->text + lexer->at;
         size_t blank = blank_length(lexer);
         if (lexer->length - lexer->at >= 2 && here[0] == '/' && here[1] == '/')
-            /* A carriage return ends a comment too: what comes after it is a policy for Cedar. */
+            /* A carriage return ends a comment too: for Cedar, the text after it is a policy. */
             while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n'
                    && lexer->text[lexer->at] != '\r')
                 step(lexer);

@@ -34,7 +34,7 @@ enum cedar_token_kind {
     TOKEN_STAR,
     TOKEN_NOT,
     TOKEN_QUESTION,
-    TOKEN_SLASH, /* the rest has no meaning in Cedar, but deserves a better refusal */
+    TOKEN_SLASH, /* this and the next two have no meaning in Cedar, but are refused by name */
     TOKEN_PERCENT,
     TOKEN_ASSIGN,
     TOKEN_FAILED,

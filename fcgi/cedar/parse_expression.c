@@ -16,7 +16,7 @@
 
 #include "cedar/parser.h"
 
-/* Operators that are written between any number of operands; each level holds the next one. */
+/* Operators between any number of operands, one level of precedence after the other. */
 static const struct {
     enum cedar_kind kind;
     enum cedar_token_kind sign, other; /* other: the operand is subtracted */
@@ -142,6 +142,20 @@ parse_relation(struct cedar_parser *parser)
     return left;
 }
 
+/* Count an operand of a chain. False: the file has too many. */
+static bool
+count_operand(struct cedar_parser *parser)
+{
+    if (parser->operands++ < CEDAR_OPERANDS_MAX)
+        return true;
+    cedar_fail(
+        parser->fault, parser->token.place,
+        "more than %d operands of `&&`, `||`, `+`, `-` and `*` in one file; use sets, such as "
+        "`[...].contains(...)`, or give policies in several files",
+        CEDAR_OPERANDS_MAX);
+    return false;
+}
+
 static struct cedar_node *
 parse_level(struct cedar_parser *parser, int level)
 {
@@ -162,8 +176,13 @@ parse_level(struct cedar_parser *parser, int level)
         subtracted = cedar_at(parser, levels[level].other);
         if (!subtracted && !cedar_at(parser, levels[level].sign))
             break;
-        if (list.count == 1)
+        /* The first operand of a chain counts with the second one. */
+        if (list.count == 1) {
             place = parser->token.place;
+            parser->operands++;
+        }
+        if (!count_operand(parser))
+            return NULL;
         cedar_next(parser);
     }
     if (list.count == 1)

@@ -102,7 +102,7 @@ parse_record(struct cedar_parser *parser)
     return node;
 }
 
-/* Check the number of arguments of a method whose calls never have another. */
+/* Check the number of arguments of a method that takes a fixed number. */
 static bool
 check_arguments(struct cedar_parser *parser, const struct cedar_function *function,
                 struct cedar_place place, size_t count)
@@ -188,7 +188,7 @@ literal(struct cedar_parser *parser, struct cedar_place place, struct cedar_valu
     return node;
 }
 
-/* Parse a number; -9223372036854775808 is the only one that needs its sign. */
+/* Parse a number; -9223372036854775808 is valid only with its sign. */
 static struct cedar_node *
 parse_number(struct cedar_parser *parser, bool negative)
 {
@@ -204,7 +204,7 @@ parse_number(struct cedar_parser *parser, bool negative)
         number = number * 10 + digit;
     }
     cedar_next(parser);
-    /* The minus of -1.a is that of the attribute. */
+    /* In -1.a the minus negates the attribute. */
     if (number > INT64_MAX
         && (cedar_at(parser, TOKEN_DOT) || cedar_at(parser, TOKEN_OPEN_BRACKET))) {
         cedar_fail(parser->fault, token.place, "the number is not in the range of a Long");

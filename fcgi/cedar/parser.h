@@ -10,6 +10,7 @@ struct cedar_parser {
     struct cedar_token token; /* the next one */
     struct cedar_fault *fault;
     unsigned nesting; /* brackets that are open */
+    size_t operands;  /* of chains that have been read */
 };
 
 /* A list that grows. Zero it; `items` belongs to mem. */
@@ -24,7 +25,7 @@ void *cedar_list_add(struct cedar_parser *parser, struct cedar_list *list, size_
 /* Return the index of a text that stands earlier in the array too, or `count`. */
 size_t cedar_find_twice(struct cedar_parser *parser, const struct cedar_text *text, size_t count);
 
-/* Go on to the next token. */
+/* Read the next token. */
 void cedar_next(struct cedar_parser *parser);
 
 /* True if the next token is this one; accept also takes it. */

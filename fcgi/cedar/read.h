@@ -5,10 +5,10 @@
 #include "cedar/entities.h"
 #include "cedar/json.h"
 
-/* Room for the reason of a refusal. */
+/* Size of the reason of a refusal, in octets. */
 #define CEDAR_WHY_MAX 256
 
-/* A reading. Set mem, and `typed` for values that come with a schema. */
+/* The state of one reading. Set mem, and `typed` for values that come with a schema. */
 struct cedar_reader {
     TALLOC_CTX *mem;
     /* A record with exactly the members type and id, both strings, is an entity, as it is with a
@@ -25,7 +25,7 @@ struct cedar_reader {
 bool cedar_read_entities(struct cedar_reader *reader, const struct cedar_json *json,
                          struct cedar_entities *ret);
 
-/* Read one of them, whose ancestors are then its parents. */
+/* Read one entity, whose ancestors are then its parents. */
 bool cedar_read_entity(struct cedar_reader *reader, const struct cedar_json *json,
                        struct cedar_entity *ret);
 

@@ -8,7 +8,7 @@
 #include "cedar/lex.h"
 #include "cedar/rego_expression.h"
 
-/* True if the value of a node is a Bool whenever it has one, so that it needs no check. */
+/* True if a value of the node is always a Bool, so that it needs no check. */
 static bool
 gives_bool(const struct cedar_node *node)
 {
@@ -103,8 +103,8 @@ put_link(struct cedar_generation *gen, struct buf *buf, const struct link *link,
 }
 
 /*
- * Make the rules of a chain of `&&` or `||`; returns the number of the first one. The rule of an
- * operand that decides is the value of the chain, else the rule of the next operand is.
+ * Make the rules of a chain of `&&` or `||`; returns the number of the first one. The value of the
+ * chain is that of the first operand that decides, else that of the rest of the chain.
  */
 static unsigned
 put_chain(struct cedar_generation *gen, const struct link *link, size_t count, bool deciding)
@@ -247,8 +247,8 @@ put_policy_rules(struct cedar_generation *gen, const struct cedar_policy *policy
     talloc_free(link);
 }
 
-/* Append the set of the ids of all policies that forbid, so that an error is known to be one of
- * those. */
+/* Append the set of the ids of all policies that forbid, so that a reader of `errors` finds the
+ * forbids among them. */
 static void
 put_forbidding(struct buf *buf, const struct cedar_file *file)
 {

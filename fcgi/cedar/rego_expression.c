@@ -1,5 +1,6 @@
-/* Expressions. What is not lazy is a nested call of the runtime, which is undefined if an argument
- * is, as Cedar's error passes on. */
+/* Expressions. An operator that is not lazy becomes a nested call of the runtime, which is
+ * undefined if an argument is undefined, as an error of an operand is an error of the operator in
+ * Cedar. */
 #include "config.h"
 
 #include "cedar/rego_expression.h"
@@ -10,7 +11,7 @@
 #include "cedar/json.h"
 #include "cedar/lex.h"
 
-/* Functions of the runtime for operators: name, and if the operands are exchanged. */
+/* Functions of the runtime for operators: the name, and whether the operands are exchanged. */
 static const struct {
     const char *name;
     bool exchanged, negated;

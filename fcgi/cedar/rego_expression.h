@@ -21,11 +21,11 @@ struct cedar_generation {
 void cedar_rego_put_node(struct cedar_generation *gen, struct buf *buf,
                          const struct cedar_node *node);
 
-/* Move a rule to the complete ones. */
+/* Append a rule to the complete rules. */
 void cedar_rego_end_rule(struct cedar_generation *gen, struct buf *buf);
 
-/* Append the name of a rule with the value of a node, and make the rule: `&&` and `||`, `if`,
- * `is`, and `has`, which end before an operand that they do not need. */
+/* Append the name of a rule with the value of a node, and make the rule: `&&` and `||`, `if`, `is`,
+ * and `has`, which do not evaluate an operand that they do not need. */
 void cedar_rego_put_lazy(struct cedar_generation *gen, struct buf *buf,
                          const struct cedar_node *node);
 void cedar_rego_put_if(struct cedar_generation *gen, struct buf *buf,

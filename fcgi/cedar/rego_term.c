@@ -17,7 +17,7 @@ put_hex(struct buf *buf, const struct cedar_ip *ip)
         buf_append_format(buf, "%02x", ip->octet[i]);
 }
 
-/* Append an address: v tells it from all others, lo and hi are the ends of its range. */
+/* Append an address: `v` is its text, which identifies it; lo and hi are the ends of its range. */
 static void
 put_ip(struct buf *buf, const struct cedar_ip *ip)
 {

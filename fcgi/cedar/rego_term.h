@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "cedar/value.h"
 
-/* Longest text that is made, in octets: of a file of 512 KiB, and of entities of 32 MiB. */
+/* Longest text that is made, in octets, from a file of 512 KiB and from entities of 32 MiB. */
 #define CEDAR_REGO_MAX ((size_t) 256 << 20)
 
 /* Names of the members that tell entities and values of extension types from records. */

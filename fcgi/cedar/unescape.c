@@ -15,7 +15,7 @@ static const struct {
     {'"',  '"' },
 };
 
-/* A string on its way. */
+/* The state of reading one string. */
 struct reading {
     const char *at, *end; /* the rest of the token */
     char *out;            /* end of what was written; an escape is never shorter than its value */

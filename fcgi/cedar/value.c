@@ -127,8 +127,8 @@ cedar_set(struct cedar_value *member, size_t count)
     };
 }
 
-/* Move an entry down to its place in a heap: sorting by heap has no slow case that an input could
- * choose. */
+/* Move an entry down to its place in a heap: heapsort has no worst case that an attacker could use.
+ */
 static void
 sift(struct cedar_text *name, struct cedar_value *member, size_t at, size_t count)
 {

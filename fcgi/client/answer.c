@@ -12,7 +12,7 @@
 #include "base/visible.h"
 #include "base/words.h"
 
-/* Octets of an error code that the operator's log shows. */
+/* Longest part of an error code that the log shows, in octets. */
 #define ERROR_SHOWN_MAX 64
 /* The place of the access token in an answer of RFC 6749. */
 #define ACCESS_TOKEN_POINTER "/access_token"
@@ -70,7 +70,7 @@ client_scopes_missing(TALLOC_CTX *mem, const json_t *asked, const json_t *grante
     return jsonx_built(&list);
 }
 
-/* Read `scope`: a text, or an array of texts. NULL in *ret: the answer does not say. */
+/* Read `scope`: a text, or an array of texts. *ret is NULL if the answer has none. */
 static enum az_status
 read_scopes(TALLOC_CTX *mem, const struct client_reading *reading, const json_t *scope,
             json_t **ret)
@@ -102,7 +102,8 @@ is_token(const json_t *value)
     return true;
 }
 
-/* Return the life of a token in seconds: a number, or digits in a text as some providers send. */
+/* Return the lifetime of a token in seconds: a number, or digits in a text as some providers send.
+ */
 static int64_t
 read_expires_in(const json_t *value, int64_t otherwise)
 {
@@ -141,7 +142,7 @@ read_account(TALLOC_CTX *mem, const struct client_reading *reading, const json_t
 static const struct {
     const char *name;
     size_t offset;
-    bool sent; /* we send it again, so another value than a token makes the answer malformed */
+    bool sent; /* it is sent in later requests, so the answer is malformed if it is not a token */
 } members[] = {
     {"refresh_token",     offsetof(struct client_tokens, refresh_token), true },
     {"id_token",          offsetof(struct client_tokens, id_token),      false},
@@ -253,7 +254,7 @@ client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int st
     enum az_status st = jsonx_parse(mem, body, length, CLIENT_ANSWER_DEPTH_MAX, &answer, NULL);
     if (st == AZ_SERVER_ERROR)
         return st;
-    /* An error of the server itself may have any body. */
+    /* An answer with status 500 or more may have any body. */
     ret->outcome = status >= 500 ? CLIENT_FAILED : CLIENT_MALFORMED;
     if (st != AZ_OK || !json_is_object(answer))
         return AZ_OK;

@@ -14,7 +14,7 @@
 /* Longest access or refresh token, in octets: the value must fit into one header line of the
  * upstream's web server, which is 8 KiB at most of them. */
 #define CLIENT_TOKEN_MAX 8000
-/* Longest life that is believed, in seconds: ten years. A longer one is cut. */
+/* Longest lifetime that is accepted, in seconds: ten years. A longer one is cut. */
 #define CLIENT_EXPIRES_MAX 315360000
 /* Longest label of an account, in octets. */
 #define CLIENT_ACCOUNT_MAX 200
@@ -50,12 +50,12 @@ struct client_tokens {
 
 /* The meaning of an answer. */
 enum client_outcome {
-    CLIENT_TOKENS,        /* tokens came */
-    CLIENT_GRANT_REFUSED, /* invalid_grant: the code or the refresh token does not count any more */
+    CLIENT_TOKENS,         /* the answer has tokens */
+    CLIENT_GRANT_REFUSED,  /* invalid_grant: the code or the refresh token is no longer valid */
     CLIENT_CLIENT_REFUSED, /* invalid_client, unauthorized_client: we are not known there any more
                             */
-    CLIENT_FAILED,         /* another error of the server; it may pass */
-    CLIENT_MALFORMED,      /* no answer of RFC 6749 */
+    CLIENT_FAILED,         /* another error of the server, which may be temporary */
+    CLIENT_MALFORMED,      /* not an answer by RFC 6749 */
 };
 
 /* The content of an answer; on mem. */
@@ -66,7 +66,7 @@ struct client_answer {
 };
 
 /*
- * Read an answer with an HTTP status. An error is one whatever the status is: some providers send
+ * Read an answer with an HTTP status. An error is recognized with any status: some providers send
  * errors with status 200. AZ_OK with a meaning, or AZ_SERVER_ERROR: no memory.
  */
 enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int status,

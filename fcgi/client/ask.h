@@ -9,14 +9,15 @@
 #include "client/proof.h"
 #include "http/fetch/fetch.h"
 
-/* Most parameters of ours in one request: a token exchange has 7, with CLIENT_PROOF_PAIRS. */
+/* Most parameters in one request that are not configured: a token exchange has 7, with
+ * CLIENT_PROOF_PAIRS. */
 #define CLIENT_PAIRS_MAX 12
 /* Longest answer, in octets: two tokens of CLIENT_TOKEN_MAX and an ID token fit. */
 #define CLIENT_ANSWER_MAX 65536
 
 /* A request. The caller owns the texts. */
 struct client_ask {
-    enum fetch_hosts hosts; /* the settings whose exceptions hold */
+    enum fetch_hosts hosts; /* the settings whose exceptions for hosts apply */
     const char *url;        /* the endpoint */
     const char *audience; /* audience of a client assertion: the token endpoint, or NULL for url */
     const struct client_identity *identity;

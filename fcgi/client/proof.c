@@ -11,7 +11,7 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 
-/* Life of an assertion, in seconds; token endpoints refuse those that live for long. */
+/* Life of an assertion, in seconds; token endpoints refuse assertions with long lifetimes. */
 #define ASSERTION_SECONDS 60
 
 static enum az_status

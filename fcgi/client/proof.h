@@ -17,7 +17,7 @@ struct client_identity {
     const char *secret;      /* or NULL */
     const char *private_key; /* PEM, for private_key_jwt; or NULL */
     const char *key_id;      /* of that key, or NULL */
-    const char *key_alg;     /* its algorithm; NULL stands for the usual one of such a key */
+    const char *key_alg; /* its algorithm; NULL stands for the default algorithm of such a key */
 };
 
 /* A proof; on op->mem. Its secrets are wiped when that ends. */

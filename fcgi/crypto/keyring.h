@@ -45,8 +45,8 @@ enum az_status keyring_admin_lookup(const struct keyring *ring, const char *key,
                                     unsigned char ret[SHA256_OCTETS]);
 
 /* Compute HMAC-SHA-256 under the key of a purpose that nothing is sealed with. Rows that stay for
- * long keep that of a network address in its place: without the key nobody can try all addresses.
- */
+ * long keep that of a network address in its place: without the key an attacker cannot try all
+ * addresses. */
 enum az_status keyring_mac(const struct keyring *ring, enum keyring_purpose purpose,
                            const void *octets, size_t length, unsigned char ret[SHA256_OCTETS]);
 

@@ -15,7 +15,8 @@
  * without its sequence an old bundle would pass for a new one. */
 const char *trust_bundle_fault(const json_t *bundle);
 
-/* Return spiffe_refresh_hint, seconds after which the bundle should be fetched again; -1: none. */
+/* Return spiffe_refresh_hint, seconds after which the bundle should be fetched again, or -1 if
+ * there is none. */
 int64_t trust_bundle_refresh_hint(const json_t *bundle);
 
 /* True if `bundle` has a lower spiffe_sequence than `before`: it is an old one, which may contain

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
+#include "gateway/scope_ask.h"
 #include "managed/names.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/parameters/audience.h"
@@ -15,7 +16,7 @@
 /* The well-known place of metadata documents of protected resources (RFC 9728 3). */
 #define WELL_KNOWN "/.well-known/oauth-protected-resource"
 
-/* One request at the door. */
+/* The state of one request while it is let in. */
 struct entry {
     struct request *req;
     struct gateway_visit *visit;
@@ -69,13 +70,25 @@ take_resource(struct entry *it)
 
 /* ---- the token */
 
-/* Return the scope that a client without a good token should ask for (decisions.md "Gateway"). */
-static const char *
-first_scope(const struct gateway_visit *visit)
+/* Find the scopes that a client without a good token should ask for (decisions.md "Gateway"). */
+static enum az_status
+first_scopes(struct entry *it, const char **ret)
 {
-    return visit->resource != NULL && visit->resource->default_scope != NULL
-               ? visit->resource->default_scope
-               : GATEWAY_BASE_SCOPE;
+    struct op *op = &it->req->op;
+    const struct gateway_visit *visit = it->visit;
+    bool all = op->az->cfg->gateway_ask_all_scopes;
+    struct managed_resources resources = {.count = 0};
+    *ret = GATEWAY_BASE_SCOPE;
+    if (visit->resource == NULL && (visit->name != NULL || !all))
+        return AZ_OK;
+    enum az_status st = visit->resource == NULL ? resources_list(op, &resources) : AZ_OK;
+    if (st != AZ_OK)
+        return st;
+    const json_t *scopes = visit->resource != NULL
+                               ? scope_ask_resource(op->mem, visit->resource, visit->place, all)
+                               : scope_ask_resources(op->mem, resources.item, resources.count, all);
+    *ret = scopes != NULL ? scope_ask_text(op->mem, scopes) : NULL;
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for scopes");
 }
 
 /* Challenge a caller whose token is missing or bad; `st` is the failure so far. The resource is
@@ -85,11 +98,14 @@ turn_away(struct entry *it, enum az_status st, const char *error)
 {
     struct az_fault fault = it->req->op.fault;
     az_fault_clear(&it->req->op.fault);
+    const char *scopes = NULL;
     enum az_status read = take_resource(it);
+    if (read == AZ_OK)
+        read = first_scopes(it, &scopes);
     if (read != AZ_OK)
         return read;
     it->req->op.fault = fault;
-    gateway_challenge(it->req, it->visit, error, first_scope(it->visit));
+    gateway_challenge(it->req, it->visit, error, scopes);
     return st;
 }
 
@@ -99,7 +115,7 @@ refuse_token(struct entry *it, const char *detail)
     return turn_away(it, own_token_refuse(it->req, detail), "invalid_token");
 }
 
-/* Find the token, and the resource with it. A client that shows none gets a challenge without an
+/* Find the token, and the resource with it. A client without a token gets a challenge without an
  * error code (RFC 6750 3.1). */
 static enum az_status
 gateway_find_token(struct entry *it)
@@ -120,7 +136,7 @@ gateway_find_token(struct entry *it)
     visit->token->lookup.join = NULL; /* the token may be read again, the resource is not */
     if (st == AZ_INVALID_TOKEN)
         return turn_away(it, st, "invalid_token");
-    if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED has the one challenge that a client looks for */
+    if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED keeps its own challenge, for which the client looks */
         return st;
     return take_resource(it);
 }
@@ -138,8 +154,9 @@ check_audience(struct entry *it)
                                           : "the token names another resource");
 }
 
-/* Ask evaluation 2. A token to which policy no longer grants anything is treated as expired; any
- * other denial would not be cured by a new token, and a 401 would send the client for one. */
+/* Ask evaluation 2. A token to which policy no longer grants anything is treated as expired. A new
+ * token would not help against any other denial, so that is not a 401, which would make the client
+ * ask for one. */
 static enum az_status
 gateway_judge_token(struct entry *it)
 {

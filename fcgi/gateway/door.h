@@ -1,5 +1,5 @@
-/* The door of the gateway: who may call it (gateway-admin.md 1.2 to 1.4), what policy says to a
- * request, and the answers to those who may not. */
+/* The door of the gateway: the check of a caller's token (gateway-admin.md 1.2 to 1.4), the
+ * question to policy about a request, and the answers to refused callers. */
 #ifndef AZ_GATEWAY_DOOR_H
 #define AZ_GATEWAY_DOOR_H
 
@@ -45,8 +45,8 @@ struct gateway_target gateway_target_of(const struct managed_resource *resource,
                                         const bool *linked);
 
 /*
- * Ask policy about one request of a visitor until a revision decides that may, and note question
- * and answer in the audit row. The caller fills resource, action, arguments, always and
+ * Ask policy about one request, again if the revision that answered may not decide, and note
+ * question and answer in the audit row. The caller fills resource, action, arguments, always and
  * obligations, and mcp_version and mcp_method of the holder; the rest of the holder is set here.
  * AZ_OK with an answer, allow or deny. AZ_POLICY_UNAVAILABLE: there is no valid answer.
  */
@@ -58,10 +58,22 @@ enum az_status gateway_decide_tools(struct request *req, const struct gateway_vi
                                     struct gateway_tools_question *question,
                                     enum gateway_verdict *verdicts);
 
+/* Seconds after which a visitor whose answer is still streamed is looked at again. A token that was
+ * revoked is of no use for longer than that, and each look costs a few trips and two decisions. */
+#define GATEWAY_LOOK_SECONDS 20
+
+/*
+ * Find out if a visitor would be let in now: the token is live, the resource is as it was when the
+ * request came, and policy allows token and request. *ret_why is NULL, or says why not. Nothing of
+ * the request is changed. Another status than AZ_OK: it cannot be found out now.
+ */
+enum az_status gateway_look_again(struct request *req, const struct gateway_visit *visit,
+                                  const struct gateway_question *asked, const char **ret_why);
+
 /*
  * Turn a denial into a failure, and write its audit row, with the outcome `denied`; a summary in
  * req->audit must be there before. If policy says step_up: AZ_INSUFFICIENT_SCOPE, with a challenge
- * that names all scopes of the operation, for a tool with those that the token has
+ * that names all scopes of the operation, for MCP with those that the token has
  * (gateway-admin.md 1.3). Otherwise AZ_FORBIDDEN. The body is req->error_body, which the caller may
  * replace: {error, error_description, request_id} with `scope` or `deny_reasons`.
  */

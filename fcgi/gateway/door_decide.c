@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
 #include "gateway/door_private.h"
 #include "oauth/dpop/dpop.h"
+#include "store/gateway/resources.h"
 #include "token/issue.h"
 #include "token/show.h"
 
@@ -56,7 +58,7 @@ fill_holder(const struct request *req, const struct own_token *token, struct gat
     holder->baseline = token->baseline;
 }
 
-/* A question with the places of its answer. */
+/* A question, and the variables that get its answer. */
 struct one_asked {
     const struct gateway_question *question;
     struct gateway_decision *decision;
@@ -81,7 +83,8 @@ ask_tools(struct op *op, void *arg, struct verdict *ret)
     return gateway_tools_ask(op, asked->question, asked->verdicts, ret);
 }
 
-/* Ask until a revision decides that may, as AuthZEN does, and note the verdict. */
+/* Ask policy, again if the revision that answered may not decide (as AuthZEN does), and note the
+ * verdict. */
 static enum az_status
 ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg)
 {
@@ -114,6 +117,73 @@ gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
     struct tools_asked asked = {question, verdicts};
     fill_holder(req, visit->token, &question->holder);
     return ask_policy(req, visit, ask_tools, &asked);
+}
+
+/* ---- a visitor whose answer is still streamed */
+
+/* Ask evaluation 2 about a token that was read anew. */
+static enum az_status
+judge_again(struct request *req, struct op *op, struct own_token *token, const char **ret_why)
+{
+    struct shown shown;
+    struct introspect_question question = {
+        .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
+        .caller = &token->lookup.row.client,
+        .service = true,
+    };
+    enum az_status st = token_show(op, &token->lookup, &question, &shown);
+    if (st != AZ_OK && st != AZ_FORBIDDEN)
+        return st;
+    if (st == AZ_FORBIDDEN || shown.as != SHOWN_ACTIVE || !token->lookup.row.found)
+        *ret_why = "policy denies the token now";
+    token->scopes = shown.verdict.decision.scopes;
+    token->baseline = shown.baseline;
+    token->issued = shown.issued;
+    return AZ_OK;
+}
+
+/* Ask about the request once more, with what is known of the token now. */
+static enum az_status
+decide_again(struct request *req, struct op *op, struct own_token *token,
+             const struct gateway_question *asked, const char **ret_why)
+{
+    struct gateway_question question = *asked;
+    struct gateway_decision decision = {.allow = false};
+    struct one_asked one = {&question, &decision};
+    struct verdict verdict = {.input = NULL};
+    fill_holder(req, token, &question.holder);
+    enum az_status st = token_ask_acceptable(op, &token->lookup, ask_one, &one, &verdict);
+    if (st == AZ_OK && !decision.allow)
+        *ret_why = "policy denies the request now";
+    return st;
+}
+
+/* The operation is one beside that of the request, so that nothing of the request changes. It
+ * shares its memory: what is forgotten of the resource is still read. */
+enum az_status
+gateway_look_again(struct request *req, const struct gateway_visit *visit,
+                   const struct gateway_question *asked, const char **ret_why)
+{
+    struct op op = op_beside(&req->op, req->op.mem);
+    struct own_token token = {.parts = visit->token->parts};
+    const struct managed_resource *resource = NULL;
+    op.now_ms = clock_realtime_ms();
+    token.lookup = (struct token_lookup){.token = &token.parts, .kind = TOKEN_ACCESS};
+    *ret_why = NULL;
+    enum az_status st = token_find(&op, &token.lookup);
+    if (st == AZ_OK && !token.lookup.row.found)
+        *ret_why = "the token has ended";
+    if (st == AZ_OK && *ret_why == NULL)
+        st = resource_find(&op, visit->resource->name, &resource);
+    if (st == AZ_OK && *ret_why == NULL
+        && (resource == NULL || !resource->enabled
+            || resource->version != visit->resource->version))
+        *ret_why = "the resource was changed, disabled or deleted";
+    if (st == AZ_OK && *ret_why == NULL)
+        st = judge_again(req, &op, &token, ret_why);
+    if (st == AZ_OK && *ret_why == NULL)
+        st = decide_again(req, &op, &token, asked, ret_why);
+    return st;
 }
 
 /* ---- refusals */
@@ -207,24 +277,26 @@ write_denial(struct request *req, enum az_status failure)
 }
 
 /*
- * Return the scopes that a step-up asks for: those of the operation, and for a tool, before them,
- * those that the token has. Clients of MCP ask for what the challenge names and replace their
- * token, so without the latter a call of one tool would take the scopes of another (MCP 2025-11-25,
- * authorization, "Scope Challenge Handling"). offline_access is never in a challenge.
+ * Return the scopes that a step-up asks for: those of the operation, and at the MCP endpoint,
+ * before them, those that the token has. Clients of MCP ask for what the challenge names and
+ * replace their token, so without the latter a call of one tool would take the scopes of another
+ * (MCP 2025-11-25, authorization, "Scope Challenge Handling"). offline_access is never in a
+ * challenge.
  */
 static const char *
 step_up_scopes(struct request *req, const struct gateway_visit *visit,
                const struct gateway_action *action)
 {
-    json_t *wanted = jsonx_own(req->op.mem, json_array()), *scope;
+    struct jsonx_build wanted = {jsonx_own(req->op.mem, json_array()), false};
+    json_t *scope;
     size_t i;
-    if (strcmp(action->kind, "tool") == 0)
+    if (visit->place == GATEWAY_MCP)
         json_array_foreach (visit->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
-                json_array_append(wanted, scope);
-    if (json_array_extend(wanted, action->scopes) != 0)
+                jsonx_append(&wanted, json_incref(scope));
+    if (jsonx_built(&wanted) == NULL || json_array_extend(wanted.value, action->scopes) != 0)
         return NULL;
-    return words_join(req->op.mem, words_array_once(req->op.mem, wanted));
+    return words_join(req->op.mem, words_array_once(req->op.mem, wanted.value));
 }
 
 enum az_status

@@ -4,8 +4,8 @@
 
 #include "gateway/door.h"
 
-/* Fail with AZ_FORBIDDEN and a body that shows why: code, category and message of each reason.
- * Their details are for the operator. */
+/* Fail with AZ_FORBIDDEN and a body that shows the reasons: code, category and message of each
+ * reason. Their details are for the operator. */
 enum az_status gateway_forbid(struct request *req, const json_t *reasons);
 
 /* Set the challenges of a failure: Bearer first, which the SDK of MCP clients reads, then DPoP

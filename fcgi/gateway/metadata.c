@@ -6,11 +6,12 @@
 #include "base/settings/settings.h"
 #include "base/words.h"
 #include "gateway/door.h"
+#include "gateway/scope_ask.h"
 #include "managed/names.h"
 #include "store/gateway/resources.h"
 
-/* Seconds for which a client may keep a document: a resource that is switched off or given another
- * scope should not be looked for in vain for long. */
+/* Seconds for which a client may keep a document: a resource that is disabled, or gets another
+ * scope, should not mislead clients for long. */
 #define MAX_AGE 60
 
 /* Return a document, or NULL: no memory. The lists of scopes and of algorithms are handed over. */
@@ -39,29 +40,16 @@ send_document(struct request *req, json_t *document)
     return st == AZ_OK ? respond_cached(req, MAX_AGE) : st;
 }
 
-/* Return the base scope and the default scopes of the resources that have tools, once each. */
-static json_t *
-scopes_of(TALLOC_CTX *mem, const struct managed_resources *resources)
-{
-    struct jsonx_build scopes = {jsonx_own(mem, json_array()), false};
-    jsonx_append(&scopes, json_string(GATEWAY_BASE_SCOPE));
-    for (size_t i = 0; i < resources->count; i++) {
-        const struct managed_resource *resource = resources->item[i];
-        if (resource->tools > 0 && resource->default_scope != NULL)
-            jsonx_append(&scopes, json_string(resource->default_scope));
-    }
-    json_t *once = jsonx_built(&scopes) != NULL ? words_array_once(mem, scopes.value) : NULL;
-    return json_incref(once);
-}
-
 enum az_status
 metadata_mcp_handle(struct request *req)
 {
     struct managed_resources resources = {.count = 0};
-    enum az_status st =
-        gateway_is_on(req->op.az->cfg) ? resources_list(&req->op, &resources) : AZ_OK;
-    return st == AZ_OK ? send_document(req, build_document(req, "/gateway/mcp", "", "MCP gateway",
-                                                           scopes_of(req->op.mem, &resources)))
+    const struct settings *cfg = req->op.az->cfg;
+    enum az_status st = gateway_is_on(cfg) ? resources_list(&req->op, &resources) : AZ_OK;
+    json_t *scopes = scope_ask_resources(req->op.mem, resources.item, resources.count,
+                                         cfg->gateway_ask_all_scopes);
+    return st == AZ_OK ? send_document(
+               req, build_document(req, "/gateway/mcp", "", "MCP gateway", json_incref(scopes)))
                        : st;
 }
 
@@ -76,10 +64,11 @@ describe_resource(struct request *req, const char *path, bool proxied)
         return st;
     if (resource == NULL || !resource->enabled || (proxied && resource->upstream == MANAGED_MCP))
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "there is no such enabled resource");
-    const char *scope =
-        resource->default_scope != NULL ? resource->default_scope : GATEWAY_BASE_SCOPE;
+    json_t *scopes =
+        scope_ask_resource(req->op.mem, resource, proxied ? GATEWAY_PROXY : GATEWAY_MCP,
+                           req->op.az->cfg->gateway_ask_all_scopes);
     return send_document(req, build_document(req, path, resource->name, resource->display_name,
-                                             json_pack("[s]", scope)));
+                                             json_incref(scopes)));
 }
 
 enum az_status

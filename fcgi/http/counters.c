@@ -24,7 +24,7 @@
 
 struct counter_map {
     struct mapped_head head;
-    _Atomic uint64_t left_out;         /* lines left out in one minute that nobody told yet */
+    _Atomic uint64_t left_out;         /* lines left out in one minute, not reported yet */
     _Atomic uint64_t line[LINE_SLOTS]; /* lines written, by address */
     _Atomic uint64_t metrics[];        /* for metrics_new() */
 };

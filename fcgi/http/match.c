@@ -72,7 +72,7 @@ route_find(TALLOC_CTX *mem, const struct settings *cfg, const char *method, cons
     char *allow = NULL;
     for (const struct route *row = routes; row < routes + routes_count; row++) {
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
-        /* What has a row of its own is not among the rest: GET /gateway/mcp is a wrong method. */
+        /* A path with a row of its own does not match **: GET /gateway/mcp is a wrong method. */
         if ((other != NULL && takes_below(row->path) && !takes_below(other->path))
             || (row->is_on != NULL && cfg != NULL && !row->is_on(cfg))
             || !route_path_matches(mem, row->path, path, found))

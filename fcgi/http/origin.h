@@ -20,7 +20,7 @@ bool origin_is_allowed(const char *issuer, const char *listed, const char *origi
  * a page that reaches this server under a name of its own (DNS rebinding) from using it. */
 enum az_status origin_check(struct request *req);
 
-/* Return the origin that may read the answer: "*", the page's own, or NULL: none. */
+/* Return the origin that may read the answer: "*", the page's own, or NULL if no origin may. */
 const char *origin_that_reads(const struct request *req);
 
 /* Return the headers that a page may send, for the answer to a preflight request that asks for

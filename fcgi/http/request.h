@@ -73,7 +73,7 @@ struct request {
     const struct route *route; /* the row that answers it */
     const char *method;        /* GET, POST, ... */
     const char *path;          /* raw path below the issuer's own path, without query */
-    const char *query;         /* raw query, "" if none */
+    const char *query;         /* raw query, "" if there is none */
     const char *path_value[HTTP_PATH_VALUES_MAX]; /* decoded {name} segments, in order */
     struct http_param param[HTTP_PARAMS_MAX];     /* parameters of the form or query */
     size_t params;                                /* used entries of param */
@@ -89,11 +89,12 @@ struct request {
     const char *client_method;     /* token_endpoint_auth_method by which it authenticated */
     bool assertion_used;           /* the request used up the jti of its client assertion */
     const struct own_token *token; /* set by the credential of our own resource endpoints */
-    const struct dpop *dpop; /* the DPoP proof (oauth/dpop/dpop.h); NULL: none was sent or read */
-    const char *admin_label; /* label of the admin key, set by the admin credential */
-    json_t *error_body;      /* replaces the dialect's body of a failure; owned by op.mem */
-    bool error_is_empty;     /* the answer to a failure has no body */
-    const char *challenge;   /* WWW-Authenticate of a 401, set by the credential */
+    const struct dpop
+        *dpop; /* the DPoP proof (oauth/dpop/dpop.h), or NULL if none was sent or read */
+    const char *admin_label;    /* label of the admin key, set by the admin credential */
+    json_t *error_body;         /* replaces the dialect's body of a failure; owned by op.mem */
+    bool error_is_empty;        /* the answer to a failure has no body */
+    const char *challenge;      /* WWW-Authenticate of a 401, set by the credential */
     const char *dpop_challenge; /* a second WWW-Authenticate beside it, or NULL */
     /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */
     const char *error_redirect;
@@ -101,9 +102,13 @@ struct request {
      * and the user. False: the address does not stand. NULL: no need to ask. */
     bool (*redirect_stands)(struct request *req);
     bool client_remembered; /* the client came from memory, and with it the redirect_uri */
-    /* Nobody vouches for error_redirect: the failure is a page that names its host and links there
-     * (RFC 9700 4.11.2). */
+    /* error_redirect is not trusted: the failure is a page that names its host and links there (RFC
+     * 9700 4.11.2). */
     bool redirect_by_link;
+    /* Page that tells of a failure in place of the redirect to error_redirect, which it offers as a
+     * link; NULL: none. Its values are owned by op.mem. */
+    const char *failure_page;
+    json_t *failure_values;
     bool redirect_judged;    /* redirect_by_link rests on the user's session */
     const char *state;       /* sent back with a failure; NULL: the client sent none */
     const char *repeated;    /* rows that keep faults: the first parameter that was sent twice */

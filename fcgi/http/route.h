@@ -105,7 +105,7 @@ struct route {
     bool rate_limited;           /* counted per client address (specification 8) */
     bool audited;                /* an audit row is written */
     enum route_cors cors;        /* origins of pages that may call it */
-    const void *arg; /* for the handler: its struct admin_resource or reader_file; NULL: none */
+    const void *arg; /* for the handler: its struct admin_resource or reader_file, or NULL */
 
     /* The rest is for the description of the interface (http/api). */
     const char *summary;                /* the row in one sentence, without a full stop */

@@ -14,7 +14,7 @@
 #include "http/mapped.h"
 
 /* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
- * half a megabyte and no more. */
+ * half a megabyte. */
 #define SLOTS 65536u
 /* Slots that are tried for one address. */
 #define PROBES 16u

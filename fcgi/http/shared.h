@@ -26,7 +26,7 @@ bool shared_rate_admit(struct shared *shared, const char *address, int64_t now, 
                        long limit, long *ret_retry_after);
 
 /* Return the number under which the locks of an address stand (http/fetch/fetch_places.c). It is a
- * keyed hash, so nobody can choose an address that shares the number of another. */
+ * keyed hash, so an attacker cannot choose an address that shares the number of another. */
 uint64_t shared_address_number(const struct shared *shared, const char *address);
 
 /* Return a number for a name of at most a few hundred octets, by the key of the file, so that none

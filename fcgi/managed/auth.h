@@ -21,7 +21,8 @@ extern const struct managed_secret_row managed_secret_rows[MANAGED_SECRETS_MAX];
  * resource, not of a caller. */
 bool managed_auth_is_shared(enum managed_auth_type type);
 
-/* True if each person has a credential of his own, by a link (oauth_link, user_secret). */
+/* True if each person has a credential of his own, which a link connects (oauth_link, user_secret).
+ */
 bool managed_auth_is_linked(enum managed_auth_type type);
 
 /* Read the opened secrets: an object of texts by name. AZ_INVALID: it is another value. */

@@ -125,7 +125,7 @@ managed_check_client(struct reader *reader, const struct managed_auth *auth)
         reader_missing(reader, "upstreamAuth.issuer");
     if (linked && strcmp(auth->registration, "static") == 0 && auth->client_id == NULL)
         reader_missing(reader, "upstreamAuth.clientId");
-    /* The subject token is made for it. */
+    /* The subject token names it as its resource. */
     if (auth->type == MANAGED_AUTH_TOKEN_EXCHANGE && auth->issuer == NULL)
         reader_missing(reader, "upstreamAuth.issuer");
     if (strcmp(auth->token_auth_method, "private_key_jwt") == 0) {

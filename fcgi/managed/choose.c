@@ -39,7 +39,7 @@ parts_read(TALLOC_CTX *mem, const char *path, struct parts *ret)
     return AZ_OK;
 }
 
-/* True if a segment of a request is one of a pattern. An encoded slash is no part of either,
+/* True if a segment of a request is one of a pattern. A segment with an encoded slash matches none,
  * because the upstream might take it for two segments, unless the route says that it does not. */
 static bool
 part_matches(const struct managed_part *part, const struct managed_segment *segment,
@@ -66,7 +66,7 @@ route_matches(const struct managed_route *route, const struct parts *parts)
     return true;
 }
 
-/* True if a is the better choice; with equal ones the first stays. */
+/* True if `a` is the better choice; of equal ones the first stays. */
 static bool
 is_closer(const struct managed_pattern *a, const struct managed_pattern *b)
 {
@@ -92,8 +92,9 @@ loose_add(struct parts *loose, char *text, const char *separators)
     }
 }
 
-/* Read the segments as a careless server might: an encoded slash is one (unless the route says that
- * it is none), several slashes are one, one at the end is none, and path parameters are cut off. */
+/* Read the segments as a careless server might: an encoded slash counts as a slash (unless the
+ * route says otherwise), several slashes count as one, a slash at the end is ignored, and path
+ * parameters are cut off. */
 static bool
 parts_loosen(TALLOC_CTX *mem, const struct parts *parts, bool encoded_slash, struct parts *ret)
 {
@@ -130,7 +131,7 @@ pattern_matches_loosely(const struct managed_pattern *pattern, const struct part
 /*
  * Check that an upstream which reads the path in another way does not come to a path with a route
  * of its own. Otherwise "//admin/x", "/admin%2Fx", "/admin;a/x", "/ADMIN/x" or a slash at the end
- * would pass by the scopes of that route as a path of the asterisks, which take everything raw.
+ * would evade the scopes of that route as a path of the asterisks, which match any raw text.
  */
 static enum az_status
 check_reading(TALLOC_CTX *mem, const struct managed_resource *resource, const char *method,
@@ -164,7 +165,7 @@ choice_fill(TALLOC_CTX *mem, const struct managed_pattern *pattern, const struct
             jsonx_set(&values, pattern->segment[i].text, json_string(parts->part[i].text));
     if ((choice->values = jsonx_built(&values)) == NULL)
         return AZ_SERVER_ERROR;
-    /* The raw path ends with its last segment, so the rest is a text of its own. */
+    /* The raw path ends with its last segment, so the rest ends with NUL too. */
     choice->rest =
         pattern->rest && parts->count > pattern->count ? parts->part[pattern->count].raw : NULL;
     return AZ_OK;
@@ -175,7 +176,7 @@ static const char *
 allow_add(TALLOC_CTX *mem, const char *allow, const struct managed_route *route)
 {
     char *list = talloc_strdup(mem, allow != NULL ? allow : "");
-    for (const char **method = route->methods; list != NULL && *method != NULL; method++)
+    for (const char *const *method = route->methods; list != NULL && *method != NULL; method++)
         if (strstr(list, *method) == NULL)
             list = talloc_asprintf_append(list, "%s%s", *list != '\0' ? ", " : "", *method);
     return list;

@@ -34,9 +34,9 @@ enum az_status managed_choose(TALLOC_CTX *mem, const struct managed_resource *re
 
 /*
  * Build the raw path at the upstream, to be added to the path of upstreamUrl: the variables of
- * upstreamPath get their values (texts, encoded here), the asterisks `rest` (as
- * managed_choose() returns it; NULL: none). AZ_INVALID: a value is missing or no safe segment:
- * "", ".", "..", or it has a backslash, a control character, or a slash without encodedSlash.
+ * upstreamPath get their values (texts, encoded here), the asterisks `rest` (as managed_choose()
+ * returns it, or NULL). AZ_INVALID: a value is missing or no safe segment: "", ".", "..", or it has
+ * a backslash, a control character, or a slash without encodedSlash.
  */
 enum az_status managed_upstream_path(TALLOC_CTX *mem, const struct managed_route *route,
                                      const json_t *values, const char *rest, char **ret);

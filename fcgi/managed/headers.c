@@ -41,9 +41,10 @@ static const struct {
     /* of the octets of a body: the caller's, or the upstream's */
     {"Content-Encoding",    HEADER_BY_POLICY | HEADER_IN_REQUEST | HEADER_IN_ANSWER | HEADER_CREDENTIAL},
     {"Content-Type",        HEADER_BY_POLICY | HEADER_CREDENTIAL},
-    /* an answer in a content coding could not be redacted, and could unpack to gigabytes */
+    /* an upstream must not use a content coding: such an answer cannot be redacted, and can unpack
+     * to gigabytes */
     {"Accept-Encoding",     TO_UPSTREAM | HEADER_CREDENTIAL},
-    /* about who asks for what, and where from */
+    /* fields about the request and its origin */
     {"Host",                TO_UPSTREAM | HEADER_CREDENTIAL | HEADER_IN_ANSWER},
     {"Forwarded",           TO_UPSTREAM | HEADER_CREDENTIAL},
     {"X-Forwarded-*",        TO_UPSTREAM | HEADER_CREDENTIAL},
@@ -63,7 +64,7 @@ static const struct {
     {"Mcp-*",                HEADER_BY_POLICY}, /* they repeat the body (gateway-admin.md 1) */
     /* the proxy of a CGI program (CVE-2016-5385) */
     {"Proxy",               TO_UPSTREAM | HEADER_CREDENTIAL},
-    /* of the caller towards us */
+    /* credentials of the caller at this service */
     {"Authorization",       TO_UPSTREAM},
     {"Cookie",              TO_UPSTREAM | HEADER_CREDENTIAL},
     {"Cookie2",             TO_UPSTREAM | HEADER_CREDENTIAL},
@@ -71,12 +72,12 @@ static const struct {
     {"X-Admin-API-Key",     TO_UPSTREAM | HEADER_CREDENTIAL},
     {"X-Bundle-API-Key",    TO_UPSTREAM | HEADER_CREDENTIAL},
     {"X-CSRF-Token",        TO_UPSTREAM},
-    /* of the credential that we show, not of the caller's; a client would show us the nonce, and be
-     * refused each time (RFC 9449 8.2) */
+    /* fields of our credential at the upstream; a client would use the upstream's nonce at this
+     * service, and be refused each time (RFC 9449 8.2) */
     {"WWW-Authenticate",    TO_CALLER},
     {"Authentication-Info", TO_CALLER},
     {"DPoP-Nonce",          TO_CALLER},
-    /* they hold for all of our origin, not for one resource behind it */
+    /* fields that apply to all of our origin, not to one resource behind it */
     {"Set-Cookie",          TO_CALLER | HEADER_BY_POLICY},
     {"Set-Cookie2",         TO_CALLER},
     {"Strict-Transport-Security", TO_CALLER},
@@ -94,7 +95,7 @@ static const struct {
     {"Critical-CH",         TO_CALLER},
     {"Set-Login",           TO_CALLER},
     {"Use-As-Dictionary",   TO_CALLER},
-    /* a browser acts on them whatever the body is: it goes elsewhere, or fetches */
+    /* fields that make a browser navigate or fetch, whatever the body is */
     {"Refresh",             TO_CALLER},
     {"Link",                TO_CALLER},
     /* set by the gateway itself */
@@ -112,7 +113,7 @@ static const struct {
     {"Age",                 TO_CALLER},
     {"Surrogate-Control",   TO_CALLER},
     {"CDN-Cache-Control",   TO_CALLER},
-    /* commands to web servers, which would send a file of ours */
+    /* commands to our web server, such as to send a file of this host */
     {"Secure-Session-*",     TO_CALLER},
     {"X-Accel-*",            TO_CALLER},
     {"X-Sendfile*",         TO_CALLER},

@@ -22,13 +22,13 @@ enum header_use {
     HEADER_FORWARDED = 1 << 3,   /* forwardHeaders, and arguments of tools */
     HEADER_IN_ANSWER = 1 << 4,   /* response.headers of a STATIC resource */
     HEADER_CREDENTIAL = 1 << 5,  /* upstreamAuth.header */
-    HEADER_PASSED_BACK = 1 << 6, /* of an upstream's answer, to the caller */
+    HEADER_PASSED_BACK = 1 << 6, /* from an upstream's answer to the caller */
 };
 
 /*
  * True if a header field may be used so. Names are compared without case, and an underscore is a
- * dash, because an upstream behind CGI does not tell them apart (RFC 3875 4.1.18). The grammar of
- * the name is the caller's affair. A field that may be used by policy or by a document may be sent.
+ * dash, because an upstream behind CGI does not tell them apart (RFC 3875 4.1.18). The caller
+ * checks the grammar of the name. A field that may be used by policy or by a document may be sent.
  */
 bool header_may_be(const char *name, enum header_use use);
 

@@ -56,7 +56,7 @@ enum managed_pinning {
 enum managed_pin {
     MANAGED_PIN_NONE,     /* never synced */
     MANAGED_PIN_APPROVED, /* as approved */
-    MANAGED_PIN_NEW,      /* came after the first sync */
+    MANAGED_PIN_NEW,      /* appeared after the first sync */
     MANAGED_PIN_CHANGED,  /* differs from what was approved */
     MANAGED_PIN_MISSING,  /* the upstream no longer has it */
     MANAGED_PINS
@@ -98,7 +98,7 @@ struct managed_answer {
 
 struct managed_route {
     const char *id;
-    const char **methods;                    /* in upper case, ends with NULL */
+    const char *const *methods;              /* in upper case, ends with NULL */
     const char *path;                        /* pattern as given, for policy and audit rows */
     struct managed_pattern pattern;          /* the same, read */
     struct managed_pattern upstream_pattern; /* of upstreamPath; the same as pattern by default */
@@ -150,7 +150,7 @@ struct managed_tool {
 struct managed_auth {
     enum managed_auth_type type;
     const char *type_name; /* as written: "oauth_link" */
-    const char *header;    /* that carries the credential; NULL with `query` */
+    const char *header;    /* name of the field that carries the credential; NULL with `query` */
     const char *scheme;    /* before the value; may be empty */
     const char *query;     /* parameter that carries the credential in place of a header */
     const char *username;  /* basic */
@@ -212,6 +212,7 @@ struct managed_resource {
     struct managed_auth auth;
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
+    bool live_resources; /* mcpResources is live: its MCP resources are listed and read */
     struct managed_headers request_headers;
     const char *missing; /* first setting or secret that is missing ("upstreamAuth.clientId");
                             NULL: it is complete */

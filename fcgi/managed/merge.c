@@ -104,7 +104,7 @@ static json_t *
 decided_tool(const json_t *stored, const json_t *sent)
 {
     static const char *const decided[] = {"name", "scopes", "annotations", "enabled"};
-    struct jsonx_build tool = {json_copy((json_t *) (uintptr_t) stored), false};
+    struct jsonx_build tool = {jsonx_copy(stored), false};
     for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++) {
         json_t *value = json_object_get(sent, decided[i]);
         if (value == NULL || json_is_null(value))
@@ -124,7 +124,7 @@ decided_tool(const json_t *stored, const json_t *sent)
 static json_t *
 unpinned_tool(json_t *sent)
 {
-    json_t *tool = json_is_object(sent) ? json_copy(sent) : json_incref(sent);
+    json_t *tool = json_is_object(sent) ? jsonx_copy(sent) : json_incref(sent);
     json_object_del(tool, "pin");
     return tool;
 }

@@ -30,8 +30,8 @@ enum az_status managed_secrets_take(TALLOC_CTX *mem, json_t *document, const cha
 /*
  * Return the tools that a save stores, on mem, or NULL if out of memory. Of an MCP resource,
  * `stored` has the tools as its upstream offered them: the operator decides their name, scopes,
- * annotations and whether they are enabled, and nothing else. One that was not sent stays as it is,
- * because without its pin it would be trusted anew at the next sync. `sent` may be NULL.
+ * annotations and whether they are enabled, and nothing else. A tool that was not sent stays as it
+ * is: without its pin the next sync would approve it. `sent` may be NULL.
  */
 json_t *managed_tools_merge(TALLOC_CTX *mem, const json_t *sent, const json_t *stored, bool is_mcp);
 

@@ -41,8 +41,8 @@ managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool)
                            CUT_DIGITS, hex);
 }
 
-/* An asterisk that was passed is tried again with one more character; only the last one has to be,
- * so the time is the product of the two lengths at most. */
+/* After a mismatch the last asterisk takes one more character; earlier ones need not be tried
+ * again, so the time is at most the product of the two lengths. */
 bool
 managed_glob(const char *glob, const char *text)
 {

@@ -11,7 +11,7 @@
 #define DIGITS "0123456789"
 #define UNRESERVED LETTERS DIGITS "-._~"
 
-/* pchar of RFC 3986 3.3, and without what patterns give a meaning. */
+/* pchar of RFC 3986 3.3, with and without the characters that have a meaning in patterns. */
 #define PCHAR UNRESERVED "!$&'()*+,;=:@"
 #define LITERAL UNRESERVED "!$&'()+,;=:@"
 
@@ -121,7 +121,7 @@ managed_pattern_has(const struct managed_pattern *pattern, const char *name)
 
 /* ---- segments of requests */
 
-/* True if a decoded text is safe. One with slashes is as safe as the elements between them. */
+/* True if a decoded text is safe. A text with slashes is safe if the elements between them are. */
 static bool
 text_is_safe(const char *text, size_t length)
 {

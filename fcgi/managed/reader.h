@@ -11,7 +11,7 @@
 #define MANAGED_HEADERS_MAX 32
 #define MANAGED_SCOPES_MAX 32
 #define MANAGED_NAMES_MAX 100  /* of a list of names */
-#define MANAGED_MEMBERS_MAX 32 /* of an object that others read */
+#define MANAGED_MEMBERS_MAX 32 /* of an object with free members */
 #define MANAGED_WORD_MAX 128   /* code points of an id or name */
 #define MANAGED_TEXT_MAX 8192  /* code points of a description: what models read */
 #define MANAGED_HEADER_VALUE_MAX 1024
@@ -20,9 +20,9 @@ struct reader {
     const struct managed_reading *reading;
     TALLOC_CTX *mem;
     struct managed_resource *resource; /* that is being read */
-    const char *at;                    /* where: "routes[2]."; "": the document */
-    bool faulty;                       /* a fault was told */
-    bool lost;                         /* memory ran out */
+    const char *at; /* prefix of the path in faults: "routes[2].", or "" for the document */
+    bool faulty;    /* a fault was told */
+    bool lost;      /* memory ran out */
 };
 
 /* Tell the fault of a member below reader->at; a field_fault_fn. */
@@ -82,7 +82,7 @@ void reader_auth_rules(struct reader *reader, const json_t *object, const json_t
  * the list of the setting. Return its fault; *ret_listed (may be NULL): the host is in the list. */
 const char *reader_address_fault(struct reader *reader, const char *url, bool *ret_listed);
 
-/* Note what is missing; the first one stays. */
+/* Note the name of a missing member; the first one stays. */
 void reader_missing(struct reader *reader, const char *what);
 
 #endif

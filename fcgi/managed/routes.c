@@ -116,7 +116,7 @@ answer_body(struct reader *reader, const struct raw_answer *raw, struct managed_
     return answer->length > ANSWER_MAX ? "has a body of more than 262144 octets" : NULL;
 }
 
-/* A body of JSON says so, unless its header fields say something else. */
+/* A JSON body gets the content type of JSON, unless its header fields have another. */
 static struct managed_headers
 answer_headers(struct reader *reader, const struct raw_answer *raw)
 {
@@ -188,7 +188,7 @@ read_patterns(struct reader *reader, const struct raw_route *raw, struct managed
 static void
 read_methods(struct reader *reader, const json_t *array, struct managed_route *route)
 {
-    static const char *only_get[] = {"GET", NULL};
+    static const char *const only_get[] = {"GET", NULL};
     route->methods = array != NULL ? reader_list(reader, array) : only_get;
 }
 

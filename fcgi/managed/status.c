@@ -14,13 +14,13 @@
  * The next status of an enabled, complete resource by event and status. A failure only counts until
  * there are many of them (the last column); DISABLED is left by a save alone. A probe carries no
  * credential, so after an error it proves only that the resource can be tried again. A caller
- * chooses what it asks for, so a 401 of its call only counts: the calls of others go on, and the
- * next good one makes the resource active again.
+ * chooses the request, so a 401 of a caller's request only counts as a failure: other calls go on,
+ * and the next good one makes the resource active again.
  */
 /* clang-format off */
 static const struct {
     enum managed_status pending, active, degraded, error;
-    bool failure;       /* counts; the row is followed when there are many */
+    bool failure;       /* counts as a failure; the row applies when there are many */
     const char *reason; /* statusReason, or NULL */
 } rows[MANAGED_EVENTS] = {
     /*                        pending   active    degraded  error            */

@@ -14,9 +14,9 @@ enum managed_event {
     MANAGED_PROBE_FAILED, /* it did not */
     MANAGED_CALL_OK,      /* it answered a call */
     MANAGED_CALL_FAILED,  /* it did not, or its answer was a failure */
-    MANAGED_CALL_REFUSED, /* it refused the shared credential of a caller's call with 401 */
-    MANAGED_AUTH_REFUSED, /* it refused that of the first sync with 401, its token endpoint refused
-                             this service, or there is no credential */
+    MANAGED_CALL_REFUSED, /* a caller's request with the shared credential was refused with 401 */
+    MANAGED_AUTH_REFUSED, /* the first sync was refused with 401, the token endpoint refused this
+                             service, or there is no credential */
     MANAGED_SYNC_OK,      /* its tools were read, and none waits for approval */
     MANAGED_SYNC_CHANGED, /* its tools were read, and some wait for approval */
     MANAGED_SYNC_FAILED,  /* its tools could not be read */
@@ -39,7 +39,7 @@ enum managed_status managed_next_status(const struct managed_state *state,
                                         enum managed_event event);
 
 /* True if the event has to be written: it may change the status, or counts as a failure that may.
- * Most calls are no news. */
+ * Most calls change nothing. */
 bool managed_event_is_news(const struct managed_state *state, enum managed_event event);
 
 /* True if the event counts among the MANAGED_FAILURES. */

@@ -77,8 +77,8 @@ schema_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* ---- the members of a tool */
 
-/* Return the fault of a name at an upstream: MCP has letters, digits and _-./, and others that
- * cannot be seen would be shown to people who approve them. */
+/* Return the fault of a name at an upstream: MCP allows letters, digits and _-./, and a name with
+ * invisible characters would mislead the people who approve it. */
 static const char *
 tool_name_rule(TALLOC_CTX *mem, const json_t *value)
 {
@@ -91,7 +91,8 @@ tool_name_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field pin_fields[] = {
-    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "SHA-256 of the tool as the upstream described it last; status says if that was approved"},
+    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "SHA-256 of the tool as the upstream described it last"},
+    {"approved", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, .help = "SHA-256 of the tool as it was approved last; absent: it never was"},
     {"status", FIELD_TEXT, .required = true, .words = pin_words, FIELD_INTO(struct raw_pin, status), .help = "approved, new, changed or missing", .example = "\"approved\""},
     {"seenAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time at which a sync last found it so"},
 };
@@ -244,7 +245,7 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
     tool->served = managed_tool_is_served(reader->resource, tool);
 }
 
-/* Two names that are one to clients: a call could reach the other tool. */
+/* Refuse two names that are equal to clients: a call could reach the wrong tool. */
 static void
 check_names(struct reader *reader, const struct managed_tool *tool, size_t count)
 {

@@ -151,7 +151,7 @@ find_value(const struct metric_label *label, const char *value)
     return i;
 }
 
-/* Return the first word of a series, or NULL if the place is none. */
+/* Return the first word of a series, or NULL if there is no such place. */
 static _Atomic uint64_t *
 find_series(const struct metrics *metrics, enum metric metric, size_t place,
             const char *const *values)

@@ -45,7 +45,7 @@ static const char *const link_types[] = {"oauth_link", "user_secret", "other", N
 static const char *const link_results[] = {"needed", "connected", "declined", "refused", "failed", "refreshed", "refresh_failed", "lost", "disconnected", "other", NULL};
 static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
-/* What OPA says of decisions of the machine (policy/engine/witness.c). */
+/* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */
 static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", NULL};
 

@@ -16,7 +16,7 @@ struct caller {
 
 /*
  * Check the credential as a route_credential: Basic, a form's client_secret or client_assertion, or
- * the form of a Bearer token, which only caller_find() looks up. 401: none or a wrong one, or of a
+ * the form of a Bearer token, which only caller_find() looks up. 401: it is absent, wrong, or of a
  * public client.
  */
 enum az_status caller_authenticate(struct request *req);

@@ -47,8 +47,8 @@ enum az_status grant_read_request(struct request *req, struct issue_question *qu
 enum az_status grant_narrow_scopes(struct request *req, const char *granted,
                                    const char *const *ignored, struct issue_question *question);
 
-/* Set the requested scopes (NULL: none were sent) within the registered ceiling. The registered
- * scopes are the default (policy.md 6.2). */
+/* Set the requested scopes (NULL if the client sent none) within the registered ceiling. The
+ * registered scopes are the default (policy.md 6.2). */
 enum az_status grant_read_scopes(struct request *req, const char *asked,
                                  struct issue_question *question);
 

@@ -4,6 +4,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/query.h"
+#include "base/uri.h"
 #include "base/visible.h"
 #include "http/page/page.h"
 #include "oidc/authorize_link.h"
@@ -28,29 +29,90 @@ asking_name(const struct client *client)
                                                                        : client->client_id;
 }
 
-/* The page has links and no form: the provider may be anywhere, and form-action would block that.
- */
+/* Return the host of the provider's issuer, which people may know better than its name. */
+static const char *
+provider_host(struct request *req, const struct identity_provider *provider)
+{
+    struct uri uri;
+    return provider->issuer != NULL && uri_parse(req->op.mem, provider->issuer, &uri) == AZ_OK
+               ? uri.host
+               : NULL;
+}
+
+static const char *
+provider_name(const struct identity_provider *provider)
+{
+    return provider->name != NULL ? provider->name : provider->idp_id;
+}
+
+/* Add links to `providers` but the one that is left out (or NULL). The page has links and no form:
+ * the provider may be anywhere, and form-action would block that. */
+static enum az_status
+add_choices(struct request *req, const struct authorization *authorization,
+            const struct identity_provider *const *providers, size_t count,
+            const struct identity_provider *without, struct jsonx_build *values)
+{
+    struct jsonx_build list = {json_array(), false};
+    for (size_t i = 0; i < count; i++) {
+        if (providers[i] == without)
+            continue;
+        const char *url = choice_href(req, authorization, providers[i]->idp_id);
+        /* Only a posted form can be so long. */
+        if (url != NULL && !request_target_fits(url)) {
+            json_decref(list.value);
+            return op_fail(
+                &req->op, AZ_INVALID_REQUEST,
+                "The request is too long for the page that offers the identity providers", NULL);
+        }
+        json_t *choice = json_pack("{s:s,s:s*,s:s*}", "name", provider_name(providers[i]), "host",
+                                   provider_host(req, providers[i]), "href", url);
+        list.lost |= url == NULL;
+        jsonx_append(&list, choice);
+    }
+    values->lost |= list.lost;
+    jsonx_set(values, "providers", list.value);
+    return values->lost ? op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory") : AZ_OK;
+}
+
+static struct jsonx_build
+begin_values(struct request *req)
+{
+    struct jsonx_build values = {jsonx_own(req->op.mem, json_object()), false};
+    const char *name = asking_name(req->client);
+    if (name != NULL)
+        jsonx_set(&values, "client_name", json_string(name));
+    return values;
+}
+
 enum az_status
 choose_respond(struct request *req, const struct authorization *authorization,
                const struct identity_provider *const *providers, size_t count)
 {
-    struct jsonx_build list = {json_array(), false};
-    json_t *values =
-        jsonx_own(req->op.mem, json_pack("{s:s*,s:o}", "client_name", asking_name(req->client),
-                                         "providers", list.value));
-    for (size_t i = 0; i < count && values != NULL; i++) {
-        const char *url = choice_href(req, authorization, providers[i]->idp_id);
-        if (url == NULL)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-        /* Only a posted form can be so long. */
-        if (!request_target_fits(url))
-            return op_fail(
-                &req->op, AZ_INVALID_REQUEST,
-                "The request is too long for the page that offers the identity providers", NULL);
-        jsonx_append(
-            &list, json_pack("{s:s,s:s}", "name",
-                             providers[i]->name != NULL ? providers[i]->name : providers[i]->idp_id,
-                             "href", url));
+    struct jsonx_build values = begin_values(req);
+    enum az_status st = add_choices(req, authorization, providers, count, NULL, &values);
+    return st == AZ_OK ? respond_page(req, 200, "choose", jsonx_built(&values), NULL) : st;
+}
+
+void
+choose_another(struct request *req, const struct authorization *authorization,
+               const struct identity_providers *list, const struct identity_provider *away)
+{
+    struct az_fault fault = req->op.fault;
+    struct jsonx_build values = begin_values(req);
+    const struct identity_provider **enabled =
+        talloc_array(req->op.mem, const struct identity_provider *, (unsigned) list->count + 1);
+    size_t count = 0;
+    for (size_t i = 0; enabled != NULL && i < list->count; i++)
+        if (list->provider[i].enabled)
+            enabled[count++] = &list->provider[i];
+    jsonx_set(&values, "provider", json_string(provider_name(away)));
+    const char *again = choice_href(req, authorization, away->idp_id);
+    if (again != NULL && request_target_fits(again))
+        jsonx_set(&values, "again_href", json_string(again));
+    if (enabled != NULL
+        && add_choices(req, authorization, enabled, count, away, &values) == AZ_OK) {
+        req->failure_page = "away";
+        req->failure_values = jsonx_built(&values);
     }
-    return respond_page(req, 200, "choose", list.lost ? NULL : values, NULL);
+    req->op.fault = fault;
 }

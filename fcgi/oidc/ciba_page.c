@@ -112,6 +112,26 @@ time_left(struct request *req, int64_t seconds)
                                 : talloc_asprintf(req->op.mem, "%lld seconds", left);
 }
 
+/* Add the text of the other device, and its words: a line never breaks within one, at its hyphen.
+ */
+static void
+add_binding(struct jsonx_build *values, const char *message)
+{
+    struct jsonx_build words = {json_array(), false};
+    if (message == NULL) {
+        json_decref(words.value);
+        return;
+    }
+    jsonx_set(values, "binding_message", json_string(message));
+    for (const char *word = message + strspn(message, " "); *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        jsonx_append(&words, json_pack("{s:s%}", "word", word, length));
+        word += length + strspn(word + length, " ");
+    }
+    values->lost |= words.lost;
+    jsonx_set(values, "binding_words", words.value);
+}
+
 static enum az_status
 show_one(struct request *req, const struct session *session, const struct ciba_waiting *waiting,
          bool several)
@@ -142,8 +162,7 @@ show_one(struct request *req, const struct session *session, const struct ciba_w
     jsonx_set(&values, "request", json_string(purpose + 5));
     jsonx_set(&values, "token", json_string(token));
     jsonx_set(&values, "time_left", json_string(time_left(req, waiting->seconds)));
-    if (waiting->binding_message != NULL)
-        jsonx_set(&values, "binding_message", json_string(waiting->binding_message));
+    add_binding(&values, waiting->binding_message);
     if (several)
         jsonx_set(&values, "list_href", json_string(page_href(req, "request", NULL)));
     return respond_page(req, 200, "ciba", jsonx_built(&values), NULL);

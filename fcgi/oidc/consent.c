@@ -105,8 +105,8 @@ describe_asked(struct request *req, const struct authorization *authorization,
 }
 
 /* Offer to sign in as another person: the same request with prompt=login and without the hints that
- * lead to the present account. A request that came as a long form does not fit a link; then there
- * is none. */
+ * lead to the present account. A request that came as a long form does not fit into a link and gets
+ * no offer. */
 static enum az_status
 describe_switch(struct request *req, const struct authorization *authorization,
                 struct jsonx_build *values)

@@ -107,7 +107,10 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
         return st;
     sign_in->nonce = upstream.nonce;
     sign_in->state_hash = state_hash;
-    return upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
+    st = upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
+    if (st == AZ_UNAVAILABLE)
+        choose_another(step->req, authorization, step->list, sign_in->provider);
+    return st;
 }
 
 /* Send the browser to the provider: one row and the audit row, in one round trip. */

@@ -26,7 +26,7 @@ client_still_has(struct request *req)
 }
 
 /* Read the session for the trust in error_redirect: the request failed before its session was read.
- * If that fails, nobody vouches for the address. */
+ * If that fails, the address is not trusted. */
 static void
 judge_by_session(struct request *req)
 {

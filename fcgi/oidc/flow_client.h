@@ -41,7 +41,7 @@ enum az_status flow_is_consented(struct op *op, const struct authorization *auth
  * Decide who vouches for the redirect_uri when a failure is reported, once the session is known
  * (decisions.md "Errors at /authorize", RFC 9700 4.11.2): an administrator who registered the
  * client; the user, who is signed in and has allowed the client at this host before; or, under
- * prompt=none, the session, because a page would be shown to nobody. Until this is called, only an
+ * prompt=none, the session, because no person would see a page. Until this is called, only an
  * administrator vouches, and a failure reads the session by itself.
  */
 void flow_judge_redirect(struct request *req, const struct session *session, bool prompt_none);

@@ -66,7 +66,7 @@ granted_scope(struct op *op, const char *asked, const struct decision *decision)
 }
 
 /* Cut the request to what would be granted, so that the consent page shows it and the code carries
- * no more. The types that the registry ties to the resource are found again at /token. */
+ * exactly that. The types that the registry ties to the resource are found again at /token. */
 static enum az_status
 preview_narrow(struct op *op, const struct authorization *asked, const struct decision *decision,
                struct authorization *ret)

@@ -7,19 +7,32 @@
 #include "http/header_value.h"
 #include "http/page/page.h"
 
+/* A link of the page: a path of this service, and if it is served. */
+struct home_link {
+    const char *name, *path;
+    bool served;
+};
+
 enum az_status
 home_handle(struct request *req)
 {
-    const char *issuer = req->op.az->cfg->oidc_issuer;
+    const struct settings *cfg = req->op.az->cfg;
+    const struct home_link links[] = {
+        {"discovery_href",   "/.well-known/openid-configuration", true                },
+        {"health_href",      "/health",                           true                },
+        {"reader_href",      "/swagger-ui/",                      cfg->swagger_enabled},
+        {"connections_href", "/gateway/connect",                  cfg->gateway_enabled},
+    };
     if (!header_prefers_html(request_header(req, "HTTP_ACCEPT")))
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, NULL);
-    const char *discovery =
-        talloc_asprintf(req->op.mem, "%s/.well-known/openid-configuration", issuer);
-    const char *health = talloc_asprintf(req->op.mem, "%s/health", issuer);
-    json_t *values =
-        jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:s}", "issuer", issuer, "discovery_href",
-                                         discovery, "health_href", health));
-    if (values == NULL)
+    struct jsonx_build values = {
+        jsonx_own(req->op.mem, json_pack("{s:s}", "issuer", cfg->oidc_issuer)), false};
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        const char *href = talloc_asprintf(req->op.mem, "%s%s", cfg->oidc_issuer, links[i].path);
+        if (links[i].served)
+            jsonx_set(&values, links[i].name, json_string(href));
+    }
+    if (jsonx_built(&values) == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return respond_page(req, 200, "home", values, NULL);
+    return respond_page(req, 200, "home", values.value, NULL);
 }

@@ -44,7 +44,8 @@ cookie_name(const struct request *req, const char *name)
     return talloc_asprintf(req->op.mem, "%s%s", prefix, name);
 }
 
-/* Read a cookie of the only form that we make; false: none, two, or another form. */
+/* Read the cookie of a session. False: it is absent, sent twice, or not of the form that this
+ * service makes. */
 static bool
 read_cookie(const struct request *req, const char *name, unsigned char ret[COOKIE_OCTETS])
 {

@@ -1,17 +1,17 @@
-/* The functions that plans call besides their own, by their names in Rego. The machine knows this
- * table alone; builtin/ has the functions. */
+/* The functions that plans call besides their own, by their names in Rego. The machine uses this
+ * table only; the functions are in builtin/. */
 #ifndef AZ_REGO_BUILTINS_H
 #define AZ_REGO_BUILTINS_H
 
 #include "rego/machine.h"
 
-/* Arguments of a builtin, and builtins that are named when a plan calls some that are missing. */
+/* Most arguments of a builtin, and most missing builtins of a plan that are named. */
 #define REGO_ARGUMENTS_MAX 6
 #define REGO_LACKING_MAX 64
 
 /*
- * A builtin returns NULL for undefined, which is also what its errors are; or after rego_stop(),
- * when it cannot answer exactly as OPA would; or with a full arena. Arguments are never NULL.
+ * A builtin returns NULL for undefined, which is also the result of an error; after rego_stop(), if
+ * it cannot answer exactly as OPA would; or if the arena is full. Arguments are never NULL.
  */
 struct rego_builtin {
     const char *name;

@@ -10,7 +10,7 @@
 #include "rego/builtins.h"
 #include "rego/machine_private.h"
 
-/* Statements between two looks at the clock. */
+/* Statements between two readings of the clock. */
 #define CLOCK_STATEMENTS 1024
 
 static int run_block(struct rego_machine *machine, const struct rego_value **local,
@@ -63,8 +63,12 @@ call_function(struct rego_machine *machine, const struct rego_function *function
                          REGO_LOCALS_MAX, function->name);
     const struct rego_value **frame = machine->local + machine->locals;
     memset(frame, 0, function->locals * sizeof(frame[0]));
-    for (uint32_t i = 0; i < function->params; i++)
+    for (uint32_t i = 0; i < function->params; i++) {
         frame[i] = machine_place(local, &operand[i]);
+        /* OPA keeps what a function gave for arguments, and gives it again for equal ones. */
+        if (i >= 2 && frame[i] != NULL && frame[i]->odd)
+            return rego_stop(machine, REGO_GIVE_UP, "a function of a number in an odd spelling");
+    }
     machine->locals += function->locals;
     int end = BLOCK_END;
     for (uint32_t i = 0; i < function->blocks && end > BLOCK_RETURN; i++)
@@ -103,8 +107,8 @@ run_call(struct rego_machine *machine, const struct rego_value **local,
     return value != NULL ? BLOCK_END : 0;
 }
 
-/* Call the function that stands at a path. A path without one breaks out of the block; a function
- * that is undefined out of three more, past the look at the base documents. */
+/* Call the function that stands at a path. If there is no function, the block is left; if the
+ * function is undefined, three more blocks are left, with the look-up in the base documents. */
 static int
 run_call_dynamic(struct rego_machine *machine, const struct rego_value **local,
                  const struct rego_statement *statement)
@@ -143,7 +147,8 @@ run_blocks(struct rego_machine *machine, const struct rego_value **local,
 }
 
 /* Run a block for each item. A break with index 0 goes on to the next one; with 1 it ends the
- * scan. */
+ * scan. OPA iterates a set or object that is written with variables before they have values: in
+ * another order, and equal items twice, which shows in an array. */
 static int
 run_scan(struct rego_machine *machine, const struct rego_value **local,
          const struct rego_statement *statement)
@@ -151,6 +156,10 @@ run_scan(struct rego_machine *machine, const struct rego_value **local,
     const struct rego_value *source = local[statement->a.local];
     if (source == NULL || source->type < REGO_ARRAY)
         return BLOCK_END;
+    if (source->literal && statement->ordered) {
+        rego_stop(machine, REGO_GIVE_UP, "a set or object of variables is iterated");
+        return BLOCK_STOP;
+    }
     for (uint32_t i = 0; i < source->count; i++) {
         const struct rego_value *key, *value;
         if (source->type == REGO_OBJECT) {
@@ -186,7 +195,8 @@ run_not(struct rego_machine *machine, const struct rego_value **local,
     return end > 0 ? end - 1 : end;
 }
 
-/* Return the value with another put in at a path; parts that are no objects make room. */
+/* Return the value with another one inserted at a path; values on the path that are not objects are
+ * replaced. */
 static const struct rego_value *
 put_at_path(struct rego_machine *machine, const struct rego_value *value,
             const struct rego_value *const *path, const struct rego_value *other)
@@ -201,7 +211,7 @@ put_at_path(struct rego_machine *machine, const struct rego_value *value,
     return copy != NULL && rego_insert(machine->arena, copy, *path, inner) ? copy : NULL;
 }
 
-/* Run a block with another value of a local. What functions returned before does not hold in it. */
+/* Run a block with another value of a local. Remembered results of functions are not used in it. */
 static int
 run_with(struct rego_machine *machine, const struct rego_value **local,
          const struct rego_statement *statement)
@@ -221,33 +231,12 @@ run_with(struct rego_machine *machine, const struct rego_value **local,
     return end > 0 ? end - 1 : end;
 }
 
-/* True if two equal values have a number that is written in two ways: OPA does not find all of them
- * equal everywhere, and gives the one or the other. */
-static bool
-is_other_spelling(const struct rego_value *a, const struct rego_value *b)
-{
-    if (a == b)
-        return false;
-    if (a->type == REGO_NUMBER)
-        return (a->decimal || b->decimal)
-               && (a->decimal != b->decimal || strcmp(a->text, b->text) != 0);
-    bool other = false;
-    if (a->type == REGO_OBJECT)
-        for (uint32_t i = 0; i < a->count && !other; i++)
-            other = is_other_spelling(a->member[i].key, b->member[i].key)
-                    || is_other_spelling(a->member[i].value, b->member[i].value);
-    else if (a->type >= REGO_ARRAY)
-        for (uint32_t i = 0; i < a->count && !other; i++)
-            other = is_other_spelling(a->item[i], b->item[i]);
-    return other;
-}
-
 /* True if an item is looked up in a set that has it with a number in another spelling. */
 static bool
 is_found_otherwise(const struct rego_value *set, const struct rego_value *item)
 {
     const struct rego_value *found = set->type == REGO_SET ? rego_get(set, item) : NULL;
-    return found != NULL && is_other_spelling(found, item);
+    return found != NULL && rego_is_spelled_otherwise(found, item);
 }
 
 /* True if a number is compared with itself in another spelling. */
@@ -255,11 +244,11 @@ static bool
 is_twin(const struct rego_value *a, const struct rego_value *b)
 {
     return a->type == REGO_NUMBER && b->type == REGO_NUMBER && rego_compare(a, b) == 0
-           && is_other_spelling(a, b);
+           && rego_is_spelled_otherwise(a, b);
 }
 
-/* Look a key up. OPA reads data[2] of a base document as data["2"], but the same of a variable as
- * it stands; the plan does not tell the two apart. */
+/* Look a key up. OPA reads data[2] of a base document as data["2"], but data[x] with the value of
+ * x; the plan does not distinguish the two. */
 static int
 run_dot(struct rego_machine *machine, const struct rego_value **local,
         const struct rego_statement *statement)
@@ -428,6 +417,7 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
     machine.memo = rego_take(arena, question->plan->functions * sizeof(machine.memo[0]) + 1);
     machine.local = talloc_array(arena->mem, const struct rego_value *, REGO_LOCALS_MAX);
     *ret_value = NULL;
+    arena->twins = false;
     if (machine.memo == NULL || machine.local == NULL) {
         machine_stop_for_memory(&machine);
     } else if (entrypoint->locals > REGO_LOCALS_MAX) {
@@ -443,6 +433,10 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
             end = run_block(&machine, machine.local, &entrypoint->block[i]);
     }
     talloc_free(machine.local);
+    if (arena->twins && machine.outcome == REGO_CONFLICT)
+        machine.outcome = REGO_DONE;
+    if (arena->twins)
+        rego_stop(&machine, REGO_GIVE_UP, "equal numbers in two spellings");
     if (machine.outcome == REGO_DONE)
         *ret_value = machine.result;
     memcpy(why, machine.why, REGO_WHY_SIZE);

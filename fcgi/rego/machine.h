@@ -6,10 +6,11 @@
 
 #include "rego/plan.h"
 
-/* Locals of all calls that have begun: ten times what any policy that was seen needs. */
+/* Most locals of all calls that have begun: ten times what known policies need. */
 #define REGO_LOCALS_MAX 65536
-/* Blocks that run within one another, those of calls too. A level takes at most 600 octets of the C
- * stack (measured: 550 with AddressSanitizer), so that all take 2.4 MB of the usual 8. */
+/* Most blocks that run within one another, those of calls included. A level takes at most 600
+ * octets of the C stack (measured: 550 with AddressSanitizer), so that all take 2.4 MB of the usual
+ * 8. */
 #define REGO_NESTING_MAX 4000
 /* Octets of the reason why an evaluation ended. */
 #define REGO_WHY_SIZE 256
@@ -26,7 +27,7 @@ enum rego_outcome {
 struct rego_bounds {
     uint64_t statements;
     size_t octets;       /* of the arena */
-    int64_t deadline_us; /* by clock_monotonic_us(); 0: none */
+    int64_t deadline_us; /* by clock_monotonic_us(), or 0 if there is none */
 };
 
 /* A question, with all that its answer depends on. */
@@ -44,7 +45,7 @@ struct rego_machine {
     const struct rego_question *question;
     struct rego_bounds bounds;
     uint64_t statements;             /* run so far */
-    uint64_t steps;                  /* of builtins since the last look at the clock */
+    uint64_t steps;                  /* of builtins since the clock was last read */
     const struct rego_value **local; /* of all calls */
     size_t locals;                   /* used */
     unsigned depth;                  /* of blocks */
@@ -66,13 +67,13 @@ enum rego_outcome rego_evaluate(struct rego_arena *arena, const struct rego_ques
 const struct rego_value *rego_stop(struct rego_machine *machine, enum rego_outcome outcome,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Steps of builtins between two looks at the clock: some milliseconds. */
+/* Steps of builtins between two readings of the clock: some milliseconds. */
 #define REGO_CLOCK_STEPS (1 << 20)
 
 /*
  * Count steps of a builtin, each of some nanoseconds at most. False: the evaluation has ended,
- * since it takes too long. A builtin whose steps are more than its arguments have octets and values
- * calls it within its loops, with what each turn costs.
+ * since it takes too long. A builtin that takes more steps than its arguments have octets and
+ * values calls this within its loops.
  */
 bool rego_spend(struct rego_machine *machine, uint64_t steps);
 

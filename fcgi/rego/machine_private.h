@@ -4,7 +4,7 @@
 
 #include "rego/machine.h"
 
-/* How a block or statement ended, if not by a break, whose index is 0 or more. */
+/* The end of a block or statement, unless it is a break, whose index is 0 or more. */
 enum { BLOCK_END = -1, BLOCK_RETURN = -2, BLOCK_STOP = -3 };
 
 /* End the evaluation for want of memory. Returns BLOCK_STOP. */
@@ -36,7 +36,7 @@ int machine_add(struct rego_machine *machine, const struct rego_value *const *lo
 int machine_make(struct rego_machine *machine, const struct rego_value **local,
                  const struct rego_statement *statement, enum rego_type type);
 
-/* Lay base documents over what rules give. */
+/* Merge base documents into the values of rules; base documents take precedence. */
 int machine_merge(struct rego_machine *machine, const struct rego_value **local,
                   const struct rego_statement *statement);
 

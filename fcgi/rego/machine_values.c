@@ -12,16 +12,17 @@ machine_stop_for_memory(struct rego_machine *machine)
 }
 
 static int
-stop_at(struct rego_machine *machine, const struct rego_statement *statement, const char *what)
+stop_at(struct rego_machine *machine, enum rego_outcome outcome,
+        const struct rego_statement *statement, const char *what)
 {
     const struct rego_plan *plan = machine->question->plan;
-    rego_stop(machine, REGO_CONFLICT, "%.100s:%u: %s",
+    rego_stop(machine, outcome, "%.100s:%u: %s",
               statement->file < plan->files ? plan->file[statement->file] : "", statement->row,
               what);
     return BLOCK_STOP;
 }
 
-/* Return a composite that a statement adds to: only what this evaluation made is one. */
+/* Return a composite that a statement may add to, which is one that this evaluation made. */
 static struct rego_value *
 writable(const struct rego_value *value, enum rego_type type)
 {
@@ -38,10 +39,14 @@ machine_insert(struct rego_machine *machine, const struct rego_value *const *loc
     const struct rego_value *key = machine_place(local, &statement->a);
     const struct rego_value *value = machine_place(local, &statement->b);
     if (object == NULL || key == NULL || value == NULL)
-        return stop_at(machine, statement, "the plan inserts into a value that it did not make");
+        return stop_at(machine, REGO_CONFLICT, statement,
+                       "the plan inserts into a value that it did not make");
     const struct rego_value *before = once ? rego_get(object, key) : NULL;
+    /* OPA may find before it makes a comprehension that its value does not matter. */
     if (before != NULL && !machine_equal(before, value))
-        return stop_at(machine, statement, "object keys must be unique");
+        return stop_at(machine, REGO_GIVE_UP, statement, "object keys are not unique");
+    if (before != NULL && rego_is_spelled_otherwise(before, value))
+        machine->arena->twins = true;
     return rego_insert(machine->arena, object, key, value) ? BLOCK_END
                                                            : machine_stop_for_memory(machine);
 }
@@ -53,7 +58,8 @@ machine_add(struct rego_machine *machine, const struct rego_value *const *local,
     struct rego_value *composite = writable(local[statement->target], type);
     const struct rego_value *item = machine_place(local, &statement->a);
     if (composite == NULL || item == NULL)
-        return stop_at(machine, statement, "the plan adds to a value that it did not make");
+        return stop_at(machine, REGO_CONFLICT, statement,
+                       "the plan adds to a value that it did not make");
     bool added = type == REGO_SET ? rego_add(machine->arena, composite, item)
                                   : rego_append(machine->arena, composite, item);
     return added ? BLOCK_END : machine_stop_for_memory(machine);
@@ -69,6 +75,7 @@ machine_make(struct rego_machine *machine, const struct rego_value **local,
     if (value == NULL)
         return machine_stop_for_memory(machine);
     value->open = true;
+    value->literal = statement->literal;
     local[statement->target] = value;
     return BLOCK_END;
 }
@@ -77,7 +84,7 @@ int
 machine_merge(struct rego_machine *machine, const struct rego_value **local,
               const struct rego_statement *statement)
 {
-    /* Base documents lie over what rules give. */
+    /* Base documents take precedence over the values of rules. */
     const struct rego_value *over = local[statement->a.local], *base = local[statement->b.local];
     const struct rego_value *merged = base == NULL ? over : base;
     if (base != NULL && over != NULL && (merged = rego_merge(machine->arena, base, over)) == NULL)
@@ -93,8 +100,10 @@ machine_assign_once(struct rego_machine *machine, const struct rego_value **loca
     const struct rego_value *value = machine_place(local, &statement->a);
     const struct rego_value *before = local[statement->target];
     if (before != NULL && !machine_equal(before, value))
-        return stop_at(machine, statement,
+        return stop_at(machine, REGO_CONFLICT, statement,
                        "complete rules and functions must not give several values");
+    if (before != NULL && rego_is_spelled_otherwise(before, value))
+        machine->arena->twins = true;
     local[statement->target] = value;
     return BLOCK_END;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Octets of an integer, without its sign, that OPA reads as one of 64 bits. */
+/* Most digits of an integer that OPA reads as one of 64 bits. */
 #define INTEGER_OCTETS_MAX 19
 
 /* A number as digits: 0.DIGITS times 10 to the power of `point`, without zeros at either end. */
@@ -161,4 +161,12 @@ number_is_integer(const struct rego_value *value, int64_t *ret)
     errno = 0;
     *ret = strtoll(value->text, NULL, 10);
     return errno == 0;
+}
+
+bool
+number_is_odd(const struct rego_value *value)
+{
+    const char *point = strchr(value->text, '.');
+    return strpbrk(value->text, "eE") != NULL || strcmp(value->text, "-0") == 0
+           || (point != NULL && value->text[value->count - 1] == '0');
 }

@@ -4,7 +4,7 @@
 
 #include "rego/value.h"
 
-/* Digits of an exponent that are read. OPA reads more, but then a comparison takes it long. */
+/* Most digits of an exponent. OPA reads more, but then a comparison takes long. */
 #define NUMBER_EXPONENT_DIGITS_MAX 4
 
 /* True if the text is a 64-bit integer in its only spelling: no leading zero, no fraction, no
@@ -14,6 +14,9 @@ bool number_read_integer(const char *text, size_t length, int64_t *ret);
 /* True if the text is a number of JSON (RFC 8259 6) whose exponent has at most
  * NUMBER_EXPONENT_DIGITS_MAX digits. */
 bool number_is_json(const char *text, size_t length);
+
+/* True if a decimal has a shorter spelling: it has an exponent, zeros at its end, or is -0. */
+bool number_is_odd(const struct rego_value *value);
 
 /* Compare two numbers exactly. */
 int number_compare(const struct rego_value *a, const struct rego_value *b);

@@ -8,7 +8,7 @@
 
 #include "rego/pattern_private.h"
 
-/* Groups within groups. */
+/* Most groups within one another. */
 #define NESTING_MAX 64
 
 /* The largest count of a repetition; Go refuses more than 1,000. */
@@ -65,7 +65,7 @@ node_of_place(struct pattern_reader *reader, enum pattern_place place)
     return node;
 }
 
-/* Read what stands behind a backslash outside of brackets. */
+/* Read an escape outside of brackets, behind its backslash. */
 static struct node *
 read_backslash(struct pattern_reader *reader)
 {
@@ -94,7 +94,7 @@ read_backslash(struct pattern_reader *reader)
     }
 }
 
-/* Read the name of a group up to '>'. False: it is none, too long, or there twice. */
+/* Read the name of a group up to '>'. False: it is not a name, is too long, or is used twice. */
 static bool
 read_name(struct pattern_reader *reader, unsigned group)
 {
@@ -166,7 +166,7 @@ read_group(struct pattern_reader *reader)
             return NULL;
         group->type = NODE_SEQUENCE;
         if (end == ')') {
-            /* The flags hold to the end of the group around. */
+            /* The flags apply until the end of the surrounding group. */
             reader->depth--;
             return node_new(reader, NODE_EMPTY);
         }
@@ -253,7 +253,8 @@ is_repetition(const struct pattern_reader *reader)
     return reader->at < reader->end && *reader->at != '\0' && strchr("*+?{", *reader->at) != NULL;
 }
 
-/* True if counted repetitions within each other come to no more than so many, as Go demands. */
+/* True if the product of counted repetitions within each other is at most so many, as Go demands.
+ */
 static bool
 repeats_fit(const struct node *node, int most)
 {

@@ -11,10 +11,10 @@
 /* Instructions of a pattern: a search costs that many steps for each character. */
 #define PATTERN_INSTRUCTIONS_MAX 2000
 
-/* Octets of a pattern that is read; its reader calls itself for each. */
+/* Longest pattern, in octets; its reader may recurse once for each. */
 #define PATTERN_LENGTH_MAX 2000
 
-/* Groups of a pattern, with the whole match. */
+/* Most groups of a pattern, with the whole match. */
 #define PATTERN_GROUPS_MAX 32
 
 /* Steps of all searches of one call: some 0.1 s. */
@@ -23,7 +23,7 @@
 struct pattern;
 struct pattern_search;
 
-/* The places of a match: [2n, 2n+1) are the octets of group n; -1: it took no part. */
+/* The places of a match: [2n, 2n+1) are the octets of group n; -1: it did not match. */
 struct pattern_match {
     int64_t at[2 * PATTERN_GROUPS_MAX];
 };
@@ -34,7 +34,7 @@ enum pattern_outcome {
     PATTERN_DOUBTFUL, /* a limit was met, or letters beyond ASCII meet a case that is ignored */
 };
 
-/* Read a pattern. NULL: it is none, it is beyond the part above, or the arena is full. */
+/* Read a pattern. NULL: it is malformed, it is beyond the part above, or the arena is full. */
 const struct pattern *pattern_read(struct rego_arena *arena, const char *text, size_t length);
 
 /* Return the number of groups, with the whole match. */

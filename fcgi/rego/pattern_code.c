@@ -15,7 +15,7 @@ code_add(struct pattern *pattern, enum pattern_op op, unsigned argument, uint32_
     return pattern->count++;
 }
 
-/* Add a choice between a piece and what comes behind it. */
+/* Add a choice between a piece and the instructions after it. */
 static uint32_t
 code_choose(struct pattern *pattern, uint32_t piece, uint32_t behind, bool lazy)
 {

@@ -8,15 +8,15 @@
 /* States that wait for one character, in order of preference. */
 struct state_list {
     uint32_t count;
-    uint32_t *code;  /* instructions, each once */
-    uint32_t *place; /* where an instruction stands in `code`, if it does */
-    int64_t *saved;  /* the places of the groups of each, by its place in `code` */
+    uint32_t *code;  /* instruction of each state, each instruction once */
+    uint32_t *place; /* index in `code` of each instruction that is there */
+    int64_t *saved;  /* offsets of the groups of each state, by its index in `code` */
 };
 
 struct pattern_search {
     const struct pattern *pattern;
     const struct rego_value *text;
-    unsigned slots; /* places of groups of a state */
+    unsigned slots; /* number of offsets of a state */
     int64_t steps;  /* that are left */
     int64_t *saved; /* of the state that is being added */
     struct state_list now, then;
@@ -91,7 +91,8 @@ add_state(struct pattern_search *search, struct state_list *list, uint32_t code,
     }
 }
 
-/* Move each state over a character. True if one of them has matched; those behind it are cut. */
+/* Move each state over a character. True if one of them has matched; states of lower preference are
+ * dropped. */
 static bool
 step_states(struct pattern_search *search, uint32_t point, int64_t at, int64_t next,
             struct pattern_match *match)

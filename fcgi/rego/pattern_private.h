@@ -1,4 +1,4 @@
-/* What the reader of patterns and the search share. */
+/* Types that the reader of patterns and the search share. */
 #ifndef AZ_REGO_PATTERN_PRIVATE_H
 #define AZ_REGO_PATTERN_PRIVATE_H
 
@@ -24,7 +24,7 @@ enum pattern_op {
     OP_MATCH,
 };
 
-/* ASCII characters, and all others or none of them. */
+/* A set of ASCII characters, with or without all other characters. */
 struct character_set {
     uint64_t bits[2];
     bool beyond;
@@ -37,7 +37,7 @@ struct instruction {
     struct character_set set;
 };
 
-/* What the reader makes. */
+/* Kinds of nodes in the tree that the reader makes. */
 enum node_type {
     NODE_EMPTY,
     NODE_SET,
@@ -51,7 +51,7 @@ enum node_type {
 struct node {
     enum node_type type;
     struct node *inner, *last; /* the first and the last of those below */
-    struct node *next;         /* beside this one */
+    struct node *next;         /* next sibling */
     struct character_set set;
     unsigned argument; /* the number of a group; a place */
     int least, most;   /* of a repetition; most -1: any number */
@@ -76,7 +76,7 @@ struct pattern_reader {
     struct pattern *pattern;
     const char *at, *end; /* what is still to be read */
     struct pattern_flags flags;
-    unsigned depth; /* groups around */
+    unsigned depth; /* open groups */
 };
 
 /* Write the instructions of a tree, which end in `next`. Returns the first of them; 0: too many. */
@@ -88,7 +88,7 @@ void pattern_set_add(struct character_set *set, unsigned first, unsigned last);
 /* Add the other case of each letter. */
 void pattern_set_fold(struct character_set *set);
 
-/* Add the class of \d, \s or \w, or its complement. False: it is none of them. */
+/* Add the class of \d, \s or \w, or its complement. False: it is another letter. */
 bool pattern_set_add_class(struct character_set *set, char letter);
 
 /* Read a set behind its opening bracket. False: it has another form. */

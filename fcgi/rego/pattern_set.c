@@ -71,7 +71,7 @@ static const struct {
     {"[:xdigit:]", "09AFaf"  },
 };
 
-/* Add a class of POSIX. False: it is none that is known. */
+/* Add a POSIX class. False: its name is unknown. */
 static bool
 set_add_posix(struct pattern_reader *reader, struct character_set *set)
 {

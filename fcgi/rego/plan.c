@@ -7,7 +7,7 @@
 #include "rego/builtins.h"
 #include "rego/plan_private.h"
 
-/* Functions of a plan; the shipped policy has 130. */
+/* Most functions of a plan; the shipped policy has 130. */
 #define PLAN_FUNCTIONS_MAX 65536
 
 /* Octets of the document while it is read: some five times those of its text. */
@@ -38,7 +38,7 @@ read_function(struct plan_reader *reader, const struct rego_value *json,
                                &function->blocks);
 }
 
-/* True if the value of a member is a place in a file, and no local. */
+/* True if the value of a member is a position in a file and not a local. */
 static bool
 is_place(const char *name)
 {

@@ -55,8 +55,10 @@ struct rego_operand {
 
 struct rego_statement {
     uint8_t kind;
-    uint32_t target;                      /* local that is written; index of a break */
-    uint32_t file, row;                   /* place in the policy, for messages */
+    bool literal;       /* of a set or object: it is written with variables */
+    bool ordered;       /* of a scan: its order shows, because its block appends to an array */
+    uint32_t target;    /* local that is written; index of a break */
+    uint32_t file, row; /* place in the policy, for messages */
     struct rego_operand a, b;             /* operands; of a scan, b is the local of the key */
     const struct rego_function *function; /* of a call; NULL: a builtin */
     const struct rego_builtin *builtin;   /* of a call; NULL: the machine lacks it */
@@ -83,7 +85,7 @@ struct rego_function {
     uint32_t locals;  /* number */
     const struct rego_block *block;
     uint32_t blocks;
-    bool lacks; /* it may call a builtin that the machine lacks; a plan says so for all it calls */
+    bool lacks; /* the function, or one that it calls, calls a builtin that the machine lacks */
 };
 
 struct rego_plan {
@@ -100,8 +102,8 @@ struct rego_plan {
 
 /*
  * Read a plan, which is JSON text. Everything is in the arena, and nothing of the text is kept.
- * NULL, with the reason in *ret_why (in the arena or constant): it is no plan that this machine
- * understands, or the arena is full. A call of a builtin that is missing is no fault here; see
+ * NULL, with the reason in *ret_why (in the arena or constant): this machine does not understand
+ * the plan, or the arena is full. A call of a builtin that is missing is no fault here; see
  * rego_plan_lacks().
  */
 const struct rego_plan *rego_plan_read(struct rego_arena *arena, const char *text, size_t length,

@@ -9,12 +9,12 @@
 /* Numbers of locals in a plan. */
 #define PLAN_LOCAL_MAX 1048576
 /* Bounds of what stands in a function; the shipped policy has at most 300 locals, nested 12 deep.
- * They keep a plan that is not OPA's from taking memory or stack. */
+ * They limit the memory and the stack that a plan from elsewhere than OPA can take. */
 #define PLAN_NESTING_MAX 200
 /* Octets of the reason why a plan is refused. */
 #define PLAN_WHY_SIZE 256
 
-/* A reading. */
+/* The state of reading one plan. */
 struct plan_reader {
     struct rego_arena *arena;
     char *why;                        /* PLAN_WHY_SIZE octets */
@@ -25,7 +25,8 @@ struct plan_reader {
     struct rego_plan *plan;
     const char **lacking;
     unsigned depth;
-    /* Of the function that is being read: the new number of each local plus one; 0: not seen. */
+    unsigned appends; /* statements so far that append to an array made outside of their block */
+    /* New number plus one of each local of the function that is being read; 0: not seen yet. */
     uint32_t *renumbered;
     uint32_t highest; /* entries of `renumbered` */
     struct rego_function *now;
@@ -61,7 +62,7 @@ bool plan_read_local(struct plan_reader *reader, const struct rego_value *json, 
 /* Give a local variable its number. */
 bool plan_number(struct plan_reader *reader, uint32_t local, uint32_t *ret);
 
-/* Read blocks, with all that stands in them. */
+/* Read blocks with their statements. */
 bool plan_read_blocks(struct plan_reader *reader, const struct rego_value *list,
                       const struct rego_block **ret, uint32_t *ret_count);
 

@@ -324,8 +324,11 @@ plan_statement_read_row(struct plan_reader *reader, const struct plan_row *row,
         return true;
     const struct rego_value *block = plan_member(json, "block");
     const struct rego_value list = {.type = REGO_ARRAY, .count = 1, .item = &block};
-    return (block != NULL && plan_read_blocks(reader, &list, &ret->block, &ret->count))
-           || plan_refuse(reader, "a %s has no block", row->name);
+    unsigned appends = reader->appends;
+    if (block == NULL || !plan_read_blocks(reader, &list, &ret->block, &ret->count))
+        return plan_refuse(reader, "a %s has no block", row->name);
+    ret->ordered = reader->appends != appends;
+    return true;
 }
 
 static bool
@@ -360,6 +363,35 @@ read_plan_statement(struct plan_reader *reader, const struct rego_value *json,
     return plan_refuse(reader, "the statement %.60s is unknown", type);
 }
 
+/* Mark a set or object that is written with several items, of which some are not constant: they are
+ * added in the block in which it is made. A comprehension adds its items in blocks of its own. */
+static void
+mark_literal(struct rego_statement *made, const struct rego_statement *next,
+             const struct rego_statement *end)
+{
+    bool constant = true;
+    unsigned items = 0;
+    for (; next < end && (next->kind != made->kind || next->target != made->target); next++)
+        if ((next->kind == REGO_SET_ADD || next->kind == REGO_OBJECT_INSERT)
+            && next->target == made->target) {
+            items++;
+            constant = constant && next->a.constant != NULL;
+        }
+    made->literal = items > 1 && !constant;
+}
+
+/* True if a statement appends to an array that no statement before it in its block makes. */
+static bool
+appends_outside(const struct rego_statement *first, const struct rego_statement *append)
+{
+    if (append->kind != REGO_ARRAY_APPEND)
+        return false;
+    for (const struct rego_statement *at = first; at < append; at++)
+        if (at->kind == REGO_MAKE_ARRAY && at->target == append->target)
+            return false;
+    return true;
+}
+
 static bool
 read_block(struct plan_reader *reader, const struct rego_value *json, struct rego_block *ret)
 {
@@ -369,6 +401,11 @@ read_block(struct plan_reader *reader, const struct rego_value *json, struct reg
     for (size_t i = 0; statement != NULL && i < count; i++)
         if (!read_plan_statement(reader, plan_item(list, i), &statement[i]))
             return false;
+    for (size_t i = 0; statement != NULL && i < count; i++) {
+        if (statement[i].kind == REGO_MAKE_SET || statement[i].kind == REGO_MAKE_OBJECT)
+            mark_literal(&statement[i], &statement[i + 1], &statement[count]);
+        reader->appends += appends_outside(statement, &statement[i]);
+    }
     ret->statement = statement;
     ret->count = (uint32_t) count;
     return statement != NULL;

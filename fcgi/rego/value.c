@@ -12,7 +12,7 @@
 #define ARENA_BLOCK 65536
 /* Alignment of values. */
 #define ARENA_ALIGN 8
-/* Items for which a composite that grows first has room. */
+/* First capacity of a composite that grows, in items. */
 #define FIRST_ROOM 4
 
 const struct rego_value rego_null = {.type = REGO_NULL};
@@ -85,6 +85,7 @@ rego_number(struct rego_arena *arena, const char *text, size_t length)
         value->decimal = true;
         value->count = copy->count;
         value->text = copy->text;
+        value->odd = number_is_odd(value);
     }
     return value;
 }
@@ -203,7 +204,7 @@ find_member(const struct rego_value *object, const struct rego_value *key, bool 
     return low;
 }
 
-/* Count the values that an item brings along. False: they are too many, as if it did not fit. */
+/* Count the values within an item. False: there are too many; arena->full is set. */
 static bool
 count_nodes(struct rego_arena *arena, struct rego_value *in, const struct rego_value *item)
 {
@@ -213,6 +214,7 @@ count_nodes(struct rego_arena *arena, struct rego_value *in, const struct rego_v
         return false;
     }
     in->nodes += more;
+    in->odd = in->odd || item->odd;
     return true;
 }
 
@@ -232,8 +234,10 @@ rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_val
     if (item == NULL)
         return false;
     uint32_t at = find_item(set, item, &there);
-    if (there)
+    if (there) {
+        arena->twins = arena->twins || rego_is_spelled_otherwise(set->item[at], item);
         return true;
+    }
     if (!count_nodes(arena, set, item) || !grow_composite(arena, set))
         return false;
     memmove(&set->item[at + 1], &set->item[at], (set->count - at) * sizeof(set->item[0]));
@@ -250,7 +254,7 @@ rego_insert(struct rego_arena *arena, struct rego_value *object, const struct re
     if (key == NULL || value == NULL)
         return false;
     uint32_t at = find_member(object, key, &there);
-    /* A part that its maker adds to is put in again and again. */
+    /* A value that grows is inserted again after each change. */
     bool same = there && object->member[at].value == value;
     if (!same && !count_nodes(arena, object, value))
         return false;
@@ -263,6 +267,8 @@ rego_insert(struct rego_arena *arena, struct rego_value *object, const struct re
                 (object->count - at) * sizeof(object->member[0]));
         object->member[at].key = key;
         object->count++;
+    } else if (rego_is_spelled_otherwise(object->member[at].key, key)) {
+        arena->twins = true;
     }
     object->member[at].value = value;
     return true;
@@ -304,7 +310,7 @@ rego_copy(struct rego_arena *arena, const struct rego_value *value)
     if (copy == NULL)
         return NULL;
     *copy = *value;
-    copy->open = false;
+    copy->open = copy->literal = false;
     if (value->type < REGO_ARRAY)
         return copy;
     size_t each = value->type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
@@ -376,6 +382,8 @@ rego_merge(struct rego_arena *arena, const struct rego_value *base, const struct
         int order = i >= base->count   ? 1
                     : k >= over->count ? -1
                                        : rego_compare(before->key, member->key);
+        if (order == 0 && rego_is_spelled_otherwise(before->key, member->key))
+            arena->twins = true;
         const struct rego_value *value = order == 0
                                              ? rego_merge(arena, before->value, member->value)
                                          : order < 0 ? before->value

@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <talloc.h>
 
-/* Nesting of a value; questions and rows are limited to less before they come here. */
+/* Deepest nesting of a value; the limits of questions and rows are lower. */
 #define REGO_DEPTH_MAX 128
 
-/* Values within a value. One that stands in many places costs its room once, but those who read it
- * see it in all of them: thirty arrays, each of two of the one before, are 2^30 values. */
+/* Most values within a value. A value that is used in many places takes memory once but is read in
+ * each of them: thirty arrays, each of which has the one before twice, are 2^30 values. */
 #define REGO_NODES_MAX (1u << 24)
 
 /* In the order in which OPA sorts them. */
@@ -37,9 +37,11 @@ struct rego_value {
     uint8_t type;
     bool decimal;   /* a number that is not a 64-bit integer: `text` holds it as written */
     bool open;      /* made by a running machine, which may add to it */
+    bool literal;   /* a set or object that is written with variables; see REGO_SCAN */
+    bool odd;       /* a number that is written otherwise than its equals would be, or within it */
     uint32_t count; /* octets of a string or decimal; items or members */
     uint32_t room;  /* items or members that fit */
-    uint32_t nodes; /* values within a composite, each as often as it stands there */
+    uint32_t nodes; /* values within a composite, counted as often as they occur */
     union {
         bool boolean;
         int64_t integer;
@@ -55,7 +57,8 @@ struct rego_arena {
     char *at, *end;
     size_t taken; /* octets of all blocks */
     size_t max;   /* of `taken` */
-    bool full;    /* something did not fit, or no memory */
+    bool full;    /* an allocation did not fit, or there is no memory */
+    bool twins;   /* equal values in two spellings met in a set or object, and one was dropped */
 };
 
 /* Start an arena whose blocks are children of `mem`. It never takes more than `max` octets. */
@@ -86,13 +89,14 @@ struct rego_value *rego_array(struct rego_arena *arena, size_t room);
 struct rego_value *rego_object(struct rego_arena *arena, size_t room);
 struct rego_value *rego_set(struct rego_arena *arena, size_t room);
 
-/* Add to a value that only its maker has seen. False: arena->full is set. */
+/* Add to a value that only its maker has seen. An item or key that is there in another spelling
+ * stays, and arena->twins is set. False: arena->full is set. */
 bool rego_append(struct rego_arena *arena, struct rego_value *array, const struct rego_value *item);
 bool rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_value *item);
 /* A key that is there already gets the new value. */
 bool rego_insert(struct rego_arena *arena, struct rego_value *object, const struct rego_value *key,
                  const struct rego_value *value);
-/* Append a member whose place is not known yet; rego_sort_members() ends a series of these. */
+/* Append a member without sorting; call rego_sort_members() after the last one. */
 bool rego_append_member(struct rego_arena *arena, struct rego_value *object,
                         const struct rego_value *key, const struct rego_value *value);
 /* Sort members that were appended. False: a key is there twice. */
@@ -105,8 +109,12 @@ struct rego_value *rego_copy(struct rego_arena *arena, const struct rego_value *
  * sets. */
 int rego_compare(const struct rego_value *a, const struct rego_value *b);
 
+/* True if two equal values have a number that is written in two ways: OPA does not find all of them
+ * equal everywhere, and gives the one or the other. */
+bool rego_is_spelled_otherwise(const struct rego_value *a, const struct rego_value *b);
+
 /* Return the value of a key of an object, the item of an array at an index, or the member of a set
- * itself. NULL: there is none. */
+ * itself, or NULL if there is none. */
 const struct rego_value *rego_get(const struct rego_value *value, const struct rego_value *key);
 /* Return the key of an object that equals another one, which may be written in another way, or
  * NULL. */
@@ -116,8 +124,8 @@ const struct rego_value *rego_get_text(const struct rego_value *object, const ch
 /* True if the set has the item. */
 bool rego_has(const struct rego_value *set, const struct rego_value *item);
 
-/* Return the base value with the members of the other laid over it, objects member by member; other
- * values win over those of `base`. NULL: arena->full is set. */
+/* Return the base value merged with the other, objects member by member; of two other values the
+ * one of `base` is replaced. NULL: arena->full is set. */
 const struct rego_value *rego_merge(struct rego_arena *arena, const struct rego_value *base,
                                     const struct rego_value *over);
 

@@ -11,20 +11,20 @@
 #include "rego/number.h"
 #include "rego/value.h"
 
-/* Octets of the JSON text of a key that is no string. */
+/* Longest JSON text of a key that is not a string, in octets. */
 #define KEY_TEXT_MAX 65536
 
-/* Data of this many octets repeat names and words: equal texts are kept once, if they are short and
- * the last of their place in a table. 10,000 bindings take half the memory. */
+/* Data of at least this many octets repeat names and words: equal short texts are stored once, as
+ * far as a table of recent texts finds them. 10,000 bindings take half the memory. */
 #define SHARED_FROM 65536
 #define SHARED_PLACES 1024
 #define SHARED_TEXT_MAX 64
 
-/* A reading. */
+/* The state of one reading. */
 struct value_reader {
     struct rego_arena *arena;
     const char *at, *end;
-    const struct rego_value **shared; /* SHARED_PLACES texts, or NULL: none are shared */
+    const struct rego_value **shared; /* SHARED_PLACES texts; NULL if texts are not shared */
     unsigned deepest;                 /* nesting of the text */
 };
 
@@ -202,7 +202,7 @@ rego_json_write_text(struct buf *buf, const char *text, size_t length)
     return buf_append_char(buf, '"') == AZ_OK;
 }
 
-/* Append a key: one that is no string becomes a string with its JSON text, as OPA does it. */
+/* Append a key: one that is not a string becomes a string with its JSON text, as in OPA. */
 static bool
 write_key(struct buf *buf, const struct rego_value *key)
 {

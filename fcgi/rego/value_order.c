@@ -39,6 +39,25 @@ compare_objects(const struct rego_value *a, const struct rego_value *b)
     return (a->count > b->count) - (a->count < b->count);
 }
 
+bool
+rego_is_spelled_otherwise(const struct rego_value *a, const struct rego_value *b)
+{
+    if (a == b)
+        return false;
+    if (a->type == REGO_NUMBER)
+        return (a->decimal || b->decimal)
+               && (a->decimal != b->decimal || strcmp(a->text, b->text) != 0);
+    bool other = false;
+    if (a->type == REGO_OBJECT)
+        for (uint32_t i = 0; i < a->count && !other; i++)
+            other = rego_is_spelled_otherwise(a->member[i].key, b->member[i].key)
+                    || rego_is_spelled_otherwise(a->member[i].value, b->member[i].value);
+    else if (a->type >= REGO_ARRAY)
+        for (uint32_t i = 0; i < a->count && !other; i++)
+            other = rego_is_spelled_otherwise(a->item[i], b->item[i]);
+    return other;
+}
+
 int
 rego_compare(const struct rego_value *a, const struct rego_value *b)
 {

@@ -39,7 +39,7 @@ static json_t *
 make_payload(struct op *op, const char *client_id, const json_t *claims)
 {
     const struct settings *cfg = op->az->cfg;
-    json_t *payload = jsonx_own(op->mem, json_copy((json_t *) (uintptr_t) claims));
+    json_t *payload = jsonx_own(op->mem, jsonx_copy(claims));
     const struct {
         const char *name;
         json_t *value;
@@ -78,7 +78,7 @@ static bool
 says(struct op *op, const json_t *statement, const json_t *claims)
 {
     static const char *const ours[] = {"iss", "iat", "exp", "client_id"};
-    json_t *own = jsonx_own(op->mem, json_copy((json_t *) (uintptr_t) statement));
+    json_t *own = jsonx_own(op->mem, jsonx_copy(statement));
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
         if (json_object_get(claims, ours[i]) == NULL)
             json_object_del(own, ours[i]);

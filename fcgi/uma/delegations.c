@@ -49,7 +49,7 @@ delegation_refuse(struct request *req, const char *text)
 }
 
 /* Read the end: 0 for NULL. A time that has passed is refused, because it would be a revocation
- * that nobody notes as one. */
+ * that is not recorded as one. */
 static enum az_status
 read_end(struct request *req, const char *text, int64_t *ret_ms)
 {
@@ -89,8 +89,8 @@ read_grantee(struct request *req, const struct delegation_wanted *wanted, struct
     return AZ_OK;
 }
 
-/* Read the scopes: absent ones are none, and repeated ones count once. Together they are no longer
- * than the scope of a token, because policy sees them with every token of the grantee. */
+/* Read the scopes: absent ones count as an empty list, and repeated ones once. Together they are no
+ * longer than the scope of a token, because policy sees them with every token of the grantee. */
 static enum az_status
 read_delegated(struct request *req, const json_t *wanted, struct delegation *ret)
 {

@@ -18,8 +18,8 @@ extern const struct route_credential credential_delegation;
 /* Return the owner: the client and the subject of the request's token. */
 struct uma_owner uma_request_owner(const struct request *req);
 
-/* Read the id in the path. AZ_NOT_FOUND: not one of ours, so nothing has it. The answer is the same
- * for an id of another owner, so that nobody learns which exist. */
+/* Read the id in the path. AZ_NOT_FOUND: it has not the form of our ids. The answer is the same for
+ * an id of another owner, so that a caller does not learn which exist. */
 enum az_status uma_path_id(struct request *req, unsigned char ret[UUID7_OCTETS]);
 enum az_status uma_no_such(struct request *req);
 

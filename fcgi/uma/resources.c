@@ -20,7 +20,7 @@ static const struct field resource_fields[] = {
 const struct field_table uma_resource_table =
     FIELD_TABLE("UmaResource", resource_fields, FIELDS_IGNORE_UNKNOWN);
 
-/* Read the body. Absent scopes are none, and repeated ones count once. */
+/* Read the body. Absent scopes count as an empty list, and repeated ones once. */
 static enum az_status
 uma_read_resource(struct request *req, struct uma_resource *ret)
 {

@@ -151,6 +151,25 @@ test_parse(void)
     is_int(iso8601_parse("1970-01-01T00:00:00Z\0", 21, &ms), AZ_INVALID, "parse refuses a NUL");
 }
 
+static void
+test_parse_day(void)
+{
+    static const char *const refused_days[] = {
+        "",          "2026-1-31",  "2026-02-29",           "2026-01-31Z",
+        "2026-01-3", "0000-01-01", "2026-01-31T00:00:00Z", "2026 01 31"};
+    int64_t ms = -7;
+    iso8601_parse_day("2026-01-31", 10, &ms);
+    is_int(ms, 1769817600000, "a day is its first millisecond in UTC");
+    iso8601_parse_day("2026-01-31T", 10, &ms);
+    is_int(ms, 1769817600000, "octets past the length of a day are not read");
+    for (size_t i = 0; i < sizeof(refused_days) / sizeof(refused_days[0]); i++) {
+        ms = -7;
+        enum az_status status = iso8601_parse_day(refused_days[i], strlen(refused_days[i]), &ms);
+        ok(status == AZ_INVALID && ms == -7, "no full-date of RFC 3339 section 5.6: '%s'",
+           refused_days[i]);
+    }
+}
+
 /* Each day of 9999 years at an odd second, against the C library. */
 static void
 test_every_day(void)
@@ -180,6 +199,7 @@ main(void)
     test_format();
     test_format_ms();
     test_parse();
+    test_parse_day();
     test_every_day();
     return done();
 }

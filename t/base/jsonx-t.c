@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "tap.h"
 
 /* clang-format off */
@@ -214,26 +215,47 @@ test_build(TALLOC_CTX *mem)
     ok(jsonx_dump(mem, jsonx_built(&none)) == NULL, "build: and nothing is dumped");
 }
 
-static void
-test_build_out_of_memory(TALLOC_CTX *mem)
+static enum scarce_outcome
+build_once(TALLOC_CTX *mem, void *arg)
 {
-    size_t total, wrong = 0;
-    json_set_alloc_funcs(failing_malloc, free);
-    fail_at = total = 0;
-    do {
-        TALLOC_CTX *scratch = talloc_new(mem);
-        allocations = 0;
-        fail_at++;
-        struct jsonx_build build = {jsonx_own(scratch, json_object()), false};
-        for (int i = 0; i < 20; i++)
-            jsonx_set(&build, (char[]){(char) ('a' + i), '\0'}, json_integer(i));
-        total = allocations;
-        wrong += (jsonx_built(&build) == NULL) != (fail_at <= total);
-        talloc_free(scratch);
-    } while (fail_at <= total);
-    json_set_alloc_funcs(malloc, free);
-    ok(fail_at > 20 && wrong == 0, "build: memory failing at each of %zu points is a loss",
-       fail_at - 1);
+    struct jsonx_build build = {jsonx_own(mem, json_object()), false};
+    (void) arg;
+    for (int i = 0; i < 20; i++)
+        jsonx_set(&build, (char[]){(char) ('a' + i), '\0'}, json_integer(i));
+    const json_t *built = jsonx_built(&build);
+    return built == NULL ? SCARCE_FAILED
+                         : (json_object_size(built) == 20 ? SCARCE_WHOLE : SCARCE_WRONG);
+}
+
+static enum scarce_outcome
+copy_once(TALLOC_CTX *mem, void *arg)
+{
+    const json_t *value = arg, *copy = jsonx_own(mem, jsonx_copy(value));
+    return copy == NULL ? SCARCE_FAILED : (json_equal(copy, value) ? SCARCE_WHOLE : SCARCE_WRONG);
+}
+
+static enum scarce_outcome
+deep_copy_once(TALLOC_CTX *mem, void *arg)
+{
+    const json_t *value = arg, *copy = jsonx_own(mem, jsonx_deep_copy(value));
+    return copy == NULL ? SCARCE_FAILED : (json_equal(copy, value) ? SCARCE_WHOLE : SCARCE_WRONG);
+}
+
+static void
+test_without_memory(TALLOC_CTX *mem)
+{
+    static const char text[] = "{\"a\":[1,{\"b\":\"c\"}],\"d\":{\"e\":[true,null,2.5,\"f\"]}}";
+    json_t *value = NULL;
+    jsonx_parse(mem, text, strlen(text), 9, &value, NULL);
+    struct scarce_count count = scarce_jansson(build_once, NULL);
+    scarce_is_seen(&count, "build");
+    count = scarce_jansson(copy_once, value);
+    scarce_is_seen(&count, "copy of an object");
+    count = scarce_jansson(deep_copy_once, value);
+    scarce_is_seen(&count, "deep copy");
+    count = scarce_jansson(copy_once, json_object_get(json_object_get(value, "d"), "e"));
+    scarce_is_seen(&count, "copy of an array");
+    ok(jsonx_copy(NULL) == NULL && jsonx_deep_copy(NULL) == NULL, "no value has no copy");
 }
 
 int
@@ -255,7 +277,7 @@ main(void)
     test_build(mem);
     talloc_free_children(mem);
     test_out_of_memory(mem);
-    test_build_out_of_memory(mem);
+    test_without_memory(mem);
     talloc_free(mem);
     return done();
 }

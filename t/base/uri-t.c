@@ -194,6 +194,40 @@ test_lists(void)
            rows[i].name);
 }
 
+/* RFC 3986 6.2.2; gateway-admin.md 1.6. */
+static void
+test_canonical(void)
+{
+    static const char *const good[] = {
+        "file:///a/b",          "urn:a:b",       "test://static-text",
+        "http://a.example:8/~", "file:///a%20b", "file:///%C3%A4",
+        "file:///a..b/...",     "a://u@h/",      "a:b?../c#../d"};
+    static const char *const bad[] = {"FILE:///a",
+                                      "http://A.example/",
+                                      "http://u@A.example",
+                                      "file:///%61",
+                                      "file:///%7E",
+                                      "file:///%c3%A4",
+                                      "file:///..",
+                                      "file:///a/../b",
+                                      "file:///./a",
+                                      "file:///a/.",
+                                      "file:///%2E%2E",
+                                      "file:///a%2F..",
+                                      "file:///..%2Fa",
+                                      "file:///..%5C",
+                                      "file:///..;x",
+                                      "..:a",
+                                      "a",
+                                      "",
+                                      "a b:c",
+                                      "file:///%"};
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        ok(uri_is_canonical(good[i]), "the one spelling: %s", good[i]);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ok(!uri_is_canonical(bad[i]), "another spelling, or no URI: %s", bad[i]);
+}
+
 int
 main(void)
 {
@@ -218,6 +252,7 @@ main(void)
     ok(says(uri_web_fault("https://bank.example@evil.example/"), "user information"),
        "... not to a host behind a user");
     talloc_free(mem);
+    test_canonical();
     test_lists();
     return done();
 }

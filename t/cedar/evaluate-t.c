@@ -7,6 +7,7 @@
 #include "cedar/authorize.h"
 #include "cedar/parse.h"
 #include "cedar/read.h"
+#include "scarce.h"
 #include "tap.h"
 
 static const char entities_text[] =
@@ -305,7 +306,23 @@ test_policies(const struct world *world)
 /* Octets of the largest limit that is tried. */
 #define MEMORY_TRIED 8192
 
+struct scarce_world {
+    const struct world *world;
+    const struct cedar_file *file;
+};
+
 /* A policy without memory must not count as a policy that errors: a forbid would be skipped. */
+static enum scarce_outcome
+authorize_once(TALLOC_CTX *mem, void *arg)
+{
+    const struct scarce_world *scarce = arg;
+    struct cedar_answer answer;
+    if (!cedar_authorize(mem, scarce->file, &scarce->world->entities, &scarce->world->request,
+                         &answer))
+        return SCARCE_FAILED;
+    return answer.allow || answer.errors.count > 0 ? SCARCE_WRONG : SCARCE_WHOLE;
+}
+
 static void
 test_memory(const struct world *world)
 {
@@ -313,27 +330,9 @@ test_memory(const struct world *world)
         "permit (principal, action, resource);\n"
         "forbid (principal, action, resource) when { [1, {a: [2 + 1]}].contains({a: [3]}) };";
     struct cedar_fault fault;
-    const struct cedar_file *file = cedar_parse(world->mem, text, strlen(text), &fault);
-    size_t failed = 0, decided = 0, wrong = 0;
-    for (size_t limit = 16; file != NULL && limit <= MEMORY_TRIED; limit += 16) {
-        struct cedar_answer answer;
-        TALLOC_CTX *mem = talloc_named_const(NULL, 0, "limited");
-/* Deprecated, but it is the only way to make an allocation fail. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-        talloc_set_memlimit(mem, limit);
-#pragma GCC diagnostic pop
-        if (!cedar_authorize(mem, file, &world->entities, &world->request, &answer))
-            failed++;
-        else {
-            decided++;
-            wrong += answer.allow || answer.errors.count > 0;
-        }
-        talloc_free(mem);
-    }
-    ok(failed > 10 && decided > 10,
-       "with little memory there is no decision, with enough there is");
-    is_int((int64_t) wrong, 0, "a lack of memory is no error of a policy");
+    struct scarce_world scarce = {world, cedar_parse(world->mem, text, strlen(text), &fault)};
+    struct scarce_count count = scarce_talloc(authorize_once, &scarce, MEMORY_TRIED, 16);
+    scarce_is_seen(&count, "a decision without memory");
 }
 
 /* ---- JSON ---- */

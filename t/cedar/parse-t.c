@@ -93,7 +93,7 @@ test_refused(void)
 /* ---- limits ---- */
 
 /* Parse a condition that is `open` n times, `middle`, and `close` n times. False: it is refused for
- * its nesting, with the place. */
+ * its nesting or its operands, with the place. */
 static bool
 parses_nested(const char *open, const char *middle, const char *close, size_t n)
 {
@@ -107,7 +107,10 @@ parses_nested(const char *open, const char *middle, const char *close, size_t n)
         text = talloc_strdup_append_buffer(text, close);
     text = talloc_strdup_append_buffer(text, " };");
     bool fine = cedar_parse(mem, text, strlen(text), &fault) != NULL;
-    if (!fine && (fault.place.column < 45 || strstr(fault.text, "200 levels") == NULL)) {
+    if (!fine
+        && (fault.place.column < 45
+            || (strstr(fault.text, "200 levels") == NULL
+                && strstr(fault.text, "5000 operands") == NULL))) {
         printf("# refused for another reason: %u: %s\n", fault.place.column, fault.text);
         fine = true;
     }
@@ -140,8 +143,17 @@ test_limits(void)
         ok(!parses_nested(open, middle, close, 20000), "nesting of %s: refused, however deep",
            nested[i].name);
     }
-    ok(parses_nested("true && ", "true", "", 20000), "a long chain of && is no nesting");
-    ok(parses_nested("1 + ", "1", "", 20000), "a long sum is no nesting");
+    static const char *const chains[] = {"true && ", "true || ", "1 + ", "1 - ", "1 * "};
+    for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+        ok(parses_nested(chains[i], "1", "", CEDAR_OPERANDS_MAX - 1),
+           "%s: a chain of 5,000 operands is taken, and is no nesting", chains[i]);
+        ok(!parses_nested(chains[i], "1", "", CEDAR_OPERANDS_MAX),
+           "%s: one operand more is refused", chains[i]);
+    }
+    ok(parses_nested("[1 + 1].contains(1) || ", "1", "", CEDAR_OPERANDS_MAX / 3),
+       "operands of all chains of a file count: 4,999 are taken");
+    ok(!parses_nested("[1 + 1].contains(1) || ", "1", "", CEDAR_OPERANDS_MAX / 3 + 1),
+       "... and more are refused");
 
     char *longest = malloc(CEDAR_FILE_MAX + 1);
     struct cedar_fault fault;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cedar/parse.h"
+#include "scarce.h"
 #include "tap.h"
 
 /* Compile policies; the text, or the refusal. */
@@ -108,12 +109,41 @@ test_module(TALLOC_CTX *mem)
     is_str(compile(mem, text), compile(mem, text), "the same policies give the same module");
 }
 
+struct module {
+    const struct cedar_file *file;
+    const char *text; /* its Rego */
+};
+
+/* The whole module, or the fault that says why there is none. */
+static enum scarce_outcome
+compile_once(TALLOC_CTX *mem, void *arg)
+{
+    const struct module *module = arg;
+    struct cedar_fault fault;
+    const char *rego = cedar_rego(mem, module->file, "p.q", &fault);
+    if (rego != NULL)
+        return strcmp(rego, module->text) == 0 ? SCARCE_WHOLE : SCARCE_WRONG;
+    return strcmp(fault.text, "out of memory") == 0 ? SCARCE_FAILED : SCARCE_WRONG;
+}
+
+static void
+test_memory(TALLOC_CTX *mem)
+{
+    static const char text[] = "permit (principal, action, resource) when { context.a && 1 < 2 };\n"
+                               "forbid (principal, action, resource);";
+    struct cedar_fault fault;
+    struct module module = {cedar_parse(mem, text, strlen(text), &fault), compile(mem, text)};
+    struct scarce_count count = scarce_talloc(compile_once, &module, 16384, 32);
+    scarce_is_seen(&count, "a module without memory is refused for that reason");
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     test_module(mem);
     test_rules(mem);
+    test_memory(mem);
     talloc_free(mem);
     return done();
 }

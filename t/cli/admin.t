@@ -335,12 +335,33 @@ for my $way (@ways) {
 
 # ---- verbs of this host
 
-for my $words (
-    'config show', 'db status', 'maintain', 'setup', 'completion bash', 'openapi',
-    'policy test .' )
-{
+for my $words ( 'config show', 'db status', 'maintain', 'setup', 'openapi' ) {
     my $got = ctl_is( 64, [ split( / /, $words ), '--server', $url ], "$words refuses --server", env => $far );
     like( $got->{err}, qr/works on (?:this host|the database) alone; omit --server/, '... and says where it works' );
 }
+
+# ---- verbs of files: --server has no effect
+
+for my $words ( 'completion bash', 'config doc', 'cedar format ' . Authz::Path::source( 'etc', 'authz.conf' ) ) {
+    my $here = ctl( [ split / /, $words ], env => $far );
+    my $got  = ctl( [ split( / /, $words ), '--server', $url ], env => $far );
+    is_deeply( $got, $here, "$words takes --server, which has no effect" );
+}
+
+# ---- AUTHZ_SERVER stands for --server
+
+my $named = { %$far, AUTHZ_SERVER => $url };
+ctl_is( 0, [qw(client list)], 'AUTHZ_SERVER names the service', env => $named );
+like(
+    ctl( [qw(client list)], env => { %$named, AUTHZ_SERVER => 'http://127.0.0.1:9' } )->{err},
+    qr/127\.0\.0\.1:9/, '... and no other is asked' );
+ctl_is(
+    0,                           [ qw(client list --server), $url ],
+    '--server takes precedence', env => { %$named, AUTHZ_SERVER => 'http://127.0.0.1:9' } );
+ctl_is( 0, [qw(client list)], 'an empty AUTHZ_SERVER is none', env => { %$env, AUTHZ_SERVER => '' } );
+ctl_is(
+    0,                                             [ qw(client list --config), $env->{SVC_CONFIG} // '/dev/null' ],
+    '--config takes precedence over AUTHZ_SERVER', env => { %$env, AUTHZ_SERVER => 'http://127.0.0.1:9' } );
+ctl_is( 0, [qw(db status)], 'a verb of the host does not use it', env => { %$env, AUTHZ_SERVER => $url } );
 
 done_testing;

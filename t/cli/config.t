@@ -5,10 +5,15 @@ use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
-use File::Temp ();
+use File::Temp       ();
+use IO::Socket::INET ();
+use JSON::PP         ();
 use Test::More;
 
+use Authz::Path     ();
 use Authz::Postgres ();
+use Authz::Process  ();
+use Authz::Server   ();
 use Authz::Stack    ();
 use Authzctl;
 
@@ -27,7 +32,9 @@ sub file {
 
 # Nothing configured: the four secrets are demanded (specification 5.2), a line each.
 my $bare = ctl_is( 78, [qw(config check --offline)], 'check without configuration (specification 5.2)', env => \%none );
-like( $bare->{err}, qr/^authzctl: $_: is not set; set it /m, "... names $_" ) for sort keys %Authz::Stack::KEY;
+like(
+    $bare->{err}, qr/^authzctl: $_: is not set; (?:set it |if the database has been used before, restore )/m,
+    "... names $_" ) for sort keys %Authz::Stack::KEY;
 is( $bare->{err} =~ tr/\n//, 4, '... one line each' );
 
 my $good = ctl_is( 0, [qw(config check --offline)], 'check with the four secrets', env => \%keys );
@@ -61,6 +68,39 @@ for my $case (
 ctl_is(
     0, [qw(config check --offline)], 'a credential key of 16 octets',
     env => { %keys, SVC_CREDENTIAL_KEY => 'x' x 16 } );
+
+# authz.conf that this account cannot read: the one thing that is said. A new key would lose the secrets in the database.
+my $unread = file( join '', map {"$_=$Authz::Stack::KEY{$_}\n"} sort keys %Authz::Stack::KEY );
+chmod 0000, "$unread" or die $!;
+my $user = Authz::Path::unprivileged();
+for my $verb ( [qw(config check)], [qw(client list)], [qw(db status)] ) {
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'unread', user => $user, env => { %none, SVC_CONFIG => "$unread" },
+        command => [ Authz::Path::program('authzctl'), @$verb ] );
+    is( $status, 78, "@$verb with an authz.conf that cannot be read" );
+    like(
+        $text, qr/\Aauthzctl: SVC_CONFIG: cannot read \Q$unread\E: Permission denied; [^\n]+chmod 640 FILE\)\n\z/,
+        '... says that alone, with what to do' );
+}
+my ( undef, $service_text ) = Authz::Process->run(
+    name    => 'unread', user => $user, env => { %none, SVC_CONFIG => "$unread" },
+    command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
+unlike( $service_text, qr/is not set|random/, 'the service, too, advises no new key' );
+
+# A file of keys that other accounts can use.
+for my $case (
+    [ 0644, 640 ], [ 0604, 600 ], [ 0660, 640 ], [ 0666, 640 ], [ 0640, undef ], [ 0600, undef ],
+    [ 0400, undef ] )
+{
+    my ( $mode, $better ) = @$case;
+    my $file = file( join '', map {"$_=$Authz::Stack::KEY{$_}\n"} sort keys %Authz::Stack::KEY );
+    chmod $mode, "$file" or die $!;
+    my $got = ctl( [qw(config check --offline --json)], env => { %none, SVC_CONFIG => "$file" } );
+    is_deeply(
+        [ map { / run (chmod .*)/ ? $1 : $_ } @{ $got->{json}{warnings} } ],
+        [ defined $better ? "chmod $better $file" : () ],
+        sprintf 'authz.conf with mode %04o %s', $mode, defined $better ? 'is warned about' : 'is fine' );
+}
 
 # Warnings: valid, but probably a mistake. The exit status stays 0.
 for my $case (
@@ -183,5 +223,71 @@ my $other = ctl_is(
     env => settings( $url, SVC_CREDENTIAL_KEY => 'y' x 20 ) );
 like( $other->{err}, qr/SVC_CREDENTIAL_KEY/, '... names it' );
 unlike( $other->{err}, qr/y{20}/, '... without its value' );
+
+# ---- root connects as the account of the service: the owner of authz.conf, or the account named like its group
+
+SKIP: {
+    my $account = Authz::Path::unprivileged();
+    skip 'only root is another account than that of the service', 4 if !defined $account;
+    my ( $uid, $gid ) = ( getpwnam $account )[ 2, 3 ];
+    my $plain = settings( $url =~ s/&user=[a-z]+//r );
+    my $conf =
+      file( join '', map { defined $plain->{$_} ? "$_=$plain->{$_}\n" : () } grep {/\ASVC_/} sort keys %$plain );
+    my %of = ( SVC_CONFIG => "$conf", PGUSER => undef );
+    for my $case (
+        [ 0, $gid, 0640, 0,  'named like its group' ], [ $uid, 0, 0600, 0, 'that owns it' ],
+        [ 0, 0,    0600, 69, undef ] )
+    {
+        my ( $owner, $group, $mode, $status, $name ) = @$case;
+        chown $owner, $group, "$conf" or die $!;
+        chmod $mode, "$conf" or die $!;
+        my $got = ctl_is(
+            $status, [qw(client list)],
+            defined $name
+            ? "root works as the account of authz.conf: the one $name"
+            : 'a file of root alone names no account', env => \%of );
+        like( $got->{err}, qr/role "root" does not exist/, '... so root connects as itself' ) if !defined $name;
+    }
+}
+
+# ---- an engine that cannot fetch, and one that refuses a rule
+
+my %report = (
+    'the service is down' => [
+        { message => 'server replied with Service Unavailable', http_code => '503', code => 'bundle_error' },
+        69,
+        qr/could not fetch the newest bundle: server replied with Service Unavailable; the service .*no rule is at fault/
+    ],
+    'no connection' => [
+        { message => 'request failed: Get "http://127.0.0.1/": connection refused', code => 'bundle_error' },
+        69, qr/could not fetch the newest bundle: request failed.*no rule is at fault/ ],
+    'a rule is wrong' => [
+        { message => 'custom/x.rego:6: rego_type_error', code => 'bundle_error' },
+        1, qr/refused the newest bundle: custom\/x\.rego:6.*correct the rule/ ],
+);
+for my $what ( sort keys %report ) {
+    my ( $bundle, $status, $told ) = @{ $report{$what} };
+    my $text   = JSON::PP::encode_json( { result => { bundles => { svc => { active_revision => 'r1', %$bundle } } } } );
+    my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 4 ) or die "listen: $!";
+    my $engine = Authz::Process->start(
+        name => 'engine',
+        code => sub {
+            Authz::Server::accept_each(
+                $listen,
+                sub {
+                    my ($peer) = @_;
+                    Authz::Server::read_message($peer) or return;
+                    print {$peer}
+                      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: "
+                      . length($text)
+                      . "\r\n\r\n$text";
+                } );
+        } );
+    my $got = ctl_is(
+        $status, [qw(config check)], "config check: $what",
+        env => settings( $url, SVC_OPA_URL => 'http://127.0.0.1:' . $listen->sockport ) );
+    like( $got->{err}, $told, '... is told apart' );
+    $engine->stop;
+}
 
 done_testing;

@@ -24,11 +24,10 @@ my $modules  = Authz::Path::apache_modules() // '';
 my $stack    = Authz::Stack->start;
 my $dir      = Authz::Process::directory();
 
-# The clients and bindings are those that the page tells its reader to make.
-my ( $api_client, $api_binding, $reader_client, $reader_binding ) =
-  Authz::Web::edit( Authz::Path::source('doc/protect-an-api.md') ) =~ /^ +-d '(\{.*\})'$/mg;
-my @api    = page_client( $api_client,    $api_binding );
-my @reader = page_client( $reader_client, $reader_binding );
+# The clients are those that the page tells its reader to make; t/contrib/guides.t runs its commands.
+my @api    = $stack->make_client( 'orders-api', { endpoints => ['introspect'] } );
+my @reader = $stack->make_client( 'reader',     { grants    => ['client_credentials'], scopes => ['orders.read'] } );
+
 my @writer = $stack->make_client(
     'writer',
     { grants => ['client_credentials'], scopes => [ 'orders.write', 'orders.read.all' ] } );
@@ -40,20 +39,25 @@ my $refresh =
   Authz::Grant->redeem( $stack, \@api, Authz::Grant->code( $stack, client => $api[0], scope => 'orders.read' ) )
   ->member('refresh_token') // die 'no refresh token';
 
-sub page_client {
-    my ( $client, $binding ) = map { JSON::PP::decode_json($_) } @_;
-    my $id     = delete $client->{clientId};
-    my @client = $stack->make_client( $id, undef, %$client );
-    $stack->patch_row( 'svc.entitlements.bindings', $binding );
-    return @client;
-}
-
 my ( $front, $front_port ) = start_front( Authz::Peer::certificate() );
 my %env = (
     AUTHZ_INTROSPECT_URL => "https://localhost:$front_port/introspect", AUTHZ_CLIENT_ID => $api[0],
     AUTHZ_CLIENT_SECRET  => $api[1],
     AUTHZ_SCOPE          => 'orders.read',          SSL_CERT_FILE           => Authz::Peer::ca_file(),
     NODE_EXTRA_CA_CERTS  => Authz::Peer::ca_file(), PYTHONDONTWRITEBYTECODE => 1 );
+
+for
+  my $program ( [ 'python3', "$examples/python/api.py" ], [ Authz::Node::node() // 'node', "$examples/node/api.mjs" ] )
+{
+  SKIP: {
+        skip "$program->[0] is not here", 2 if system("command -v $program->[0] >/dev/null 2>&1") != 0;
+        my ( $status, $text ) = Authz::Process->run(
+            name => 'bare', command => $program,
+            env  => { %env, AUTHZ_CLIENT_SECRET => '', PORT => Authz::Web::free_port() } );
+        is( $status, 1, "$program->[1] without a secret does not start" );
+        like( $text, qr/\Anot started: set AUTHZ_CLIENT_SECRET in the environment/, '... and names the variable' );
+    }
+}
 
 # Start a server that speaks TLS and passes each request on to the service. Return its process and its port.
 sub start_front {

@@ -98,6 +98,26 @@ accepts(
     'braces in texts and comments end no function',
     'fcgi/top/b.c' => of_lines(44) =~ s/a\+\+;/a++; \/* }\n} { *\/ b = "}"; c = '{';/r );
 
+my $state = sub { return $good{'fcgi/top/b.c'} . "\n$_[0]\n" };
+accepts(
+    'variables with static storage that cannot change',
+    'fcgi/top/b.c' => $state->(
+        "static const int one = 1;\nstatic const char *const names[] = {\"a\"};\nstatic char *const last = 0;\nstatic int\nfour(void)\n{\n    static const int four = 4;\n    return four;\n}"
+    ) );
+for my $variable (
+    'static int held;', 'static int held[2] = {1};', 'static const char *held;',
+    "static const char *held[] = {0};" )
+{
+    refuses(
+        "a variable that outlives its function: $variable",
+        ['fcgi/top/b.c:13: held outlives its function and can change; pass it down in a struct, or make it const'],
+        'fcgi/top/b.c' => $state->($variable) );
+}
+refuses(
+    'the same in a function',
+    ['fcgi/top/b.c:16: held outlives its function and can change; pass it down in a struct, or make it const'],
+    'fcgi/top/b.c' => $state->("static int\nfour(void)\n{\n    static int held;\n    return held;\n}") );
+
 my $circle = 'folders include each other in a circle';
 refuses(
     'two folders that include each other',
@@ -125,6 +145,16 @@ refuses(
     'fcgi/two/z.h'    => "/* Z. */\n",
     'fcgi/two/in/y.h' => "#include \"one/w.h\"\n",
     'fcgi/one/w.h'    => "/* W. */\n" );
+
+refuses(
+    'a file of cli that includes a header of an endpoint',
+    ['cli/verb.c:1: admin/x.h is of an endpoint; move what is needed to policy, store or base'],
+    'fcgi/admin/x.h' => "/* X. */\n",
+    'cli/verb.c'     => "#include \"admin/x.h\"\n" );
+accepts(
+    'a file of cli that includes a lower room, and a room whose name begins like one of an endpoint',
+    'fcgi/administer/x.h' => "/* X. */\n",
+    'cli/verb.c'          => "#include \"administer/x.h\"\n#include \"base/a.h\"\n" );
 
 my $many = sub {
     my ( $folder, $kind, $count ) = @_;

@@ -114,7 +114,7 @@ for my $what ( sort keys %real ) {
 
 # ---- the first rule
 
-my %first = $guide =~ m{^    cat >policy/(\S+) <<'END'\n(.*?)^    END$}msg;
+my %first = $guide =~ m{^cat >policy/(\S+) <<'END'\n(.*?)^END$}msg;
 my $first = Authz::Process::directory() . '/first';
 File::Path::make_path("$first/custom");
 Authz::Web::write_file( "$first/$_", $first{$_} =~ s/^    //mgr ) for keys %first;

@@ -38,7 +38,7 @@ symlink Authz::Path::program('authzctl'), "$dir/prefix/bin/authzctl" or die "sym
 symlink Authz::Node::node(),              "$dir/bin/node"            or die "symlink: $!";
 Authz::Web::write_file(
     "$dir/tree/var/env",
-    qq{BASE_URL="@{[$stack->base]}"\nSVC_ADMIN_API_KEY="$Authz::Stack::KEY{SVC_ADMIN_API_KEY}"\nAUTHZ_PREFIX="$dir/prefix"\n}
+    qq{BASE_URL="@{[$stack->base]}"\nSVC_ADMIN_API_KEY="$Authz::Stack::KEY{SVC_ADMIN_API_KEY}"\nAUTHZ_PREFIX="$dir/prefix"\nexport AUTHZ_SERVER="\$BASE_URL" AUTHZ_ADMIN_KEY="\$SVC_ADMIN_API_KEY" PATH="$dir/prefix/bin:\$PATH"\n}
 );
 Authz::Web::write_file(
     "$dir/bin/npm",

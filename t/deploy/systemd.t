@@ -203,6 +203,32 @@ is( scalar( grep {/\AHTTP\/1\.1 200 .*"access_token"/s} @answer ), 8,
     'systemctl restart: requests that came while the daemon was away are answered by the next one' );
 ok( -S "$stack->{dir}/core.sock", '... and a stopped daemon leaves systemd\'s sockets where they are' );
 
+# ---- a wrong setting under traffic: systemd starts the service for each request, and stops its sockets after five in 10 seconds
+
+$stack->{service}->stop;
+{
+    no warnings 'redefine';
+    my $settings = $stack->settings;
+    my $wrong    = sub { return { %$settings, SVC_RATE_LIMIT_WINDOW => 'often' } };
+    no strict 'refs';
+    local *{'Activated::settings'} = $wrong;
+    my $began = time;
+    $stack->start_service;
+    my $refused = $stack->{service};
+    ok( Authz::Process::until_true( 20, sub { $refused->log_text =~ /SVC_RATE_LIMIT_WINDOW: must be/ } ),
+        'a wrong setting is named at once' );
+    $refused->wait(20);
+    is( $refused->{status}, 78, '... with the status for systemd.service(5) RestartPreventExitStatus' );
+    cmp_ok( time - $began, '>=', 4, '... after 5 seconds, so that five starts take longer than 10 seconds' );
+    $began = time;
+    $stack->start_service;
+    Authz::Process::until_true( 20, sub { $stack->{service}->log_text =~ /SVC_RATE_LIMIT_WINDOW: must be/ } );
+    $stack->{service}->stop;
+    cmp_ok( time - $began, '<', 5, '... and systemctl restart ends it before' );
+}
+$stack->start_service;
+oauth_ok( $stack->token( @crm, scope => 'a' ), { scope => 'a' }, 'with the right setting it starts at once' );
+
 $_->stop for $stack->{opa}, $stack->{service}, $stack->{server};
 
 # sd_listen_fds(3): the numbers are digits alone; any others are no activation.

@@ -23,7 +23,7 @@ mask_in_steps(TALLOC_CTX *mem, const char *value, const uint8_t *body, size_t si
               struct buf *out)
 {
     struct echo *echo;
-    const struct upstream_sink sink = {take_masked, out};
+    const struct upstream_sink sink = {.take = take_masked, .arg = out};
     buf_init(out, mem, size + 1);
     MUST(echo_make(mem, value, NULL, &echo));
     if (echo == NULL)

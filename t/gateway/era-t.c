@@ -88,6 +88,25 @@ test_versions(void)
     is_str(mcp_legacy_version("2026-07-28"), "2025-11-25", "... the modern one has no initialize");
     is_str(mcp_legacy_version("x"), "2025-11-25", "... an unknown one");
     is_str(mcp_legacy_version(NULL), "2025-11-25", "... none");
+    is_str(mcp_known_version("2026-07-28"), "2026-07-28", "the modern one is known");
+    is_str(mcp_known_version("2024-11-05"), NULL, "one before all of ours is not");
+    json_t *versions = mcp_versions();
+    is_int((int64_t) json_array_size(versions), 4, "all revisions");
+    is_str(json_string_value(json_array_get(versions, 0)), "2026-07-28", "... the newest first");
+    json_decref(versions);
+}
+
+static void
+test_capabilities(TALLOC_CTX *mem)
+{
+    const json_t *has = env_json(mem, "{'elicitation':{'form':{}},'roots':{}}");
+    ok(mcp_has_capabilities(has, env_json(mem, "{}")), "no capability is needed");
+    ok(mcp_has_capabilities(has, env_json(mem, "{'roots':{}}")), "one that the client has");
+    ok(mcp_has_capabilities(has, env_json(mem, "{'elicitation':{'form':{}}}")),
+       "... with its part");
+    ok(!mcp_has_capabilities(has, env_json(mem, "{'elicitation':{'url':{}}}")), "another part");
+    ok(!mcp_has_capabilities(has, env_json(mem, "{'sampling':{}}")), "another one");
+    ok(!mcp_has_capabilities(NULL, env_json(mem, "{'sampling':{}}")), "no capabilities");
 }
 
 static void
@@ -110,6 +129,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     test_cases(mem);
     test_versions();
+    test_capabilities(mem);
     test_values(mem);
     talloc_free(mem);
     return done();

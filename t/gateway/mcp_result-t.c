@@ -82,7 +82,7 @@ test_eras(TALLOC_CTX *mem)
 {
     const struct mcp_era modern = {.modern = true}, legacy = {.modern = false};
     json_t *tools = env_json(mem, "[]");
-    json_t *result = mcp_tools_result(mem, tools);
+    json_t *result = mcp_list_result(mem, "tools", tools);
     ok(mcp_result_finish(result, &modern), "tools/list for a modern client");
     is_str(jsonx_dump(mem, result),
            "{\"tools\":[],\"ttlMs\":30000,\"cacheScope\":\"private\",\"resultType\":\"complete\"}",
@@ -93,13 +93,16 @@ test_eras(TALLOC_CTX *mem)
     ok(mcp_result_finish(result, &modern), "a link for a modern client");
     is_str(json_string_value(json_object_get(result, "resultType")), "input_required",
            "... keeps its resultType");
-    result = mcp_discover_result(mem);
+    result = mcp_discover_result(mem, false);
     is_str(json_string_value(json_array_get(json_object_get(result, "supportedVersions"), 0)),
            "2026-07-28", "server/discover: the version");
     ok(json_object_get(json_object_get(result, "capabilities"), "tools") != NULL
            && json_object_size(json_object_get(result, "capabilities")) == 1,
        "... tools alone are declared");
-    result = mcp_initialize_result(mem, "2025-06-18");
+    result = mcp_discover_result(mem, true);
+    is_str(jsonx_dump(mem, json_object_get(result, "capabilities")),
+           "{\"tools\":{},\"resources\":{},\"completions\":{}}", "... and resources");
+    result = mcp_initialize_result(mem, "2025-06-18", false);
     is_str(json_string_value(json_object_get(result, "protocolVersion")), "2025-06-18",
            "initialize: the agreed version");
     result = mcp_text_result(mem, "no", true);

@@ -80,6 +80,55 @@ test_legacy(TALLOC_CTX *mem)
     ok(!peer_is_modern(env_json(mem, "{'supportedVersions':'2026-07-28'}")), "no list");
 }
 
+/* MCP 2026-07-28, versioning: a client goes on with a revision that the server offers. */
+static void
+test_errors(TALLOC_CTX *mem)
+{
+    is_str(
+        peer_supported(env_json(mem, "{'data':{'supported':[7,'2025-03-26','2026-07-28','x']}}")),
+        "2026-07-28", "the newest revision that is offered");
+    is_str(peer_supported(env_json(mem, "{'data':{'supported':['2025-03-26','2099-01-01']}}")),
+           "2025-03-26", "... and that is known");
+    is_str(peer_supported(env_json(mem, "{'code':-32022,'data':{'supported':['2099-01-01']}}")),
+           NULL, "none that is known");
+    is_str(peer_supported(env_json(mem, "{'code':-32022}")), NULL, "no offer");
+    ok(peer_error_is(env_json(mem, "{'code':-32022}"), RPC_UNSUPPORTED_VERSION), "a code");
+    ok(!peer_error_is(env_json(mem, "{'code':'-32022'}"), RPC_UNSUPPORTED_VERSION), "a text");
+    ok(!peer_error_is(NULL, RPC_UNSUPPORTED_VERSION), "no error");
+    is_str(jsonx_dump(mem, peer_capabilities(
+                               env_json(mem, "{'data':{'requiredCapabilities':{'sampling':{}}}}"))),
+           "{\"sampling\":{}}", "capabilities that are needed");
+    ok(peer_capabilities(env_json(mem, "{'data':{'requiredCapabilities':[]}}")) == NULL,
+       "... as a list");
+    char *name = talloc_zero_array(mem, char, PEER_MESSAGE_MAX + 1);
+    memset(name, 'n', PEER_MESSAGE_MAX - strlen("{\"\":{}}"));
+    json_t *error =
+        jsonx_own(mem, json_pack("{s:{s:{s:{}}}}", "data", "requiredCapabilities", name));
+    ok(peer_capabilities(error) != NULL, "the longest ones");
+    strcat(name, "n");
+    error = jsonx_own(mem, json_pack("{s:{s:{s:{}}}}", "data", "requiredCapabilities", name));
+    ok(peer_capabilities(error) == NULL, "one octet more");
+}
+
+/* MCP 2025-11-25, basic/utilities/ping: the receiver must answer. */
+static void
+test_questions(TALLOC_CTX *mem)
+{
+    const struct peer_way way = {.version = "2025-11-25", .session = "s"};
+    struct peer_envelope envelope;
+    struct json_rpc question = {
+        .kind = JSON_RPC_REQUEST, .id = env_json(mem, "['q']"), .method = "ping"};
+    question.id = json_array_get(question.id, 0);
+    is_str(peer_answer(mem, &question), "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":{}}",
+           "ping is answered");
+    question.method = "sampling/createMessage";
+    const char *answer = peer_answer(mem, &question);
+    ok(strstr(answer, "-32601") != NULL, "every other request is one that we do not know");
+    is_int(peer_write_answer(&way, answer, &envelope), AZ_OK, "an answer");
+    is_str(field(&envelope, "Mcp-Session-Id"), "s", "... of the session");
+    is_str(envelope.body, answer, "... as it is");
+}
+
 static void
 test_answers(TALLOC_CTX *mem)
 {
@@ -119,6 +168,8 @@ static const struct {
     {"{'tools':[{'name':'a b','inputSchema':{}},{'name':'','inputSchema':{}},{'inputSchema':{}},7]}", 0, 4, NULL, false, "names that MCP does not allow"},
     {"{'tools':[{'name':'a'},{'name':'b','inputSchema':[]}]}", 0, 2, NULL, false, "no inputSchema"},
     {"{'tools':[{'name':'a','inputSchema':{},'title':7,'description':null,'annotations':[],'_meta':{'x':1},'icons':[]}]}", 1, 0, NULL, false, "members of another type, and others"},
+    {"{'tools':[{'name':'a','inputSchema':{'properties':{'p':{'type':'number','x-mcp-header':'P'}}}}]}", 0, 1, NULL, false, "a wrong x-mcp-header"},
+    {"{'tools':[{'name':'a','inputSchema':{},'execution':{'taskSupport':'required'}},{'name':'b','inputSchema':{},'execution':{'taskSupport':'optional'}}]}", 1, 1, NULL, false, "a tool that needs a task"},
     {"{'tools':{}}", 0, 0, NULL, true, "tools that are no list"},
     {"{}", 0, 0, NULL, true, "no tools"},
 };
@@ -181,6 +232,8 @@ main(void)
     test_modern(mem);
     test_legacy(mem);
     test_answers(mem);
+    test_errors(mem);
+    test_questions(mem);
     test_tools(mem);
     test_limits(mem);
     talloc_free(mem);

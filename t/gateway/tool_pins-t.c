@@ -13,14 +13,40 @@
 #define A2 "{'name':'a','description':'Other.','inputSchema':{'type':'object'}}"
 #define B "{'name':'b','inputSchema':{'type':'object'}}"
 
-/* Merge what the upstream has into the stored tools, which are replaced. */
+/* Merge what the upstream has into the stored tools, which are replaced. The first sync is that
+ * into NULL. */
 static struct tool_merge
 sync_tools(TALLOC_CTX *mem, json_t **stored, const char *seen)
 {
     struct tool_merge merge;
-    is_int(tool_pins_merge(mem, *stored, env_json(mem, seen), NOW, &merge), AZ_OK, "a sync");
+    const struct tool_pins before = {.tools = *stored, .synced = *stored != NULL};
+    is_int(tool_pins_merge(mem, &before, env_json(mem, seen), NOW, &merge), AZ_OK, "a sync");
     *stored = merge.tools;
     return merge;
+}
+
+/* Replace a member of a stored tool, as the operator does. */
+static void
+operator_sets(json_t *stored, const char *name, const char *member, json_t *value)
+{
+    size_t index;
+    json_t *tool;
+    json_array_foreach (stored, index, tool)
+        if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
+            json_object_set(tool, member, value);
+    json_decref(value);
+}
+
+/* Return many tools, `count` of a prefix, as text. */
+static const char *
+many_tools(TALLOC_CTX *mem, const char *prefix, size_t count, const char *description)
+{
+    json_t *many = jsonx_own(mem, json_array());
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            many, json_pack("{s:s,s:s,s:{s:s}}", "name", talloc_asprintf(mem, "%s%zu", prefix, i),
+                            "description", description, "inputSchema", "type", "object"));
+    return jsonx_dump(mem, many);
 }
 
 static const json_t *
@@ -82,15 +108,22 @@ test_life(TALLOC_CTX *mem)
     is_str(pin_status(stored, "a"), "changed", "... and no approval");
     is_str(pin_status(stored, "c"), "new", "... of either");
     m = sync_tools(mem, &stored, "[" A "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
-    is_str(pin_status(stored, "a"), "changed", "back to the first description: it still waits");
+    is_str(pin_status(stored, "a"), "approved",
+           "back to the description that was approved: served");
+    is_list(mem, m.changed, "[\"a\"]", "... which is told");
+    m = sync_tools(mem, &stored, "[" A2 "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    is_str(pin_status(stored, "a"), "changed", "... and the other one waits again");
 
     size_t waiting = 9;
     is_int(tool_pins_approve(mem, stored, "a", pin_hash(stored, "a"), &stored, &waiting), AZ_OK,
            "an approval");
     is_str(pin_status(stored, "a"), "approved", "... counts");
     is_int((int64_t) waiting, 1, "... and one waits still");
-    m = sync_tools(mem, &stored, "[" A "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    m = sync_tools(mem, &stored, "[" A2 "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
     is_str(pin_status(stored, "a"), "approved", "... after the next sync too");
+    m = sync_tools(mem, &stored, "[" A "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    is_str(pin_status(stored, "a"), "changed", "... while what was approved before is not");
+    is_int(tool_pins_approve(mem, stored, "a", NULL, &stored, &waiting), AZ_OK, "... until then");
 
     m = sync_tools(mem, &stored, "[" B "]");
     is_list(mem, m.removed, "[\"a\",\"c\"]", "tools that the upstream has no more");
@@ -106,34 +139,30 @@ test_life(TALLOC_CTX *mem)
     is_str(pin_status(stored, "a"), "changed", "... another one under its name is not");
 }
 
-/* An upstream that shows no tools for a moment is not trusted anew with tools that wait. */
+/* An upstream that shows no tools for a moment is not trusted anew (gateway-admin.md 1.5). */
 static void
 test_empty_list(TALLOC_CTX *mem)
 {
     json_t *stored = NULL;
     sync_tools(mem, &stored, "[" A "]");
+    operator_sets(stored, "a", "scopes", json_pack("[s]", "strong"));
     sync_tools(mem, &stored, "[" A2 "]");
     struct tool_merge m = sync_tools(mem, &stored, "[]");
-    is_str(pin_status(stored, "a"), "changed", "an empty list: the change is not forgotten");
-    is_list(mem, m.removed, "[]", "... and not called a removal");
+    is_str(pin_status(stored, "a"), "missing", "an empty list: a changed tool is missing");
+    is_list(mem, m.removed, "[\"a\"]", "... which is told");
+    is_int((int64_t) m.waiting, 0, "... and it does not wait meanwhile");
     sync_tools(mem, &stored, "[]");
     sync_tools(mem, &stored, "[" A2 "," B "]");
     is_str(pin_status(stored, "a"), "changed", "... so it waits when it comes back");
     is_str(pin_status(stored, "b"), "new", "... and what came with it waits too");
+    is_str(json_string_value(json_array_get(json_object_get(tool_named(stored, "a"), "scopes"), 0)),
+           "strong", "... with the scopes that the operator gave it");
 
-    /* New tools push the approved one out, and then go away. */
-    json_t *many = jsonx_own(mem, json_array());
-    for (size_t i = 0; i < TOOL_PINS_MAX; i++)
-        json_array_append_new(many,
-                              json_pack("{s:s,s:{s:s}}", "name", talloc_asprintf(mem, "t%zu", i),
-                                        "inputSchema", "type", "object"));
     stored = NULL;
+    m = sync_tools(mem, &stored, "[]");
     sync_tools(mem, &stored, "[" A "]");
-    sync_tools(mem, &stored, jsonx_dump(mem, many));
-    ok(tool_named(stored, "a") == NULL, "as many new tools as find room");
-    sync_tools(mem, &stored, "[]");
-    sync_tools(mem, &stored, "[" B "]");
-    is_str(pin_status(stored, "b"), "new", "... that go away: the next one waits");
+    is_str(pin_status(stored, "a"), "new",
+           "a first sync without tools: those that come later wait");
 
     stored = NULL;
     sync_tools(mem, &stored, "[" A "]");
@@ -141,6 +170,113 @@ test_empty_list(TALLOC_CTX *mem)
     sync_tools(mem, &stored, "[{'name':'x','inputSchema':{}}]");
     sync_tools(mem, &stored, "[" A2 "]");
     is_str(pin_status(stored, "a"), "changed", "a list of tools that cannot be stored is as empty");
+    sync_tools(mem, &stored, "[{'name':'a','inputSchema':{}}]");
+    is_str(pin_status(stored, "a"), "missing", "a description that cannot be stored: missing");
+    sync_tools(mem, &stored, "[" A2 "]");
+    is_str(pin_status(stored, "a"), "changed", "... and not approved by it");
+}
+
+/* What the operator said about a tool outlives every list of the upstream. */
+static void
+test_operators_data(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *member, *value;
+    } said[] = {
+        {"scopes",      "['strong']"              },
+        {"enabled",     "false"                   },
+        {"annotations", "{'destructiveHint':true}"}
+    };
+    json_t *stored = NULL;
+    sync_tools(mem, &stored, "[" B "]");
+    sync_tools(mem, &stored, "[" A "," B "]");
+    sync_tools(mem, &stored, "[" B "]");
+    ok(tool_named(stored, "a") == NULL, "a new tool that goes again is forgotten");
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        json_t *value = env_json(mem, said[i].value);
+        stored = NULL;
+        sync_tools(mem, &stored, "[" B "]");
+        sync_tools(mem, &stored, "[" A "," B "]");
+        operator_sets(stored, "a", said[i].member, json_incref(value));
+        sync_tools(mem, &stored, "[" B "]");
+        ok(json_equal(json_object_get(tool_named(stored, "a"), said[i].member), value),
+           "... but not one with %s of the operator", said[i].member);
+        sync_tools(mem, &stored, "[" A2 "," B "]");
+        is_str(pin_status(stored, "a"), "new", "... which is new when it comes back");
+        ok(json_equal(json_object_get(tool_named(stored, "a"), said[i].member), value),
+           "... with it");
+    }
+}
+
+/* New tools cannot push known ones out, by their number or their octets. */
+static void
+test_no_room(TALLOC_CTX *mem)
+{
+    json_t *stored = NULL;
+    struct tool_merge m;
+    char *text = talloc_zero_array(mem, char, 60001);
+    memset(text, 'd', 60000);
+    sync_tools(mem, &stored, "[" A "," B "]");
+    operator_sets(stored, "a", "enabled", json_false());
+    sync_tools(mem, &stored, many_tools(mem, "t", TOOL_PINS_MAX, ""));
+    ok(json_is_false(json_object_get(tool_named(stored, "a"), "enabled")),
+       "as many new tools as find room: a known tool stays");
+    is_str(pin_status(stored, "b"), "missing", "... each of them");
+    is_int((int64_t) json_array_size(stored), TOOL_PINS_MAX, "... and the new ones share the rest");
+    sync_tools(mem, &stored, "[]");
+    is_int((int64_t) json_array_size(stored), 2, "... until they go");
+    sync_tools(mem, &stored, "[" A2 "]");
+    is_str(pin_status(stored, "a"), "changed", "... and the known one waits when it comes back");
+
+    stored = NULL;
+    sync_tools(mem, &stored, many_tools(mem, "t", 100, "small"));
+    operator_sets(stored, "t99", "enabled", json_false());
+    m = sync_tools(mem, &stored, many_tools(mem, "t", 100, text));
+    is_int((int64_t) json_array_size(stored), 100, "known tools that grow: none is forgotten");
+    ok(m.left_out > 0 && strlen(jsonx_dump(mem, stored)) <= TOOL_PINS_OCTETS_MAX,
+       "... within the octets of a document");
+    is_str(pin_status(stored, "t99"), "missing", "... and one that finds no room is not served");
+    sync_tools(mem, &stored, many_tools(mem, "t", 100, "small"));
+    is_str(pin_status(stored, "t99"), "approved", "... until it is as it was");
+    ok(json_is_false(json_object_get(tool_named(stored, "t99"), "enabled")),
+       "... switched off, as the operator said");
+}
+
+/* A pin of before titles were part of it, and one without the hash of the approval. */
+static void
+test_old_pins(TALLOC_CTX *mem)
+{
+#define TITLED(title) "[{'name':'a','title':'" title "','inputSchema':{'type':'object'}}]"
+    json_t *stored = NULL, *titled = NULL;
+    sync_tools(mem, &stored, "[{'name':'a','inputSchema':{'type':'object'}}]");
+    operator_sets(stored, "a", "title", json_string("T"));
+    sync_tools(mem, &titled, TITLED("T"));
+    struct tool_merge m = sync_tools(mem, &stored, TITLED("T"));
+    is_str(pin_status(stored, "a"), "approved",
+           "a pin without the title: the same title is approved");
+    is_list(mem, m.changed, "[]", "... without a change");
+    is_str(pin_hash(stored, "a"), pin_hash(titled, "a"), "... and the pin has it now");
+    sync_tools(mem, &stored, TITLED("U"));
+    is_str(pin_status(stored, "a"), "changed", "... so that another title waits");
+
+    stored = NULL;
+    sync_tools(mem, &stored, "[{'name':'a','inputSchema':{'type':'object'}}]");
+    operator_sets(stored, "a", "title", json_string("T"));
+    sync_tools(mem, &stored, TITLED("U"));
+    is_str(pin_status(stored, "a"), "changed", "a pin without the title: another title waits");
+
+    for (int i = 0; i < 3; i++) {
+        static const char *const status[] = {"approved", "missing", "changed"};
+        stored = NULL;
+        sync_tools(mem, &stored, "[" A "]");
+        json_t *pin = json_object_get(tool_named(stored, "a"), "pin");
+        json_object_del(pin, "approved");
+        json_object_set_new(pin, "status", json_string(status[i]));
+        sync_tools(mem, &stored, "[]");
+        sync_tools(mem, &stored, "[" A "]");
+        is_str(pin_status(stored, "a"), i == 2 ? "changed" : "approved",
+               "a pin without the approval: %s", status[i]);
+    }
 }
 
 /* Every member that a model reads is part of the pin. */
@@ -254,14 +390,15 @@ test_limit(TALLOC_CTX *mem)
         json_array_append_new(seen,
                               json_pack("{s:s,s:{s:s}}", "name", talloc_asprintf(mem, "t%zu", i),
                                         "inputSchema", "type", "object"));
-    is_int(tool_pins_merge(mem, NULL, seen, NOW, &merge), AZ_OK, "one tool too many");
+    is_int(tool_pins_merge(mem, &(struct tool_pins){.tools = NULL}, seen, NOW, &merge), AZ_OK,
+           "one tool too many");
     is_int((int64_t) json_array_size(merge.tools), TOOL_PINS_MAX, "... the most are stored");
     is_int((int64_t) merge.left_out, 1, "... and one is left out");
     json_t *stored = merge.tools;
     sync_tools(mem, &stored, "[" A "," B "]");
     is_int((int64_t) json_array_size(stored), TOOL_PINS_MAX,
-           "those that are gone make room for others");
-    is_str(pin_status(stored, "a"), "new", "... which wait");
+           "those that are gone and were approved make no room for others");
+    ok(tool_named(stored, "a") == NULL, "... which are left out");
 }
 
 int
@@ -270,6 +407,9 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     test_life(mem);
     test_empty_list(mem);
+    test_operators_data(mem);
+    test_no_room(mem);
+    test_old_pins(mem);
     test_members(mem);
     test_operator(mem);
     test_unstorable(mem);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "env.h"
 #include "tap.h"
 
@@ -51,6 +52,35 @@ test_cases(TALLOC_CTX *mem)
                cases[i].why == NULL ? AZ_OK : AZ_INVALID, "%s", cases[i].name);
         ok(cases[i].why == NULL ? why == NULL : why != NULL && strstr(why, cases[i].why) != NULL,
            "... %s", why != NULL ? why : "no fault");
+    }
+}
+
+/* Models write null for what they leave out. */
+/* clang-format off */
+static const struct {
+    const char *schema, *arguments, *kept;
+    const char *name;
+} nulls[] = {
+    {"{'properties':{'a':{'type':'string'}}}", "{'a':null,'b':1}", "{\"b\":1}", "null of an optional argument is dropped"},
+    {"{'properties':{'a':{'type':'string'}},'required':['a']}", "{'a':null}", "{\"a\":null}", "... of a required one is not"},
+    {"{'properties':{'a':{'type':['string','null']}}}", "{'a':null}", "{\"a\":null}", "... of one that may be null"},
+    {"{'properties':{'a':{}}}", "{'a':null}", "{\"a\":null}", "... of one that may be anything"},
+    {"{'properties':{}}", "{'a':null}", "{\"a\":null}", "... of one that the schema does not name"},
+    {"{'$defs':{'s':{'type':'string'}},'properties':{'a':{'$ref':'#/$defs/s'}}}", "{'a':null}", "{}", "... of a definition"},
+    {"{'properties':{'a':{'properties':{'b':{'type':'string'}}}}}", "{'a':{'b':null}}", "{\"a\":{\"b\":null}}", "an inner null stays"},
+};
+/* clang-format on */
+
+static void
+test_nulls(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(nulls) / sizeof(nulls[0]); i++) {
+        json_t *arguments = env_json(mem, nulls[i].arguments);
+        char *before = jsonx_dump(mem, arguments);
+        is_str(
+            jsonx_dump(mem, tool_schema_drop_nulls(mem, env_json(mem, nulls[i].schema), arguments)),
+            nulls[i].kept, "%s", nulls[i].name);
+        is_str(jsonx_dump(mem, arguments), before, "... and the message is as it was");
     }
 }
 
@@ -109,6 +139,7 @@ main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     test_cases(mem);
+    test_nulls(mem);
     test_limits(mem);
     talloc_free(mem);
     return done();

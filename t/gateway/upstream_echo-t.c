@@ -30,7 +30,7 @@ masked(const char *value, const char *plain, const char *body, size_t step, bool
     size_t length;
     buf_init(&out, mem, 1 << 20);
     buf_append(&out, "", 0);
-    const struct upstream_sink sink = {take, &out};
+    const struct upstream_sink sink = {.take = take, .arg = &out};
     if (!echo_make(mem, value, plain, &echo) || echo == NULL)
         return NULL;
     for (size_t at = 0, all = strlen(body); at < all; at += step)
@@ -94,7 +94,7 @@ test_limits(void)
     struct buf out;
     buf_init(&out, mem, 1 << 20);
     buf_append(&out, "", 0);
-    const struct upstream_sink sink = {take, &out};
+    const struct upstream_sink sink = {.take = take, .arg = &out};
     ok(echo_feed(echo, &sink, "data: 1\n\n", 9) && out.len == 9,
        "an event that ends is passed on at once");
     ok(echo_feed(echo, &sink, "data: 0123", 10) && out.len == 15,

@@ -132,7 +132,7 @@ tell(struct az *az, const json_t *json)
     struct upstream_field fields[16];
     struct upstream_body body;
     struct upstream_transfer *transfer = NULL;
-    struct upstream_sink sink = {told_take, told};
+    struct upstream_sink sink = {.take = told_take, .arg = told};
     bool connected = true;
     int64_t began = clock_monotonic_ms();
     struct transfer_plan plan = told_plan(&op, json, told, &body, fields);

@@ -5,6 +5,7 @@
 
 #include "base/json/jsonx.h"
 #include "managed/import/openapi.h"
+#include "scarce.h"
 #include "tap.h"
 
 static char fault[512];
@@ -261,6 +262,33 @@ bounds(TALLOC_CTX *mem)
        "... one more is refused: %s", fault);
 }
 
+/* A whole import, or AZ_SERVER_ERROR without a fault: want of memory is not the author's fault. */
+static enum scarce_outcome
+import_once(TALLOC_CTX *mem, void *arg)
+{
+    struct openapi_import import = {.server = NULL};
+    enum az_status st = read_text(mem, good, &import);
+    if (st != AZ_OK)
+        return st == AZ_SERVER_ERROR ? SCARCE_FAILED : SCARCE_WRONG;
+    return json_equal(import.routes, ((const json_t **) arg)[0])
+                   && json_equal(import.tools, ((const json_t **) arg)[1])
+               ? SCARCE_WHOLE
+               : SCARCE_WRONG;
+}
+
+static void
+memory(TALLOC_CTX *mem)
+{
+    struct openapi_import import = {.server = NULL};
+    if (read_text(mem, good, &import) != AZ_OK)
+        return;
+    const json_t *whole[] = {import.routes, import.tools};
+    struct scarce_count count = scarce_jansson(import_once, whole);
+    scarce_is_seen(&count, "an import without memory of Jansson");
+    count = scarce_talloc(import_once, whole, 32768, 64);
+    scarce_is_seen(&count, "an import without memory of talloc");
+}
+
 int
 main(void)
 {
@@ -268,6 +296,7 @@ main(void)
     imports(mem);
     refuses(mem);
     bounds(mem);
+    memory(mem);
     talloc_free(mem);
     return done();
 }

@@ -13,7 +13,7 @@ const ADDRESS = 'https://api.example/a/very/long/path/that/no/blank/breaks/' + '
 const person = { subject_name: 'Ada Lovelace', idp_name: 'Example Corporation' };
 const scopes = [{ name: 'openid', text: 'See who you are' }, { name: 'notes.read', text: '' }];
 const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
-const ciba = { ...person, client_name: 'The till', client_id: 'till', client_host: 'till.example', verified: true, binding_message: 'W4SCT', scopes, resource: 'https://api.example/mcp', time_left: '4 minutes', logout_href: '/to/logout', request: '0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77', token: 'form-token', action: '/answer' };
+const ciba = { ...person, client_name: 'The till', client_id: 'till', client_host: 'till.example', verified: true, binding_message: 'A-12 W4SCT', binding_words: [{ word: 'A-12' }, { word: 'W4SCT' }], scopes, resource: 'https://api.example/mcp', time_left: '4 minutes', logout_href: '/to/logout', request: '0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77', token: 'form-token', action: '/answer' };
 
 // A name and a logo of the operator. Its script, and the address that it loads, would show as faults and loads.
 const brandDir = fs.mkdtempSync(path.join(process.env.TMPDIR ?? os.tmpdir(), 'authz-brand-'));
@@ -39,13 +39,16 @@ const cases = {
   'consent, little': ['consent', { ...person, client_id: 'c1', verified: true, redirect_host: 'crm.example', id: 'x', action: '/answer' }],
   'approval': ['ciba', ciba],
   'approval, no message, registered itself': ['ciba', { ...ciba, binding_message: undefined, verified: false, client_name: undefined, scopes: [], resource: undefined }],
-  'approval, long': ['ciba', { ...ciba, client_name: LONG, client_host: LONG, binding_message: 'W'.repeat(64), resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }], details: [{ text: `{"type":"${ADDRESS}"}` }], subject_name: LONG, idp_name: LONG, list_href: '/to/list' }],
+  'approval, long': ['ciba', { ...ciba, client_name: LONG, client_host: LONG, binding_message: 'W'.repeat(64), binding_words: [{ word: 'W'.repeat(64) }], resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }], details: [{ text: `{"type":"${ADDRESS}"}` }], subject_name: LONG, idp_name: LONG, list_href: '/to/list' }],
   'approvals': ['ciba_list', { ...person, logout_href: '/to/logout', requests: [{ client: 'The till', message: 'W4SCT', time_left: '4 minutes', href: '/to/one' }, { client: LONG, message: '', time_left: '30 seconds', href: '/to/two' }] }],
   'approvals, approved': ['ciba_list', { ...person, logout_href: '/to/logout', approved: true, requests: [] }],
   'approvals, denied': ['ciba_list', { ...person, logout_href: '/to/logout', denied: true, requests: [] }],
   'logout': ['logout', { ...person, client_name: 'Expense Reports', token: 'logout-token', action: '/answer' }],
   'signed out': ['signed_out', { client_name: 'Expense Reports' }],
-  'home': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health' }],
+  'home': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health', reader_href: '/to/reader', connections_href: '/to/connections' }],
+  'home, without reader and gateway': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health' }],
+  'away': ['away', { provider: 'Corporate account', client_name: 'The till', providers: [{ name: 'Partners', host: 'idp.partner.example', href: '/to/partner' }, { name: 'x', href: '/to/x' }], again_href: '/to/again', leave_href: 'https://app.example/cb?error=temporarily_unavailable', leave_place: 'app.example', leave_stranger: true, request_id: 'r1' }],
+  'away, long and alone': ['away', { provider: LONG, providers: [], request_id: 'r1' }],
   'home, with a long issuer, name and logo': ['home', { issuer: ADDRESS, discovery_href: '/to/discovery', health_href: '/to/health' }, brand('Example Corporation', 'logo.svg')],
   'not found': ['not_found', { request_id: '0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77' }],
   'choose, with name and logo': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', href: '/to/a' }, { name: 'Partner Network', href: '/to/b' }] }, brand('Example Corporation & Sons', 'logo.svg')],

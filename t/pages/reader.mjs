@@ -74,15 +74,27 @@ is((await page.$$eval('.operation > summary', list => list.map(e => `${e.childre
 const tags = [...new Set(Object.values(document_.paths).flatMap(item => Object.values(item).map(o => o.tags[0])))];
 is((await page.$$eval('#groups h2', list => list.map(e => e.textContent))).sort(), tags.sort(), 'reader: groups them by tag');
 is(sent.map(request => request.url()), [`${base}/openapi.json`], 'reader: reads the description of its own server, and nothing else');
+is(await page.$$eval('#groups details.group', list => list.filter(e => e.open).length), 0, 'reader: its groups are closed at first');
+is(await page.$eval('#credentials', e => e.open), false, '... and so are the credentials');
+for (const width of [1280, 360]) {
+  await look(page, [width, 740], 'light');
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  ok(height < 4 * 740, `reader: at ${width} px all groups are on less than four screens`, height);
+}
 await isWell('list');
 
 await filter('delete client');
 is(await page.$$eval('.operation:not([hidden]) .path', list => list.map(e => e.textContent)), ['/admin/api/clients/{clientId}'], 'filter: every word must be in the method, path, summary, operation or group');
 ok((await textOf('#count')).startsWith('1 of '), 'filter: tells how many are shown');
 await filter('no such thing');
-is([await shown(), await page.$$eval('#groups section:not([hidden])', list => list.length)], [0, 0], 'filter: hides all operations and their groups if none matches');
+is([await shown(), await page.$$eval('#groups .group:not([hidden])', list => list.length)], [0, 0], 'filter: hides all operations and their groups if none matches');
+is(await textOf('#count'), 'No operation has all these words. Use fewer words, or a part of one.', '... and says so');
 await filter(' ');
-is(await shown(), operations.length, 'filter: shows all operations without a word');
+is([await shown(), await page.$$eval('#groups .group:not([hidden])', list => list.length)], [0, tags.length], 'filter: without a word all groups are there, closed');
+await page.$$eval('#groups .group', list => list.forEach(e => { e.open = true; }));
+is(await shown(), operations.length, 'groups: open, they show all operations');
+await isWell('all open');
+await page.$$eval('#groups .group', list => list.forEach(e => { e.open = false; }));
 
 // ---- one operation
 
@@ -107,6 +119,7 @@ ok(answer.text.includes('Fill in adminKey under Credentials'), 'try it: a reques
 await fill(operation, 'Credential', 'none');
 answer = await send(operation);
 ok(answer.status.startsWith('401') && answer.body.includes('unauthorized'), 'try it: without a credential the admin API answers 401 (specification 5.3)', answer);
+ok(await page.$eval('#credentials', e => e.open), '... and the credentials are opened');
 await fill(await page.$('#schemes'), 'adminKey', key);
 await fill(operation, 'Credential', 'adminKey');
 answer = await send(operation);

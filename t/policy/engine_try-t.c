@@ -193,7 +193,7 @@ ask_query(struct bench *bench, const char *status, const char *body, struct engi
     const struct reply reply = {.text = text, .length = strlen(text)};
     fake_engine_serve(bench->fake, &reply, 1);
     bench->op = env_op(bench->mem, bench->az);
-    return engine_query(&bench->op, "x := data.a \"b\"\ny", ret);
+    return engine_query(&bench->op, "x := data.a \"b\"\ny", 0, ret);
 }
 
 #define TYPE_ERROR                                                                                 \

@@ -338,6 +338,54 @@ test_stored(struct bench *bench)
     }
 }
 
+/* A list of one MCP resource. */
+static void
+test_listed_uris(struct bench *bench, const char *answer, bool stored)
+{
+    const struct gateway_target target = {.name = "f", .upstream_type = "MCP", .status = "active"};
+    const struct gateway_tool tool = {
+        .action = {.kind = "resource",
+                   .name = "file:///ann/diary",
+                   .uri = "file:///ann/diary",
+                   .scopes = env_json(bench->mem, "[]")}
+    };
+    struct gateway_tools_question question = {.holder = question_of(bench->mem).holder,
+                                              .resources = &target,
+                                              .resource_count = 1,
+                                              .tools = &tool,
+                                              .tool_count = 1};
+    enum gateway_verdict verdicts[1];
+    struct verdict verdict = {.input = NULL};
+    serve(bench, answer);
+    is_int(gateway_tools_ask(&bench->op, &question, verdicts, &verdict), AZ_OK, "a list");
+    ok(strstr(sent(bench, "tools"), "diary") != NULL, "... of which policy sees the URIs");
+    ok((strstr(kept(bench, &verdict, "tools"), "diary") != NULL) == stored, "... and %s stored",
+       stored ? "which are" : "none is");
+}
+
+/* gateway-admin.md 1.6: the URI of an MCP resource may be a person's data. */
+static void
+test_uris(struct bench *bench)
+{
+    test_listed_uris(bench, "{'allow':true,'argument_mode':'full','verdicts':['allow']}", true);
+    test_listed_uris(bench, "{'allow':true,'argument_mode':'keys','verdicts':['allow']}", false);
+    test_listed_uris(bench, "{'allow':true,'verdicts':['allow']}", false);
+    for (int full = 0; full < 2; full++) {
+        struct gateway_question question = question_of(bench->mem);
+        struct gateway_decision decision;
+        struct verdict verdict;
+        question.action.kind = "resource";
+        question.action.name = question.action.uri = "file:///ann/diary";
+        question.arguments = NULL;
+        ask(bench, &question, full ? "{'allow':true,'argument_mode':'full'}" : "{" ALLOW "}",
+            &decision, &verdict);
+        ok(strstr(sent(bench, "action"), "\"uri\":\"file:///ann/diary\"") != NULL,
+           "policy sees the URI of a resource");
+        ok((strstr(kept(bench, &verdict, "action"), "diary") != NULL) == (full == 1),
+           "... which is stored with argument_mode full alone: %s", full ? "full" : "keys");
+    }
+}
+
 static void
 test_truncated(struct bench *bench)
 {
@@ -458,6 +506,7 @@ main(void)
     test_limits(&bench);
     test_question(&bench);
     test_stored(&bench);
+    test_uris(&bench);
     test_truncated(&bench);
     test_many_names(&bench);
     test_tools(&bench);

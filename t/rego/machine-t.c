@@ -52,10 +52,10 @@ static const struct {
         STATEMENT("AssignVarOnceStmt", ",\"source\":" LOCAL(3) ",\"target\":2") ","
         STATEMENT("AssignVarOnceStmt", ",\"source\":" LOCAL(4) ",\"target\":2") "," RETURN(2),
      CALL_F "," GIVE, REGO_CONFLICT, "rule.rego:7: complete rules"},
-    {"two values of one key are a conflict", MAKE("MakeObjectStmt", 2) "," INTEGER(5, 3) "," INTEGER(6, 4) ","
+    {"two values of one key are left to OPA", MAKE("MakeObjectStmt", 2) "," INTEGER(5, 3) "," INTEGER(6, 4) ","
         STATEMENT("ObjectInsertOnceStmt", ",\"key\":" TEXT(1) ",\"value\":" LOCAL(3) ",\"object\":2") ","
         STATEMENT("ObjectInsertOnceStmt", ",\"key\":" TEXT(1) ",\"value\":" LOCAL(4) ",\"object\":2") "," RETURN(2),
-     CALL_F "," GIVE, REGO_CONFLICT, "object keys must be unique"},
+     CALL_F "," GIVE, REGO_GIVE_UP, "object keys are not unique"},
     {"the same value of one key twice is none", MAKE("MakeObjectStmt", 2) "," INTEGER(5, 3) ","
         STATEMENT("ObjectInsertOnceStmt", ",\"key\":" TEXT(1) ",\"value\":" LOCAL(3) ",\"object\":2") ","
         STATEMENT("ObjectInsertOnceStmt", ",\"key\":" TEXT(1) ",\"value\":" LOCAL(3) ",\"object\":2") "," RETURN(2),

@@ -33,8 +33,10 @@ my %left = (
         'issue_test/test_a_hook_of_the_wrong_type_denies_extensions',
         'issue_test/test_a_hook_of_the_wrong_type_denies_obligations',
         map( {"effect_test/test_$_"}
-            qw(a_request_without_a_subject_has_no_question a_satisfied_forbid_is_a_reason_at_the_gateway
-              fractions_and_null_are_left_out the_question_of_a_request_to_a_managed_resource) ) ],
+            qw(a_fraction_beside_the_error_of_a_forbid_denies arguments_without_a_value_of_cedar_deny
+              other_callers_are_told_by_the_context a_request_without_a_subject_has_no_question a_satisfied_forbid_is_a_reason_at_the_gateway
+              a_whole_number_is_a_long_however_it_is_written a_number_of_four_places_is_a_decimal null_and_other_numbers_are_left_out the_question_of_a_request_to_a_managed_resource)
+        ) ],
     'a number is looked up in an object' => ['introspect_test/test_the_contexts_resource_type_must_be_the_tokens'],
     'a number that is no 64-bit integer' =>
       [ map {"lifetime_test/test_$_"} qw(a_broken_binding_lifetime_denies a_broken_row_denies) ],

@@ -24,7 +24,6 @@ my $AT_ONCE   = 1000;
 my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
 my $dir   = Authz::Process::directory();
 my $svc   = Authz::Path::source(qw(etc policy svc));
-my @tests = map { Authz::Path::source( qw(etc policy), $_ ) } qw(tests/fixture_test.rego tests_cedar);
 my @asked = qw(issue introspect authzen authzen_batch gateway gateway_tools register);
 my %rules = (
     'no rules'              => [],
@@ -168,13 +167,7 @@ sub lines_of {
     return ( \@line, [ opa_answers( $opa, @question ) ] );
 }
 
-my $fixture = $json->decode(
-    run('opa', Authz::Path::opa(), qw(eval --format raw --data), $svc, map( { ( '--data', $_ ) } @tests ),
-        <<'REGO' ) );
-object.union({name: data.fixture[name] | some name in {"issue_input", "introspect_input", "register_input", "authzen_input",
-"gateway_input", "bindings", "wide", "registry", "roles"}}, {name: data.effect_test[name] | some name in {"entities", "types"}})
-REGO
-my $source = Authz::Questions->new($fixture);
+my $source = Authz::Questions->new( Authz::Questions::fixture() );
 my $world  = 0;
 for my $name ( sort keys %rules ) {
     my @source = ( $svc, @{ $rules{$name} } );

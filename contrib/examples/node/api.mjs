@@ -7,6 +7,12 @@ import http from 'node:http';
 
 const {AUTHZ_INTROSPECT_URL: url, AUTHZ_CLIENT_ID: id, AUTHZ_CLIENT_SECRET: secret, PORT: port = '8000'} = process.env;
 
+const missing = ['AUTHZ_INTROSPECT_URL', 'AUTHZ_CLIENT_ID', 'AUTHZ_CLIENT_SECRET'].filter(name => !process.env[name]);
+if (missing.length > 0) {
+    console.error(`not started: set ${missing.join(', ')} in the environment`);
+    process.exit(1);
+}
+
 const TIMEOUT = 5000; // milliseconds; a request waits no longer for an answer of the service
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,2048}=*)$/i; // RFC 6750 section 2.1
 

@@ -9,7 +9,7 @@ import json
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from introspect import check
+from introspect import check, require_settings
 
 
 class Orders(BaseHTTPRequestHandler):
@@ -33,4 +33,5 @@ class Orders(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    require_settings()
     ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8000"))), Orders).serve_forever()

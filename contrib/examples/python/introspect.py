@@ -14,9 +14,17 @@ import re
 import sys
 import urllib.parse
 
+SETTINGS = ("AUTHZ_INTROSPECT_URL", "AUTHZ_CLIENT_ID", "AUTHZ_CLIENT_SECRET")
 TIMEOUT = 5  # seconds; a request waits no longer for an answer of the service
 ANSWER_MAX = 1 << 20  # octets of an answer; the service's answers are far smaller
 BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]{1,2048}=*)\Z")  # RFC 6750 section 2.1
+
+
+def require_settings():
+    """End the program if a setting is missing: it would answer every request with 503."""
+    missing = [name for name in SETTINGS if not os.environ.get(name)]
+    if missing:
+        sys.exit(f"not started: set {', '.join(missing)} in the environment; introspect.py describes them")
 
 
 def refuse(status, error=None, scope=None):

@@ -257,6 +257,9 @@ refused_rows := [
 	["svc.operator.controls.authzen", {"roles": {"editor": {"todo": "write"}}}],
 	["svc.operator.controls.authzen", {"subjects": {"user": {"alice": ["editor"]}}}],
 	["svc.operator.controls.authzen", {"subjects": {"user": {"alice": {"roles": ["a", "a"]}}}}],
+	["svc.operator.controls.gateway", {"truncated": true}],
+	["svc.operator.controls.gateway", {"cedar_unmapped": "skip"}],
+	["svc.operator.controls.gateway", {"unmapped": "allow"}],
 	["svc.operator.controls.audit", {"argument_mode": "all"}],
 	["svc.operator.controls.audit", {"arguments": "full"}],
 	["svc.entitlements.bindings", {"clients": {"a": {"gateway_scopes": ["github:write"]}}}],
@@ -296,6 +299,7 @@ test_schemas_accept_good_rows if {
 		["svc.entitlements.bindings", fixture.wide],
 		["svc.entitlements.bindings", {"registrations": {"CIMD": {"gateway_scopes": ["*", "github:*"]}}}],
 		["svc.operator.controls.audit", {"argument_mode": "full"}],
+		["svc.operator.controls.gateway", {"truncated": "allow", "cedar_unmapped": "allow"}],
 	] {
 		json.match_schema(pair[1], shipped.schemas[pair[0]])[0]
 	}

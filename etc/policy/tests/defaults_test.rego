@@ -82,6 +82,11 @@ control_cases := [
 	object.union(plain("authzen", ["cedar_mode"], "off", "authzen", {}), {"policies": {"forbids": {"p"}, "errors": set()}}),
 	object.union(plain("authzen", ["cedar_errors"], "deny", "authzen", {}), {"policies": {"forbids": set(), "errors": {"p"}}}),
 	plain("audit", ["argument_mode"], "full", "gateway", {}),
+	plain("gateway", ["truncated"], "allow", "gateway", {"truncated": true}),
+	object.union(
+		plain("gateway", ["cedar_unmapped"], "allow", "gateway", {"arguments": {"a": null}}),
+		{"policies": {"forbids": set(), "errors": set()}},
+	),
 	plain("introspection", ["require_audience"], false, "introspect", {"baseline": {"resource": "https://api.example"}}),
 	plain("introspection", ["require_context"], true, "introspect", {}),
 	plain("introspection", ["allow_callers"], ["other"], "introspect", {}),
@@ -200,6 +205,7 @@ no_rows := {
 	control("client"): {},
 	control("environment"): {},
 	control("exchange"): {},
+	control("gateway"): {},
 	control("introspection"): {},
 	control("lifetime"): {},
 	control("public_client_policy"): {"dcr": {}, "redirect": {}},
@@ -219,6 +225,7 @@ decide(c, data_rows) := answer if {
 		with data.svc.operator.controls.client as data_rows[control("client")]
 		with data.svc.operator.controls.environment as data_rows[control("environment")]
 		with data.svc.operator.controls.exchange as data_rows[control("exchange")]
+		with data.svc.operator.controls.gateway as data_rows[control("gateway")]
 		with data.svc.operator.controls.introspection as data_rows[control("introspection")]
 		with data.svc.operator.controls.lifetime as data_rows[control("lifetime")]
 		with data.svc.operator.controls.public_client_policy as data_rows[control("public_client_policy")]

@@ -20,6 +20,14 @@ test_arguments_that_policy_does_not_have_are_denied if {
 	asked({"truncated": false}).allow
 }
 
+test_the_row_may_let_such_a_request_pass if {
+	asked({"truncated": true}).allow == true with data.svc.operator.controls.gateway as {"truncated": "allow"}
+	every row in [{"truncated": "deny"}, {"truncated": "yes"}, {"truncated": true}, {"cedar_unmapped": "allow"}, {}] {
+		r := asked({"truncated": true}) with data.svc.operator.controls.gateway as row
+		fixture.refused(r, "arguments_too_long")
+	}
+}
+
 # ---- scopes
 
 test_a_token_with_the_scopes_of_the_operation_is_let_in if {
@@ -239,10 +247,10 @@ test_the_plain_case_does_not_apply_beside_a_rule_of_the_operator if {
 }
 
 test_each_tool_has_a_verdict_in_its_place if {
-	tools(["github:read"], three) == {"allow": true, "verdicts": ["allow", "step_up", "deny"]}
+	tools(["github:read"], three) == {"allow": true, "argument_mode": "keys", "verdicts": ["allow", "step_up", "deny"]}
 	tools(["github:read", "github:write"], three).verdicts == ["allow", "allow", "deny"]
 	tools([], three).verdicts == ["step_up", "step_up", "deny"]
-	tools([], []) == {"allow": true, "verdicts": []}
+	tools([], []) == {"allow": true, "argument_mode": "keys", "verdicts": []}
 }
 
 test_a_tool_of_an_unknown_resource_does_not_pass if {

@@ -3,6 +3,7 @@ package effect_test
 
 import data.fixture
 import data.svc.cedar.request
+import data.svc.cedar.value
 
 crm := {
 	"grants": ["client_credentials", "authorization_code"], "scopes": ["orders.read", "orders.write"],
@@ -238,9 +239,35 @@ test_lists_are_sorted_sets_without_repeats if {
 	attributes({"a": ["b", "a", "b"], "n": [[2, 1, 2], [1, 2]]}) == {"a": ["a", "b"], "n": [[1, 2]]}
 }
 
-test_fractions_and_null_are_left_out if {
-	json_text := `{"a":1.5,"b":null,"c":1.0,"d":1e2,"e":[1,2.5],"f":{"g":null,"h":2},"i":9223372036854775808,"j":-9223372036854775808,"k":[{"l":0.5}]}`
-	attributes(json.unmarshal(json_text)) == {"f": {"h": 2}, "j": -9223372036854775808, "k": [{}]}
+test_a_whole_number_is_a_long_however_it_is_written if {
+	every text, value in {
+		"1.0": 1, "-1.0": -1, "1e2": 100, "2.50e1": 25, "1E+2": 100, "2000e-3": 2, "0.0": 0, "-0.0": 0, "0e5": 0, "1e18": 1000000000000000000,
+		"9223372036854775807.0": 9223372036854775807, "-9223372036854775808.0": -9223372036854775808,
+	} {
+		attributes(json.unmarshal(sprintf(`{"a":%s}`, [text]))) == {"a": value}
+	}
+}
+
+test_a_number_of_four_places_is_a_decimal if {
+	every text, value in {
+		"1.5": 15000, "-1.5": -15000, "19.99": 199900, "0.0001": 1, "1e-4": 1, "12.5e-1": 12500, "1.50000": 15000,
+		"922337203685477.5807": 9223372036854775807,
+	} {
+		attributes(json.unmarshal(sprintf(`{"a":%s}`, [text]))) == {"a": {"__extn": {"fn": "decimal", "v": value}}}
+	}
+}
+
+test_null_and_other_numbers_are_left_out if {
+	every text in [
+		"null", "1e19", "-1e19", "9223372036854775808", "9223372036854775808.0", "1e200", "0.00001", "1e-5", "2.00001", "1e-200",
+		"922337203685477.5808", "[1,null]", "[1,0.00001]", "[[1e19]]", "[1,1.5,null]",
+	] {
+		doc := json.unmarshal(sprintf(`{"a":%s,"b":1}`, [text]))
+		attributes(doc) == {"b": 1}
+		value.partial(doc)
+	}
+	attributes({"f": {"g": null, "h": 2}, "k": [{"l": null}]}) == {"f": {"h": 2}, "k": [{}]}
+	not value.partial({"f": {"h": 2.5}, "k": [{"l": "", "m": false, "n": 0}], "o": {}, "p": []})
 }
 
 test_entities_and_extension_values_are_written_as_cedar_writes_them if {
@@ -256,14 +283,15 @@ test_entities_and_extension_values_are_written_as_cedar_writes_them if {
 }
 
 test_other_forms_of_them_are_left_out if {
-	every value in [
+	every part in [
 		{"__entity": {"type": "A b", "id": "x"}}, {"__entity": {"type": "A", "id": 1}}, {"__entity": {"type": "A"}},
 		{"__entity": {"type": "A\"::B", "id": "x"}}, {"__entity": {"type": "A", "id": "x"}, "more": 1},
 		{"__entity": {"type": "A", "id": "x", "more": 1}}, {"__extn": {"fn": "decimal", "v": 15000}},
 		{"__extn": {"fn": "decimal", "arg": "x"}}, {"__extn": {"fn": "ip", "arg": 1}}, {"__extn": 1},
 		{"__extn": {"fn": "eval", "arg": "1"}}, {"__extn": {"fn": "ip", "arg": "10.0.0.1"}, "x": 1},
 	] {
-		attributes({"a": value, "b": 1}) == {"b": 1}
+		attributes({"a": part, "b": 1}) == {"b": 1}
+		value.partial({"a": part})
 	}
 }
 
@@ -271,6 +299,9 @@ test_values_are_nested_eight_deep if {
 	deep := {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": 1}}}}}}}}
 	attributes(deep) == deep
 	attributes({"a": deep}) == {"a": {"a": {"a": {"a": {"a": {"a": {"a": {}}}}}}}}
+	not value.partial(deep)
+	value.partial({"a": deep})
+	not value.partial({"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"__entity": {"type": "A", "id": "x"}}}}}}}}}})
 }
 
 # What the caller says cannot replace what the operator's row says.
@@ -354,7 +385,7 @@ test_the_question_of_a_request_to_a_managed_resource if {
 		"annotations": {"destructiveHint": false}, "requiredScopes": ["github:write"],
 	}
 	q.context == {
-		"arguments": {"owner": "a"},
+		"arguments": {"owner": "a", "count": {"__extn": {"fn": "decimal", "v": 15000}}},
 		"svc": {
 			"evaluation": "gateway", "endpoint": "/gateway/mcp", "ip": "192.0.2.7", "dpop": false,
 			"client": gateway_input.client, "scopes": ["github:write", "mcp"],
@@ -378,6 +409,48 @@ test_a_satisfied_forbid_is_a_reason_at_the_gateway if {
 	deny := data.svc.controls.cedar.deny with input as object.union(gateway_input, {"subject": {"amr": ["pwd"]}})
 		with data.svc.operator.controls.authzen as {}
 	{r.detail | some r in deny} == {{"policy": "weak", "path": "acme/effect.cedar", "action": "gateway:create_issue"}}
+}
+
+# ---- arguments that have no value of Cedar
+
+at_gateway(arguments, row) := {r.code | some r in reasons} if {
+	reasons := data.svc.controls.cedar.deny with input as object.union(object.remove(gateway_input, ["arguments"]), {"arguments": arguments, "subject": {"amr": ["otp"]}})
+		with data.svc.operator.controls.authzen as {}
+		with data.svc.operator.controls.gateway as row
+}
+
+test_arguments_without_a_value_of_cedar_deny if {
+	every part in [null, [1, null], [0.00001], 1e19, {"x": {"y": null}}, {"__extn": {"fn": "eval", "arg": "1"}}] {
+		at_gateway({"euros": part}, {}) == {"cedar_unmapped"}
+		at_gateway({"euros": part}, {"cedar_unmapped": "deny"}) == {"cedar_unmapped"}
+		at_gateway({"euros": part}, {"cedar_unmapped": "skip"}) == {"cedar_unmapped"}
+		at_gateway({"euros": part}, {"cedar_unmapped": "allow"}) == set()
+	}
+	at_gateway({"__entity": {"type": "A", "id": "x"}}, {}) == set()
+	at_gateway({"euros": 2000.5, "note": "", "to": []}, {}) == set()
+}
+
+# A decimal cannot be compared with a Long: the rule has an error.
+test_a_fraction_beside_the_error_of_a_forbid_denies if {
+	policies := {"r1": {"path": "p.cedar", "forbidding": {"p"}, "result": {"permits": set(), "forbids": set(), "errors": {"p", "q"}}}}
+	at_gateway({"euros": 2000.5}, {}) == {"cedar_unmapped"} with data.svc.cedar.policies as policies
+	at_gateway({"euros": 2000.0}, {}) == set() with data.svc.cedar.policies as policies
+	at_gateway({"euros": 2000.5}, {"cedar_unmapped": "allow"}) == set() with data.svc.cedar.policies as policies
+	at_gateway({"euros": 2000.5}, {}) == set() with data.svc.cedar.policies as json.patch(policies, [{"op": "replace", "path": "r1/forbidding", "value": {"r"}}])
+}
+
+# There the one who asks is the one who enforces.
+test_other_callers_are_told_by_the_context if {
+	q := question({"context": {"a": null}})
+	q.context.svc.partial == true
+	asked({"context": {"a": null}}).allow
+	every over in [{"subject": {"properties": {"a": null}}}, {"resource": {"properties": {"a": [1e19]}}}, {"action": {"properties": {"a": null}}}] {
+		question(over).context.svc.partial == true
+	}
+	whole := question({"context": {"a": 1.5, "b": []}})
+	not whole.context.svc.partial
+	odd := question({"context": {"__entity": {"type": "A", "id": "x"}}})
+	odd.context.svc.partial == true
 }
 
 # ---- the result of all files

@@ -247,6 +247,7 @@ function tryIt(method, path, operation) {
     button.setAttribute('aria-disabled', 'true'); // not `disabled`, which would take the focus away
     try {
       const header = credentials.get(ways[credential.selectedIndex])?.();
+      if (header === null) byId('credentials').open = true;
       if (header === null) throw new Error(`Fill in ${ways[credential.selectedIndex]} under Credentials, or choose none.`);
       const headers = [...(header ? [header] : []), ...(body.type ? [['Content-Type', body.type]] : [])];
       for (const { field, where } of parameters) if (where === 'header') field.read().forEach(value => headers.push([field.name, value]));
@@ -309,21 +310,34 @@ function operationRows() {
   }));
 }
 
-function filter(rows, sections) {
-  const words = byId('filter').value.toLowerCase().split(/\s+/);
+// Show the operations that have every word, and open their groups; without a word the groups are as the user left them.
+function filter(rows, groups) {
+  const words = byId('filter').value.toLowerCase().split(/\s+/).filter(word => word !== '');
   for (const row of rows) row.node.hidden = !words.every(word => row.words.includes(word));
-  for (const section of sections) section.hidden = section.querySelector('.operation:not([hidden])') === null;
-  byId('count').textContent = `${rows.filter(row => !row.node.hidden).length} of ${rows.length} operations`;
+  for (const group of groups) {
+    group.hidden = group.querySelector('.operation:not([hidden])') === null;
+    if (words.length > 0) group.open = !group.hidden;
+    else if (group.filtered) group.open = false;
+    group.filtered = words.length > 0;
+  }
+  const found = rows.filter(row => !row.node.hidden).length;
+  byId('count').textContent = found > 0 ? `${found} of ${rows.length} operations` : `No operation has ${words.length > 1 ? 'all these words' : 'this word'}. Use fewer words, or a part of one.`;
+}
+
+// Return a group of operations, closed, with their number.
+function group(tag, rows) {
+  const heading = element('summary', {}, element('h2', {}, tag), element('span', { class: 'quiet' }, `${rows.length} ${rows.length === 1 ? 'operation' : 'operations'}`));
+  return element('details', { class: 'group' }, heading, ...rows.map(row => row.node));
 }
 
 function show() {
   const rows = operationRows(), tags = [...new Set(rows.map(row => row.tag))];
-  const sections = tags.map(tag => element('section', {}, element('h2', {}, tag), ...rows.filter(row => row.tag === tag).map(row => row.node)));
+  const groups = tags.map(tag => group(tag, rows.filter(row => row.tag === tag)));
   byId('about').textContent = `${description.info.title}, interface version ${description.info.version}. ${description.info.description ?? ''}`;
   byId('schemes').append(...Object.entries(description.components?.securitySchemes ?? {}).flatMap(([name, scheme]) => credentialFields(name, scheme)));
-  byId('groups').append(...sections);
-  byId('filter').addEventListener('input', () => filter(rows, sections));
-  filter(rows, sections);
+  byId('groups').append(...groups);
+  byId('filter').addEventListener('input', () => filter(rows, groups));
+  filter(rows, groups);
   for (const id of ['credentials', 'find']) byId(id).hidden = false;
 }
 

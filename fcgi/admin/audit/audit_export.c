@@ -12,8 +12,8 @@
 #include "base/settings/settings.h"
 #include "store/db/locks.h"
 
-/* An export works for a third of the time. With half of it, p99 of /token was twice as long on a
- * busy machine. */
+/* An export works for one third of the time and sleeps for the rest. With one half, p99 of /token
+ * was twice as long on a busy machine. */
 #define EXPORT_REST 2
 
 /* Octets that are collected before they are sent. */
@@ -42,7 +42,7 @@ struct export
     bool truncated; /* there are more */
 };
 
-/* A form of the export. */
+/* One format of the export. */
 struct export_format {
     const char *name, *type, *disposition;
     void (*begin)(struct request *req, const struct export *export, struct buf *out);
@@ -93,7 +93,7 @@ ndjson_row(struct buf *out, const struct export *export, const struct audit_row 
     buf_append_char(out, '\n');
 }
 
-/* A list that breaks off must not look whole. */
+/* A list that breaks off must not look complete. */
 static void
 ndjson_end(const struct export *export, struct buf *out)
 {
@@ -242,7 +242,7 @@ export_stream(struct request *req)
 
 /* ---- the request ---- */
 
-/* One export at a time: two would take from other requests what one leaves them. */
+/* One export at a time: two would slow other requests down. */
 static enum az_status
 audit_export_take_place(struct request *req)
 {

@@ -2,7 +2,6 @@
 
 #include "admin/audit/audit_filter.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/digits.h"
@@ -71,15 +70,6 @@ read_texts(struct request *req, struct audit_filter *filter)
     }
 }
 
-bool
-audit_filter_day(const char *text, int64_t *ret_ms)
-{
-    char whole[ISO8601_SIZE];
-    return strlen(text) == strlen("YYYY-MM-DD")
-           && snprintf(whole, sizeof(whole), "%sT00:00:00Z", text) == ISO8601_SIZE - 1
-           && iso8601_parse(whole, ISO8601_SIZE - 1, ret_ms) == AZ_OK;
-}
-
 /* Read a time; false: absent, or at fault. */
 static bool
 audit_filter_time(struct request *req, const char *name, bool day, int64_t *ret_ms)
@@ -87,7 +77,7 @@ audit_filter_time(struct request *req, const char *name, bool day, int64_t *ret_
     const char *text = audit_filter_param(req, name);
     if (text == NULL)
         return false;
-    if (day ? audit_filter_day(text, ret_ms) : iso8601_parse(text, strlen(text), ret_ms) == AZ_OK)
+    if ((day ? iso8601_parse_day : iso8601_parse)(text, strlen(text), ret_ms) == AZ_OK)
         return true;
     request_field_error(req, name,
                         day ? "must be a day like 2026-01-31"
@@ -96,7 +86,7 @@ audit_filter_time(struct request *req, const char *name, bool day, int64_t *ret_
     return false;
 }
 
-/* Days and instants together are the time that is in both. */
+/* Days and instants together select the time that is in both periods. */
 static void
 read_times(struct request *req, struct audit_filter *filter)
 {

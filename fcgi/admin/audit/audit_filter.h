@@ -35,9 +35,6 @@ extern const char *const audit_filter_outcomes[];
  */
 enum az_status audit_filter_read(struct request *req, struct audit_filter *ret);
 
-/* Read a day, YYYY-MM-DD, as its first millisecond. False: another text. */
-bool audit_filter_day(const char *text, int64_t *ret_ms);
-
 /* Return the value of a parameter, or NULL if absent or empty. */
 const char *audit_filter_param(const struct request *req, const char *name);
 

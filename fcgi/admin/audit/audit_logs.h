@@ -8,8 +8,8 @@
 #define AUDIT_SIZE 20
 #define AUDIT_SIZE_MAX 200
 
-/* The last row that a page can begin with. The database passes over the rows before it, 100,000 in
- * some 50 ms; filters and the export lead further. */
+/* Largest offset of a page, in rows. The database reads and skips the rows before it, 100,000 in
+ * some 50 ms; filters and the export reach further rows. */
 #define AUDIT_OFFSET_MAX 100000
 
 extern const struct route_param audit_logs_params[];

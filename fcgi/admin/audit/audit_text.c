@@ -8,7 +8,7 @@
 
 enum member_kind { MEMBER_TEXT, MEMBER_JSON };
 
-/* The members of AuditLogDto between `id` and `requestSummary`, and behind it. */
+/* Members of AuditLogDto between `id` and `requestSummary`, and those after `requestSummary`. */
 static const struct member {
     const char *name;
     enum member_kind kind;
@@ -50,7 +50,7 @@ audit_text_quote(struct buf *out, const char *text)
         out->status = out->status == AZ_OK ? AZ_SERVER_ERROR : out->status;
 }
 
-/* Append the summary: what every row has, then the members of the stored object. */
+/* Append the summary: the members that every row has, then those of the stored object. */
 static void
 append_summary(struct buf *out, const struct audit_row *row)
 {

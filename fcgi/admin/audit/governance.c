@@ -23,7 +23,7 @@ governance_day(struct request *req, const char *name, int64_t otherwise_ms)
 {
     const char *text = audit_filter_param(req, name);
     int64_t ms = otherwise_ms;
-    if (text != NULL && !audit_filter_day(text, &ms))
+    if (text != NULL && iso8601_parse_day(text, strlen(text), &ms) != AZ_OK)
         request_field_error(req, name, "must be a day like 2026-01-31");
     return ms;
 }

@@ -31,7 +31,7 @@ log_fault(void *arg, const char *path, const char *why)
     log_text(AZ_SEV_WARN, "connector manifest refused", "%s: %s %s", (const char *) arg, path, why);
 }
 
-/* Read a manifest out of the text of a file. */
+/* Read the manifest in the text of a file. */
 static enum az_status
 connector_read_text(struct op *op, char *path, const char *text, size_t length, const char *id,
                     struct managed_manifest *ret)
@@ -63,7 +63,7 @@ folder(struct op *op, bool own)
                : talloc_asprintf(op->mem, "%s/connectors", op->az->cfg->data_dir);
 }
 
-/* Read the file of an id in one of the folders. AZ_NOT_FOUND: it has none. */
+/* Read the file of an id in one of the folders. AZ_NOT_FOUND: the folder has no such file. */
 static enum az_status
 connector_read_file(struct op *op, bool own, const char *id, struct managed_manifest *ret)
 {

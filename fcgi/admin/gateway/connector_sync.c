@@ -53,8 +53,8 @@ connector_warn(struct connector_sync *sync, const char *text)
     jsonx_append(&sync->warnings, json_string(text));
 }
 
-/* Compare the scopes. A scope never means more than before without the operator's word: it may be
- * in tokens and grants already. Return true if the sync may go on. */
+/* Compare the scopes. Return false if a scope would imply others than before and the request has no
+ * `force`: tokens and grants may contain the scope already. */
 static bool
 sync_scopes(struct connector_sync *sync)
 {
@@ -92,8 +92,8 @@ sync_resource(struct connector_sync *sync, const char *name)
     return connector_resource_write(sync->req, document, true, sync->id, sync->manifest->version);
 }
 
-/* Write the policy data, if the manifest brings other than before. AZ_RETRY: it does, and that
- * takes a save of policy. What the operator changed stays otherwise. */
+/* Write the policy data if it differs from that of the earlier manifest; otherwise changes of the
+ * operator stay. AZ_RETRY: it differs, and writing it needs a save of policy. */
 static enum az_status
 sync_policy(struct connector_sync *sync)
 {

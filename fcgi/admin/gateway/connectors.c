@@ -15,8 +15,6 @@
 #include "policy/rows/schema.h"
 #include "store/gateway/connectors.h"
 
-const struct admin_resource connectors_resource = {.rows = &connectors_rows};
-
 /* The body of an install. */
 struct connector_install {
     const json_t *settings;
@@ -105,7 +103,7 @@ connector_get_handle(struct request *req)
 
 /* ---- installing */
 
-/* Tell the failures of a JSON Schema: "/clientId" is the field settings.clientId. */
+/* Report the failures of a JSON Schema: "/clientId" is the field settings.clientId. */
 static void
 tell_failures(struct request *req, const json_t *failures)
 {
@@ -163,7 +161,7 @@ struct installation {
     const struct managed_manifest *manifest;
     const struct connector_install *install;
     struct json_shown shown;
-    bool taken; /* another installation of the connector came first */
+    bool taken; /* another request installed the connector first */
 };
 
 /* Store the connector, its resource and its policy data inside the open transaction. */
@@ -191,8 +189,8 @@ connector_store(struct op *op, void *arg)
     return st == AZ_OK ? create_resource(req, manifest, install) : st;
 }
 
-/* Answer as an install of a connector that is there does, after another request installed it in
- * the meantime (specification 4.12). */
+/* Another request has installed the connector meanwhile: give the answer for a connector that is
+ * installed already (specification 4.12). */
 static enum az_status
 show_installed(struct request *req)
 {

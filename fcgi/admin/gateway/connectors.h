@@ -4,7 +4,6 @@
 
 #include "admin/resource/resource.h"
 
-extern const struct admin_resource connectors_resource;
 extern const struct field_table connector_install_table;
 
 /* Answer 200 with the connectors of the catalogue. */

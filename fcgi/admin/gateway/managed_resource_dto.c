@@ -39,7 +39,7 @@ save_fail(struct managed_save *save, const char *why)
     return op_fail(save->op, AZ_SERVER_ERROR, NULL, "managed resource: %s", why);
 }
 
-/* Part the sent object into the document, the tools and the secrets. */
+/* Separate the sent object into the document, the tools and the secrets. */
 static enum az_status
 save_part(struct managed_save *save)
 {
@@ -48,7 +48,7 @@ save_part(struct managed_save *save)
     json_t *sent = save->reading->object;
     const char *type = json_string_value(json_object_get(sent, "upstreamType"));
     bool is_mcp = type != NULL && strcmp(type, "MCP") == 0;
-    save->document = jsonx_own(save->op->mem, json_deep_copy(sent));
+    save->document = jsonx_own(save->op->mem, jsonx_deep_copy(sent));
     save->tools = managed_tools_merge(save->op->mem, json_object_get(sent, "tools"),
                                       stored != NULL ? stored->tools : NULL, is_mcp);
     if (save->document == NULL || save->tools == NULL
@@ -58,7 +58,7 @@ save_part(struct managed_save *save)
                                 stored != NULL ? stored->secrets_set : NULL, now, &save->secrets)
                != AZ_OK)
         return save_fail(save, "out of memory");
-    /* What the service sets is not the caller's, and what is null is absent. */
+    /* Remove the members that the service sets, and those that are null. */
     for (size_t i = 0; i < managed_resource_table.count; i++) {
         const struct field *row = &managed_resource_table.row[i];
         if (row->kind == FIELD_READ_ONLY || strcmp(row->name, "tools") == 0
@@ -68,11 +68,12 @@ save_part(struct managed_save *save)
     return AZ_OK;
 }
 
-/* Read the whole: what was sent, with its secrets, and the tools as they will be stored. */
+/* Read the complete resource: the members that were sent, with their secrets, and the tools that
+ * will be stored. */
 static enum az_status
 save_read(struct managed_save *save)
 {
-    json_t *whole = jsonx_own(save->op->mem, json_copy(save->reading->object));
+    json_t *whole = jsonx_own(save->op->mem, jsonx_copy(save->reading->object));
     if (whole == NULL || json_object_set(whole, "tools", save->tools) != 0)
         return save_fail(save, "out of memory");
     const struct managed_reading reading = {

@@ -1,4 +1,4 @@
-/* ManagedResourceDto (specification 2.10): what a save makes of it. */
+/* ManagedResourceDto (specification 2.10): the columns that a save makes of it. */
 #ifndef AZ_ADMIN_GATEWAY_MANAGED_RESOURCE_DTO_H
 #define AZ_ADMIN_GATEWAY_MANAGED_RESOURCE_DTO_H
 

@@ -48,8 +48,8 @@ const struct admin_resource managed_resources_resource = {
 
 /* ---- the probe ---- */
 
-/* Request the upstream once. Any answer that is no failure of a server shows that it is there: an
- * API may well answer its root with 401 or 404. */
+/* Request the upstream once. Any answer below 500 shows that it is reachable: an API may answer its
+ * root with 401 or 404. */
 static struct resource_probe
 probe_upstream(struct op *op, const struct managed_resource *resource)
 {
@@ -72,7 +72,7 @@ probe_upstream(struct op *op, const struct managed_resource *resource)
         probe.ok = answer.status < 500;
         probe.error = probe.ok ? NULL : "the upstream answers with an error of its own";
     } else {
-        /* More than the largest answer is an answer. */
+        /* An answer that is too large is an answer. */
         probe.ok = answer.fault == FETCH_FAULT_SIZE;
         probe.error = probe.ok ? NULL : talloc_strdup(op->mem, op->fault.detail);
     }

@@ -35,7 +35,7 @@ client_id_rule(TALLOC_CTX *mem, const json_t *value)
     const char *text = json_string_value(value);
     if (*text == ' ' || text[strlen(text) - 1] == ' ')
         return "must not begin or end with a space";
-    /* A proxy may remove dot segments from a path, so this client could not be addressed. */
+    /* A proxy may remove dot segments from a path, so this clientId could not be used in one. */
     if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
         return "must not be . or ..";
     return field_rule_visible(mem, value);
@@ -271,8 +271,8 @@ client_parse_statement(struct resource_reading *reading, const char *text)
     return claims;
 }
 
-/* The statement that a client registered with is the word of its issuer. An administrator's edit
- * must not change it, or the client could do more than was stated. */
+/* Only its issuer may change the statement that a client registered with. An edit by an
+ * administrator must not, or the client could do more than was stated. */
 static void
 client_check_stated(struct resource_reading *reading, const char *name, const json_t *claims)
 {

@@ -22,8 +22,8 @@ client_load(struct op *op, const char *client_id, const void **ret)
     return st;
 }
 
-/* Sign the statement of a client that has one to be signed. A signed one that says the same stays:
- * another one would withdraw it, and with it every copy that programs carry. */
+/* Sign the statement of a client that has one to be signed. A signed statement with the same claims
+ * stays: a new one would invalidate it, and every copy that programs carry. */
 static enum az_status
 client_sign_statement(struct op *op, struct resource_reading *reading)
 {

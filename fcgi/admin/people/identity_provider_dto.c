@@ -29,7 +29,7 @@ idp_id_rule(TALLOC_CTX *mem, const json_t *value)
 {
     const char *text = json_string_value(value);
     (void) mem;
-    /* A proxy may remove dot segments from a path, so this provider could not be addressed. */
+    /* A proxy may remove dot segments from a path, so this idpId could not be used in one. */
     if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
         return "must not be . or ..";
     return text[strspn(text, NAME_CHARS)] == '\0'
@@ -138,7 +138,7 @@ static const struct field provider_fields[] = {
     {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .item_max = SCOPE_OCTETS_MAX, .rule = scope_rule, .column = "scopes", .help = "Scopes to ask for; openid is always among them", .example = "[\"openid\", \"email\"]"},
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params", .help = "More parameters of the authorization request", .example = "{\"prompt\": \"select_account\"}"},
     {"enabled",                         FIELD_BOOLEAN,   .column = "enabled", .help = "Users can sign in there", .example = "true"},
-    {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* of an answer that is sent back */
+    {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* accepted, because a client may send an answer back */
 };
 const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto", provider_fields, 0);
 /* clang-format on */
@@ -152,8 +152,8 @@ const struct resource_body identity_provider_body = {
 
 /* ---- an id for a provider that was given none ---- */
 
-/* Return the letters and digits of a text in lower case, with one hyphen for whatever is between
- * them. */
+/* Return the letters and digits of a text in lower case, with one hyphen for each run of other
+ * characters. */
 static char *
 provider_make_word(TALLOC_CTX *mem, const char *text)
 {
@@ -191,7 +191,7 @@ identity_provider_make_id(TALLOC_CTX *mem, const char *name, const char *issuer,
     if (word != NULL && *word == '\0')
         word = talloc_strdup(mem, "idp");
     char *made = word;
-    /* One more number than there are providers: one of them is free. */
+    /* Try one number more than there are providers, so that one of them is free. */
     for (size_t i = 2; made != NULL && provider_is_taken(taken, made) && i < taken->count + 3; i++)
         made = talloc_asprintf(mem, "%s-%zu", word, i);
     return made;

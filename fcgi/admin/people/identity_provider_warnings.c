@@ -20,8 +20,8 @@ provider_warn(struct jsonx_build *list, const char *member, const char *what)
     jsonx_append(list, json_sprintf("%s: %s", member, what));
 }
 
-/* Tell of an address that would not be fetched, or that others could read. False: it would not be.
- */
+/* Warn of an address that would not be fetched, or whose traffic others could read. Return false if
+ * it would not be fetched. */
 static bool
 check_address(struct op *op, struct jsonx_build *list, const char *member, const char *url)
 {
@@ -39,8 +39,8 @@ check_address(struct op *op, struct jsonx_build *list, const char *member, const
     return true;
 }
 
-/* Return the fault of what came from the discovery address, or NULL (OpenID Connect Discovery 4.3).
- */
+/* Return the fault of the document at the discovery address, or NULL (OpenID Connect Discovery
+ * 4.3). */
 static const char *
 answer_fault(struct op *op, const char *url, const struct fetch_answer *answer, const char *issuer)
 {
@@ -97,7 +97,7 @@ identity_provider_warnings(struct op *op, const json_t *provider)
         if (endpoint != NULL)
             check_address(op, &list, fetched[i], endpoint);
     }
-    /* Whoever disables a provider that is down must not wait for it. */
+    /* An administrator who disables a provider that is down must not wait for it. */
     if (fetchable && json_is_true(json_object_get(provider, "enabled")))
         try_issuer(op, &list, issuer, url);
     return jsonx_built(&list);

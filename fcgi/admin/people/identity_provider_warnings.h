@@ -1,4 +1,5 @@
-/* Reasons why sign-ins at an identity provider would fail, told to whoever stores it. */
+/* Reasons why sign-ins at an identity provider would fail, shown to the administrator who stores
+ * it. */
 #ifndef AZ_ADMIN_IDENTITY_PROVIDER_WARNINGS_H
 #define AZ_ADMIN_IDENTITY_PROVIDER_WARNINGS_H
 
@@ -6,8 +7,8 @@
 
 #include "base/op.h"
 
-/* Longest time for the try of the issuer, in seconds: the answer to a POST waits for it. A provider
- * that is well answers in 30 ms, and after one lost packet in little more than 1 s. */
+/* Longest time for the request to the issuer, in seconds: the answer to a POST waits for it. A
+ * healthy provider answers in 30 ms, and after one lost packet in little more than 1 s. */
 #define IDENTITY_PROVIDER_TRY_SECONDS 3
 
 /*

@@ -16,7 +16,7 @@
 #include "store/tokens/tokens_find.h"
 #include "store/tokens/tokens_list.h"
 
-/* Attempts to revoke a token whose client changes meanwhile. */
+/* Most attempts to revoke a token whose client changes meanwhile. */
 #define REVOKE_TRIES 3
 /* Longest text that is read as a token, in code points; ours have TOKEN_TEXT_LENGTH. */
 #define TOKEN_GIVEN_MAX 512
@@ -77,8 +77,7 @@ tokens_find(struct request *req, struct asked *asked)
     return st;
 }
 
-/* Read the body. What was sent is wiped when it is not read, because a token may be in a misspelt
- * member. */
+/* Read the body. A body with a fault is wiped, because a token may be in a misspelt member. */
 static enum az_status
 tokens_read(struct request *req, const struct field_table *table, struct token_question *ret)
 {
@@ -88,8 +87,8 @@ tokens_read(struct request *req, const struct field_table *table, struct token_q
     return st;
 }
 
-/* Read the text of the token, wipe what was sent, and find its row. A text that is none is an
- * unknown token. */
+/* Read the text of the token, wipe what was sent, and find its row. A text that is not a token
+ * counts as an unknown token. */
 static enum az_status
 tokens_look(struct request *req, const char *text, struct asked *asked)
 {
@@ -103,7 +102,7 @@ tokens_look(struct request *req, const char *text, struct asked *asked)
     return tokens_find(req, asked);
 }
 
-/* Return a time as text; NULL for none. */
+/* Return a time as text, or NULL if there is no time. */
 static const char *
 tokens_time(TALLOC_CTX *mem, int64_t seconds)
 {
@@ -218,7 +217,7 @@ token_revoke_handle(struct request *req)
 
 /* ---- the list ---- */
 
-/* Read one token more than the page has: it tells if there is another page. */
+/* Read one token more than the page has, to find out if there is another page. */
 enum az_status
 tokens_list_handle(struct request *req)
 {

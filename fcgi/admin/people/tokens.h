@@ -1,4 +1,4 @@
-/* Tokens as an operator sees them: what a token is, and an end to it (decisions.md "Tokens over the
+/* Tokens as an operator sees them: their facts, and their revocation (decisions.md "Tokens over the
  * admin API"). */
 #ifndef AZ_ADMIN_TOKENS_H
 #define AZ_ADMIN_TOKENS_H
@@ -9,7 +9,7 @@
 #define TOKENS_SIZE 20
 #define TOKENS_SIZE_MAX 200
 
-/* The last token that a page can begin with: the database passes over those before it. */
+/* Largest offset of a page, in tokens: the database reads and skips those before it. */
 #define TOKENS_OFFSET_MAX 2000
 
 /* Parameters of the list. */

@@ -18,7 +18,7 @@
 /* clang-format off */
 const struct route_param bundle_audit_list_params[] = {
     {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
-    {.name = "size", .min = 1, .max = BUNDLE_AUDIT_SIZE_MAX, .help = "Bundles of a page"},
+    {.name = "size", .min = 1, .max = BUNDLE_HISTORY_PAGE_MAX, .help = "Bundles of a page"},
     {.name = NULL}
 };
 const struct route_param bundle_audit_at_params[] = {
@@ -50,10 +50,10 @@ bundle_audit_list_handle(struct request *req)
         request_field_error(req, "page", "must be a number of 0 or more");
         good = false;
     }
-    if (size != NULL && (!digits_read(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
+    if (size != NULL && (!digits_read(size, BUNDLE_HISTORY_PAGE_MAX, &count) || count == 0)) {
         request_field_error(
             req, "size",
-            talloc_asprintf(req->op.mem, "must be a number from 1 to %d", BUNDLE_AUDIT_SIZE_MAX));
+            talloc_asprintf(req->op.mem, "must be a number from 1 to %d", BUNDLE_HISTORY_PAGE_MAX));
         good = false;
     }
     if (!good)

@@ -5,9 +5,7 @@
 
 #include "http/route.h"
 
-/* Most entries of one page, and entries without `size` (specification 8). An entry names every rule
- * and row of its bundle, so a page can be large; the history is not longer than this. */
-#define BUNDLE_AUDIT_SIZE_MAX 200
+/* Bundles of a page without `size` (specification 8). */
 #define BUNDLE_AUDIT_SIZE 50
 
 extern const struct route_param bundle_audit_list_params[];

@@ -26,11 +26,11 @@
 /* Longest hold, in seconds: below the read time-outs of the shipped web server
  * configurations. */
 #define WAIT_MAX 25
-/* Interval of looking without a notification, in milliseconds: one can be missed only while the
- * database restarts. */
+/* Interval of checks without a notification, in milliseconds: a notification is missed only while
+ * the database restarts. */
 #define LOOK_EVERY_MS 5000
-/* The same for an engine that has a candidate: if its saver died, the decisions of this engine do
- * not count until the candidate is withdrawn. */
+/* The same for an engine that has a candidate: if the process of the save died, the decisions of
+ * this engine do not count until the candidate is withdrawn. */
 #define LOOK_PENDING_MS 500
 
 static enum az_status
@@ -80,8 +80,8 @@ bundle_serve(struct request *req, const struct bundle_served *bundle, const char
     return respond_octets(req, 200, type, bundle->body, bundle->length);
 }
 
-/* Find the bundle to serve. A candidate whose saver died was never applied and is withdrawn
- * first. */
+/* Find the bundle to serve. A candidate was never applied if the process of its save died; it is
+ * withdrawn first. */
 static enum az_status
 bundle_look(struct request *req, const char *known, struct bundle_served *bundle)
 {
@@ -114,7 +114,7 @@ bundle_note_return(struct request *req, const struct bundle_served *bundle)
 }
 
 /* Hold the request until another bundle is published, a save calls the engines, or the time is up.
- * LISTEN comes before the first look, so that no bundle is missed. */
+ * LISTEN comes before the first query, so that no bundle is missed. */
 static enum az_status
 bundle_hold(struct request *req, const char *known, long seconds, struct bundle_served *bundle)
 {

@@ -245,8 +245,8 @@ policy_evaluate_cedar(struct request *req, struct evaluation *evaluation)
     return st == AZ_OK ? st : op_fail(&req->op, st, NULL, "out of memory for a Cedar request");
 }
 
-/* Record the path and the revision in the audit row. With input and answer the row would count as
- * a decision that was given to a client. */
+/* Record the path and the revision in the audit row. With its input and answer too, the row would
+ * count as a decision for a client. */
 static void
 policy_evaluate_note(struct request *req, const struct evaluation *evaluation)
 {

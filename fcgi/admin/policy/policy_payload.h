@@ -36,8 +36,8 @@ enum az_status policy_patch_read(struct request *req, json_t **ret_patch);
 enum az_status policy_patch_apply(struct request *req, const struct policy_row *row,
                                   const json_t *patch, json_t **ret_value, const char **ret_text);
 
-/* Read the row of a key (payload NULL: there is none) and its schema, or NULL. AZ_CONFLICT or
- * AZ_PROTECTED: the key is reserved. */
+/* Read the row of a key and its schema. The payload is NULL if there is no row, the schema if the
+ * row has none. AZ_CONFLICT or AZ_PROTECTED: the key is reserved. */
 enum az_status policy_payload_target(struct request *req, const char *key, struct policy_row *ret,
                                      const char **ret_schema);
 

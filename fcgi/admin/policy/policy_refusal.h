@@ -13,7 +13,7 @@ enum az_status policy_refuse(struct request *req, enum az_status st,
                              const struct save_outcome *outcome);
 
 /* Add X-Policy-Revision and X-Policy-Activation to the answer to a save, and X-Policy-Warning if
- * the plan or a check of the caller (NULL: none) leaves something to say. */
+ * the plan, or `warning` (or NULL) of the caller, has a warning. */
 void policy_add_outcome(struct request *req, const struct save_outcome *outcome,
                         const char *warning);
 

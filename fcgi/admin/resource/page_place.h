@@ -9,9 +9,9 @@
 /* Limits of one list. */
 struct page_limits {
     int64_t size;       /* rows of a page by default */
-    int64_t size_max;   /* and at most */
-    int64_t offset_max; /* the last row that a page can begin with */
-    const char *beyond; /* what to use for rows behind that, for the text of a fault */
+    int64_t size_max;   /* most rows of a page */
+    int64_t offset_max; /* largest offset of a page */
+    const char *beyond; /* advice for rows beyond that offset, for the text of a fault */
 };
 
 struct page_place {

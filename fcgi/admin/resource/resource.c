@@ -203,7 +203,7 @@ resource_write(struct request *req, struct resource_reading *reading, const char
     resource_tag(req, ret);
     if (resource->written != NULL)
         resource->written(&req->op, row.key);
-    /* Without If-Match the caller cannot have failed to meet it. */
+    /* A request without If-Match must not get a 412. */
     if (st == AZ_PRECONDITION_FAILED && version == NULL) {
         az_fault_clear(&req->op.fault);
         return op_fail(&req->op, AZ_CONFLICT, "It was changed at the same time; send it again",
@@ -229,8 +229,8 @@ resource_respond_created(struct request *req, const char *dto, const char *secre
     return st;
 }
 
-/* Add the warnings about the stored row to the answer. What cannot be told is left out: the row is
- * stored, and nothing may make its answer a failure now. */
+/* Add the warnings about the stored row to the answer. Warnings that cannot be added are left out:
+ * the row is stored, so the answer must not become a failure. */
 static void
 resource_warn(struct request *req, const char *dto)
 {

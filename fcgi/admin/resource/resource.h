@@ -1,7 +1,7 @@
 /*
  * A resource of the admin API is a table: the handlers below list, get, create, replace and delete
- * the rows of the resource that their route names (`arg` of struct route). A new resource needs a
- * struct admin_resource, a struct json_rows with its statements, and rows in routes.c.
+ * the rows of the resource that their route names (`arg` of struct route). admin/README lists the
+ * places of a new resource.
  */
 #ifndef AZ_ADMIN_RESOURCE_H
 #define AZ_ADMIN_RESOURCE_H
@@ -38,9 +38,9 @@ struct admin_resource {
      * remembers of the row. NULL: nothing is remembered. */
     void (*written)(struct op *op, const char *key);
 
-    /* Return sentences about what the row as stored makes impossible, which the answer to a POST or
-     * PUT has as `warnings` if there are any. Called after the write, and refuses nothing. NULL:
-     * nothing is checked; not for rows whose secret is shown once. */
+    /* Return sentences about functions that do not work with the row as stored, which the answer to
+     * a POST or PUT has as `warnings` if there are any. Called after the write; it cannot refuse.
+     * NULL: nothing is checked; not for rows whose secret is shown once. */
     json_t *(*warn)(struct op *op, const json_t *row);
 };
 

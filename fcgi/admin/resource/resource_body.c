@@ -39,7 +39,7 @@ resource_set_column(struct resource_reading *reading, const char *column, json_t
         reading->lost = true;
 }
 
-/* PUT: the path names the row. A body with another key is at fault or overruled, as the table
+/* PUT: the path names the row. Another key in the body is a fault, or is ignored, as the table
  * says. */
 static void
 resource_settle_key(const struct resource_body *body, struct resource_reading *reading)

@@ -50,7 +50,7 @@ enum az_status resource_body_read(const struct resource_body *body,
 
 /* ---- for the rules between fields ---- */
 
-/* Tell a fault of a member. */
+/* Report a fault of a member. */
 void resource_tell(struct resource_reading *reading, const char *name, const char *why);
 
 /* Return the text of a member; NULL when it is absent or not a string. */

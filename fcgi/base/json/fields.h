@@ -48,11 +48,11 @@ struct field {
     bool required;        /* absent or null is a fault */
     bool may_be_empty;    /* a text, or an item of a list, may be "" */
     int64_t min, max;
-    size_t item_max;          /* code points of each item of a text list; 0: no limit */
-    field_rule_fn *rule;      /* for a text that is not empty, each item of a list, or an object;
-                                 NULL: none */
+    size_t item_max; /* code points of each item of a text list; 0: no limit */
+    field_rule_fn
+        *rule; /* for a text that is not empty, each item of a list, or an object; or NULL */
     const char *const *words; /* the texts that are accepted, ending with NULL; NULL: any */
-    const char *column;       /* column that the value is stored in; NULL: none */
+    const char *column;       /* column that the value is stored in, or NULL */
     enum field_target target; /* set by FIELD_INTO */
     size_t offset;            /* the same */
 
@@ -60,7 +60,7 @@ struct field {
     const struct field_table *shape; /* members of the object, or of each item of the array */
     enum field_kind shown;           /* kind of a value that is set by the service */
     const char *help;                /* meaning, for a person; NULL: the name says it */
-    const char *example;             /* a value as JSON text; NULL: none */
+    const char *example;             /* a value as JSON text, or NULL */
 };
 
 /* The target of a row: a member of the struct that is read into. The compiler checks its type. */

@@ -19,8 +19,8 @@ bool json_pointer_is_good(const char *text);
  * pointer, or NULL if it is malformed. */
 const char *json_pointer_token(const char *pointer, char token[JSON_POINTER_TOKEN_MAX + 1]);
 
-/* Return the place in an array that a token names; SIZE_MAX: there is none ("01" and "-" are no
- * index of an element). */
+/* Return the place in an array that a token names, or SIZE_MAX if it names none ("01" and "-" do
+ * not). */
 size_t json_pointer_place(const json_t *array, const char *token);
 
 /* Return the member or element that a token names, or NULL. The value stays its owner's. */

@@ -2,6 +2,8 @@
 
 #include "base/json/jsonx.h"
 
+#include <stdint.h>
+
 struct owned_json {
     json_t *value;
 };
@@ -26,6 +28,31 @@ jsonx_own(TALLOC_CTX *mem, json_t *value)
     owned->value = value;
     talloc_set_destructor(owned, owned_json_free);
     return value;
+}
+
+/* Return the copy if it is whole, else NULL, with its reference dropped. */
+static json_t *
+whole_copy(json_t *copy, bool whole)
+{
+    if (whole)
+        return copy;
+    json_decref(copy);
+    return NULL;
+}
+
+json_t *
+jsonx_copy(const json_t *value)
+{
+    json_t *copy = json_copy((json_t *) (uintptr_t) value);
+    return whole_copy(copy, json_object_size(copy) == json_object_size(value)
+                                && json_array_size(copy) == json_array_size(value));
+}
+
+json_t *
+jsonx_deep_copy(const json_t *value)
+{
+    json_t *copy = json_deep_copy(value);
+    return whole_copy(copy, json_equal(copy, value) != 0);
 }
 
 void

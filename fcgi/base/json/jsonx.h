@@ -30,6 +30,14 @@ enum az_status jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t
 json_t *jsonx_own(TALLOC_CTX *mem, json_t *value);
 
 /*
+ * Return a copy of a value, a new reference; NULL: out of memory, or no value. jsonx_copy() shares
+ * the items and members. Jansson's own functions return a copy that lacks the items and members
+ * for which there was no memory.
+ */
+json_t *jsonx_copy(const json_t *value);
+json_t *jsonx_deep_copy(const json_t *value);
+
+/*
  * An object or array that is filled step by step. It remembers if a value could not be made or
  * added because memory ran out. So the steps need no checks, and no value is lost silently.
  */

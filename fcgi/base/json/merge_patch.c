@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/json/jsonx.h"
+
 /* Return the value without const: Jansson's functions take pointers that are not const. */
 static json_t *
 plain(const json_t *value)
@@ -19,8 +21,8 @@ merge_patch(const json_t *target, const json_t *patch)
     json_t *value;
 
     if (!json_is_object(patch))
-        return json_deep_copy(patch);
-    json_t *merged = json_is_object(target) ? json_copy(plain(target)) : json_object();
+        return jsonx_deep_copy(patch);
+    json_t *merged = json_is_object(target) ? jsonx_copy(plain(target)) : json_object();
     json_object_foreach (plain(patch), name, value) {
         if (json_is_null(value)) {
             json_object_del(merged, name);

@@ -274,7 +274,15 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        if (required || errno != ENOENT)
+        cfg->source_unread = required || errno != ENOENT;
+        if (errno == EACCES)
+            problems_add(
+                mem, problems,
+                "SVC_CONFIG: cannot read %s: %s; it is for root and for the account of the "
+                "service: call this as one of them, and let that account read the file "
+                "(chgrp authz FILE; chmod 640 FILE)",
+                path, strerror(errno));
+        else if (required || errno != ENOENT)
             problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s; set it to a readable file",
                          path, strerror(errno));
         return;

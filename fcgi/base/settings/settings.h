@@ -23,7 +23,7 @@ extern const char *const settings_id_token_algs[];
 extern const char *const settings_dpop_algs[];
 
 /* Lifetimes of an auth_req_id, in seconds, for the setting and for requested_expiry: time enough to
- * take a telephone out, and a request that nobody remembers must not wait for a mistaken answer. */
+ * take a telephone out, but not so long that the person approves a forgotten request by mistake. */
 #define SETTINGS_AUTH_REQ_LEAST 30
 #define SETTINGS_AUTH_REQ_MOST 600
 
@@ -49,10 +49,10 @@ struct settings {
     const char *opa_binary;      /* program that plans a policy, for embedded */
     const char *data_dir;        /* installed sql/, policy/ and www/ */
     const char *runtime_dir;     /* directory of the shared counters, mode 0700 */
-    const char *connectors_dir;  /* the operator's own manifests of connectors, NULL: none */
-    const char *www_dir;         /* the operator's own pages, NULL: none */
+    const char *connectors_dir;  /* the operator's own manifests of connectors, or NULL */
+    const char *www_dir;         /* the operator's own pages, or NULL */
     const char *pages_name;      /* name of the service on the pages, NULL: the issuer's host */
-    const char *pages_logo;      /* file of www_dir with the logo on the pages, NULL: none */
+    const char *pages_logo;      /* file of www_dir with the logo on the pages, or NULL */
     const char *log_level;       /* debug, info, warn or error */
     const char *log_format;      /* json or text */
     const char *admin_api_key;   /* the first admin key */
@@ -68,35 +68,36 @@ struct settings {
     long trusted_proxy_count;    /* trusted X-Forwarded-For entries, counted from the right */
     long max_redirect_uris;      /* per client */
     long policy_timeout_ms;      /* longest wait for one decision, milliseconds */
-    long policy_witness_rate; /* OPA is asked about one in so many decisions of the machine; 0: none
-                               */
+    long policy_witness_rate;    /* OPA is asked about one in so many decisions of the machine; 0:
+                                    about no decision */
     long access_token_validity;  /* seconds */
     long jwks_cache_seconds;     /* max-age of the key set, seconds */
     long key_retirement_seconds; /* time for which a retired signing key stays published, seconds */
     bool bundle_confirm_activation; /* wait for the engine's verdict on a save */
     long bundle_confirm_poll_ms;    /* interval between checks of the engine status, milliseconds */
     long bundle_confirm_timeout_ms; /* longest wait for the verdict, milliseconds */
-    long bundle_fetch_grace_ms;   /* an engine silent for longer is not waited for, milliseconds */
-    bool allow_network_builtins;  /* rules may use the builtins of rule_builtins.h */
-    long audit_retention_days;    /* audit partitions older than this are dropped; 0 keeps all */
-    long audit_export_max_rows;   /* rows of one export */
-    long refresh_family_validity; /* longest life of a refresh family, seconds */
-    long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
-    long code_validity;           /* lifetime of an authorization code, seconds */
-    long ticket_validity;         /* lifetime of a UMA permission ticket, seconds */
-    long auth_req_validity;       /* lifetime of an auth_req_id, seconds */
-    long ciba_interval;           /* between two polls of a CIBA request, seconds */
-    long id_token_validity;       /* seconds */
-    const char **id_token_algs;   /* algorithms of ID tokens, RS256 among them; ends with NULL */
-    long refresh_token_validity;  /* an unused refresh token expires, seconds */
-    long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */
-    bool dpop_enabled;            /* tokens can be bound to a key (RFC 9449) */
-    long dpop_iat_window;         /* iat of a proof may differ from now by this, seconds */
-    bool dpop_nonce_enabled;      /* every proof needs a nonce of ours */
-    long dpop_nonce_ttl;          /* most seconds that a nonce is accepted */
-    const char **dpop_signing_algs;   /* algorithms of proofs; ends with NULL */
-    long session_timeout;             /* an unused browser session ends, seconds */
-    long session_max_age;             /* any browser session ends, seconds after its sign-in */
+    long bundle_fetch_grace_ms;  /* an engine silent for longer is not waited for, milliseconds */
+    bool allow_network_builtins; /* rules may use the builtins of rule_builtins.h */
+    long audit_retention_days;   /* audit partitions older than this are dropped; 0 keeps all */
+    long audit_export_max_rows;  /* rows of one export */
+    const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
+    long refresh_family_validity;      /* longest life of a refresh family, seconds */
+    long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */
+    long code_validity;             /* lifetime of an authorization code, seconds */
+    long ticket_validity;           /* lifetime of a UMA permission ticket, seconds */
+    long auth_req_validity;         /* lifetime of an auth_req_id, seconds */
+    long ciba_interval;             /* between two polls of a CIBA request, seconds */
+    long id_token_validity;         /* seconds */
+    const char **id_token_algs;     /* algorithms of ID tokens, RS256 among them; ends with NULL */
+    long refresh_token_validity;    /* an unused refresh token expires, seconds */
+    long refresh_reuse_window;      /* a rotated refresh token is accepted again, seconds */
+    bool dpop_enabled;              /* tokens can be bound to a key (RFC 9449) */
+    long dpop_iat_window;           /* iat of a proof may differ from now by this, seconds */
+    bool dpop_nonce_enabled;        /* every proof needs a nonce of ours */
+    long dpop_nonce_ttl;            /* most seconds that a nonce is accepted */
+    const char **dpop_signing_algs; /* algorithms of proofs; ends with NULL */
+    long session_timeout;           /* an unused browser session ends, seconds */
+    long session_max_age;           /* any browser session ends, seconds after its sign-in */
     const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
     bool session_cookie_secure;       /* cookies are for HTTPS only */
     const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */
@@ -120,18 +121,20 @@ struct settings {
     bool discard_per_user;         /* delete per-user secrets and sessions at start-up */
     const char *metrics_allow;     /* addresses that may read /metrics, comma-separated */
     bool swagger_enabled;          /* serve /openapi.json and /swagger-ui/ */
-    const char *metrics_token;     /* Bearer token for /metrics; NULL: none */
+    const char *metrics_token;     /* Bearer token for /metrics, or NULL */
     const char
         *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
     bool gateway_enabled;          /* false: every path below /gateway is 404 */
+    bool gateway_ask_all_scopes;   /* challenges of the gateway name the scopes of everything */
     long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
     long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
     long gateway_max_body_size;    /* of a body, both ways, octets */
     const char *gateway_link_state_secret;   /* signs the state of links; NULL: derived */
     const char *gateway_link_state_previous; /* the secret before it, or NULL */
     const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
-    const char *source_file;             /* authz.conf that was read, NULL if none */
-    const char **origin;                 /* by table row: "default", "environment" or "FILE:LINE" */
+    const char *source_file;             /* authz.conf that was read, NULL if there is none */
+    bool source_unread;  /* authz.conf is there and cannot be read: nothing else is known */
+    const char **origin; /* by table row: "default", "environment" or "FILE:LINE" */
 };
 
 /* One row of the settings table. */
@@ -140,7 +143,7 @@ struct setting {
     const char *alias;          /* older name that is accepted too, or NULL */
     enum setting_type type;     /* type of the value */
     size_t offset;              /* offset of the member in struct settings */
-    const char *fallback;       /* default, NULL = none */
+    const char *fallback;       /* default, or NULL */
     long minimum, maximum;      /* of the types that are numbers */
     const char *const *choices; /* SETTING_CHOICE and SETTING_LIST, NULL-terminated */
     const char *help;           /* one line for `config doc` and the manual */
@@ -176,7 +179,7 @@ void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *prob
  * that is no setting. */
 void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
 
-/* Return the row of a name or of its alias; NULL: there is none. */
+/* Return the row of a name or of its alias, or NULL if there is none. */
 const struct setting *settings_find(const char *name);
 
 /* True if the service decides in its own processes (SVC_POLICY_ENGINE). */

@@ -42,17 +42,18 @@ struct demand {
     size_t minimum;       /* shortest value, in octets */
     size_t minimum_dev;   /* the same in development mode; without it no key can be derived */
     const char *fallback; /* public value in development mode; NULL: may be blank in any mode */
+    bool seals;           /* what is stored cannot be read or checked with another value */
 };
 
 /* clang-format off */
 static const struct demand demands[] = {
-    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, SECRET_MINIMUM, 0,              "insecure-dev-admin-key"},
-    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,              "insecure-dev-pepper"},
-    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key"},
-    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key"},
-    {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL},
-    {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
-    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS", offsetof(struct settings, gateway_link_state_previous), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
+    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, SECRET_MINIMUM, 0,              "insecure-dev-admin-key",      false},
+    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,              "insecure-dev-pepper",         true},
+    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key", true},
+    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key",     false},
+    {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL, false},
+    {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
+    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS", offsetof(struct settings, gateway_link_state_previous), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
 };
 /* clang-format on */
 
@@ -80,10 +81,13 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
             *at = demand->fallback;
         check_length(mem, demand->name, *at, demand->minimum_dev, problems);
     } else if (blank) {
-        problems_add(
-            mem, problems,
-            "%s: is not set; set it to a random value, for example from `openssl rand -hex 32`",
-            demand->name);
+        problems_add(mem, problems, "%s: is not set; %s", demand->name,
+                     demand->seals ? "if the database has been used before, restore the value from "
+                                     "your copy of authz.conf, because its secrets cannot be read "
+                                     "with another one; for a new database set it to a random "
+                                     "value, for example from `openssl rand -hex 32`"
+                                   : "set it to a random value, for example from `openssl rand "
+                                     "-hex 32`");
     } else if ((demand->known_refused && is_development_value(*at)) || is_fallback(*at)) {
         problems_add(mem, problems,
                      "%s: is a published development value; set a random value, or, on a "
@@ -94,8 +98,8 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
     }
 }
 
-/* Check a list of addresses that are separated by commas. An entry that is no address would match
- * nobody, and its author would not notice. */
+/* Check a list of addresses that are separated by commas. An entry that is not an address would
+ * match no caller, and its author would not notice. */
 static void
 check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
 {
@@ -112,6 +116,10 @@ check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct prob
 void
 settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
 {
+    /* What is missing may be in the file: a new key in its place would lose the secrets in the
+     * database. */
+    if (cfg->source_unread)
+        return;
     for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++)
         check_demand(mem, cfg, &demands[i], problems);
     /* Evaluation 2 reads the policy input from the audit row, so the row must outlive every token.

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
@@ -119,9 +120,31 @@ warn_of_names(TALLOC_CTX *mem, struct problems *warnings)
     }
 }
 
+/* Warn of authz.conf if accounts that do not need its keys can read or change it. */
+static void
+warn_of_mode(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings)
+{
+    struct stat about;
+    const char *file = cfg->source_file;
+    if (file == NULL || stat(file, &about) != 0 || !S_ISREG(about.st_mode)
+        || (about.st_mode & (S_IRWXO | S_IWGRP)) == 0)
+        return;
+    problems_add(
+        mem, warnings,
+        "SVC_CONFIG: %s has mode %04o, so %s, and it contains the keys of the service; run "
+        "chmod %s %s",
+        file, (unsigned) (about.st_mode & 07777),
+        (about.st_mode & S_IRWXO) != 0 ? "every account of this host can use it"
+                                       : "its group can change it",
+        (about.st_mode & S_IRGRP) != 0 ? "640" : "600", file);
+}
+
 void
 settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings)
 {
+    if (cfg->source_unread)
+        return;
+    warn_of_mode(mem, cfg, warnings);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i].applies(mem, cfg))
             problems_add(mem, warnings, "%s: %s", rules[i].setting, rules[i].text);

@@ -11,10 +11,10 @@
 #include "managed/managed.h"
 #include "store/gateway/upstream_tokens.h"
 
-/* Life of a token whose answer does not say, in seconds: RFC 6749 5.1 leaves it to the
- * documentation of the server, and a refused one is renewed. */
+/* Lifetime of a token whose answer has no expires_in, in seconds: RFC 6749 5.1 leaves it to the
+ * documentation of the server, and a refused token is renewed. */
 #define TOKEN_SECONDS 300
-/* Longest life that is believed, in seconds. */
+/* Longest lifetime that is accepted, in seconds; a longer one is cut. */
 #define TOKEN_SECONDS_MAX 86400
 
 /* Add the scopes, audience and resource of upstreamAuth. */
@@ -99,7 +99,7 @@ gateway_ask_token(struct op *op, const struct upstream_wish *wish, struct gatewa
     struct client_ask ask = {
         .hosts = FETCH_GATEWAY, .url = auth->token_endpoint, .identity = &identity};
     struct fetch_answer answer;
-    grant->client_refused = true; /* without a proof there is nothing else to refuse */
+    grant->client_refused = true; /* without a proof the server can refuse nothing else */
     for (size_t i = 0; i < GRANT_PAIRS_MAX; i++)
         client_ask_add(&ask, grant->pair[i].name, grant->pair[i].value);
     enum az_status st = add_configured(op, auth, &ask);

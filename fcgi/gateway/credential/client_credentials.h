@@ -20,14 +20,14 @@ struct gateway_grant {
                                                 without a value are left out */
     const char *issued_type; /* token type that is wanted (RFC 8693 2.2.1); NULL: the grant is no
                                 exchange */
-    bool client_refused;     /* out, with AZ_UPSTREAM_AUTH: the server refuses this service, not
-                                what it asks for */
+    bool client_refused;     /* out, with AZ_UPSTREAM_AUTH: the server refuses the client
+                                authentication, not the request */
 };
 
 /*
- * Ask the token endpoint of upstreamAuth, with our proof, the scopes, audience and resource of it,
- * and its tokenParams. AZ_UPSTREAM_AUTH: refused; AZ_UPSTREAM_INVALID: the answer is not a bearer
- * token that can be sent.
+ * Ask the token endpoint of upstreamAuth, with our client authentication, its scopes, audience and
+ * resource, and its tokenParams. AZ_UPSTREAM_AUTH: refused; AZ_UPSTREAM_INVALID: the answer is not
+ * a bearer token that can be sent.
  */
 enum az_status gateway_ask_token(struct op *op, const struct upstream_wish *wish,
                                  struct gateway_grant *grant, struct upstream_token *ret);

@@ -44,8 +44,8 @@ find_token(struct op *op, const struct upstream_wish *wish, const unsigned char 
     return AZ_OK;
 }
 
-/* Fetch a token and store it; the lease is ours and is given back. Another process may have stored
- * a token between our look and our lease. */
+/* Fetch a token and store it; this process holds the lease and gives it back. Another process may
+ * have stored a token between our read and our lease. */
 static enum az_status
 fetch_token(struct op *op, const struct upstream_wish *wish, const unsigned char *owner,
             kept_token_fetch_fn *fetch, void *arg, struct upstream_credential *ret)

@@ -7,7 +7,7 @@
 struct upstream_token;
 
 /* A token is replaced so many seconds before it expires, so that a request that takes some time
- * does not arrive with a dead one. */
+ * does not arrive with an expired one. */
 #define TOKEN_EARLY_SECONDS 60
 
 /* Fetch a token from its server. */

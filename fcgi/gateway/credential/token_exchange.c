@@ -18,8 +18,9 @@
 
 _Static_assert(UPSTREAM_OWNER_OCTETS == SHA256_OCTETS, "the owner is a digest");
 
-/* Make the name of the owner. The client counts, and who acts: the subject token names them, so the
- * server may give one less than another. The length before each part keeps the parts apart. */
+/* Make the name of the owner. It includes the client and the actor: the subject token names them,
+ * so the server may give one of them less than another. The length before each part keeps the parts
+ * apart. */
 static enum az_status
 name_owner(struct op *op, const struct upstream_caller *caller,
            unsigned char ret[UPSTREAM_OWNER_OCTETS])

@@ -8,7 +8,7 @@
 #include "gateway/link/account.h"
 #include "managed/managed.h"
 
-/* Fail because the credential of the service itself is not there. */
+/* Fail because the credential of the service itself is missing. */
 static enum az_status
 is_missing(struct op *op, const struct upstream_wish *wish, const char *what)
 {

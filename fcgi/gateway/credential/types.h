@@ -1,4 +1,5 @@
-/* The table of the upstreamAuth types: how the credential of each is had (gateway-admin.md 3.3). */
+/* The table of the upstreamAuth types: the function that gets the credential of each
+ * (gateway-admin.md 3.3). */
 #ifndef AZ_GATEWAY_CREDENTIAL_TYPES_H
 #define AZ_GATEWAY_CREDENTIAL_TYPES_H
 

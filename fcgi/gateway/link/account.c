@@ -41,7 +41,7 @@ account_value(const struct account *account)
                                      is_oauth(account) ? secrets->access_token : secrets->typed);
 }
 
-/* Fill the credential with what the connection has. */
+/* Fill the credential with the secret of the connection. */
 static enum az_status
 fill_credential(struct account *account)
 {
@@ -157,7 +157,7 @@ step_up(struct account *account)
 
 /* ---- the credential */
 
-/* Refresh the access token and fill the credential with the one that there is then. */
+/* Refresh the access token and fill the credential with the new one. */
 static enum az_status
 refresh_credential(struct account *account, bool refused)
 {
@@ -186,7 +186,7 @@ is_refused(const struct account *account, const char *value)
     return refused != NULL && strcmp(refused, value) == 0;
 }
 
-/* Choose what is done with a connection that is usable. */
+/* Use, refresh or replace a connection that is usable. */
 static enum az_status
 use_connection(struct account *account)
 {

@@ -32,8 +32,8 @@ const struct route_param link_callback_params[] = {
 
 /*
  * Find the link that the state belongs to, in the session that chose Connect. Otherwise an attacker
- * could send a victim the end of his own link, and the victim's calls would use the attacker's
- * account (RFC 9700 4.7). Nothing is consumed before that is clear.
+ * could send a victim the callback URL of his own link, and the victim's calls would use the
+ * attacker's account (RFC 9700 4.7). Nothing is consumed before this check.
  */
 static enum az_status
 find_link(struct request *req, struct link_visit *visit)
@@ -76,7 +76,7 @@ check_issuer(struct request *req, const struct link_visit *visit,
                            iss == NULL ? "has no iss" : "has the iss of another server");
 }
 
-/* Refuse what the upstream calls an error. Its words go to the log alone. */
+/* Refuse an answer with an error. The text of the upstream goes to the log alone. */
 static enum az_status
 refuse_error(struct request *req, const struct link_visit *visit, const char *error)
 {

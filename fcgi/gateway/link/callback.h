@@ -6,8 +6,8 @@
 
 extern const struct route_param link_callback_params[];
 
-/* Take the answer of the upstream, once and in the session that began: redeem the code and store
- * the connection. */
+/* Take the answer of the upstream, once and in the session that began the link: redeem the code and
+ * store the connection. */
 enum az_status link_callback_handle(struct request *req);
 
 #endif

@@ -138,8 +138,8 @@ connect_handle(struct request *req)
     return st == AZ_OK ? respond_see_other(req, url) : st;
 }
 
-/* Revoke what the upstream gave; the refresh token ends the access token with it (RFC 7009 2.1). A
- * connection of an earlier configuration is not sent anywhere. */
+/* Revoke the tokens of a connection; revoking the refresh token also ends the access token (RFC
+ * 7009 2.1). The tokens of an earlier configuration are not sent anywhere. */
 static void
 revoke(struct request *req, struct link_visit *visit, const struct connection *connection)
 {

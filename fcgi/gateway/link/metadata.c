@@ -20,7 +20,8 @@
 /* A request that every MCP server answers, or refuses with its challenge. */
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
-/* The places of an authorization server's metadata, in the order in which MCP clients ask. */
+/* The well-known addresses of an authorization server's metadata, in the order in which MCP clients
+ * ask. */
 static const struct place {
     const char *name;
     enum link_well_known where;
@@ -80,8 +81,8 @@ link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *addres
 
 /* ---- documents */
 
-/* Check that a document stands at one of the places of the address that it names: otherwise one
- * host could speak for another (RFC 8414 3.3, RFC 9728 3.3). */
+/* Check that a document comes from one of the well-known addresses of the identifier that it names:
+ * otherwise one host could speak for another (RFC 8414 3.3, RFC 9728 3.3). */
 static enum az_status
 check_place(struct op *op, const char *url, const char *address, const struct place *places,
             size_t count)
@@ -141,7 +142,7 @@ link_metadata_get(struct op *op, const char *issuer, const json_t **ret)
     if (st == AZ_OK && *ret == NULL)
         return op_fail(op, AZ_UPSTREAM_UNREACHABLE, NULL,
                        "authorization server %.200s has no metadata", issuer);
-    /* The places of two issuers may be one: with and without a slash at the end. */
+    /* Two issuers, with and without a slash at the end, may have the same well-known address. */
     if (st == AZ_OK && strcmp(json_string_value(json_object_get(*ret, "issuer")), issuer) != 0)
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
                        "authorization server %.200s: its metadata names another issuer", issuer);

@@ -1,5 +1,5 @@
-/* Metadata of the authorization server of an upstream (RFC 8414, RFC 9728): where it stands, and
- * the rules that it must keep. */
+/* Metadata of the authorization server of an upstream (RFC 8414, RFC 9728): its addresses, and the
+ * rules that it must keep. */
 #ifndef AZ_GATEWAY_LINK_METADATA_H
 #define AZ_GATEWAY_LINK_METADATA_H
 

@@ -12,7 +12,7 @@
 
 struct managed_resource;
 
-/* An account that is needed. */
+/* A connection that is needed. */
 struct link_wanted {
     const struct managed_resource *resource;
     const char *subject;   /* the person */
@@ -23,13 +23,13 @@ struct link_wanted {
     const char *flow_id; /* UUID, or NULL for a new flow id */
 };
 
-/* Store a link, or take one that still waits for the same, and return its URL. *ret_found false:
- * the subject is no person. */
+/* Store a link, or reuse a waiting one for the same connection, and return its URL. *ret_found
+ * false: the subject is not a person. */
 enum az_status link_need(struct op *op, const struct link_wanted *wanted, bool *ret_found,
                          const char **ret_url, int64_t *ret_expires_in);
 
-/* Read a state; AZ_LINK_INVALID: it is not one of ours; AZ_LINK_EXPIRED: its time is over. No trip
- * to the database. */
+/* Read a state; AZ_LINK_INVALID: it was not made by this service; AZ_LINK_EXPIRED: it has expired.
+ * No trip to the database. */
 enum az_status link_read(struct op *op, const char *text, struct link_state *ret);
 
 /* Count an event of links: svc_link_total. `result` is one of the values of that metric. */

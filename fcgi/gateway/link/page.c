@@ -185,7 +185,8 @@ authorize_url(struct request *req, const struct link_visit *visit,
     return url != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
-/* Mark the link as used by this session. provider: to which the browser goes, or NULL. */
+/* Mark the link as used by this session. `provider` is the one that the browser goes to, or NULL.
+ */
 static enum az_status
 link_mark(struct request *req, const struct link_visit *visit, const struct link_provider *provider,
           const struct link_request_use *use)

@@ -123,8 +123,8 @@ check_endpoints(struct op *op, const struct managed_resource *resource,
 
 /* ---- our client */
 
-/* True if the server takes the address of a document as client_id. Without metadata the operator's
- * word counts; such an address is https (client id metadata documents, 3). */
+/* True if the server accepts the address of a document as client_id. Without metadata the
+ * configuration decides; such an address is https (client id metadata documents, 3). */
 static bool
 takes_cimd(const struct op *op, const json_t *metadata)
 {

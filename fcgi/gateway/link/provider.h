@@ -30,7 +30,7 @@ struct link_provider {
  * Find the endpoints of a resource, from its configuration or by discovery, and our client there,
  * which is registered if it must be. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: discovery or
  * registration has no answer; AZ_UPSTREAM_INVALID: an answer that cannot be used; AZ_UPSTREAM_AUTH:
- * there is no way to a client.
+ * this service is no client there and cannot register.
  */
 enum az_status link_provider_get(struct op *op, const struct managed_resource *resource,
                                  const struct managed_secrets *secrets, struct link_provider *ret);

@@ -13,12 +13,13 @@
 #include "managed/managed.h"
 #include "store/gateway/registrations.h"
 
-/* If the upstream refuses a token that is younger, another one will not help. Seconds. */
+/* A refused access token that is younger than this is not refreshed: the upstream would refuse the
+ * next one too. Seconds. */
 #define REFRESH_AGAIN 30
 /* Interval at which a connection that another process refreshes is read again, in milliseconds. */
 #define POLL_MS 50
 
-/* A refresh on its way. */
+/* The state of a refresh. */
 struct refresh {
     struct op *op;
     const struct upstream_wish *wish;
@@ -46,8 +47,8 @@ token_works(const struct refresh *refresh)
     return !refresh->refused && refresh->connection->expires_at > op_now(refresh->op);
 }
 
-/* True if the tokens may be shown to the server. An upstream that names another authorization
- * server must not get there what the first one gave: its refresh token may be good for more than
+/* True if the tokens may be shown to the server. If an upstream names another authorization server,
+ * that server must not get the tokens of the first one: its refresh token may be good for more than
  * this upstream (RFC 9700 4.4). */
 static bool
 may_refresh(const struct refresh *refresh)
@@ -65,8 +66,8 @@ read_connection(struct refresh *refresh)
                            refresh->wish->resource->name, refresh->connection);
 }
 
-/* Store the new tokens, unless the connection was replaced meanwhile: then that one is used. A
- * refresh token that does not come again stays good (RFC 6749 6). */
+/* Store the new tokens, unless the connection was replaced meanwhile: then that one is used. If the
+ * answer has no refresh token, the old one stays valid (RFC 6749 6). */
 static enum az_status
 store_tokens(struct refresh *refresh, const struct client_tokens *tokens)
 {
@@ -127,8 +128,8 @@ refresh_failed(struct refresh *refresh, enum az_status st, const struct client_a
         "managed resource %s: a token cannot be refreshed: %s", resource->name, why);
 }
 
-/* Ask the token endpoint. The lease is ours, so that a refresh token that may be used once is used
- * once (RFC 9700 4.14.2); no transaction is open. */
+/* Ask the token endpoint. This process holds the lease, so that a refresh token for a single use is
+ * used once (RFC 9700 4.14.2); no transaction is open. */
 static enum az_status
 refresh_by_lease(struct refresh *refresh)
 {
@@ -142,7 +143,7 @@ refresh_by_lease(struct refresh *refresh)
 
 /* ---- taking the lease, or waiting */
 
-/* The upstream refuses a token that cannot be replaced: it is lost. */
+/* The upstream refuses a token that cannot be replaced: the connection is lost. */
 static enum az_status
 lose_connection(struct refresh *refresh)
 {

@@ -15,7 +15,7 @@
 #include "store/db/db.h"
 #include "store/gateway/registrations.h"
 
-/* Seconds for which others may keep our metadata document. */
+/* Seconds for which servers may cache our metadata document. */
 #define METADATA_MAX_AGE 3600
 
 /* Ways to authenticate at a token endpoint, the best one first. */
@@ -55,7 +55,7 @@ link_client_metadata_handle(struct request *req)
     return st == AZ_OK ? respond_cached(req, METADATA_MAX_AGE) : st;
 }
 
-/* Return the way that we ask for; RFC 8414 section 2 has the default. */
+/* Return the authentication method to register; RFC 8414 section 2 has the default. */
 static const char *
 choose_method(const json_t *metadata)
 {
@@ -141,7 +141,7 @@ register_there(struct op *op, const struct managed_resource *resource, const jso
     return read_registration(op, resource, &answer, method, ret);
 }
 
-/* Register, while no other process does; it may have done so by now. */
+/* Register while no other process does. Another process may have registered by now. */
 static enum az_status
 register_once(struct op *op, const struct managed_resource *resource, const json_t *metadata,
               const struct link_provider *provider, struct registration *ret)

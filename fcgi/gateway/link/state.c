@@ -10,8 +10,8 @@
 #define STATE_PREFIX_LENGTH 3
 #define STATE_PAYLOAD_LENGTH B64URL_LENGTH(LINK_PAYLOAD_OCTETS)
 
-/* The signed text begins so: a signature that the key made for another purpose does not count
- * here. */
+/* Prefix of the signed text: a signature that the key made for another purpose is not valid here.
+ */
 static const char signed_prefix[] = "link\0v1";
 
 enum az_status

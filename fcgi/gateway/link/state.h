@@ -1,7 +1,7 @@
 /*
  * The state of a link (gateway-admin.md 3.5): the parameter of /gateway/link, which a person opens
  * to connect an account. It says nothing about the person (MCP authorization: a link must not
- * identify the user), and one that was made up costs no trip to the database.
+ * identify the user), and a forged one costs no trip to the database.
  *
  * state = "v1." base64url(jti | expiry) "." base64url(HMAC-SHA-256 of both under our key)
  */

@@ -10,7 +10,7 @@
 struct managed_resource;
 struct managed_secrets;
 
-/* A visit. */
+/* The state of one request for a link page. */
 struct link_visit {
     struct session session; /* found or not */
     struct link_request link;
@@ -21,8 +21,8 @@ struct link_visit {
 /*
  * Check a link that was found for the signed-in person: it exists, it is his own, and its resource
  * still has accounts of people. AZ_LINK_INVALID: the link no longer exists; AZ_LINK_OTHER: it
- * belongs to another account, which leaves an audit row and changes nothing. A link that was used,
- * or whose time is over, is the caller's affair.
+ * belongs to another account, which leaves an audit row and changes nothing. The caller checks if
+ * the link was used or has expired.
  */
 enum az_status link_visit_check(struct request *req, struct link_visit *visit);
 
@@ -40,7 +40,7 @@ struct link_provider;
 enum az_status link_visit_provider(struct request *req, struct link_visit *visit,
                                    struct link_provider *ret);
 
-/* Fill the audit row: client, flow, resource, and what became of the link. */
+/* Fill the audit row: client, flow, resource, and the outcome of the link. */
 void link_visit_note(struct request *req, const struct link_visit *visit, const char *result);
 
 /* Send the browser to the end of a link: return_to, or the page of connections, which says what was

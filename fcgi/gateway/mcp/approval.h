@@ -5,8 +5,8 @@
 #include "gateway/mcp/exchange.h"
 #include "gateway/mcp/request_state.h"
 
-/* Octets of the arguments, as JSON text, that a person can be asked about: what does not fit on a
- * screen is approved unread. */
+/* Octets of the arguments, as JSON text, that a person can be asked about: a text that does not fit
+ * on a screen would be approved unread. */
 #define APPROVAL_ARGUMENTS_MAX 4096
 
 /*

@@ -10,7 +10,7 @@
 #include "base/query.h"
 #include "base/words.h"
 
-/* The work of one placing. */
+/* The state of placing the arguments of one call. */
 struct placing {
     TALLOC_CTX *mem;
     const json_t *arguments;

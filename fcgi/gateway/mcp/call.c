@@ -2,6 +2,7 @@
 
 #include "gateway/mcp/call.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,6 +11,7 @@
 #include "gateway/link/account.h"
 #include "gateway/mcp/approval.h"
 #include "gateway/mcp/call_upstream.h"
+#include "gateway/mcp/param_header.h"
 #include "gateway/mcp/request_state.h"
 #include "gateway/mcp/result.h"
 #include "gateway/mcp/tool_schema.h"
@@ -41,16 +43,23 @@ read_tool_call(struct tool_call *c)
     const json_t *params = it->message.params;
     const char *name = json_string_value(json_object_get(params, "name"));
     json_t *arguments = json_object_get(params, "arguments");
+    TALLOC_CTX *mem = it->req->op.mem;
     enum az_status st;
     if (name == NULL)
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.name is not a text");
     if (arguments != NULL && !json_is_object(arguments))
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.arguments is not an object");
-    c->arguments = arguments != NULL ? arguments : jsonx_own(it->req->op.mem, json_object());
     if ((st = mcp_catalogue_read(it, &c->catalogue)) != AZ_OK)
         return st;
     c->tool = mcp_catalogue_find(&c->catalogue, name);
-    return c->tool != NULL ? AZ_OK : mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown tool");
+    if (c->tool == NULL)
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown tool");
+    c->arguments = arguments != NULL
+                       ? tool_schema_drop_nulls(mem, c->tool->row->input_schema, arguments)
+                       : jsonx_own(mem, json_object());
+    return c->arguments != NULL
+               ? AZ_OK
+               : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for arguments");
 }
 
 /* Answer with a text that the model reads, and keep the failure for the audit row and the log. */
@@ -61,6 +70,33 @@ tell_model(struct tool_call *c, enum az_status st, const char *text)
     op_fail(op, st, NULL, "%s", text);
     c->it->result = mcp_text_result(op->mem, text, true);
     return AZ_OK;
+}
+
+/* True if the field that repeats an argument is there and says the same. */
+static bool
+field_says(void *arg, const char *name, const json_t *value)
+{
+    const struct request *req = arg;
+    char *variable = talloc_asprintf(req->op.mem, "HTTP_MCP_PARAM_%s", name);
+    if (variable == NULL)
+        return false;
+    for (char *c = variable; *c != '\0'; c++)
+        *c = isalnum((unsigned char) *c) ? (char) toupper((unsigned char) *c) : '_';
+    return !param_header_carries(value)
+           || param_header_says(req->op.mem, request_header(req, variable), value);
+}
+
+/* Compare the Mcp-Param-... of a modern client with the arguments that they repeat: a proxy may
+ * have decided by them (MCP 2026-07-28, transports). */
+static enum az_status
+check_fields(struct tool_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    if (!it->era.modern
+        || param_headers_each(c->tool->row->input_schema, c->arguments, field_says, it->req))
+        return AZ_OK;
+    return mcp_refuse(it, 400, RPC_HEADER_MISMATCH,
+                      "A header Mcp-Param-... is missing, or differs from the arguments");
 }
 
 /* ---- what is noted */
@@ -99,19 +135,6 @@ obligations_of(const struct mcp_tool *tool)
     return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
 }
 
-/* Check that the account at the upstream is linked if the resource needs one. *ret stays NULL if it
- * needs no account. */
-static enum az_status
-look_at_link(struct tool_call *c, bool *linked, const bool **ret)
-{
-    const struct managed_resource *resource = c->tool->resource;
-    *ret = NULL;
-    if (!managed_auth_is_linked(resource->auth.type))
-        return AZ_OK;
-    *ret = linked;
-    return link_is_linked(&c->it->req->op, &c->caller, resource, linked);
-}
-
 /* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
  * told to the model (gateway-admin.md 1.5). */
 static enum az_status
@@ -121,13 +144,13 @@ decide_call(struct tool_call *c)
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_route *route = c->tool->row->route;
     bool linked;
-    const bool *known;
-    enum az_status st = look_at_link(c, &linked, &known);
+    struct gateway_target target;
+    enum az_status st = mcp_target(&it->req->op, &c->caller, c->tool->resource, &linked, &target);
     if (st != AZ_OK)
         return st;
     struct gateway_question question = {
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
-        .resource = gateway_target_of(c->tool->resource, known),
+        .resource = target,
         .action = mcp_describe_tool(c->tool),
         .arguments = c->arguments,
         .always = route != NULL ? route->obligations : NULL,
@@ -152,9 +175,9 @@ struct errand {
     enum az_status st;   /* for the audit row */
     const char *key;     /* names the question to the client */
     const char *url;     /* NULL if there is no page for it */
-    const char *message; /* for a client that opens addresses */
-    const char *text;    /* for the model, if the client does not */
-    const char *refused; /* for the model, if the person did not want to */
+    const char *message; /* for a client with URL elicitation */
+    const char *text;    /* for the model, if the client has no URL elicitation */
+    const char *refused; /* for the model, if the person declined */
 };
 
 static struct stated_call
@@ -260,13 +283,21 @@ ask_for_approval(struct tool_call *c)
 
 /* ---- the upstream */
 
-/* Turn the outcome of a call into the answer. A failure of the upstream is one of the tool, which
- * the model can tell its person; only ours are those of the request. */
+/* Turn the outcome of a call into the answer. A failure of the upstream is a failure of the tool,
+ * which the model can report to its user; only a failure of this service is a failure of the
+ * request. */
 static enum az_status
 finish_call(struct tool_call *c, enum az_status st)
 {
     struct op *op = &c->it->req->op;
     const struct az_status_row *row = az_status_row(st);
+    if (st == AZ_OK && c->call.missing != NULL) {
+        mcp_refuse(c->it, 400, RPC_MISSING_CAPABILITY,
+                   "The upstream needs capabilities of the client");
+        c->it->fault.data =
+            jsonx_own(op->mem, json_pack("{s:O}", "requiredCapabilities", c->call.missing));
+        return AZ_OK;
+    }
     if (st == AZ_OK) {
         c->it->result = c->call.result;
         return AZ_OK;
@@ -295,6 +326,7 @@ call_upstream(struct tool_call *c)
         .caller = &c->caller,
         .obligations = &c->decision.obligations,
         .address = it->visit.address,
+        .capabilities = it->era.capabilities,
     };
     if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)
         return st;
@@ -316,27 +348,32 @@ count_call(const struct tool_call *c)
     metrics_add(c->it->req->op.az->metrics, METRIC_TOOL_CALLS, 0, values);
 }
 
+/* Check the arguments, after policy: a denied caller learns nothing of the schema from faults. */
+static enum az_status
+check_arguments(struct tool_call *c)
+{
+    struct op *op = &c->it->req->op;
+    const char *why = NULL;
+    enum az_status st = tool_schema_check(op->mem, c->tool->row->input_schema, c->arguments, &why);
+    return st == AZ_INVALID ? tell_model(c, AZ_INVALID_REQUEST, why)
+           : st == AZ_OK    ? st
+                            : op_fail(op, st, NULL, "out of memory for a tool call");
+}
+
 enum az_status
 mcp_call_tool(struct mcp_exchange *it)
 {
+    static enum az_status (*const steps[])(struct tool_call *) = {
+        decide_call,          check_fields,     check_arguments,
+        link_before_approval, ask_for_approval, call_upstream};
     struct tool_call c = {.it = it};
-    const char *why = NULL;
     enum az_status st = read_tool_call(&c);
     if (st != AZ_OK || c.tool == NULL)
         return st;
     c.holder = (struct gateway_bearer){it->req, it->visit.token};
     c.caller = gateway_caller(&c.holder);
-    st = decide_call(&c);
-    if (st == AZ_OK && it->result == NULL) {
-        st = tool_schema_check(it->req->op.mem, c.tool->row->input_schema, c.arguments, &why);
-        st = st == AZ_INVALID ? tell_model(&c, AZ_INVALID_REQUEST, why)
-             : st == AZ_OK    ? link_before_approval(&c)
-                              : op_fail(&it->req->op, st, NULL, "out of memory for a tool call");
-        if (st == AZ_OK && it->result == NULL)
-            st = ask_for_approval(&c);
-        if (st == AZ_OK && it->result == NULL)
-            st = call_upstream(&c);
-    }
+    for (size_t i = 0; st == AZ_OK && mcp_goes_on(it) && i < sizeof(steps) / sizeof(steps[0]); i++)
+        st = steps[i](&c);
     note_call(&c);
     count_call(&c);
     return st;

@@ -5,18 +5,35 @@
 #include "gateway/mcp/peer.h"
 #include "gateway/mcp/result.h"
 
-/* Show the answer of the server. An error of the protocol is told to the model: the tool is
- * ours, and the message is the server's. */
+/* Show an error of the protocol. It is told to the model: the tool is ours, and the message is the
+ * server's. Only a capability that the client lacks is the client's affair (MCP 2026-07-28,
+ * versioning); one that it has would not help, because none is passed on. */
+static enum az_status
+show_error(struct mcp_call *call, const json_t *error)
+{
+    TALLOC_CTX *mem = call->op->mem;
+    const char *text = peer_error_text(mem, error);
+    json_t *needed = peer_error_is(error, RPC_MISSING_CAPABILITY) && call->capabilities != NULL
+                         ? peer_capabilities(error)
+                         : NULL;
+    call->failed = true;
+    if (needed != NULL && !mcp_has_capabilities(call->capabilities, needed)) {
+        call->missing = needed;
+        return AZ_OK;
+    }
+    if (needed != NULL)
+        text = "The upstream needs a capability of the client that this gateway does not pass on";
+    call->result = text != NULL ? mcp_text_result(mem, text, true) : NULL;
+    return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+/* Show the answer of the server. */
 static enum az_status
 show_reply(struct mcp_call *call, const struct peer_reply *reply)
 {
     TALLOC_CTX *mem = call->op->mem;
-    if (reply->error != NULL) {
-        const char *text = peer_error_text(mem, reply->error);
-        call->failed = true;
-        call->result = text != NULL ? mcp_text_result(mem, text, true) : NULL;
-        return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
-    }
+    if (reply->error != NULL)
+        return show_error(call, reply->error);
     call->result = mcp_relayed_result(mem, reply->result);
     if (call->result == NULL)
         return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,

@@ -125,7 +125,7 @@ take_upstream(struct route_call *rc)
 }
 
 /* Apply the rules about the answer. One that should be redacted and is not JSON, or a part of it
- * (RFC 9110 15.3.7), is not shown: what it holds is not known. */
+ * (RFC 9110 15.3.7), is not shown, because its content is not known. */
 static enum az_status
 apply_rules(struct route_call *rc)
 {

@@ -1,4 +1,4 @@
-/* The two kinds of upstreams that a tool can have, and what becomes of a call there. */
+/* The two kinds of upstreams that a tool can have, and the outcome of a call there. */
 #ifndef AZ_GATEWAY_MCP_CALL_UPSTREAM_H
 #define AZ_GATEWAY_MCP_CALL_UPSTREAM_H
 
@@ -13,19 +13,22 @@ struct mcp_call {
     const struct managed_secrets *secrets;
     const struct upstream_caller *caller;
     const struct gateway_obligations *obligations;
-    const char *address; /* of the endpoint, for content that needs a URI */
+    const char *address;        /* of the endpoint, for content that needs a URI */
+    const json_t *capabilities; /* of a modern client, else NULL */
     /* The outcome. */
-    json_t *result;                        /* of tools/call */
-    const char *why;                       /* AZ_INVALID: what the model should correct */
-    bool failed;                           /* the upstream answered with a failure */
-    int status;                            /* its HTTP status code; 0 if there was none */
-    size_t octets;                         /* of its answer */
+    json_t *result;  /* of tools/call */
+    json_t *missing; /* without a result: capabilities that the server needs of
+                        the client, which has not all of them */
+    const char *why; /* AZ_INVALID: what the model should correct */
+    bool failed;     /* the upstream answered with a failure */
+    int status;      /* its HTTP status code; 0 if there was none */
+    size_t octets;   /* of its answer */
     struct upstream_credential credential; /* AZ_LINK_REQUIRED: the link */
 };
 
 /*
- * Call the route of a tool, or the MCP server. AZ_OK: call->result. AZ_INVALID: the arguments do
- * not fit, call->why. The other failures are those of upstream_begin().
+ * Call the route of a tool, or the MCP server. AZ_OK: call->result or ->missing. AZ_INVALID: the
+ * arguments do not fit, call->why. The other failures are those of upstream_begin().
  */
 enum az_status mcp_call_route(struct mcp_call *call);
 enum az_status mcp_call_peer(struct mcp_call *call);

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/jsonx.h"
+#include "gateway/link/account.h"
+#include "managed/auth.h"
 #include "store/gateway/resources.h"
 
 /* Find the resources of the visit. */
@@ -64,6 +67,22 @@ mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name)
 {
     const struct mcp_tool wanted = {.name = name};
     return bsearch(&wanted, catalogue->tool, catalogue->tools, sizeof(wanted), compare_tools);
+}
+
+enum az_status
+mcp_target(struct op *op, const struct upstream_caller *caller,
+           const struct managed_resource *resource, bool *linked, struct gateway_target *ret)
+{
+    bool needed = managed_auth_is_linked(resource->auth.type);
+    *ret = gateway_target_of(resource, needed ? linked : NULL);
+    return needed ? link_is_linked(op, caller, resource, linked) : AZ_OK;
+}
+
+json_t *
+mcp_default_scopes(TALLOC_CTX *mem, const struct managed_resource *resource)
+{
+    const char *scope = resource->default_scope;
+    return jsonx_own(mem, scope != NULL ? json_pack("[s]", scope) : json_array());
 }
 
 struct gateway_action

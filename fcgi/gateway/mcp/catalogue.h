@@ -28,6 +28,16 @@ enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue 
 /* Return the tool of a name, or NULL if there is none. */
 const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name);
 
+/* Describe a resource to policy, with the state of the caller's account there in *linked, which
+ * must outlive the question. */
+enum az_status mcp_target(struct op *op, const struct upstream_caller *caller,
+                          const struct managed_resource *resource, bool *linked,
+                          struct gateway_target *ret);
+
+/* Return the scopes that MCP resources of an upstream need: its default scope, or an empty array;
+ * on mem, or NULL if out of memory. */
+json_t *mcp_default_scopes(TALLOC_CTX *mem, const struct managed_resource *resource);
+
 /* Describe the operation of a tool to policy. */
 struct gateway_action mcp_describe_tool(const struct mcp_tool *tool);
 

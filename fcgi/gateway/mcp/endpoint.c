@@ -9,6 +9,7 @@
 #include "gateway/mcp/call.h"
 #include "gateway/mcp/exchange.h"
 #include "gateway/mcp/list.h"
+#include "gateway/mcp/resources.h"
 #include "gateway/mcp/result.h"
 #include "http/form.h"
 
@@ -26,7 +27,8 @@ static const struct field mcp_answer_fields[] = {
     {"result",  FIELD_OBJECT, .help = "As the method says"},
     {"error",   FIELD_OBJECT, .help = "In place of a result: code, message, and data"},
 };
-/* A message is refused in JSON-RPC; a caller that comes to no message, as everywhere below /gateway. */
+/* A fault of a message is answered in JSON-RPC; a caller that is refused before its message is
+ * read, in the form of all endpoints below /gateway. */
 static const struct field mcp_failure_fields[] = {
     {"jsonrpc",           FIELD_TEXT, .help = "2.0: an error of JSON-RPC", .example = "\"2.0\""},
     {"id",                FIELD_ANY,  .help = "That of the message, if it could be read"},
@@ -46,7 +48,7 @@ const struct field_table mcp_failure_table =
 static enum az_status
 give_discovery(struct mcp_exchange *it)
 {
-    it->result = mcp_discover_result(it->req->op.mem);
+    it->result = mcp_discover_result(it->req->op.mem, mcp_serves_resources(it));
     return AZ_OK;
 }
 
@@ -54,7 +56,8 @@ static enum az_status
 give_initialization(struct mcp_exchange *it)
 {
     const char *asked = json_string_value(json_object_get(it->message.params, "protocolVersion"));
-    it->result = mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked));
+    it->result =
+        mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked), mcp_serves_resources(it));
     return AZ_OK;
 }
 
@@ -91,28 +94,37 @@ end_subscription(struct mcp_exchange *it)
     return respond_octets(req, 200, "text/event-stream", text, strlen(text));
 }
 
-/* The methods, and the eras that have them. */
+/* The methods, and the eras that have them. Those of resources exist where there are some. */
 /* clang-format off */
 static const struct mcp_method {
     const char *name;
-    bool modern, legacy;
+    bool modern, legacy, resources;
     enum az_status (*handle)(struct mcp_exchange *it);
 } methods[] = {
-    {"initialize",           false, true,  give_initialization},
-    {"ping",                 false, true,  give_pong},
-    {"server/discover",      true,  false, give_discovery},
-    {"subscriptions/listen", true,  false, end_subscription},
-    {"tools/list",           true,  true,  mcp_list_tools},
-    {"tools/call",           true,  true,  mcp_call_tool},
+    {"initialize",               false, true,  false, give_initialization},
+    {"ping",                     false, true,  false, give_pong},
+    {"server/discover",          true,  false, false, give_discovery},
+    {"subscriptions/listen",     true,  false, false, end_subscription},
+    {"tools/list",               true,  true,  false, mcp_list_tools},
+    {"tools/call",               true,  true,  false, mcp_call_tool},
+    {"resources/list",           true,  true,  true,  mcp_list_resources},
+    {"resources/templates/list", true,  true,  true,  mcp_list_templates},
+    {"resources/read",           true,  true,  true,  mcp_read_resource},
+    {"completion/complete",      true,  true,  true,  mcp_complete},
 };
 /* clang-format on */
 
 static const struct mcp_method *
 find_method(const struct mcp_exchange *it)
 {
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        if (strcmp(methods[i].name, it->message.method) == 0)
-            return (it->era.modern ? methods[i].modern : methods[i].legacy) ? &methods[i] : NULL;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        const struct mcp_method *method = &methods[i];
+        if (strcmp(method->name, it->message.method) == 0)
+            return (it->era.modern ? method->modern : method->legacy)
+                           && (!method->resources || mcp_serves_resources(it))
+                       ? method
+                       : NULL;
+    }
     return NULL;
 }
 
@@ -157,6 +169,8 @@ answer_rpc_fault(struct mcp_exchange *it)
     if (body == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a fault");
     req->error_body = body;
+    if (fault->http == 200 && req->op.fault.status != AZ_OK)
+        return respond_json(req, 200, body); /* the handler said why, for the audit row */
     st = op_fail(&req->op, fault->http == 404 ? AZ_NOT_FOUND : AZ_INVALID_REQUEST, NULL,
                  "JSON-RPC error %d: %s", fault->code, fault->message);
     return fault->http == 200 ? respond_json(req, 200, body) : st;

@@ -7,6 +7,7 @@
 #include "base/b64url.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "policy/rows/schema_value.h"
 
 #define BASE64_BEGIN "=?base64?"
 #define BASE64_END "?="
@@ -23,6 +24,15 @@ static const struct {
     {"resources/read", "uri" },
 };
 
+const char *
+mcp_named_member(const char *method)
+{
+    for (size_t i = 0; i < sizeof(named_methods) / sizeof(named_methods[0]); i++)
+        if (strcmp(method, named_methods[i].method) == 0)
+            return named_methods[i].member;
+    return NULL;
+}
+
 static enum az_status
 refuse_era(struct json_rpc_fault *ret, int code, const char *message, json_t *data)
 {
@@ -30,13 +40,26 @@ refuse_era(struct json_rpc_fault *ret, int code, const char *message, json_t *da
     return AZ_INVALID;
 }
 
+static const char *
+find_legacy(const char *name)
+{
+    for (size_t i = 0; legacy_versions[i] != NULL; i++)
+        if (strcmp(legacy_versions[i], name) == 0)
+            return legacy_versions[i];
+    return NULL;
+}
+
+const char *
+mcp_known_version(const char *name)
+{
+    return strcmp(name, MCP_MODERN) == 0 ? MCP_MODERN : find_legacy(name);
+}
+
 const char *
 mcp_legacy_version(const char *asked)
 {
-    for (size_t i = 0; asked != NULL && legacy_versions[i] != NULL; i++)
-        if (strcmp(legacy_versions[i], asked) == 0)
-            return legacy_versions[i];
-    return MCP_LEGACY_NEWEST;
+    const char *known = asked != NULL ? find_legacy(asked) : NULL;
+    return known != NULL ? known : MCP_LEGACY_NEWEST;
 }
 
 const char *
@@ -47,7 +70,8 @@ mcp_header_text(TALLOC_CTX *mem, const char *value)
     if (len < begin + end || strncmp(value, BASE64_BEGIN, begin) != 0
         || strcmp(value + len - end, BASE64_END) != 0)
         return value;
-    if (b64_decode(mem, value + begin, len - begin - end, &text, &octets) != AZ_OK
+    if ((len - begin - end) % 4 != 0
+        || b64_decode(mem, value + begin, len - begin - end, &text, &octets) != AZ_OK
         || memchr(text, '\0', octets) != NULL)
         return NULL;
     return (const char *) text;
@@ -77,12 +101,23 @@ mcp_header_value(TALLOC_CTX *mem, const char *text)
     return base64 != NULL ? talloc_asprintf(mem, BASE64_BEGIN "%s" BASE64_END, base64) : NULL;
 }
 
+json_t *
+mcp_versions(void)
+{
+    json_t *versions = json_pack("[s]", MCP_MODERN);
+    struct jsonx_build build = {versions, versions == NULL};
+    for (size_t i = 0; legacy_versions[i] != NULL; i++)
+        jsonx_append(&build, json_string(legacy_versions[i]));
+    if (build.lost)
+        json_decref(versions);
+    return build.lost ? NULL : versions;
+}
+
 static enum az_status
 refuse_version(TALLOC_CTX *mem, const char *asked, struct json_rpc_fault *ret)
 {
     json_t *data =
-        jsonx_own(mem, json_pack("{s:[s,s,s,s],s:s}", "supported", MCP_MODERN, legacy_versions[0],
-                                 legacy_versions[1], legacy_versions[2], "requested", asked));
+        jsonx_own(mem, json_pack("{s:o,s:s}", "supported", mcp_versions(), "requested", asked));
     return data != NULL ? refuse_era(ret, RPC_UNSUPPORTED_VERSION,
                                      "The protocol version is not supported", data)
                         : AZ_SERVER_ERROR;
@@ -93,17 +128,15 @@ static enum az_status
 mcp_check_name(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_headers *headers,
                struct json_rpc_fault *ret_fault)
 {
-    for (size_t i = 0; i < sizeof(named_methods) / sizeof(named_methods[0]); i++) {
-        const char *text, *name;
-        if (strcmp(message->method, named_methods[i].method) != 0)
-            continue;
-        text = headers->name != NULL ? mcp_header_text(mem, headers->name) : NULL;
-        name = json_string_value(json_object_get(message->params, named_methods[i].member));
-        if (text == NULL || name == NULL || strcmp(text, name) != 0)
-            return refuse_era(ret_fault, RPC_HEADER_MISMATCH,
-                              "The header Mcp-Name is missing or differs from the body", NULL);
-    }
-    return AZ_OK;
+    const char *member = mcp_named_member(message->method), *text, *name;
+    if (member == NULL)
+        return AZ_OK;
+    text = headers->name != NULL ? mcp_header_text(mem, headers->name) : NULL;
+    name = json_string_value(json_object_get(message->params, member));
+    return text != NULL && name != NULL && strcmp(text, name) == 0
+               ? AZ_OK
+               : refuse_era(ret_fault, RPC_HEADER_MISMATCH,
+                            "The header Mcp-Name is missing or differs from the body", NULL);
 }
 
 static enum az_status
@@ -142,10 +175,21 @@ check_legacy(TALLOC_CTX *mem, const struct json_rpc *message, const char *versio
     return refuse_era(ret_fault, RPC_INVALID_PARAMS, "params._meta has no " MCP_META_VERSION, NULL);
 }
 
-static bool
-can_open_urls(const json_t *meta)
+bool
+mcp_has_capabilities(const json_t *has, const json_t *needed)
 {
-    const json_t *capabilities = json_object_get(meta, MCP_META_CAPABILITIES);
+    const char *name;
+    const json_t *inner;
+    json_object_foreach (schema_plain(needed), name, inner)
+        if (json_object_get(has, name) == NULL
+            || !mcp_has_capabilities(json_object_get(has, name), inner))
+            return false;
+    return true;
+}
+
+static bool
+can_open_urls(const json_t *capabilities)
+{
     return json_is_object(json_object_get(json_object_get(capabilities, "elicitation"), "url"));
 }
 
@@ -162,12 +206,15 @@ mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_h
                        : check_legacy(mem, message, headers->version, ret_fault);
     if (st != AZ_OK)
         return st;
+    const json_t *capabilities =
+        claim != NULL ? json_object_get(meta, MCP_META_CAPABILITIES) : NULL;
     *ret = (struct mcp_era){
         .modern = claim != NULL,
         .version = claim != NULL              ? MCP_MODERN
                    : headers->version != NULL ? headers->version
                                               : MCP_LEGACY_OLDEST,
-        .opens_urls = claim != NULL && can_open_urls(meta),
+        .capabilities = capabilities,
+        .opens_urls = can_open_urls(capabilities),
     };
     return AZ_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * The revision of MCP that a message follows, and a check of its form by it. Revision 2026-07-28
  * carries version and capabilities in every request; the older ones open with `initialize`. One
- * endpoint without sessions serves both. Facts in, verdict out: no HTTP here.
+ * endpoint without sessions serves both. Nothing here knows HTTP.
  */
 #ifndef AZ_GATEWAY_MCP_ERA_H
 #define AZ_GATEWAY_MCP_ERA_H
@@ -34,9 +34,11 @@ struct mcp_headers {
 
 /* The verdict of the era on a message. */
 struct mcp_era {
-    bool modern;         /* revision 2026-07-28 */
-    const char *version; /* that the client follows */
-    bool opens_urls;     /* the client can show an address to its user (elicitation, mode url) */
+    bool modern;                /* revision 2026-07-28 */
+    const char *version;        /* that the client follows */
+    const json_t *capabilities; /* of a modern client, borrowed; NULL for a notification without
+                                   them, and for older ones */
+    bool opens_urls; /* the client can show an address to its user (elicitation, mode url) */
 };
 
 /*
@@ -47,6 +49,20 @@ struct mcp_era {
 enum az_status mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message,
                             const struct mcp_headers *headers, struct mcp_era *ret,
                             struct json_rpc_fault *ret_fault);
+
+/* Return the member of params that Mcp-Name repeats, or NULL if a method has none. */
+const char *mcp_named_member(const char *method);
+
+/* Return the constant for the name of a revision that is known, or NULL for another text. */
+const char *mcp_known_version(const char *name);
+
+/* Return the names of all revisions that are served, the newest first: a new reference, or NULL if
+ * out of memory. */
+json_t *mcp_versions(void);
+
+/* True if a client has capabilities, and their parts, that are needed: both are objects of objects.
+ */
+bool mcp_has_capabilities(const json_t *has, const json_t *needed);
 
 /* Return the version that answers the `initialize` of a client that asks for `asked` (or NULL): the
  * same if it is known, else the newest. The text is a constant. */

@@ -13,7 +13,7 @@ struct mcp_exchange {
     struct json_rpc message; /* the request */
     struct mcp_era era;
     /* The answer of a handler that returns AZ_OK. */
-    json_t *result;              /* NULL if there is a fault, which stands below */
+    json_t *result;              /* NULL if there is a fault */
     struct json_rpc_fault fault; /* with its HTTP status */
 };
 
@@ -23,6 +23,13 @@ mcp_refuse(struct mcp_exchange *it, int http, int code, const char *message)
 {
     it->fault = (struct json_rpc_fault){.http = http, .code = code, .message = message};
     return AZ_OK;
+}
+
+/* True if there is no answer yet. */
+static inline bool
+mcp_goes_on(const struct mcp_exchange *it)
+{
+    return it->result == NULL && it->fault.code == 0;
 }
 
 #endif

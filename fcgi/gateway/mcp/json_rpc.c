@@ -14,8 +14,8 @@ refuse_message(struct json_rpc_fault *ret, int code, const char *message)
     return AZ_INVALID;
 }
 
-/* True if a text has at most JSON_RPC_VALUES_MAX values. Each but the first of its container stands
- * behind a comma, and the first behind the bracket. */
+/* True if a text has at most JSON_RPC_VALUES_MAX values. The first value of a container follows its
+ * bracket, and each other value follows a comma. */
 static bool
 has_few_values(const char *text, size_t len)
 {

@@ -30,7 +30,9 @@ enum json_rpc_code {
     RPC_METHOD_NOT_FOUND = -32601,
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL_ERROR = -32603,
+    RPC_RESOURCE_NOT_FOUND = -32002, /* before MCP 2026-07-28 */
     RPC_HEADER_MISMATCH = -32020,
+    RPC_MISSING_CAPABILITY = -32021,
     RPC_UNSUPPORTED_VERSION = -32022,
     /* Ours, outside the reserved range: the answer's HTTP status times 100. */
     RPC_INSUFFICIENT_SCOPE = 40300,

@@ -89,6 +89,6 @@ mcp_list_tools(struct mcp_exchange *it)
         if (verdicts[i] != GATEWAY_DENY)
             jsonx_append(&list, tool_entry(&catalogue.tool[i]));
     if (jsonx_built(&list) != NULL)
-        it->result = mcp_tools_result(op->mem, list.value);
+        it->result = mcp_list_result(op->mem, "tools", list.value);
     return AZ_OK;
 }

@@ -4,8 +4,8 @@
 
 #include "gateway/mcp/exchange.h"
 
-/* Give the list in one page: one question to policy decides about all tools, so pages would ask it
- * once each. A cursor is one that we never gave. */
+/* Give the list in one page: one question to policy decides about all tools, and with pages each
+ * page would need it again. A cursor is refused, because this service never gives one. */
 enum az_status mcp_list_tools(struct mcp_exchange *it);
 
 #endif

@@ -27,8 +27,9 @@ struct peer_request {
 struct peer_reply {
     const json_t *result;
     const json_t *error;
-    int status;    /* HTTP status code of the last answer; 0 if there was none */
-    size_t octets; /* of it */
+    TALLOC_CTX *mem; /* owns result and error; below the memory of the operation */
+    int status;      /* HTTP status code of the last answer; 0 if there was none */
+    size_t octets;   /* of it */
     struct upstream_credential credential; /* with AZ_LINK_REQUIRED: the link */
 };
 

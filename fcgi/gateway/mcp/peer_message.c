@@ -3,10 +3,12 @@
 #include "gateway/mcp/peer_message.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "gateway/mcp/era.h"
+#include "gateway/mcp/param_header.h"
 #include "gateway/mcp/tool_schema.h"
 
 /* Every request has a connection of its own, so one id is enough. */
@@ -17,7 +19,7 @@
 static bool
 add_peer_field(struct peer_envelope *envelope, const char *name, const char *value)
 {
-    if (value == NULL || envelope->fields == PEER_FIELDS_MAX)
+    if (name == NULL || value == NULL || envelope->fields == PEER_FIELDS_MAX)
         return false;
     envelope->field[envelope->fields++] = (struct upstream_field){name, value};
     return true;
@@ -28,8 +30,7 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
 static json_t *
 modern_params(const json_t *params)
 {
-    struct jsonx_build copy = {
-        params != NULL ? json_copy((json_t *) (uintptr_t) params) : json_object(), false};
+    struct jsonx_build copy = {params != NULL ? jsonx_copy(params) : json_object(), false};
     jsonx_set(&copy, "_meta",
               json_pack("{s:s,s:{},s:{s:s,s:s}}", MCP_META_VERSION, MCP_MODERN,
                         MCP_META_CAPABILITIES, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",
@@ -60,73 +61,67 @@ write_body(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_messag
     return AZ_OK;
 }
 
-/* True if a text is a token of RFC 9110 5.6.2, so that it can stand in a field's name. */
+/* Where the fields of arguments are collected. */
+struct param_fields {
+    TALLOC_CTX *mem;
+    struct peer_envelope *envelope;
+};
+
 static bool
-is_field_token(const char *text)
+add_param(void *arg, const char *name, const json_t *value)
 {
-    return *text != '\0' && strlen(text) <= 64
-           && text[strspn(text, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "abcdefghijklmnopqrstuvwxyz")]
-                  == '\0';
+    const struct param_fields *it = arg;
+    return !param_header_carries(value) || it->envelope->fields == PEER_FIELDS_MAX
+           || add_peer_field(it->envelope, talloc_asprintf(it->mem, PARAM_HEADER_PREFIX "%s", name),
+                             param_header_value(it->mem, value));
 }
 
-/* Return the text of an argument as a field has it, or NULL if a field cannot carry this type of
- * value. */
-static const char *
-param_text(TALLOC_CTX *mem, const json_t *value)
+/* Add the fields that every message has. */
+static bool
+add_way(struct peer_envelope *envelope, const struct peer_way *way)
 {
-    const char *text = NULL;
-    if (json_is_string(value))
-        text = json_string_value(value);
-    else if (json_is_integer(value) || json_is_boolean(value))
-        text = jsonx_dump(mem, value);
-    return text != NULL ? mcp_header_value(mem, text) : NULL;
-}
-
-/* Repeat the arguments whose schema has x-mcp-header in Mcp-Param-... (MCP 2026-07-28, transports).
- * They stand below chains of `properties` alone. */
-static void
-add_params(TALLOC_CTX *mem, struct peer_envelope *envelope, const json_t *schema,
-           const json_t *arguments, size_t depth)
-{
-    const char *name;
-    json_t *property;
-    if (depth == TOOL_SCHEMA_DEPTH_MAX)
-        return;
-    json_object_foreach (json_object_get(schema, "properties"), name, property) {
-        const char *header = json_string_value(json_object_get(property, "x-mcp-header"));
-        const json_t *value = json_object_get(arguments, name);
-        const char *text = header != NULL && is_field_token(header) ? param_text(mem, value) : NULL;
-        if (text != NULL)
-            add_peer_field(envelope, talloc_asprintf(mem, "Mcp-Param-%s", header), text);
-        if (json_is_object(value))
-            add_params(mem, envelope, property, value, depth + 1);
-    }
+    const char *version = way->modern ? MCP_MODERN : way->version;
+    envelope->fields = 0;
+    return add_peer_field(envelope, "Content-Type", "application/json")
+           && add_peer_field(envelope, "Accept", "application/json, text/event-stream")
+           && (version == NULL || add_peer_field(envelope, "MCP-Protocol-Version", version))
+           && (way->modern || way->session == NULL
+               || add_peer_field(envelope, "Mcp-Session-Id", way->session));
 }
 
 enum az_status
 peer_write(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_message *message,
            struct peer_envelope *ret)
 {
-    const char *name = json_string_value(json_object_get(message->params, "name"));
-    bool good;
-    ret->fields = 0;
-    if (write_body(mem, way, message, ret) != AZ_OK)
-        return AZ_SERVER_ERROR;
-    good = add_peer_field(ret, "Content-Type", "application/json")
-           && add_peer_field(ret, "Accept", "application/json, text/event-stream");
-    if (way->modern) {
-        good = good && add_peer_field(ret, "MCP-Protocol-Version", MCP_MODERN)
-               && add_peer_field(ret, "Mcp-Method", message->method)
-               && (name == NULL || add_peer_field(ret, "Mcp-Name", mcp_header_value(mem, name)));
-        add_params(mem, ret, message->schema, json_object_get(message->params, "arguments"), 0);
-    } else {
-        good =
-            good
-            && (way->version == NULL || add_peer_field(ret, "MCP-Protocol-Version", way->version))
-            && (way->session == NULL || add_peer_field(ret, "Mcp-Session-Id", way->session));
-    }
+    const char *member = mcp_named_member(message->method);
+    const char *name =
+        member != NULL ? json_string_value(json_object_get(message->params, member)) : NULL;
+    struct param_fields params = {mem, ret};
+    bool good = add_way(ret, way) && write_body(mem, way, message, ret) == AZ_OK;
+    if (good && way->modern)
+        good = add_peer_field(ret, "Mcp-Method", message->method)
+               && (name == NULL || add_peer_field(ret, "Mcp-Name", mcp_header_value(mem, name)))
+               && param_headers_each(message->schema, json_object_get(message->params, "arguments"),
+                                     add_param, &params);
     return good ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+const char *
+peer_answer(TALLOC_CTX *mem, const struct json_rpc *question)
+{
+    const struct json_rpc_fault unknown = {.code = RPC_METHOD_NOT_FOUND,
+                                           .message = "Unknown method"};
+    bool ping = strcmp(question->method, "ping") == 0;
+    return jsonx_dump(mem, jsonx_own(mem, ping ? json_rpc_result(question->id, json_object())
+                                               : json_rpc_error(question->id, &unknown)));
+}
+
+enum az_status
+peer_write_answer(const struct peer_way *way, const char *answer, struct peer_envelope *ret)
+{
+    ret->body = answer;
+    ret->length = strlen(answer);
+    return add_way(ret, way) ? AZ_OK : AZ_SERVER_ERROR;
 }
 
 /* ---- reading */
@@ -160,8 +155,8 @@ const char *
 peer_version(const json_t *result)
 {
     const char *version = json_string_value(json_object_get(result, "protocolVersion"));
-    const char *known = version != NULL ? mcp_legacy_version(version) : NULL;
-    return known != NULL && strcmp(known, version) == 0 ? known : NULL;
+    const char *known = version != NULL ? mcp_known_version(version) : NULL;
+    return known != NULL && strcmp(known, MCP_MODERN) != 0 ? known : NULL;
 }
 
 bool
@@ -175,7 +170,50 @@ peer_is_modern(const json_t *result)
     return false;
 }
 
-/* True if a tool has the name that MCP allows, and schemas within the limits. */
+bool
+peer_error_is(const json_t *error, enum json_rpc_code code)
+{
+    return json_is_integer(json_object_get(error, "code"))
+           && json_integer_value(json_object_get(error, "code")) == code;
+}
+
+const char *
+peer_supported(const json_t *error)
+{
+    const json_t *list = json_object_get(json_object_get(error, "data"), "supported");
+    size_t index;
+    const json_t *version;
+    const char *best = NULL;
+    json_array_foreach (list, index, version) {
+        const char *text = json_string_value(version);
+        const char *known = text != NULL ? mcp_known_version(text) : NULL;
+        /* The names are dates, so the newest is the greatest. */
+        if (known != NULL && (best == NULL || strcmp(known, best) > 0))
+            best = known;
+    }
+    return best;
+}
+
+json_t *
+peer_capabilities(const json_t *error)
+{
+    json_t *needed = json_object_get(json_object_get(error, "data"), "requiredCapabilities");
+    char *text = json_is_object(needed) ? json_dumps(needed, JSON_COMPACT) : NULL;
+    bool fits = text != NULL && strlen(text) <= PEER_MESSAGE_MAX;
+    free(text);
+    return fits ? needed : NULL;
+}
+
+/* True if a tool can be called as a task alone (MCP 2025-11-25, tasks), which we do not do. */
+static bool
+needs_task(const json_t *tool)
+{
+    const char *support =
+        json_string_value(json_object_get(json_object_get(tool, "execution"), "taskSupport"));
+    return support != NULL && strcmp(support, "required") == 0;
+}
+
+/* True if a tool has the name that MCP allows, and schemas within the limits and rules. */
 static bool
 tool_is_sound(const json_t *tool)
 {
@@ -184,9 +222,10 @@ tool_is_sound(const json_t *tool)
     const char *name = json_string_value(json_object_get(tool, "name"));
     const json_t *input = json_object_get(tool, "inputSchema");
     const json_t *output = json_object_get(tool, "outputSchema");
-    return name != NULL && *name != '\0' && strlen(name) <= 128
+    return name != NULL && *name != '\0' && strlen(name) <= 128 && !needs_task(tool)
            && name[strspn(name, letters)] == '\0' && json_is_object(input)
-           && tool_schema_fits(input) && (output == NULL || tool_schema_fits(output));
+           && tool_schema_fits(input) && param_headers_sound(input)
+           && (output == NULL || tool_schema_fits(output));
 }
 
 /* Return the members of a tool that are kept, each only if it has its type: a new reference, or

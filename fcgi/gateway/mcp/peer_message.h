@@ -14,7 +14,7 @@
 #include "gateway/mcp/json_rpc.h"
 #include "gateway/upstream/call.h"
 
-/* Tools of one resource. Hosts of models cope with some hundred. */
+/* Most tools of one resource. Hosts of models can use some hundred. */
 #define PEER_TOOLS_MAX 1000
 /* Octets of one tool as JSON text; real ones have some thousand. */
 #define PEER_TOOL_OCTETS_MAX 65536
@@ -24,10 +24,10 @@
 #define PEER_CURSOR_MAX 4096
 #define PEER_SESSION_MAX 512
 #define PEER_MESSAGE_MAX 1000
-/* Header fields of one message: seven fixed ones, and the Mcp-Param-... of its arguments. */
+/* Header fields of one message: at most eight fixed ones, and PARAM_HEADERS_MAX. */
 #define PEER_FIELDS_MAX 32
 
-/* The way an upstream is talked to. */
+/* The protocol that an upstream follows. */
 struct peer_way {
     bool modern;         /* revision 2026-07-28; else an older one */
     const char *version; /* of the older ones, or NULL before it is agreed */
@@ -42,7 +42,7 @@ struct peer_message {
     bool notification;
 };
 
-/* The same as it is sent; on the caller's memory. */
+/* The message as it is sent; on the caller's memory. */
 struct peer_envelope {
     const char *body;
     size_t length;
@@ -54,12 +54,32 @@ struct peer_envelope {
 enum az_status peer_write(TALLOC_CTX *mem, const struct peer_way *way,
                           const struct peer_message *message, struct peer_envelope *ret);
 
+/* Return the answer to a request of an upstream: {} to ping, which MCP 2025-11-25 wants answered,
+ * and -32601 to every other, because we declare no capability. It is JSON text on mem; NULL: out of
+ * memory. */
+const char *peer_answer(TALLOC_CTX *mem, const struct json_rpc *question);
+
+/* Write an answer to send. AZ_SERVER_ERROR: it has no room. */
+enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
+                                 struct peer_envelope *ret);
+
 /* True if a message answers a request that peer_write() made. */
 bool peer_answers(const struct json_rpc *message);
 
 /* Return the message of an error that an upstream answered with, cut and without control
  * characters, on mem, or NULL if out of memory. */
 const char *peer_error_text(TALLOC_CTX *mem, const json_t *error);
+
+/* True if an error has this code. */
+bool peer_error_is(const json_t *error, enum json_rpc_code code);
+
+/* Return the capabilities that an error with RPC_MISSING_CAPABILITY names, borrowed, or NULL if it
+ * names none, or in more than PEER_MESSAGE_MAX octets. */
+json_t *peer_capabilities(const json_t *error);
+
+/* Return the newest revision, a constant, that an error with RPC_UNSUPPORTED_VERSION offers and
+ * that we know; NULL: there is none. */
+const char *peer_supported(const json_t *error);
 
 /* Return the name of the revision, a constant, if the result of `initialize` has one that we know;
  * else NULL. */
@@ -70,9 +90,10 @@ bool peer_is_modern(const json_t *result);
 
 /*
  * Add the tools of a page to `tools`, an array: objects with name, title, description, inputSchema,
- * outputSchema and annotations. A tool that is malformed, too large or named twice is left out and
- * counted. AZ_INVALID: the page is malformed, or there are more than PEER_TOOLS_MAX. *ret_cursor:
- * of the next page, borrowed; NULL: this is the last.
+ * outputSchema and annotations. A tool that is malformed, too large, named twice, has a wrong
+ * x-mcp-header (param_header.h) or needs a task is left out and counted. AZ_INVALID: the page is
+ * malformed, or there are more than PEER_TOOLS_MAX. *ret_cursor: of the next page, borrowed; NULL:
+ * this is the last.
  */
 enum az_status peer_tools_add(TALLOC_CTX *mem, const json_t *page, json_t *tools, size_t *left_out,
                               const char **ret_cursor);

@@ -129,26 +129,34 @@ server_info(void)
     return json_pack("{s:s,s:s}", "name", PACKAGE_NAME, "version", PACKAGE_VERSION);
 }
 
-json_t *
-mcp_discover_result(TALLOC_CTX *mem)
+/* Return what is declared. Completions are those of URI templates. */
+static json_t *
+capabilities(bool resources)
 {
-    return jsonx_own(mem,
-                     json_pack("{s:[s],s:{s:{}},s:i,s:s,s:{s:o}}", "supportedVersions", MCP_MODERN,
-                               "capabilities", "tools", "ttlMs", MCP_DISCOVER_TTL_MS, "cacheScope",
-                               "public", "_meta", MCP_META_SERVER, server_info()));
+    return resources ? json_pack("{s:{},s:{},s:{}}", "tools", "resources", "completions")
+                     : json_pack("{s:{}}", "tools");
 }
 
 json_t *
-mcp_initialize_result(TALLOC_CTX *mem, const char *version)
+mcp_discover_result(TALLOC_CTX *mem, bool resources)
 {
-    return jsonx_own(mem, json_pack("{s:s,s:{s:{}},s:o}", "protocolVersion", version,
-                                    "capabilities", "tools", "serverInfo", server_info()));
+    return jsonx_own(mem, json_pack("{s:o,s:o,s:i,s:s,s:{s:o}}", "supportedVersions",
+                                    mcp_versions(), "capabilities", capabilities(resources),
+                                    "ttlMs", MCP_DISCOVER_TTL_MS, "cacheScope", "public", "_meta",
+                                    MCP_META_SERVER, server_info()));
 }
 
 json_t *
-mcp_tools_result(TALLOC_CTX *mem, json_t *tools)
+mcp_initialize_result(TALLOC_CTX *mem, const char *version, bool resources)
 {
-    return jsonx_own(mem, json_pack("{s:O,s:i,s:s}", "tools", tools, "ttlMs", MCP_TOOLS_TTL_MS,
+    return jsonx_own(mem, json_pack("{s:s,s:o,s:o}", "protocolVersion", version, "capabilities",
+                                    capabilities(resources), "serverInfo", server_info()));
+}
+
+json_t *
+mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items)
+{
+    return jsonx_own(mem, json_pack("{s:O,s:i,s:s}", member, items, "ttlMs", MCP_LIST_TTL_MS,
                                     "cacheScope", "private"));
 }
 

@@ -9,9 +9,9 @@
 
 #include "gateway/mcp/era.h"
 
-/* Milliseconds for which a client may keep the list of tools (gateway-admin.md 1.5): a change of
+/* Milliseconds for which a client may keep a list (gateway-admin.md 1.5): a change of
  * policy or of a resource shows within half a minute. */
-#define MCP_TOOLS_TTL_MS 30000
+#define MCP_LIST_TTL_MS 30000
 /* The same for what `server/discover` says, which changes with the program alone. */
 #define MCP_DISCOVER_TTL_MS 3600000
 
@@ -42,12 +42,14 @@ json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const json_t *result);
 
-/* Return the result of `server/discover`, and of `initialize` with this version. */
-json_t *mcp_discover_result(TALLOC_CTX *mem);
-json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version);
+/* Return the result of `server/discover`, and of `initialize` with this version. With `resources`
+ * the capabilities of MCP resources are declared. */
+json_t *mcp_discover_result(TALLOC_CTX *mem, bool resources);
+json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version, bool resources);
 
-/* Return the result of `tools/list`; tools: an array, borrowed. */
-json_t *mcp_tools_result(TALLOC_CTX *mem, json_t *tools);
+/* Return the result of a list, or of a read, which the caller alone may keep for MCP_LIST_TTL_MS;
+ * member: tools, ...; items: an array, borrowed. */
+json_t *mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items);
 
 /*
  * Return a result that asks the client to have its user open an address, and to send the request

@@ -2,8 +2,11 @@
 
 #include "gateway/mcp/sync.h"
 
+#include <malloc.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "base/log.h"
@@ -12,31 +15,85 @@
 #include "managed/auth.h"
 #include "store/gateway/resources.h"
 
+/* Time for all pages of a server, in seconds: a slow one must not keep housekeeping, or the worker
+ * of an administrator, for PEER_PAGES_MAX answers. */
+#define SYNC_SECONDS 120
+
 /* Attempts to store what was read while others save the same resource. */
 #define SYNC_TRIES 3
 
+/* The tools that the pages of tools/list have. */
+struct listed {
+    json_t *tools;
+    size_t octets; /* of the tools */
+    size_t left_out;
+};
+
+/* Leave out the tools from `first` on that are more than a resource can store, so that they do not
+ * stay in memory. */
+static enum az_status
+leave_out_more(TALLOC_CTX *mem, struct listed *listed, size_t first)
+{
+    for (size_t i = first; i < json_array_size(listed->tools);) {
+        const char *text = jsonx_dump(mem, json_array_get(listed->tools, i));
+        if (text == NULL)
+            return AZ_SERVER_ERROR;
+        if (listed->octets + strlen(text) <= TOOL_PINS_OCTETS_MAX) {
+            listed->octets += strlen(text);
+            i++;
+        } else {
+            json_array_remove(listed->tools, i);
+            listed->left_out++;
+        }
+    }
+    return AZ_OK;
+}
+
+/* Read one page. Its memory is given back at once, all but the tools: a server may send 100 of
+ * them. *ret_cursor is NULL behind the last one. */
+static enum az_status
+read_page(struct op *op, struct peer_request *request, struct listed *listed,
+          const char **ret_cursor)
+{
+    const char *name = request->resource->name;
+    size_t before = json_array_size(listed->tools);
+    struct peer_reply reply;
+    enum az_status st = peer_ask(op, request, &reply);
+    *ret_cursor = NULL;
+    if (st != AZ_OK)
+        return st;
+    if (reply.error != NULL)
+        return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "tools/list of %s: %s", name,
+                       peer_error_text(op->mem, reply.error));
+    st = peer_tools_add(reply.mem, reply.result, listed->tools, &listed->left_out, ret_cursor);
+    if (st == AZ_INVALID)
+        return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
+                       "tools/list of %s is malformed, or has more than %d tools", name,
+                       PEER_TOOLS_MAX);
+    if (st == AZ_OK)
+        st = leave_out_more(reply.mem, listed, before);
+    if (st == AZ_OK && *ret_cursor != NULL
+        && (*ret_cursor = talloc_strdup(op->mem, *ret_cursor)) == NULL)
+        st = AZ_SERVER_ERROR;
+    talloc_free(reply.mem);
+    return st == AZ_OK ? st : op_fail(op, st, NULL, "out of memory for the tools of %s", name);
+}
+
 /* Read the pages of tools/list. */
 static enum az_status
-read_pages(struct op *op, struct peer_request *request, json_t *tools, size_t *left_out)
+read_pages(struct op *op, struct peer_request *request, struct listed *listed)
 {
     const char *cursor = NULL;
+    int64_t until_ms = clock_monotonic_ms() + SYNC_SECONDS * 1000;
     for (size_t page = 0; page < PEER_PAGES_MAX; page++) {
-        struct peer_reply reply;
-        enum az_status st;
         request->message.params =
             cursor != NULL ? jsonx_own(op->mem, json_pack("{s:s}", "cursor", cursor)) : NULL;
-        if ((st = peer_ask(op, request, &reply)) != AZ_OK)
-            return st;
-        if (reply.error != NULL)
-            return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "tools/list of %s: %s",
-                           request->resource->name, peer_error_text(op->mem, reply.error));
-        st = peer_tools_add(op->mem, reply.result, tools, left_out, &cursor);
-        if (st == AZ_INVALID)
-            return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
-                           "tools/list of %s is malformed, or has more than %d tools",
-                           request->resource->name, PEER_TOOLS_MAX);
+        enum az_status st = read_page(op, request, listed, &cursor);
         if (st != AZ_OK || cursor == NULL)
             return st;
+        if (clock_monotonic_ms() > until_ms)
+            return op_fail(op, AZ_UPSTREAM_TIMEOUT, NULL, "tools/list of %s takes more than %d s",
+                           request->resource->name, SYNC_SECONDS);
     }
     return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "tools/list of %s has more than %d pages",
                    request->resource->name, PEER_PAGES_MAX);
@@ -44,12 +101,12 @@ read_pages(struct op *op, struct peer_request *request, json_t *tools, size_t *l
 
 static enum az_status
 read_tools(struct op *op, const struct managed_resource *resource,
-           const struct upstream_caller *caller, json_t *tools, size_t *left_out)
+           const struct upstream_caller *caller, struct listed *listed)
 {
     struct peer_request request = {
         .resource = resource, .caller = caller, .message = {.method = "tools/list"}};
     enum az_status st = resource_secrets(op, resource, &request.secrets);
-    return st == AZ_OK ? read_pages(op, &request, tools, left_out) : st;
+    return st == AZ_OK ? read_pages(op, &request, listed) : st;
 }
 
 /* Merge and store; repeat if the resource is saved by another request meanwhile. */
@@ -62,12 +119,12 @@ store_tools(struct op *op, const struct managed_resource *resource, const json_t
     if (iso8601_format(op_now(op), now) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the time cannot be written");
     for (int i = 0; i < SYNC_TRIES; i++) {
-        json_t *stored = NULL;
+        struct tool_pins stored = {.tools = NULL};
         bool done = false;
-        enum az_status st = resource_read_tools(op, resource, &stored);
+        enum az_status st = resource_read_tools(op, resource, &stored.tools, &stored.synced);
         if (st != AZ_OK)
             return st;
-        if (tool_pins_merge(op->mem, stored, seen, now, ret) != AZ_OK)
+        if (tool_pins_merge(op->mem, &stored, seen, now, ret) != AZ_OK)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the tools of %s", name);
         bool waits = ret->waiting > 0 && resource->pinning == MANAGED_PINNING_BLOCK;
         st = resource_store_tools(op, resource, ret->tools,
@@ -86,18 +143,18 @@ enum az_status
 mcp_sync(struct op *op, const struct managed_resource *resource,
          const struct upstream_caller *caller, struct tool_merge *ret)
 {
-    json_t *seen = jsonx_own(op->mem, json_array());
-    size_t left_out = 0;
-    enum az_status st = seen != NULL ? read_tools(op, resource, caller, seen, &left_out)
-                                     : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    struct listed listed = {.tools = jsonx_own(op->mem, json_array())};
+    enum az_status st = listed.tools != NULL ? read_tools(op, resource, caller, &listed)
+                                             : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    malloc_trim(0); /* a page took many times what is kept of it */
     if (st == AZ_OK)
-        st = store_tools(op, resource, seen, ret);
+        st = store_tools(op, resource, listed.tools, ret);
     else if (st == AZ_UPSTREAM_UNREACHABLE || st == AZ_UPSTREAM_TIMEOUT
              || st == AZ_UPSTREAM_INVALID)
         resource_event(op, resource, MANAGED_SYNC_FAILED, NULL);
     if (st != AZ_OK)
         return st;
-    ret->left_out += left_out;
+    ret->left_out += listed.left_out;
     if (ret->left_out > 0)
         log_text(AZ_SEV_WARN, "gateway", "%s: %zu tools of the upstream left out", resource->name,
                  ret->left_out);

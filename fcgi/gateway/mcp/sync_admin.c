@@ -99,14 +99,15 @@ tool_approve_handle(struct request *req)
     struct op *op = &req->op;
     const struct managed_resource *resource;
     struct tool_approval options = {.sha256 = NULL};
-    json_t *stored = NULL, *tools = NULL;
+    const json_t *stored = NULL;
+    json_t *tools = NULL;
     size_t waiting;
-    bool done = false;
+    bool synced, done = false;
     enum az_status st = read_tool_options(req, &tool_approval_table, &options);
     if (st == AZ_OK)
         st = find_mcp(req, &resource);
     if (st == AZ_OK)
-        st = resource_read_tools(op, resource, &stored);
+        st = resource_read_tools(op, resource, &stored, &synced);
     if (st != AZ_OK)
         return st;
     st = tool_pins_approve(op->mem, stored, req->path_value[1], options.sha256, &tools, &waiting);

@@ -4,8 +4,8 @@
  * an upstream that was trusted once can describe its tools anew to mislead a model (tool
  * poisoning). Plain JSON in and out.
  *
- * A stored tool has pin {sha256, status, seenAt}: the hash of what the upstream said last, and
- * whether somebody approved just that.
+ * A stored tool has pin {sha256, approved, status, seenAt}: the hash of what the upstream said
+ * last, that of what was approved (absent: nothing yet), and what follows from the two.
  */
 #ifndef AZ_GATEWAY_MCP_TOOL_PINS_H
 #define AZ_GATEWAY_MCP_TOOL_PINS_H
@@ -20,8 +20,14 @@
 /* Stored tools of one resource, with those that the upstream no longer has. */
 #define TOOL_PINS_MAX 1000
 
-/* Octets of all of them; the rest of a document is for what the operator writes. */
+/* Most octets of these tools together; the rest of a document is for the operator's part. */
 #define TOOL_PINS_OCTETS_MAX (MANAGED_DOCUMENT_MAX - (128 << 10))
+
+/* What a resource has before a sync. */
+struct tool_pins {
+    const json_t *tools; /* an array, or NULL */
+    bool synced;         /* a sync was stored before, whatever it found */
+};
 
 /* The outcome of a sync. The arrays hold names and belong to mem. */
 struct tool_merge {
@@ -33,11 +39,11 @@ struct tool_merge {
 };
 
 /*
- * Merge the tools that the upstream has (peer_tools_add()) with the stored ones (an array, or
- * NULL). What describes a tool is the upstream's; scopes, annotations, enabled and name stay the
- * operator's. now: the time as text. AZ_SERVER_ERROR: out of memory.
+ * Merge the tools that the upstream has (peer_tools_add()) with the stored ones. What describes a
+ * tool is the upstream's; scopes, annotations, enabled and name stay the operator's. Stored tools
+ * keep their room before new ones. now: the time as text. AZ_SERVER_ERROR: out of memory.
  */
-enum az_status tool_pins_merge(TALLOC_CTX *mem, const json_t *stored, const json_t *seen,
+enum az_status tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *seen,
                                const char *now, struct tool_merge *ret);
 
 /*

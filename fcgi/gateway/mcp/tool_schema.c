@@ -114,7 +114,7 @@ reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *ru
     case APPLIES_NONE:
     case APPLIES_BY_REFERENCE:
     case SCHEMA_APPLIES:
-        return json_deep_copy(rule);
+        return jsonx_deep_copy(rule);
     }
     if (build.lost)
         json_decref(build.value);
@@ -122,9 +122,9 @@ reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *ru
 }
 
 /*
- * Keywords that are not checked. `absorbed_by` If it is NULL, never: a pattern is an ECMAScript
- * one, which POSIX reads otherwise, and ours of a format is narrower. Else: not beside a keyword
- * that takes a part of the value away from it, and that is not checked itself.
+ * Keywords that are not checked. With absorbed_by NULL the keyword is never checked: a pattern is
+ * an ECMAScript one, which POSIX reads otherwise, and our rule for a format is narrower. Otherwise
+ * it is not checked beside an unchecked keyword that takes a part of the value away from it.
  */
 static const struct {
     const char *name, *absorbed_by;
@@ -187,15 +187,66 @@ reduce(struct reduction *it, const json_t *schema, size_t depth, const struct fo
     return build.lost ? NULL : build.value;
 }
 
-json_t *
-tool_schema_reduce(TALLOC_CTX *mem, const json_t *schema)
+static struct reduction
+reduction_of(const json_t *schema)
 {
     const json_t *definitions = json_object_get(schema, "$defs");
-    struct reduction it = {
+    return (struct reduction){
         .definitions = definitions != NULL ? definitions : json_object_get(schema, "definitions"),
         .left = TOOL_SCHEMA_SIZE_MAX,
     };
+}
+
+json_t *
+tool_schema_reduce(TALLOC_CTX *mem, const json_t *schema)
+{
+    struct reduction it = reduction_of(schema);
     return jsonx_own(mem, reduce(&it, schema, 0, NULL));
+}
+
+/* ---- null for what is optional */
+
+static bool
+is_required(const json_t *schema, const char *name)
+{
+    size_t index;
+    const json_t *required;
+    json_array_foreach (json_object_get(schema, "required"), index, required)
+        if (json_is_string(required) && strcmp(json_string_value(required), name) == 0)
+            return true;
+    return false;
+}
+
+/* True if a property of the schema admits null. *lost: out of memory. */
+static bool
+admits_null(TALLOC_CTX *mem, const json_t *schema, const json_t *property, bool *lost)
+{
+    struct reduction it = reduction_of(schema);
+    json_t *reduced = jsonx_own(mem, reduce(&it, property, 0, NULL)), *failures = NULL;
+    enum az_status st =
+        reduced != NULL ? schema_validate(mem, reduced, json_null(), &failures) : AZ_SERVER_ERROR;
+    *lost = *lost || st == AZ_SERVER_ERROR;
+    return st != AZ_INVALID;
+}
+
+json_t *
+tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *arguments)
+{
+    const json_t *properties = json_object_get(schema, "properties");
+    json_t *kept = NULL;
+    const char *name;
+    const json_t *value;
+    bool lost = false;
+    json_object_foreach (arguments, name, value) {
+        const json_t *property = json_object_get(properties, name);
+        if (!json_is_null(value) || property == NULL || is_required(schema, name)
+            || admits_null(mem, schema, property, &lost))
+            continue;
+        if (kept == NULL && (kept = jsonx_own(mem, jsonx_copy(arguments))) == NULL)
+            return NULL;
+        json_object_del(kept, name);
+    }
+    return lost ? NULL : kept != NULL ? kept : arguments;
 }
 
 /* ---- the check */

@@ -2,8 +2,8 @@
  * Checking the arguments of a tool against its inputSchema, which may use any keyword of JSON
  * Schema 2020-12. What is checked is the part that policy/rows/schema.h knows: a schema is reduced
  * to that part first, and a keyword or reference outside it is not checked. Every step of the
- * reduction admits more values, never fewer. Nothing is fetched: a reference to another document is
- * one that is not checked. As there, an integer is a number that is written without a fraction.
+ * reduction admits more values, never fewer. Nothing is fetched, so a reference to another document
+ * is not checked. As in schema.h, an integer is a number that is written without a fraction.
  */
 #ifndef AZ_GATEWAY_MCP_TOOL_SCHEMA_H
 #define AZ_GATEWAY_MCP_TOOL_SCHEMA_H
@@ -26,6 +26,13 @@ bool tool_schema_fits(const json_t *schema);
 
 /* Return the part of a schema that is checked, on mem, or NULL if out of memory. */
 json_t *tool_schema_reduce(TALLOC_CTX *mem, const json_t *schema);
+
+/*
+ * Return arguments without those that are null, are not required and may not be null: models write
+ * null for what they leave out. The result is `arguments` itself or a copy on mem; NULL: out of
+ * memory.
+ */
+json_t *tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *arguments);
 
 /*
  * Check arguments. AZ_INVALID: *ret_why, on mem, tells the model what to correct, and quotes the

@@ -16,9 +16,13 @@
 #include "managed/auth.h"
 #include "store/gateway/resources.h"
 
-/* Parameters of a query. Each is part of the question to policy, and no API that was seen has half
- * as many. */
+/* Most parameters of a query. Each is part of the question to policy, and known APIs have less than
+ * half as many. */
 #define QUERY_PARAMS_MAX 64
+
+/* Looks at a streamed answer in a row that may fail, because the database or the engine does not
+ * answer for a moment. */
+#define LOOKS_UNSURE_MAX 2
 
 /* ---- the audit row */
 
@@ -39,8 +43,8 @@ note_summary(struct proxied *proxied)
         jsonx_set(&summary, "ms", json_integer((json_int_t) answer->took_ms));
         if (answer->masked)
             jsonx_set(&summary, "credential_masked", json_true());
-        /* A stream of unknown length is measured only after the row: the log line has its octets.
-         */
+        /* The audit row is written before a stream of unknown length is measured: the log line has
+         * its octets. */
         if (proxied->transfer == NULL || answer->announced >= 0)
             jsonx_set(&summary, "octets", json_integer((json_int_t) octets));
     }
@@ -87,9 +91,9 @@ choose_route(struct proxied *proxied)
 /* ---- policy */
 
 /*
- * Add a parameter: a text by name, or an array of texts for a name that may come several times. Of
- * another one that does, some servers take the first value, some the last and some both, so a rule
- * could compare what the upstream does not take.
+ * Add a parameter: a text by name, or an array of texts for a name that may be repeated. Any other
+ * repeated parameter is refused: some servers take its first value, some the last and some both, so
+ * a rule could compare a value that the upstream does not use.
  */
 static enum az_status
 add_argument(struct proxied *proxied, json_t *object, const char *name, const char *value)
@@ -114,7 +118,8 @@ add_argument(struct proxied *proxied, json_t *object, const char *name, const ch
 
 /*
  * Collect the parameters of the query as policy sees them. Policy must see all that the upstream
- * gets: a parameter that cannot be shown to it, or one too many, would pass a rule that forbids it.
+ * gets: a parameter that cannot be shown to it, or is beyond the limit, could evade a rule that
+ * forbids it.
  */
 static enum az_status
 query_arguments(struct proxied *proxied, json_t **ret)
@@ -151,8 +156,30 @@ refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
     return gateway_refuse(proxied->req, &proxied->visit, question, decision);
 }
 
-/* True if the answer must end: the caller has gone, or its token has expired while the
- * answer is streamed (RFC 6749 1.4). */
+/* True if a visitor whose answer is streamed would not be let in any more (gateway-admin.md 3.2
+ * "Times"). */
+static bool
+is_unwelcome(struct proxied *proxied)
+{
+    const char *why = NULL;
+    int64_t now = clock_monotonic_ms(), wait = GATEWAY_LOOK_SECONDS * 1000;
+    if (proxied->look_ms == 0)
+        proxied->look_ms = now + wait;
+    if (now < proxied->look_ms)
+        return false;
+    enum az_status st = gateway_look_again(proxied->req, &proxied->visit, &proxied->question, &why);
+    proxied->look_ms = clock_monotonic_ms() + wait;
+    proxied->unsure = st == AZ_OK ? 0 : proxied->unsure + 1;
+    if (proxied->unsure == LOOKS_UNSURE_MAX)
+        why = "it cannot be found out if the request is allowed";
+    if (why != NULL)
+        log_text(AZ_SEV_INFO, "gateway", "resource %s: a stream was ended: %s",
+                 proxied->resource->name, why);
+    return why != NULL;
+}
+
+/* True if the answer must end: the caller has gone, or, while the answer is streamed, its token has
+ * expired (RFC 6749 1.4) or it is not allowed any more. */
 static bool
 proxy_is_over(void *arg)
 {
@@ -160,8 +187,10 @@ proxy_is_over(void *arg)
     struct proxied *proxied =
         (struct proxied *) (void *) ((char *) arg - offsetof(struct proxied, holder));
     int64_t expires_ms = holder->token->lookup.row.expires_at * 1000;
-    return proxied->gone(holder)
-           || (proxied->transfer != NULL && clock_realtime_ms() >= expires_ms);
+    if (proxied->gone(holder))
+        return true;
+    return proxied->transfer != NULL
+           && (clock_realtime_ms() >= expires_ms || is_unwelcome(proxied));
 }
 
 /* Name the person, and find out if the account at the upstream is linked, where one is needed. */
@@ -192,9 +221,8 @@ static enum az_status
 proxy_ask(struct proxied *proxied)
 {
     struct request *req = proxied->req;
-    bool linked;
     const bool *known;
-    enum az_status st = look_at_caller(proxied, &linked, &known);
+    enum az_status st = look_at_caller(proxied, &proxied->linked, &known);
     if (st != AZ_OK)
         return st;
     json_t *query = NULL;
@@ -202,7 +230,7 @@ proxy_ask(struct proxied *proxied)
         return st;
     json_t *arguments = jsonx_own(
         req->op.mem, json_pack("{s:O,s:O}", "path", proxied->choice.values, "query", query));
-    struct gateway_question question = {
+    proxied->question = (struct gateway_question){
         .resource = gateway_target_of(proxied->resource, known),
         .action = {.kind = "http",
                    .name = proxied->route->action,
@@ -217,19 +245,19 @@ proxy_ask(struct proxied *proxied)
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    st = gateway_decide(req, &proxied->visit, &question, &decision);
+    st = gateway_decide(req, &proxied->visit, &proxied->question, &decision);
     if (st != AZ_OK)
         return st;
     if (!decision.allow)
-        return refuse_visitor(proxied, &question, &decision);
+        return refuse_visitor(proxied, &proxied->question, &decision);
     proxied->obligations = decision.obligations;
     return AZ_OK;
 }
 
 /* ---- the request */
 
-/* Read from the caller. While the web server has sent nothing, one octet is waited for (accept.c);
- * take what came with it too, or every record would become two. */
+/* Read from the caller. The wait is for one octet (accept.c); take the octets that came with it
+ * too, or every record would become two. */
 static long
 read_caller(void *arg, void *buffer, size_t size)
 {
@@ -276,14 +304,14 @@ open_body(struct proxied *proxied)
     return st;
 }
 
-/* A part of a body can be just the value that policy wants hidden, without its name, or the end of
- * a shared credential that the upstream repeats, which is not recognised then. An empty value is
- * not sent. */
+/* A part of a body can be exactly the value that policy wants hidden, without its name, or a piece
+ * of a credential that the upstream repeats, which would not be recognised. An empty value is not
+ * sent. */
 static void
 proxy_ask_for_all(struct proxied *proxied)
 {
     if (json_array_size(proxied->obligations.redact) == 0
-        && !managed_auth_is_shared(proxied->resource->auth.type))
+        && proxied->resource->auth.type == MANAGED_AUTH_NONE)
         return;
     upstream_field_force(&proxied->fields, "Range", "");
     upstream_field_force(&proxied->fields, "If-Range", "");

@@ -7,7 +7,7 @@
 #include "gateway/proxy/proxy_private.h"
 #include "gateway/upstream/success.h"
 
-/* Every answer is of our origin in a browser, so its content must not act there. */
+/* In a browser every answer belongs to our origin, so its content must not run there. */
 #define ANSWER_CSP "default-src 'none'; sandbox"
 
 static bool
@@ -141,13 +141,13 @@ pass_octets(void *arg, const void *octets, size_t length)
            && (req->io->flush == NULL || req->io->flush(req->io));
 }
 
-/* Pass the body on. The status is out, so a failure can only cut the connection off, which the
- * dispatcher does. */
+/* Pass the body on. The status has been sent, so the dispatcher can only close the connection after
+ * a failure. */
 static enum az_status
 stream_answer(struct request *req)
 {
     struct proxied *proxied = req->res.stream_arg;
-    const struct upstream_sink sink = {pass_octets, proxied};
+    const struct upstream_sink sink = {.take = pass_octets, .arg = proxied};
     /* A reader of events waits for the head, and the first event may be minutes away. */
     bool reads =
         proxied->answer->announced >= 0 || req->io->flush == NULL || req->io->flush(req->io);

@@ -17,19 +17,24 @@ struct proxied {
     const struct managed_resource *resource;
     struct managed_choice choice;
     const struct managed_route *route;      /* of the choice */
+    struct gateway_question question;       /* that was asked about the request */
+    bool linked;                            /* for the question */
     struct gateway_obligations obligations; /* of policy and of the route together */
     struct body_stream body;                /* of the request, while it is read */
     struct upstream_field_list fields;      /* of the caller */
     struct upstream_caller caller;
     struct gateway_bearer holder; /* for the caller */
-    bool (*gone)(void *holder);   /* that of the caller, before proxy.c put its own there */
+    bool (*gone)(void *holder);   /* the original `gone` of the caller, which proxy.c replaced */
     struct upstream_call call;
     struct upstream_credential credential; /* names the link, if one is needed */
     struct upstream_transfer *transfer;    /* while the answer is streamed */
+    int64_t look_ms;                       /* clock_monotonic_ms() of the next look; 0: unset */
+    int unsure;                            /* looks in a row that found nothing out */
     struct upstream_answer *answer;
 };
 
-/* True if the answer must be known whole before anything of it is passed on: it is read as JSON. */
+/* True if the whole answer must be read before any of it is passed on, because it is read as JSON.
+ */
 bool proxy_wants_memory(const struct proxied *proxied);
 
 /* Answer with what the route of a STATIC resource says. */

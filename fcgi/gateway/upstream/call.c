@@ -46,8 +46,8 @@ list_headers(struct upstream_field_list *list, const struct managed_headers *hea
         upstream_field_set(list, headers->item[i].name, headers->item[i].value);
 }
 
-/* The caller of a preserveHost route finds the name of this service in links of the upstream. The
- * name is that of the issuer: what a caller sends as Host could poison a cache of the upstream. */
+/* On a preserveHost route the upstream makes links with the host name of this service. It is that
+ * of the issuer: the Host of a caller could poison a cache of the upstream. */
 static const char *
 own_host(const struct op *op)
 {
@@ -220,7 +220,7 @@ get_credential(struct sending *sending, const char *refused, const json_t *chall
     enum az_status st = sending->call->credential(sending->op, &wish, &credential);
     upstream_credential_done(&sending->credential);
     sending->credential = credential;
-    /* No account of ours at the token endpoint: no caller has a part in that. */
+    /* The token endpoint refuses this service itself; callers have no part in that. */
     if (st == AZ_UPSTREAM_AUTH && !credential.personal)
         resource_event(sending->op, sending->call->resource, MANAGED_AUTH_REFUSED, NULL);
     return st;
@@ -244,9 +244,9 @@ replace_credential(struct sending *sending, const json_t *challenge)
 }
 
 /*
- * Record a 401 of the shared credential. A caller chooses what it asks for, so its refusal only
- * counts. That of the service's own request (a sync) is an error if no request has succeeded
- * yet.
+ * Record a 401 of the shared credential. A caller chooses the request, so the refusal of a caller's
+ * request only counts as a failure. A refusal of the service's own request (a sync) is an error if
+ * no request has succeeded yet.
  */
 static void
 note_refusal(struct op *op, const struct managed_resource *resource, bool by_caller)
@@ -271,9 +271,9 @@ fail_refused(struct sending *sending, int status, bool counts)
 }
 
 /*
- * The upstream refused the credential: take the next step (refusal.h). A shared credential is the
- * operator's affair: 502, never the 401 of the upstream, which would let clients throw their tokens
- * away (decisions.md "Gateway").
+ * The upstream refused the credential: take the next step (refusal.h). Only the operator can act on
+ * a shared credential: the answer is 502, never the 401 of the upstream, after which clients would
+ * throw their tokens away (decisions.md "Gateway").
  */
 static enum az_status
 credential_refused(struct sending *sending, struct upstream_transfer **transfer)
@@ -359,7 +359,7 @@ upstream_send_memory(struct op *op, const struct upstream_call *call,
         limited.max_answer = UPSTREAM_MEMORY_MAX;
     buf_init_secret(&body, op->mem, limited.max_answer);
     buf_append(&body, "", 0);
-    const struct upstream_sink sink = {take_into_memory, &body};
+    const struct upstream_sink sink = {.take = take_into_memory, .arg = &body};
     enum az_status st = upstream_begin(op, &limited, ret_credential, &transfer, &answer);
     if (st == AZ_OK) {
         st = upstream_pump(transfer, &sink);
@@ -397,7 +397,7 @@ upstream_note(struct op *op, const struct managed_resource *resource, enum az_st
     } else if (st == AZ_UPSTREAM_INVALID) {
         outcome = "invalid";
     } else if (st != AZ_OK || answer == NULL) {
-        return; /* the caller's fault, or ours */
+        return; /* the fault is the caller's, or this service's */
     } else if (answer->failed || answer->status >= 500) {
         outcome = "failed";
     } else {

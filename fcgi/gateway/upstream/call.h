@@ -77,19 +77,21 @@ struct upstream_answer {
     size_t fields;
     const char *challenge; /* WWW-Authenticate, the first one of 401 or 403, or NULL. It is never
                               passed on */
-    int64_t announced;     /* Content-Length; -1: it does not say */
+    int64_t announced;     /* Content-Length; -1 if absent */
     size_t octets;         /* of the body, so far */
-    bool stopped;          /* the sink had enough */
+    bool stopped;          /* the sink ended it */
     bool masked;           /* the upstream repeated the credential, which was masked (echo.h) */
     bool failed; /* upstream_send_memory(): successWhen of the route says that it is a failure */
     const char *body; /* upstream_send_memory(): NUL-terminated; else NULL */
     int64_t took_ms;  /* until the head was there */
 };
 
-/* The place where the octets of the body go. `take` returns false to stop the transfer. */
+/* The place where the octets of the body go. Both functions return false to stop the transfer. */
 struct upstream_sink {
     bool (*take)(void *arg, const void *octets, size_t length);
     void *arg;
+    bool (*between)(void *arg); /* called after octets were taken, and while none come: it may send
+                                   another request and wait for the answer; or NULL */
 };
 
 /*
@@ -100,9 +102,10 @@ struct upstream_sink {
  *
  * AZ_UPSTREAM_UNREACHABLE: refused, not in time, a name without address, or an address that is not
  * allowed; AZ_UPSTREAM_TIMEOUT; AZ_UPSTREAM_INVALID: not HTTP, a bad head, or a Content-Length
- * above max_answer; AZ_UPSTREAM_AUTH: it refused the shared credential, or there is none;
- * AZ_LINK_REQUIRED: it refused the caller's, or there is none, and *ret_credential (or NULL) names
- * the link; AZ_TOO_LARGE: the body of the request is too large; AZ_INVALID_REQUEST: it ended early.
+ * above max_answer; AZ_UPSTREAM_AUTH: it refused the shared credential, or that is missing;
+ * AZ_LINK_REQUIRED: it refused the caller's credential, or that is missing, and *ret_credential (or
+ * NULL) names the link; AZ_TOO_LARGE: the body of the request is too large; AZ_INVALID_REQUEST: it
+ * ended early.
  */
 enum az_status upstream_begin(struct op *op, const struct upstream_call *call,
                               struct upstream_credential *ret_credential,

@@ -14,7 +14,7 @@
  * unquoted, on mem, or NULL if it has none, the value is malformed, or there is no memory. */
 const char *upstream_challenge_param(TALLOC_CTX *mem, const char *value, const char *name);
 
-/* Longest scope of an upstream that a person is asked for, in octets. */
+/* Longest scope that an upstream may ask for, in octets. */
 #define UPSTREAM_SCOPE_MAX 200
 
 /* Return the scopes of an array that RFC 6749 3.3 allows, once each and at most CLIENT_SCOPES_MAX,

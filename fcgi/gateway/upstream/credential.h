@@ -50,9 +50,9 @@ struct upstream_credential {
     char *value; /* whole value, with its scheme; secret; or NULL if no credential is needed */
     bool caller_bound; /* if the upstream refuses it, the caller must link again; else it is the
                           service's own, and the operator must act */
-    bool renewable;    /* another one may be had if the upstream refuses this one */
-    bool personal;     /* also with a failure: it is about one caller, so a refusal of it does not
-                          make the resource fail for all others */
+    bool renewable;    /* another one can be got if the upstream refuses this one */
+    bool personal; /* also set with a failure: the credential is for one caller, so its refusal does
+                      not make the resource fail for others */
     struct upstream_link link; /* set with AZ_LINK_REQUIRED */
 };
 
@@ -66,7 +66,7 @@ struct upstream_wish {
     const char *refused;
     const json_t *challenge; /* scopes that the upstream asked for with its refusal (RFC 6750 3.1,
                                 insufficient_scope), an array; or NULL */
-    bool again;              /* `refused` was such another one already, so no third will do */
+    bool again; /* `refused` was the second one already, and a third one is not tried */
 };
 
 /*

@@ -22,7 +22,7 @@ add_text(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t length)
     return true;
 }
 
-/* Escapes of an octet that is no unreserved character of RFC 3986 2.3. */
+/* Escapes of an octet that is not an unreserved character of RFC 3986 2.3. */
 static const struct escape {
     const char *begin, *digits;
 } escapes[] = {
@@ -68,8 +68,9 @@ add_escaped(TALLOC_CTX *mem, struct echo *echo, const char *text, const struct e
 }
 
 /*
- * Add what base64 makes of the text behind so many octets, modulo 3, of another one: the characters
- * that these do not touch (RFC 4648 section 4), and those of base64url (section 5) if they differ.
+ * Add the base64 of the text as it stands within a longer text, after a number of octets modulo 3:
+ * the characters that depend on the text alone (RFC 4648 section 4), and those of base64url
+ * (section 5) if they differ.
  */
 static bool
 add_base64(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t behind)
@@ -95,7 +96,7 @@ add_base64(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t behind)
     return good;
 }
 
-/* Add a text, and the forms that writers of JSON, of addresses and of base64 give to it. */
+/* Add a text, and its forms with the escapes of JSON, of URLs and of base64. */
 static bool
 add_forms(TALLOC_CTX *mem, struct echo *echo, const char *text)
 {
@@ -143,7 +144,8 @@ echo_mask(struct echo *echo, char *text, size_t length)
     }
 }
 
-/* Return the octets at the end of `text` that are the beginning of one of ours. */
+/* Return the number of octets at the end of `text` that may be the beginning of a text that is
+ * searched for. */
 static size_t
 begun(const struct echo *echo, const char *text, size_t length)
 {
@@ -155,7 +157,7 @@ begun(const struct echo *echo, const char *text, size_t length)
     return most;
 }
 
-/* Pass a piece on, but for what may be the beginning of a text. */
+/* Pass a piece on, except for an end that may be the beginning of such a text. */
 static bool
 feed_piece(struct echo *echo, const struct upstream_sink *sink, const char *octets, size_t length)
 {

@@ -4,7 +4,8 @@
  * length of the body, and JSON, stay what they were. Nothing here knows HTTP.
  *
  * This covers an upstream that repeats what it got, as debugging pages and error messages do. An
- * upstream that wants to give the credential away can encode it in a way that nobody searches for.
+ * upstream that wants to give the credential away can encode it in a way that this search does not
+ * find.
  */
 #ifndef AZ_GATEWAY_UPSTREAM_ECHO_H
 #define AZ_GATEWAY_UPSTREAM_ECHO_H
@@ -15,8 +16,8 @@
 
 #include "gateway/upstream/call.h"
 
-/* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and an
- * answer that is changed by chance is worse than a password of a few letters that comes back. */
+/* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and
+ * changing an answer by chance is worse than showing a password of a few letters. */
 #define ECHO_MIN 16
 /* Forms of a credential that are searched for: of two texts each itself, five escapes, and base64
  * and base64url at three offsets. */

@@ -37,7 +37,7 @@ void upstream_field_force(struct upstream_field_list *list, const char *name, co
 /* Set the fields of the caller's request that pass to every upstream. */
 void upstream_fields_pass(const struct request *req, struct upstream_field_list *list);
 
-/* Set one that the route names in forwardHeaders, if the caller sent it. */
+/* Set a field that the route names in forwardHeaders, if the caller sent it. */
 void upstream_field_forward(const struct request *req, const char *name,
                             struct upstream_field_list *list);
 

@@ -39,7 +39,7 @@ cut_space(const char **text, size_t *length)
         (*length)--;
 }
 
-/* True if a value has no control character but tabs. One would end our own header line. */
+/* True if a value has no control character but tabs. A line end would end our own header line. */
 static bool
 value_is_clean(const char *value, size_t length)
 {
@@ -101,8 +101,8 @@ read_coding(struct upstream_head *head, const char *value, size_t length)
     return true;
 }
 
-/* media-type = type "/" subtype *( OWS ";" OWS parameter ). With two there is no telling which one
- * a browser would believe. */
+/* media-type = type "/" subtype *( OWS ";" OWS parameter ). Of two, it is not known which one a
+ * browser would use. */
 static bool
 read_content_type(struct upstream_head *head, const char *value, size_t length)
 {
@@ -142,7 +142,7 @@ read_connection(struct upstream_head *head, const char *value, size_t length)
     return true;
 }
 
-/* The first challenge counts; it is for us and not for the caller. */
+/* The first challenge counts; it is not passed on to the caller. */
 static bool
 take_challenge(struct upstream_head *head, const char *value, size_t length)
 {
@@ -216,15 +216,15 @@ is_hop(const struct upstream_head *head, const char *name)
     return listed != NULL && strstr(head->hops, listed) != NULL;
 }
 
-/* True if the answer may have a Location. In answers of other kinds, the rules of CGI (RFC 3875
- * 6.2.2) let a web server fetch the address from itself, as a request of its own. */
+/* True if the answer may have a Location. With other statuses the rules of CGI (RFC 3875 6.2.2) let
+ * a web server fetch the address from itself. */
 static bool
 may_have_location(int status)
 {
     return status == 201 || (status >= 300 && status < 400);
 }
 
-/* The head is complete: drop what turned out not to be for the caller. */
+/* The head is complete: drop the fields that must not reach the caller. */
 static bool
 end_head(struct upstream_head *head)
 {

@@ -22,14 +22,14 @@ struct upstream_head {
     TALLOC_CTX *mem;                /* owns the texts of the answer */
     struct upstream_answer *answer; /* status, fields, content type, announced */
     const char *fault;              /* why it is refused, or NULL */
-    size_t octets;                  /* so far */
+    size_t octets;                  /* read so far */
     bool open;                      /* a status line was read and no empty line since */
     bool interim;                   /* the open answer is a 1xx */
-    bool complete;                  /* the head of the final answer is there; what follows is a
-                                       trailer and ignored */
-    bool http10;                    /* the answer is of HTTP/1.0 */
-    bool coded;                     /* it has a Transfer-Encoding */
-    char *hops;                     /* names in Connection, ",name,name,", in lower case */
+    bool complete; /* the head of the final answer is complete; lines after it are a trailer and are
+                      ignored */
+    bool http10;   /* the answer is of HTTP/1.0 */
+    bool coded;    /* it has a Transfer-Encoding */
+    char *hops;    /* names in Connection, ",name,name,", in lower case */
 };
 
 /* Take one line with its line end. False: the head is refused, head->fault says why: longer than

@@ -11,8 +11,8 @@ struct upstream_refusal {
     bool shown;      /* the request had a credential */
     bool bound;      /* it is the caller's own account */
     bool personal;   /* it is about one caller, as a token that was exchanged for a person */
-    bool renewable;  /* another one may be had */
-    bool renewed;    /* it is such another one already */
+    bool renewable;  /* another one can be got */
+    bool renewed;    /* it is the second one already */
     bool repeatable; /* the request can be sent again: its body is in memory */
 };
 

@@ -16,8 +16,8 @@
 /* Time between two tries of a worker that waits, in milliseconds. */
 #define ROOM_LOOK_MS 2
 
-/* After a refusal, those that follow within this time are refused without a wait, in milliseconds:
- * otherwise each would wait for those before it. */
+/* After a refusal, requests within this time are refused without a wait, in milliseconds: otherwise
+ * each would wait for those before it. */
 #define ROOM_FULL_MS 1000
 
 /*

@@ -1,7 +1,7 @@
 /*
  * The workers of the gateway's pool that may wait for upstreams at a time: all but one. The last
- * one says at once that the others are busy, where a request would otherwise wait for as long as
- * the slowest upstream needs, and it goes on to serve what needs no upstream, such as lists of
+ * one answers at once that the others are busy, so that a request does not wait as long as the
+ * slowest upstream needs, and goes on to serve requests that need no upstream, such as lists of
  * tools.
  */
 #ifndef AZ_GATEWAY_UPSTREAM_ROOM_H
@@ -13,8 +13,8 @@
 
 struct upstream_caller;
 
-/* Longest wait for another worker, in milliseconds. Upstreams that are well answer in a fraction of
- * it, so that a short rush is no reason to refuse. */
+/* Longest wait for another worker, in milliseconds. Healthy upstreams answer in a fraction of it,
+ * so that a short burst of requests is not refused. */
 #define UPSTREAM_ROOM_WAIT_MS 1000
 
 /* Return the workers of a pool of so many that may wait for upstreams. */

@@ -10,7 +10,7 @@
 #include "http/form.h"
 
 #define UNRESERVED "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-/* pchar without pct-encoded, and what path and query have besides (RFC 3986 3.3, 3.4). */
+/* pchar without pct-encoded, and the other characters of path and query (RFC 3986 3.3, 3.4). */
 #define PATH_CHARS UNRESERVED "!$&'()*+,;=:@/"
 #define QUERY_CHARS PATH_CHARS "?"
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
@@ -47,7 +47,7 @@ is_listed(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-/* Append a pair as it is, but for semicolons. */
+/* Append a pair, with its semicolons encoded. */
 static void
 query_keep(struct buf *out, const char *pair, size_t length)
 {

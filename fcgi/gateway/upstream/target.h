@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* Longest request target, in octets, as ours. */
+/* Longest request target, in octets; the limit of our own. */
 #define UPSTREAM_TARGET_MAX 8000
 
 /* The fixed part of an address; on mem. */

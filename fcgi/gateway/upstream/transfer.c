@@ -14,7 +14,8 @@
 /* Interval at which a waiting worker checks if the caller has gone, in milliseconds. */
 #define LOOK_MS 250
 
-/* The connections of a process. One request at a time uses them. */
+/* The connections of a process. One request at a time uses them, and those that it sends between
+ * the octets of an answer. */
 struct upstreams {
     CURLM *multi;
 };
@@ -46,19 +47,24 @@ connections(struct az *az)
 
 /* ---- running */
 
+/* Note which transfers are done: this one, and one that it runs beside (upstream_sink.between). */
 static void
-take_messages(struct upstream_transfer *transfer)
+take_messages(const struct upstream_transfer *transfer)
 {
     int left;
-    for (CURLMsg *msg; (msg = curl_multi_info_read(transfer->op->az->upstreams->multi, &left));)
-        if (msg->msg == CURLMSG_DONE && msg->easy_handle == transfer->curl) {
-            transfer->finished = true;
-            transfer->outcome = msg->data.result;
-        }
+    for (CURLMsg *msg; (msg = curl_multi_info_read(transfer->op->az->upstreams->multi, &left));) {
+        char *owner = NULL;
+        if (msg->msg != CURLMSG_DONE
+            || curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &owner) != CURLE_OK)
+            continue;
+        struct upstream_transfer *done = (void *) owner;
+        done->finished = true;
+        done->outcome = msg->data.result;
+    }
 }
 
-/* Begin the time limit of the answer when the connection is there; until then, that of the
- * connection runs too. */
+/* Start the time limit of the answer when the connection is made; until then the limit of the
+ * connection applies too. */
 static void
 note_connection(struct upstream_transfer *transfer)
 {
@@ -71,7 +77,7 @@ note_connection(struct upstream_transfer *transfer)
     }
 }
 
-/* Wait until something happens, at most until the next look or deadline. */
+/* Wait for an event, at most until the next check of the caller or the deadline. */
 static void
 transfer_wait(struct upstream_transfer *transfer)
 {
@@ -87,7 +93,7 @@ transfer_wait(struct upstream_transfer *transfer)
         curl_multi_poll(transfer->op->az->upstreams->multi, NULL, 0, (int) wait, NULL);
 }
 
-/* Run until the head is there (without a sink) or the whole answer is. */
+/* Run until the head (without a sink) or the whole answer has arrived. */
 static void
 transfer_run(struct upstream_transfer *transfer)
 {
@@ -101,14 +107,17 @@ transfer_run(struct upstream_transfer *transfer)
         }
         if (transfer->finished || (transfer->sink == NULL && transfer->head.complete))
             return;
-        if (transfer->end == END_NONE)
+        if (transfer->end == END_NONE && transfer->sink != NULL && transfer->sink->between != NULL
+            && !transfer->sink->between(transfer->sink->arg))
+            transfer->end = END_STOPPED;
+        if (transfer->end == END_NONE && !transfer->finished)
             transfer_wait(transfer);
     }
 }
 
 /* ---- the outcome */
 
-/* True if no connection was made. The timer of the connection is the only one that libcurl runs. */
+/* True if no connection was made. A time-out of libcurl is always that of the connection. */
 static bool
 is_dial_failure(CURLcode outcome)
 {

@@ -1,4 +1,4 @@
-/* One exchange with an upstream by libcurl, for call.c. It knows nothing of credentials but what to
+/* One exchange with an upstream by libcurl, for call.c. Of credentials it knows only the texts to
  * mask. */
 #ifndef AZ_GATEWAY_UPSTREAM_TRANSFER_H
 #define AZ_GATEWAY_UPSTREAM_TRANSFER_H
@@ -17,10 +17,10 @@
 enum transfer_end {
     END_NONE,
     END_SLOW,         /* no head, or a pause in the body, within the time limit */
-    END_STOPPED,      /* the sink had enough */
+    END_STOPPED,      /* the sink ended it */
     END_CALLER,       /* the caller has gone, or stopped in the middle of its body */
     END_BODY_LARGE,   /* the body of the request passed the limit */
-    END_ANSWER_LARGE, /* that of the answer did */
+    END_ANSWER_LARGE, /* the body of the answer passed the limit */
 };
 
 /* Address of the upstream, and what is sent; on op->mem. The request target and the lines may hold
@@ -31,7 +31,7 @@ struct transfer_plan {
     const char *scheme; /* http or https */
     char *target;       /* path and query, raw; the transfer takes it */
     const char *method;
-    const struct upstream_field *fields; /* all of them; read when the request begins */
+    const struct upstream_field *fields; /* all header fields; read when the request begins */
     size_t field_count;
     const struct upstream_body *body;
     size_t max_body;   /* octets of the request's body */
@@ -57,7 +57,7 @@ struct upstream_transfer {
     const struct upstream_sink *sink; /* NULL before the head has arrived */
     enum transfer_end end;
     bool refused_address;
-    bool connected; /* and the request is being sent: the time for the answer has begun */
+    bool connected; /* the request is being sent, and the time limit of the answer runs */
     bool finished;  /* libcurl is done, with: */
     CURLcode outcome;
     int64_t began_ms, slow_ms, last_ms; /* clock_monotonic_ms(): start, and the two deadlines */

@@ -14,8 +14,8 @@
 #include "http/fetch/fetch_roots.h"
 #include "managed/headers.h"
 
-/* Seconds for which an idle connection is used again: upstreams close theirs after some time, and a
- * request that meets that must be sent twice. */
+/* Seconds for which an idle connection is used again: upstreams close idle connections after some
+ * time, and a request on a closed one must be sent again. */
 #define KEPT_SECONDS 20L
 
 bool
@@ -48,7 +48,7 @@ transfer_went_on(struct upstream_transfer *transfer)
     transfer->slow_ms = clock_monotonic_ms() + transfer->plan.timeout_ms;
 }
 
-/* Read from the caller; announced octets must come, and no more of them are passed on. */
+/* Read from the caller; exactly the announced number of octets must come and is passed on. */
 static size_t
 read_more(struct upstream_transfer *transfer, char *buffer, size_t room)
 {
@@ -82,8 +82,8 @@ give_body(char *buffer, size_t size, size_t count, void *arg)
     return got;
 }
 
-/* libcurl sends the body again if a kept connection turned out to be closed. What came from the
- * caller is gone. */
+/* libcurl sends the body again if a kept connection turned out to be closed. Octets that were read
+ * from the caller cannot be read again. */
 static int
 rewind_body(void *arg, curl_off_t offset, int origin)
 {
@@ -294,8 +294,8 @@ upstream_set_exchange(struct upstream_transfer *transfer)
         return false;
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* A name server that does not answer must not hold us past the timeout; its thread ends on its
-     * own. */
+    /* A name server that does not answer must not delay the request past the timeout; the thread
+     * that asks it ends by itself. */
     curl_easy_setopt(transfer->curl, CURLOPT_QUICK_EXIT, 1L);
 #endif
     return SET(transfer, CURLOPT_URL, transfer->plan.origin)
@@ -305,7 +305,7 @@ upstream_set_exchange(struct upstream_transfer *transfer)
            && SET(transfer, CURLOPT_HEADERFUNCTION, take_line)
            && SET(transfer, CURLOPT_HEADERDATA, transfer)
            && SET(transfer, CURLOPT_WRITEFUNCTION, take_octets)
-           && SET(transfer, CURLOPT_WRITEDATA, transfer)
+           && SET(transfer, CURLOPT_WRITEDATA, transfer) && SET(transfer, CURLOPT_PRIVATE, transfer)
            && SET(transfer, CURLOPT_ERRORBUFFER, transfer->error);
 }
 

@@ -104,7 +104,7 @@ takes_query(const struct route *route)
            && route->body != BODY_FORM_FAULTS;
 }
 
-/* Return the parameters of path and query, or NULL: there are none. */
+/* Return the parameters of path and query, or NULL if there are none. */
 static json_t *
 operation_parameters(struct api_parts *parts, const struct route *route)
 {

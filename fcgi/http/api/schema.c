@@ -150,7 +150,7 @@ schema_of_table(struct jsonx_build *schemas, const struct field_table *table)
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", table->name));
 }
 
-/* Return the example of a row: its own, or that of its members. NULL: none. */
+/* Return the example of a row: its own, or that of its members, or NULL. */
 static json_t *
 example_of_field(const struct field *field)
 {

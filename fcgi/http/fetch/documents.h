@@ -64,7 +64,8 @@ char *document_discovery_url(TALLOC_CTX *mem, const char *issuer);
 #define STALE_INTERVALS 3
 
 /* Check that the document at a URL is not stale: AZ_UNAVAILABLE if it could not be refreshed for
- * STALE_INTERVALS. One that nobody has asked for is not stale. Takes one trip to the database. */
+ * STALE_INTERVALS. A document that was never asked for is not stale. Takes one trip to the
+ * database. */
 enum az_status document_check_fresh(struct op *op, enum document_kind kind, const char *url);
 
 /* Housekeeping: delete documents that were not used for a week, and those that clients name beyond

@@ -49,7 +49,8 @@ enum az_status wanted_read(struct wanted *wanted, const char *body, size_t lengt
 /* Remember a document for `seconds`, counted from before the database was asked. */
 void wanted_remember(const struct wanted *wanted, int64_t seconds);
 
-/* Take the document that the database keeps; false: none, or it does not pass the check. */
+/* Take the document that the database keeps. False: there is none, or it does not pass the check.
+ */
 bool wanted_take_kept(struct wanted *wanted);
 
 /* The kept document passed an earlier check, or another caller's, but not this one: accept only

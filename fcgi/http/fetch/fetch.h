@@ -72,8 +72,8 @@ fetch_fault_of_host(enum fetch_fault fault)
 struct fetch_answer {
     enum fetch_fault fault;   /* FETCH_OK if there is an answer */
     int status;               /* HTTP status code */
-    const char *content_type; /* without parameters, in lower case; "" if none */
-    const char *challenge;    /* the first WWW-Authenticate; "" if none */
+    const char *content_type; /* without parameters, in lower case; "" if there is none */
+    const char *challenge;    /* the first WWW-Authenticate; "" if there is none */
     const char *body;         /* NUL-terminated */
     size_t length;            /* octets of body */
     int64_t max_age; /* seconds of Cache-Control; -1: it does not say; 0: no-store, no-cache */
@@ -89,8 +89,8 @@ enum fetch_fault fetch_url_fault(struct op *op, enum fetch_hosts hosts, const ch
  * it. */
 const char *fetch_url_why(enum fetch_hosts hosts, enum fetch_fault fault);
 
-/* Send the request. AZ_OK: an answer of any status. AZ_UNAVAILABLE: none, with the reason in the
- * fault and in ret->fault; AZ_BUSY: FETCH_FAULT_BUSY, the host was not asked. Nothing of
+/* Send the request. AZ_OK: an answer of any status. AZ_UNAVAILABLE: no answer, with the reason in
+ * the fault and in ret->fault; AZ_BUSY: FETCH_FAULT_BUSY, the host was not asked. Nothing of
  * `authorization` or `form` reaches the fault or a log. */
 enum az_status fetch(struct op *op, const struct fetch_request *request, struct fetch_answer *ret);
 

@@ -127,7 +127,7 @@ read_type(struct fetch_head *head, const char *value, size_t length)
         head->content_type[0] = '\0';
 }
 
-/* The first WWW-Authenticate counts; one with a control character is none. */
+/* The first WWW-Authenticate counts; one with a control character counts as absent. */
 static void
 read_challenge(struct fetch_head *head, const char *value, size_t length)
 {

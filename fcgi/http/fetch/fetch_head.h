@@ -16,11 +16,11 @@
 #define FETCH_CHALLENGE_SIZE 2049
 
 struct fetch_head {
-    size_t octets;                        /* so far */
-    bool open;                            /* the lines belong to the answer and not to a trailer */
-    bool typed;                           /* there was a Content-Type */
-    char content_type[FETCH_TYPE_SIZE];   /* lower case, without parameters; "": none or several */
-    char challenge[FETCH_CHALLENGE_SIZE]; /* the first WWW-Authenticate; "": none, or longer */
+    size_t octets;                      /* so far */
+    bool open;                          /* the lines belong to the answer and not to a trailer */
+    bool typed;                         /* there was a Content-Type */
+    char content_type[FETCH_TYPE_SIZE]; /* lower case, without parameters; "": absent, or several */
+    char challenge[FETCH_CHALLENGE_SIZE]; /* the first WWW-Authenticate; "": absent, or longer */
     int64_t max_age;                      /* as in fetch_answer; starts with -1 at a status line */
 };
 

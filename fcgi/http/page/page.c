@@ -13,7 +13,7 @@
 #include "http/page/page_site.h"
 #include "http/page/template.h"
 
-/* Includes that the pages may name besides ours; a page needs no more. */
+/* Most includes that the pages may name besides ours. */
 #define PAGE_INCLUDES_MAX 16
 
 /* Longest Content-Security-Policy, in octets: a page's styles, four in each of its templates, take
@@ -23,7 +23,7 @@
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
 /* Room for the names of one page, with the NULL after them. */
-#define PAGE_VALUES 24
+#define PAGE_VALUES 26
 
 /* A page, and the names that its template may use besides page_common. */
 struct page_row {
@@ -38,7 +38,8 @@ static const struct page_row page_rows[] = {
      {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "error", "text",
       "request_id", "back_href", "back_place", NULL}                                     },
     {"busy",       {NULL}                                                                },
-    {"choose",     {"client_name", "providers", "providers.name", "providers.href", NULL}},
+    {"choose",     {"client_name", "providers", "providers.name", "providers.host", "providers.href", NULL}},
+    {"away", {"provider", "client_name", "providers", "providers.name", "providers.host", "providers.href", "again_href", "leave_href", "leave_place", "leave_stranger", "request_id", NULL}},
     {"consent",
      {"action", "id", "client_name", "client_id", "client_host", "verified", "redirect_host",
       "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
@@ -46,7 +47,7 @@ static const struct page_row page_rows[] = {
       "subject_name", "idp_name", "switch_href", NULL}                                   },
     {"ciba",
      {"action", "request", "token", "client_name", "client_id", "client_host", "verified",
-      "binding_message", "scopes", "scopes.name", "scopes.text", "resource", "details",
+      "binding_message", "binding_words", "binding_words.word", "scopes", "scopes.name", "scopes.text", "resource", "details",
       "details.text", "details.title", "details.members", "members.name", "members.text",
       "time_left", "subject_name", "idp_name", "logout_href", "list_href", NULL}         },
     {"ciba_list",
@@ -62,7 +63,7 @@ static const struct page_row page_rows[] = {
       "connections.account", "connections.scopes", "connections.again", "connections.since",
       "connections.used", "connections.again_href", "connections.action", "connections.token",
       "subject_name", "idp_name", "logout_href", NULL}                                   },
-    {"home",       {"issuer", "discovery_href", "health_href", NULL}                     },
+    {"home",       {"issuer", "discovery_href", "health_href", "reader_href", "connections_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
     {"signed_out", {"client_name", NULL}                                                 },
@@ -331,7 +332,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     const struct pages *pages = req->op.az->pages;
     const char *form = form_sources(req->op.mem, form_action), *why = "out of memory";
     size_t row = row_of(name), length = 0;
-    json_t *all = jsonx_own(req->op.mem, json_copy(values));
+    json_t *all = jsonx_own(req->op.mem, jsonx_copy(values));
     BUF_AUTO out;
     buf_init(&out, req->op.mem, TEMPLATE_OUTPUT_MAX);
     if (pages == NULL || row == ROWS)

@@ -47,7 +47,7 @@ struct templates *templates_new(TALLOC_CTX *mem);
 enum az_status templates_add(struct templates *set, const char *name, const char *file,
                              const char *text, size_t length, const char **ret_why);
 
-/* Return the first included template that the set lacks; NULL: none. */
+/* Return the first included template that the set lacks, or NULL. */
 const char *templates_missing(const struct templates *set);
 
 /*

@@ -140,8 +140,8 @@ look_up(const struct scope *scope, const char *name)
     return value;
 }
 
-/* Return the entity of a character that has a meaning in HTML text or quoted attributes; NULL: it
- * has none. */
+/* Return the entity of a character that has a meaning in HTML text or quoted attributes, or NULL if
+ * it has none. */
 static const char *
 entity_of(char c)
 {

@@ -63,9 +63,30 @@ busy_ask_again(struct request *req)
     return shown;
 }
 
-/* Answer the browser with a page, or its application with a redirect. A page of an address that
- * nobody vouches for offers the redirect as a link, so that no link to this service leads a user to
- * a site of a stranger without the user's own decision (RFC 9700 4.11.2). */
+/* Answer with the page that the handler named. The client learns of the failure when the user
+ * leaves it by the link. False: there is none, or it cannot be shown. */
+static bool
+show_named_page(struct request *req, const struct az_status_row *row, const char *url)
+{
+    struct az_fault fault = req->op.fault;
+    if (req->failure_page == NULL)
+        return false;
+    struct jsonx_build values = {req->failure_values, false};
+    jsonx_set(&values, "request_id", json_string(req->op.request_id));
+    if (url != NULL && uri_redirect_fault(req->error_redirect) == NULL) {
+        jsonx_set(&values, "leave_href", json_string(url));
+        jsonx_set(&values, "leave_place", json_string(uri_place(req->op.mem, req->error_redirect)));
+        jsonx_set(&values, "leave_stranger", json_boolean(req->redirect_by_link));
+    }
+    bool shown =
+        respond_page(req, row->http, req->failure_page, jsonx_built(&values), NULL) == AZ_OK;
+    req->op.fault = fault;
+    return shown;
+}
+
+/* Answer the browser with a page, or its application with a redirect. If the address is not
+ * trusted, a page offers the redirect as a link, so that a link to this service leads a user to
+ * another site only by the user's own decision (RFC 9700 4.11.2). */
 static void
 write_page_error(struct request *req, const struct az_status_row *row)
 {
@@ -73,6 +94,8 @@ write_page_error(struct request *req, const struct az_status_row *row)
     if (busy_ask_again(req))
         return;
     const char *url = error_address(req, row);
+    if (show_named_page(req, row, url))
+        return;
     if (url != NULL && !req->redirect_by_link && redirect_error(req, url))
         return;
     bool linked =

@@ -17,7 +17,7 @@
 #define EGRESS_MAX 32
 #define POLICY_KEY_MAX 64
 
-/* One reading. */
+/* The state of reading one manifest. */
 struct manifest_reading {
     TALLOC_CTX *mem;
     field_fault_fn *fault;
@@ -215,8 +215,8 @@ check_scopes(struct manifest_reading *reading, const json_t *scopes)
                    FIELDS(scope_fields, 0), scope);
 }
 
-/* Check the policy data. A connector has one row, under a key that is its own: it can never write
- * what decides about anything else. */
+/* Check the policy data. A connector has one row, under its own key, so it can never write data
+ * about anything else. */
 static void
 check_policy(struct manifest_reading *reading, const json_t *document, const char *id)
 {

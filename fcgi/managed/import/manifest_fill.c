@@ -19,7 +19,7 @@ json_t *
 managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *manifest)
 {
     json_t *schema = jsonx_own(mem, manifest->settings != NULL
-                                        ? json_deep_copy(manifest->settings)
+                                        ? jsonx_deep_copy(manifest->settings)
                                         : json_pack("{s:s,s:{}}", "type", "object", "properties"));
     const char *name;
     json_t *property;

@@ -37,7 +37,7 @@ update_items(json_t *stored, const json_t *filled, const char *name, const char 
         const json_t *old = item_of(was, key, json_object_get(item, key));
         if (old != NULL && !is_of_manifest(old))
             continue;
-        /* The operator's choice stays, on or off. */
+        /* Keep the operator's choice, on or off. */
         if (old != NULL && !json_is_false(json_object_get(old, "enabled")))
             json_object_del(item, "enabled");
         else if (old != NULL)

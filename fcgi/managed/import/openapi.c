@@ -13,7 +13,7 @@
 
 /* Octets of a path that a fault shows. */
 #define KEY_SHOWN 200
-/* Faults of one document that are told; a person mends these first. */
+/* Most faults of one document that are reported; a person mends these first. */
 #define FAULTS_MAX 20
 
 /* Methods that are read, and the hint of MCP about a tool. */
@@ -92,16 +92,16 @@ emit_tool(struct operation *operation, const struct openapi_method *method, cons
 {
     struct openapi_state *state = operation->state;
     const json_t *summary = json_object_get(operation->object, "summary");
-    json_t *title = openapi_cut_text(summary, FIELD_NAME_MAX);
-    json_t *description =
-        openapi_cut_text(json_object_get(operation->object, "description"), MANAGED_TEXT_MAX);
+    json_t *title = openapi_cut_text(state, summary, FIELD_NAME_MAX);
+    json_t *description = openapi_cut_text(state, json_object_get(operation->object, "description"),
+                                           MANAGED_TEXT_MAX);
     struct jsonx_build args = {json_object(), false};
     struct jsonx_build schema = {json_pack("{s:s,s:O,s:O}", "type", "object", "properties",
                                            operation->properties.value, "required",
                                            operation->required.value),
                                  false};
     if (description == NULL)
-        description = openapi_cut_text(summary, MANAGED_TEXT_MAX);
+        description = openapi_cut_text(state, summary, MANAGED_TEXT_MAX);
     if (operation->closed)
         jsonx_set(&schema, "additionalProperties", json_false());
     for (size_t i = 0; i < PLACES; i++)
@@ -204,7 +204,7 @@ is_new_shape(struct openapi_state *state, const struct managed_pattern *pattern)
                                 pattern->segment[i].variable ? "{}" : pattern->segment[i].text);
     state->shapes.lost = state->shapes.lost || shape == NULL;
     if (shape == NULL)
-        return true; /* the loss ends the import */
+        return true; /* the lack of memory ends the import */
     if (json_object_get(state->shapes.value, shape) != NULL)
         return false;
     jsonx_set(&state->shapes, shape, json_true());
@@ -218,8 +218,10 @@ path_fault(struct openapi_state *state, const char *key, const json_t *item,
     const char *why = NULL;
     if (strlen(key) > MANAGED_PATTERN_MAX)
         return "is longer than 1024 octets";
-    if (managed_pattern_read(state->mem, key, ret, &why) != AZ_OK)
-        return why != NULL ? why : "cannot be read";
+    if (managed_pattern_read(state->mem, key, ret, &why) != AZ_OK) {
+        state->shapes.lost = state->shapes.lost || why == NULL;
+        return why; /* NULL: the lack of memory ends the import */
+    }
     if (ret->rest)
         return "must not end with /**, which would open every path below it";
     if (!json_is_object(item) || json_object_get(item, "$ref") != NULL)
@@ -229,7 +231,7 @@ path_fault(struct openapi_state *state, const char *key, const json_t *item,
     return is_new_shape(state, ret) ? NULL : "has the form of another path";
 }
 
-/* Tell the members of a path item that are no operations which can be read. */
+/* Report the members of a path item that are neither ignored nor operations that can be read. */
 static void
 check_members(struct openapi_state *state, const char *place, const json_t *item)
 {

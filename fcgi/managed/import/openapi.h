@@ -39,8 +39,8 @@ struct openapi_import {
 };
 
 /* Read a document. AZ_INVALID: a fault was told. AZ_SERVER_ERROR: out of memory. Operations with
- * what a tool cannot do (cookies, bodies other than JSON, callbacks) are faults: one that was left
- * out silently would be missed late. */
+ * what a tool cannot do (cookies, bodies other than JSON, callbacks) are faults: an operation that
+ * was left out silently would be noticed late. */
 enum az_status openapi_read(const struct openapi_reading *reading, struct openapi_import *ret);
 
 #endif

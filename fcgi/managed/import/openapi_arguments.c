@@ -40,13 +40,17 @@ openapi_place_word(enum place place)
 }
 
 json_t *
-openapi_cut_text(const json_t *value, size_t max)
+openapi_cut_text(struct openapi_state *state, const json_t *value, size_t max)
 {
     const char *text = json_string_value(value), *end = text;
     for (size_t count = 0; text != NULL && *end != '\0'; end++)
         if (((unsigned char) *end & 0xc0) != 0x80 && count++ == max)
             break;
-    return text != NULL && end > text ? json_stringn(text, (size_t) (end - text)) : NULL;
+    if (text == NULL || end == text)
+        return NULL;
+    json_t *cut = json_stringn(text, (size_t) (end - text));
+    state->tools.lost = state->tools.lost || cut == NULL;
+    return cut;
 }
 
 /* ---- parameters */
@@ -107,11 +111,13 @@ add_parameter(struct operation *operation, const char *member, const json_t *par
     const json_t *given = json_object_get(parameter, "schema");
     json_t *schema = given != NULL ? openapi_schema(schemas, given) : json_object();
     if (schema == NULL) {
-        openapi_tell_in(operation, member, schemas->why != NULL ? schemas->why : "cannot be read");
+        operation->state->tools.lost |= schemas->why == NULL;
+        if (schemas->why != NULL)
+            openapi_tell_in(operation, member, schemas->why);
         return;
     }
-    json_t *description =
-        openapi_cut_text(json_object_get(parameter, "description"), MANAGED_TEXT_MAX);
+    json_t *description = openapi_cut_text(
+        operation->state, json_object_get(parameter, "description"), MANAGED_TEXT_MAX);
     struct jsonx_build described = {schema, false};
     if (json_is_object(schema) && description != NULL
         && json_object_get(schema, "description") == NULL)

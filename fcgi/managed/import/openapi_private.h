@@ -5,7 +5,7 @@
 #include "base/json/jsonx.h"
 #include "managed/import/openapi_schema.h"
 
-/* One reading. */
+/* The state of one reading. */
 struct openapi_state {
     const struct openapi_reading *reading;
     TALLOC_CTX *mem;
@@ -31,7 +31,7 @@ struct operation {
     struct jsonx_build properties, required;
     struct jsonx_build repeat; /* names of parameters of the query that are arrays */
     json_t *body; /* names of its members, or "*"; a new reference, or NULL without a body */
-    bool closed;  /* no other arguments */
+    bool closed;  /* the tool accepts no other arguments */
 };
 
 /* Name of a place in args: path, query, header. */
@@ -40,8 +40,9 @@ const char *openapi_place_word(enum place place);
 /* Tell a fault of a member of the operation. */
 void openapi_tell_in(struct operation *operation, const char *member, const char *why);
 
-/* Return a text cut to a number of code points, a new reference, or NULL if it is not one. */
-json_t *openapi_cut_text(const json_t *value, size_t max);
+/* Return a text cut to a number of code points, a new reference, or NULL if it is not one or out of
+ * memory, which is recorded. */
+json_t *openapi_cut_text(struct openapi_state *state, const json_t *value, size_t max);
 
 /* Read the parameters and the body of an operation of a path item into its lists. */
 void openapi_read_arguments(struct operation *operation, const json_t *item);

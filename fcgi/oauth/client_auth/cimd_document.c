@@ -215,7 +215,8 @@ cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
     ret->uri = data->client_uri;
     ret->logo = data->logo_uri;
     ret->dpop_bound = data->dpop;
-    /* A scope of blanks is none, as at /register: as a ceiling it would let nothing through. */
+    /* A scope of blanks counts as absent, as at /register: as a ceiling it would let nothing
+     * through. */
     ret->scope = words_next(&rest, &word, &length) ? data->scope : NULL;
     /* The document is the same for all servers, so an algorithm that this one does not know is
      * left out: the client gets RS256, which it must accept (OpenID Connect Core 3.1.3.7). */

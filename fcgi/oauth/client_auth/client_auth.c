@@ -59,7 +59,7 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
 }
 
 /* Read an assertion and make the checks that need no key. It may name as its audience the issuer,
- * the token endpoint or the called endpoint, and nobody else (oauth.md J6); a JWT-SVID names
+ * the token endpoint or the called endpoint, and no other (oauth.md J6); a JWT-SVID names
  * SVC_SPIFFE_AUDIENCE (J9). */
 static enum az_status
 read_assertion(struct request *req, const char *text, const char *type,

@@ -18,13 +18,13 @@
 
 /* The client credentials of a request. */
 struct client_credentials {
-    const char *id;         /* decoded client_id; NULL: none was sent */
+    const char *id;         /* decoded client_id, or NULL if none was sent */
     const char *secret;     /* decoded secret, or NULL */
     const char *raw_id;     /* Basic only: as sent, for clients that do not encode (oauth.md C11) */
     const char *raw_secret; /* Basic only */
     const char
         *method; /* client_secret_basic, client_secret_post, private_key_jwt, spiffe_jwt or none */
-    const struct client_assertion *assertion; /* not verified; NULL: none was sent */
+    const struct client_assertion *assertion; /* not verified, or NULL if none was sent */
     bool other_scheme; /* the Authorization header has a scheme other than Basic */
 };
 

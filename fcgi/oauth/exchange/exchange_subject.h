@@ -12,7 +12,7 @@ struct exchange_subject {
     struct question_user user; /* sign-in of the user */
     const char *issuer;        /* issuer of the token; NULL: this service */
     const char *client_id;     /* client that an access token was issued to */
-    /* An access token is a ceiling in each of these. An ID token is none: its fields are NULL, and
+    /* An access token is a ceiling in each of these. An ID token is not: its fields are NULL, and
      * the ceiling is what the client itself may have. */
     bool ceiling;
     json_t *scopes;              /* array */

@@ -14,7 +14,7 @@ char *audience_normal(TALLOC_CTX *mem, const char *address);
 /* True if a resource lies below {issuer}/gateway/. */
 bool audience_is_gateway(const char *issuer, const char *resource);
 
-/* True if a token that names the resource `named` (NULL: none) is good for the resource `wanted` of
+/* True if a token that names the resource `named` (or NULL) is good for the resource `wanted` of
  * the gateway: it names that resource, or one above it down to {issuer}/gateway, or the issuer. */
 bool audience_covers(const char *issuer, const char *named, const char *wanted);
 

@@ -155,7 +155,7 @@ narrow(struct registering *reg)
 {
     struct op *op = &reg->req->op;
     json_t *grants = reg->verdict.grant_types;
-    struct jsonx_build registered = {jsonx_own(op->mem, json_copy(reg->wanted.members)), false};
+    struct jsonx_build registered = {jsonx_own(op->mem, jsonx_copy(reg->wanted.members)), false};
     jsonx_set(&registered, "grant_types", json_incref(grants));
     if (!words_array_has(grants, "authorization_code"))
         jsonx_set(&registered, "response_types", json_array());
@@ -171,7 +171,7 @@ make_columns(struct registering *reg)
 {
     struct op *op = &reg->req->op;
     json_t *types = reg->verdict.verdict.decision.resource_types;
-    struct jsonx_build columns = {jsonx_own(op->mem, json_copy(reg->registered)), false};
+    struct jsonx_build columns = {jsonx_own(op->mem, jsonx_copy(reg->registered)), false};
     const json_t *dpop = json_object_get(reg->registered, "dpop_bound_access_tokens");
     /* Only a scope that the client registers limits it (decisions.md "Omitted scope"). */
     if (reg->wanted.scopes == NULL)
@@ -182,7 +182,7 @@ make_columns(struct registering *reg)
         jsonx_set(&columns, "resource_types", json_incref(types));
     if (reg->statement.claims == NULL)
         return jsonx_dump(op->mem, jsonx_built(&columns));
-    struct jsonx_build claims = {jsonx_own(op->mem, json_copy(reg->statement.claims)), false};
+    struct jsonx_build claims = {jsonx_own(op->mem, jsonx_copy(reg->statement.claims)), false};
     /* Unverified claims still limit the client, but they prove nothing. */
     if (!reg->statement.verified) {
         jsonx_set(&claims, STATEMENT_UNVERIFIED, json_true());

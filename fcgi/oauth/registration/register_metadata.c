@@ -180,7 +180,7 @@ all_addresses(struct register_reading *reading)
 {
     const json_t *returns = json_object_get(reading->members, "post_logout_redirect_uris");
     json_t *list =
-        jsonx_own(reading->op->mem, json_copy(json_object_get(reading->members, "redirect_uris")));
+        jsonx_own(reading->op->mem, jsonx_copy(json_object_get(reading->members, "redirect_uris")));
     if (list == NULL
         || (returns != NULL && json_array_extend(list, (json_t *) (uintptr_t) returns) != 0))
         return NULL;

@@ -17,7 +17,7 @@
 #define TARGET_DEPTH 1
 /* Validity of a sealed logout, in seconds: a page may stay open so long. */
 #define LOGOUT_VALIDITY 600
-/* Longest sealed logout that can come back in a query, in octets: the request target holds no more
+/* Longest sealed logout that can come back in a query, in octets: the request target is limited
  * (HTTP_TARGET_MAX). With a longer one the browser skips the provider's logout. */
 #define LOGOUT_RETURN_MAX 3500
 

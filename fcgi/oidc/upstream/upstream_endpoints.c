@@ -106,7 +106,7 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
     return AZ_OK;
 }
 
-/* Return the first needed endpoint that is missing; NULL: none is. */
+/* Return the first needed endpoint that is missing, or NULL. */
 static const char *
 lacking(struct upstream_endpoints *found, enum upstream_need need)
 {

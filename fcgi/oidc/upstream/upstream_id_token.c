@@ -116,7 +116,7 @@ id_token_read_text(const json_t *value)
                : NULL;
 }
 
-/* Read an array of texts; some providers send one text. NULL in *ret: there are none. */
+/* Read an array of texts; some providers send one text. *ret is NULL if there are none. */
 static enum az_status
 read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
 {

@@ -10,7 +10,7 @@
 
 #define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* A part of the text; start NULL: none. */
+/* A part of the text; `start` is NULL if it is absent. */
 struct span {
     const char *start;
     size_t length;

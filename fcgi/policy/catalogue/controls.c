@@ -193,7 +193,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
             st = load_schema(op, json_string_value(json_object_get(row, "key")), &schema);
         if (st != AZ_OK)
             return st;
-        json_t *whole = json_copy((json_t *) (uintptr_t) row);
+        json_t *whole = jsonx_copy(row);
         if (json_object_set(whole, "schema", schema) != 0 || json_array_append(rows, whole) != 0)
             st = controls_no_memory(op);
         json_decref(whole);

@@ -15,7 +15,7 @@
  * ms to activate a bundle. */
 #define PAUSE_MS 20
 
-/* Count the question by what came of it; decision NULL: there is none that counts. The caller of
+/* Count the question by its outcome; `decision` is NULL if there is none that counts. The caller of
  * this room may still refuse the decision, so it is held until then, or the answer to the request.
  */
 static void
@@ -143,7 +143,8 @@ note_no_decision(struct op *op, const struct engine_answer *answer, struct verdi
     *ret = verdict;
 }
 
-/* Like note_no_decision, keep nothing of the answer that a reader could take for a decision. */
+/* Like note_no_decision, keep nothing of the answer that a reader could take for a decision. The
+ * next question is by the revision that may decide. */
 enum az_status
 ask_refuse(struct op *op, const char *member, const char *why, struct verdict *verdict)
 {
@@ -160,22 +161,38 @@ ask_refuse(struct op *op, const char *member, const char *why, struct verdict *v
         return AZ_UNAVAILABLE;
     verdict->decision = (struct decision){.output = shown.value};
     ask_note_error(op, verdict);
+    engine_renew(op);
     return AZ_UNAVAILABLE;
+}
+
+/* Ask, and read the answer. */
+static enum az_status
+ask_once(struct op *op, const char *entrypoint, const json_t *input,
+         const struct decision_bounds *bounds, struct engine_answer *answer, struct verdict *ret)
+{
+    *answer = (struct engine_answer){.input = NULL};
+    enum az_status st = engine_evaluate(op, entrypoint, input, answer);
+    *ret = (struct verdict){.evaluation = json_string_value(json_object_get(input, "evaluation")),
+                            .decision = {.revision = answer->revision}};
+    return st == AZ_OK ? decision_read(op, answer->result, bounds, &ret->decision) : st;
 }
 
 enum az_status
 ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
                const struct decision_bounds *bounds, struct verdict *ret)
 {
-    struct engine_answer answer = {.input = NULL};
+    struct engine_answer answer;
+    struct verdict verdict;
     if (input == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     metrics_settle(op->az->metrics); /* the request's question before this one */
-    enum az_status st = engine_evaluate(op, entrypoint, input, &answer);
-    struct verdict verdict = {.evaluation = json_string_value(json_object_get(input, "evaluation")),
-                              .decision = {.revision = answer.revision}};
-    if (st == AZ_OK)
-        st = decision_read(op, answer.result, bounds, &verdict.decision);
+    enum az_status st = ask_once(op, entrypoint, input, bounds, &answer, &verdict);
+    /* A failure has no revision for the caller to compare: it may be by one that decides no
+     * longer. A worker loads each revision once, so this ends with the saves. */
+    while (st == AZ_UNAVAILABLE && engine_renew(op)) {
+        az_fault_clear(&op->fault);
+        st = ask_once(op, entrypoint, input, bounds, &answer, &verdict);
+    }
     count_question(op, verdict.evaluation, st == AZ_OK ? &verdict.decision : NULL);
     if (st != AZ_OK) {
         note_no_decision(op, &answer, ret);

@@ -61,8 +61,7 @@ enum az_status decision_sort_reasons(struct op *op, struct decision *decision);
 
 /* Return the OAuth outcome of a deny at /token, by the category of its first reason; *ret_text is
  * that reason's message, on mem. It names the scope or the entry of the details that the reason is
- * about, if that is one of `asked` or `details`, those of the caller's own request (NULL: none is
- * named). */
+ * about, if that is one of `asked` or `details`, those of the caller's own request (or NULL). */
 enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *decision,
                                     const json_t *asked, const json_t *details,
                                     const char **ret_text);
@@ -70,9 +69,9 @@ enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *deci
 /* Return the category of the first reason; "none" if there is no reason. */
 const char *decision_category(const struct decision *decision);
 
-/* Return the codes of all reasons, separated by spaces, on mem; NULL: there are none, or no memory.
- * A code of several reasons in a row (one per scope) is there once, so that a request for many
- * scopes does not push other codes out of the log line. */
+/* Return the codes of all reasons, separated by spaces, on mem, or NULL if there are none or no
+ * memory. A code of several reasons in a row (one per scope) is there once, so that a request for
+ * many scopes does not push other codes out of the log line. */
 const char *decision_codes(TALLOC_CTX *mem, const struct decision *decision);
 
 /* True if one of the reasons has this code. */

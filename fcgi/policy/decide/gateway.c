@@ -63,6 +63,8 @@ action_part(const struct gateway_action *action)
     gateway_set_text(&part, "route", action->route);
     gateway_set_text(&part, "method", action->method);
     gateway_set_text(&part, "path", action->path);
+    gateway_set_text(&part, "uri", action->uri);
+    gateway_set_text(&part, "template", action->template);
     gateway_set_value(&part, "annotations", action->annotations);
     jsonx_set(&part, "requiredScopes", json_incref(action->scopes));
     return part_done(&part);
@@ -156,9 +158,9 @@ names_alone(json_t *value, int levels)
 
 /* Set the names of the arguments in what is stored, or `truncated` in their place. */
 static void
-set_names(struct op *op, struct jsonx_build *stored, json_t *arguments, bool tool)
+set_names(struct op *op, struct jsonx_build *stored, json_t *arguments, bool route)
 {
-    json_t *names = names_alone(arguments, tool ? TOOL_NAMES : ROUTE_NAMES);
+    json_t *names = names_alone(arguments, route ? ROUTE_NAMES : TOOL_NAMES);
     const char *text = names != NULL ? jsonx_dump(op->mem, names) : NULL;
     stored->lost = stored->lost || text == NULL;
     if (text != NULL && strlen(text) <= GATEWAY_NAMES_MAX)
@@ -168,9 +170,31 @@ set_names(struct op *op, struct jsonx_build *stored, json_t *arguments, bool too
     json_decref(names);
 }
 
+/* Take the URI out of an action, of which it is the name too. */
+static void
+forget_uri(json_t *action)
+{
+    json_object_del(action, "uri");
+    json_object_set_new(action, "name", json_string(""));
+}
+
+/* Store this in place of the question. */
+static enum az_status
+store_instead(struct op *op, const struct jsonx_build *stored, struct verdict *verdict)
+{
+    size_t length;
+    unsigned char *packed;
+    char *text = stored->lost ? NULL : jsonx_dump_around(op->mem, "", stored->value, "", &length);
+    if (text == NULL || pack_text(op->mem, text, length, &packed, &verdict->input_length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the stored question");
+    verdict->input = packed;
+    return AZ_OK;
+}
+
 /*
  * Store the question without the values of arguments, unless the answer says `full`. The path has
- * the same values in it. Without an answer the values are left out.
+ * the same values in it, and the URI of an MCP resource may have. Without an answer the values are
+ * left out.
  */
 static enum az_status
 hide_arguments(struct op *op, const struct gateway_question *question, json_t *input,
@@ -178,22 +202,40 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
 {
     if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
         return AZ_OK;
-    bool tool = question->action.kind != NULL && strcmp(question->action.kind, "tool") == 0;
-    json_t *action = json_copy(json_object_get(input, "action"));
-    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), action == NULL};
+    bool route = question->action.kind != NULL && strcmp(question->action.kind, "http") == 0;
+    json_t *action = jsonx_copy(json_object_get(input, "action"));
+    struct jsonx_build stored = {jsonx_own(op->mem, jsonx_copy(input)), action == NULL};
     json_object_del(action, "path");
+    if (question->action.uri != NULL)
+        forget_uri(action);
     jsonx_set(&stored, "action", action);
     json_t *arguments = json_object_get(input, "arguments");
     json_object_del(stored.value, "arguments");
     if (arguments != NULL && mode == GATEWAY_ARGUMENTS_KEYS)
-        set_names(op, &stored, arguments, tool);
-    size_t length;
-    unsigned char *packed;
-    char *text = stored.lost ? NULL : jsonx_dump_around(op->mem, "", stored.value, "", &length);
-    if (text == NULL || pack_text(op->mem, text, length, &packed, &verdict->input_length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the stored question");
-    verdict->input = packed;
-    return AZ_OK;
+        set_names(op, &stored, arguments, route);
+    return store_instead(op, &stored, verdict);
+}
+
+/* Store the question about a list of MCP resources without their URIs, unless the answer says
+ * `full`. */
+static enum az_status
+hide_uris(struct op *op, const struct gateway_tools_question *question, json_t *input,
+          struct verdict *verdict)
+{
+    const char *mode =
+        json_string_value(json_object_get(verdict->decision.output, "argument_mode"));
+    size_t index;
+    json_t *tool;
+    if (verdict->input == NULL || question->tool_count == 0 || question->tools[0].action.uri == NULL
+        || (mode != NULL && strcmp(mode, "full") == 0))
+        return AZ_OK;
+    json_t *tools = jsonx_own(op->mem, json_deep_copy(json_object_get(input, "tools")));
+    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), tools == NULL};
+    json_array_foreach (tools, index, tool) {
+        forget_uri(json_object_get(tool, "action"));
+    }
+    jsonx_set(&stored, "tools", json_incref(tools));
+    return store_instead(op, &stored, verdict);
 }
 
 /* ---- asking */
@@ -226,5 +268,6 @@ gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
         ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_GATEWAY_TOOLS], input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read_tools(op, question, ret, verdicts);
-    return st;
+    enum az_status stored = hide_uris(op, question, input, ret);
+    return st == AZ_OK ? stored : st;
 }

@@ -31,13 +31,16 @@ struct gateway_target {
 
 /* One operation of a resource. NULL members are left out of the document. */
 struct gateway_action {
-    const char *kind;    /* "http" or "tool" */
-    const char *name;    /* action of the route, or name of the tool within its resource */
-    const char *route;   /* id of the route; NULL: a tool of an MCP upstream */
-    const char *method;  /* HTTP method of the request to the upstream, or NULL */
-    const char *path;    /* its path, or NULL */
-    json_t *annotations; /* object, or NULL */
-    json_t *scopes;      /* array: the scopes that it needs; never NULL */
+    const char *kind;  /* "http", "tool", "resource" or "completion" */
+    const char *name;  /* action of the route, name of the tool within its resource, URI or template
+                          of an MCP resource */
+    const char *route; /* id of the route; NULL: a tool of an MCP upstream */
+    const char *method;   /* HTTP method of the request to the upstream, or NULL */
+    const char *path;     /* its path, or NULL */
+    const char *uri;      /* of an MCP resource, or NULL */
+    const char *template; /* URI template of MCP resources, or NULL */
+    json_t *annotations;  /* object, or NULL */
+    json_t *scopes;       /* array: the scopes that it needs; never NULL */
 };
 
 /* The token and its holder: the common part of both questions. */
@@ -60,15 +63,15 @@ struct gateway_question {
     struct gateway_holder holder;
     struct gateway_target resource;
     struct gateway_action action;
-    json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}; NULL: none */
-    json_t *always;       /* object: obligations of the route, beside those of policy; NULL: none */
+    json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}, or NULL */
+    json_t *always;       /* object: obligations of the route, beside those of policy, or NULL */
     unsigned obligations; /* those that the asker can meet: bits of enum gateway_obligation */
 };
 
 /* A tool in the question about all of them. */
 struct gateway_tool {
     size_t resource;              /* its place among the resources */
-    struct gateway_action action; /* kind "tool" */
+    struct gateway_action action; /* kind "tool", or "resource" in lists of MCP resources */
 };
 
 struct gateway_tools_question {

@@ -124,7 +124,7 @@ obligation_read(const char *name, json_t *value, unsigned able, struct gateway_o
 static enum az_status
 deny_obligation(struct op *op, struct verdict *verdict, struct gateway_decision *decision)
 {
-    struct jsonx_build reasons = {jsonx_own(op->mem, json_copy(decision->reasons)), false};
+    struct jsonx_build reasons = {jsonx_own(op->mem, jsonx_copy(decision->reasons)), false};
     jsonx_append(&reasons, no_decision_reason(NO_DECISION_OBLIGATION));
     if (jsonx_built(&reasons) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");

@@ -268,7 +268,7 @@ issued_part(struct draft *draft, const json_t *stored)
     return part;
 }
 
-/* Return the part for a client that asks about somebody else's rights. */
+/* Return the part for a client that asks about the rights of another subject. */
 static json_t *
 caller_part(struct draft *draft, struct op *op, const struct client *caller, const char *method,
             json_t *token)
@@ -288,7 +288,7 @@ question_introspect(struct op *op, const struct introspect_question *question)
         return NULL;
     json_t *caller;
     if (question->service) {
-        /* Nothing of a request can set this member: it is set here alone. */
+        /* A request cannot set this member: it is set here alone. */
         caller = json_object();
         draft_set_new(&draft, caller, "service", json_true());
         draft_set_text(&draft, caller, "client_id", question->caller->client_id);
@@ -320,7 +320,7 @@ question_register(struct op *op, const struct register_question *question)
         return NULL;
     draft_set_value(&draft, input, "registration", question->registration);
     if (question->claims != NULL) {
-        json_t *claims = json_copy(question->claims),
+        json_t *claims = jsonx_copy(question->claims),
                *statement = json_pack("{s:b}", "verified", question->verified);
         if (claims == NULL || statement == NULL)
             draft.lost = true;

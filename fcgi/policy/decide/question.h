@@ -23,7 +23,7 @@ struct question {
     const char *user_agent;      /* User-Agent */
     const char *flow_id;         /* ties requests together */
     const struct client *client; /* owner of the token; NULL for an unknown token */
-    json_t *delegation; /* active delegations to the client and the subject, array; NULL: none */
+    json_t *delegation;      /* active delegations to the client and the subject, array, or NULL */
     const char *auth_method; /* how the client authenticated, by its name on the wire */
     struct question_dpop dpop;
 };
@@ -90,7 +90,7 @@ struct introspect_question {
 struct register_question {
     struct question frame; /* common part */
     json_t *registration;  /* the requested metadata, in the document's form; never NULL */
-    const char *issuer;    /* signer of the software statement; NULL: there is none */
+    const char *issuer;    /* signer of the software statement, or NULL if there is none */
     bool verified;         /* its signature was checked */
     json_t *claims;        /* its claims; NULL without one */
 };

@@ -10,7 +10,7 @@ struct registration {
     json_t *redirect_uris;   /* to which browsers may be sent, also after a logout; never empty */
     json_t *grant_types;     /* never empty; a bound of the answer */
     json_t *response_types;  /* may be empty */
-    json_t *scopes;          /* a bound of the answer; NULL: none were requested */
+    json_t *scopes;          /* a bound of the answer; NULL if none were requested */
     const char *auth_method; /* token_endpoint_auth_method */
     const char *client_name; /* or NULL */
     const char *software_id; /* of a statement whose signature was checked, or NULL */

@@ -59,7 +59,7 @@ archive_unpack(TALLOC_CTX *mem, const unsigned char *packed, size_t length, size
     return code == Z_MEM_ERROR || code == Z_OK ? AZ_SERVER_ERROR : AZ_INVALID;
 }
 
-/* Read an octal field. False: it is none, or beyond `max`. */
+/* Read an octal field. False: it is not octal, or beyond `max`. */
 static bool
 read_octal(const char *text, size_t length, size_t max, size_t *ret)
 {

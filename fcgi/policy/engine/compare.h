@@ -25,8 +25,8 @@ struct comparison {
 bool compare_equal(const json_t *one, const json_t *other);
 
 /* True if a failure of OPA is its answer: it answered, and has this revision. Then the fault is
- * cleared, and *ret_why has its text. Otherwise *ret_moved: it has another revision. It must tell
- * within timeout_ms; 0: SVC_POLICY_TIMEOUT_MS. */
+ * cleared, and *ret_why has its text. Otherwise *ret_moved says if it has another revision. It must
+ * answer within timeout_ms; 0 stands for SVC_POLICY_TIMEOUT_MS. */
 bool compare_failure_counts(struct op *op, enum no_decision lack, const char *revision,
                             long timeout_ms, const char **ret_why, bool *ret_moved);
 

@@ -60,14 +60,14 @@ bool engine_renew(struct op *op);
 enum az_status engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                    struct engine_answer *ret);
 
-/* The same for an answer that decides nothing, and does not count as a decision. OPA must answer
+/* Evaluate by OPA for an answer that is not used and does not count as a decision. OPA must answer
  * within timeout_ms; 0: SVC_POLICY_TIMEOUT_MS. */
 enum az_status engine_opa_ask(struct op *op, const char *entrypoint, const json_t *input,
                               long timeout_ms, struct engine_answer *ret);
 
 /*
- * Octets of a trial's answer. The full trace of an ordinary issuance has 64 kB, so a trace of sixty
- * times as many steps fits. The worker holds the answer a few times over.
+ * Longest answer to a trial, in octets. The full trace of an ordinary issuance has 64 kB, so a
+ * trace of sixty times as many steps fits. The worker holds several copies of the answer.
  */
 #define ENGINE_TRIAL_MAX (4 << 20)
 
@@ -99,6 +99,7 @@ struct engine_trial {
     const char *message;  /* what the operator can do, or the engine's own words, with file:row if
                              known */
     json_t *errors;       /* array of the engine's own errors, or NULL */
+    bool late;            /* no answer came in time */
 };
 
 /*
@@ -113,13 +114,15 @@ enum az_status engine_try(struct op *op, const char *path, const json_t *input,
 
 /*
  * Answer a Rego query on the rules and data that are active, without an input; ret->result is an
- * array of {variable: value}. The engine checks the types of a query before it evaluates it.
- * AZ_UNPROCESSABLE as above, with the engine's errors in ret->errors.
+ * array of {variable: value}. The engine checks the types of a query before it evaluates it. It
+ * must answer within timeout_ms. AZ_UNPROCESSABLE as above, with the engine's errors in
+ * ret->errors.
  */
-enum az_status engine_query(struct op *op, const char *query, struct engine_trial *ret);
+enum az_status engine_query(struct op *op, const char *query, long timeout_ms,
+                            struct engine_trial *ret);
 
-/* An engine's own report on the bundle: the active revision ("" if none), and the message of the
- * last failed activation ("" if none) with its place. */
+/* An engine's own report on the bundle: the active revision ("" if there is none), and the message
+ * of the last failed activation ("" if there is none) with its place. */
 struct engine_status {
     const char *instance;        /* name of the engine, on op->mem; NULL: not given */
     const char *active_revision; /* on op->mem */

@@ -21,19 +21,19 @@
 /* The name of this engine in audit rows: the package of OPA that describes its plans. */
 #define ENGINE_NAME "embedded/ir-v1"
 
-/* Time after which a process without a plan looks for one again, in milliseconds: a save stores it
- * a moment after the revision may decide. */
+/* Time after which a process without a plan queries for one again, in milliseconds: a save stores
+ * the plan shortly after the revision may decide. */
 #define LOOK_AGAIN_MS 1000
 
 /* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/archive.h) and what a tar adds. */
 #define ARCHIVE_OCTETS_MAX ((64 << 20) + (64 << 10))
 
-/* What this process holds. */
+/* The policy that this process holds. */
 struct embedded {
-    const char *revision;     /* on this; NULL: none was published */
+    const char *revision;     /* on this; NULL if no revision was published */
     struct engine_plan *plan; /* NULL: OPA decides */
     const char *lack;         /* why there is no plan, on this; NULL: there is one */
-    int64_t looked_ms;        /* time of the last look, clock_monotonic_ms() */
+    int64_t looked_ms;        /* time of the last query for a revision, clock_monotonic_ms() */
     bool told[ENTRYPOINTS];   /* the reason why OPA decides it is logged */
 };
 
@@ -68,8 +68,7 @@ read_stored(TALLOC_CTX *scratch, const struct plan_current *stored, struct engin
     return why;
 }
 
-/* Make what this process holds of what is stored. The plan of before serves again if only data
- * changed. */
+/* Make the held policy from the stored one. The earlier plan is used again if only data changed. */
 static struct embedded *
 make_held(struct op *op, const struct plan_current *stored)
 {
@@ -95,7 +94,7 @@ log_lack(const struct embedded *held)
         log_line(AZ_SEV_WARN, "OPA decides: no plan", fields, 2);
 }
 
-/* Put what was loaded in place of what was held. */
+/* Replace the held policy with the loaded one. */
 static void
 hold(struct az *az, struct embedded *made)
 {
@@ -110,9 +109,9 @@ hold(struct az *az, struct embedded *made)
 }
 
 /*
- * Load what may decide now, unless it is held already. True if something else is held now. A
- * failure leaves what is held, and no fault in the operation: its own statements will meet the same
- * failure.
+ * Load the revision that may decide, unless it is held already. True if another one is held now.
+ * After a failure the held policy stays, and the operation has no fault: its own statements will
+ * fail in the same way.
  */
 static bool
 load_acceptable(struct op *from)
@@ -138,7 +137,7 @@ load_acceptable(struct op *from)
     return made != NULL;
 }
 
-/* Return what this process holds, after a look for a plan if one is due; NULL: nothing. */
+/* Return the policy that this process holds, after a query for a plan if one is due, or NULL. */
 static struct embedded *
 held_now(struct op *op)
 {
@@ -246,7 +245,10 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
         ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
         return AZ_OK;
     }
-    /* As for OPA, which answers a contradiction with 500, and a long evaluation too late. */
+    if (outcome == REGO_CONFLICT)
+        witness_note_conflict(op->az->witness, entrypoint, held->revision);
+    /* The same statuses as with OPA, which answers a contradiction with 500, and a long evaluation
+     * too late. */
     ret->lack = outcome == REGO_CONFLICT ? NO_DECISION_INVALID : NO_DECISION_UNREACHABLE;
     ret->revision = NULL;
     return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: evaluation failed: %s", why);
@@ -276,5 +278,19 @@ embedded_check(struct op *op, const char **ret_note)
             return op_fail(op, AZ_UNAVAILABLE, NULL,
                            "OPA decides %s by revision %s: it gave another answer than the machine",
                            entrypoint_paths[i], held->revision);
+    return AZ_OK;
+}
+
+enum az_status
+embedded_check_conflicts(struct op *op)
+{
+    const struct embedded *held = op->az->embedded;
+    for (size_t i = 0; held != NULL && held->revision != NULL && i < ENTRYPOINTS; i++)
+        if (witness_saw_conflict(op->az->witness, entrypoint_paths[i], held->revision))
+            return op_fail(
+                op, AZ_UNAVAILABLE, NULL,
+                "the rules of revision %s contradict themselves for questions to %s, which "
+                "are answered by 503: the log names the rule",
+                held->revision, entrypoint_paths[i]);
     return AZ_OK;
 }

@@ -22,17 +22,21 @@ enum az_status embedded_evaluate(struct op *op, const char *entrypoint, const js
  * that a question that was answered by the old one can be asked again at once. One trip. */
 bool embedded_renew(struct op *op);
 
-/* OPA has decided by this revision. Load what may decide now if this process holds another one: as
- * long as OPA decides an entrypoint, nothing else shows that a doubt or a lack of the old revision
- * is over. */
+/* OPA has decided by this revision. Load the revision that may decide now if this process holds
+ * another one: while OPA decides an entrypoint, nothing else shows that the reason for that has
+ * ended with the old revision. */
 void embedded_follow(struct op *op, const char *revision);
 
 /*
- * Check for readiness that this process holds a plan of what may decide. *ret_note, on op->mem,
- * names the entrypoints that call a builtin which the machine lacks, so that OPA decides such
- * questions; NULL: none do. AZ_UNAVAILABLE: OPA decides all, or an entrypoint that the machine
- * decided otherwise (witness.h); the reason is in the fault. One trip.
+ * Check for readiness that this process holds a plan of the revision that may decide. *ret_note, on
+ * op->mem, names the entrypoints that call a builtin which the machine lacks, so that OPA decides
+ * such questions; it is NULL if there are none. AZ_UNAVAILABLE: OPA decides all, or an entrypoint
+ * that the machine decided otherwise (witness.h); the reason is in the fault. One trip.
  */
 enum az_status embedded_check(struct op *op, const char **ret_note);
+
+/* After embedded_check(): AZ_UNAVAILABLE, with the entrypoint in the fault, if the policy that this
+ * process holds was seen to contradict itself on this host. */
+enum az_status embedded_check_conflicts(struct op *op);
 
 #endif

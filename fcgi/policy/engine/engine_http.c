@@ -202,8 +202,10 @@ receive_answer(struct exchange *exchange, struct engine *engine, struct http_ans
             ret->too_large = exchange->used > exchange->answer_max;
             return engine_http_fail(exchange, engine, "the answer is too large");
         }
-        if (!ready && !wait_for(exchange, engine, POLLIN))
+        if (!ready && !wait_for(exchange, engine, POLLIN)) {
+            ret->late = true;
             return engine_http_fail(exchange, engine, "no answer in time");
+        }
         CURLcode outcome = curl_easy_recv(engine->curl, exchange->octets + exchange->used,
                                           exchange->size - exchange->used, &got);
         ready = outcome == CURLE_OK;

@@ -35,7 +35,7 @@ enum az_status engine_http_call(struct op *op, const struct http_question *quest
 /*
  * Ask in the same way, but return an answer of any status, its body on op->mem, so that the caller
  * can read why the engine refused the question. AZ_UNAVAILABLE as above; ret->too_large is set if
- * the body has more than answer_max octets.
+ * the body has more than answer_max octets, ret->late if no answer came in time.
  */
 enum az_status engine_http_exchange(struct op *op, const struct http_question *question,
                                     struct http_answer *ret);

@@ -248,10 +248,11 @@ read_trial(struct op *op, const struct http_answer *answer, struct engine_trial 
 }
 
 enum az_status
-engine_query(struct op *op, const char *query, struct engine_trial *ret)
+engine_query(struct op *op, const char *query, long timeout_ms, struct engine_trial *ret)
 {
     struct http_answer answer;
-    struct http_question question = {.path = "/v1/query", .answer_max = ENGINE_STATUS_MAX};
+    struct http_question question = {
+        .path = "/v1/query", .answer_max = ENGINE_STATUS_MAX, .timeout_ms = timeout_ms};
     json_t *body = jsonx_own(op->mem, json_pack("{s:s}", "query", query));
     const char *why;
     *ret = (struct engine_trial){.result = NULL};
@@ -260,6 +261,7 @@ engine_query(struct op *op, const char *query, struct engine_trial *ret)
     if (question.body == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a policy query");
     enum az_status st = engine_http_exchange(op, &question, &answer);
+    ret->late = answer.late;
     if (st != AZ_OK)
         return st;
     if (answer.status != 200)

@@ -37,8 +37,8 @@ static bool block_reads_system(const struct rego_block *block);
 
 /*
  * True if a statement may see data.system, where OPA keeps its own version and what it knows of its
- * bundles. All base documents but those are in the bundle. A look-up by a constant name is safe
- * unless it is that name; so is passing `data` on to another function.
+ * bundles. All other base documents are in the bundle. A look-up by a constant name other than
+ * `system` is safe, and so is passing `data` on to another function.
  */
 static bool
 statement_reads_system(const struct rego_statement *statement)

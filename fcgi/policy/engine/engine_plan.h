@@ -18,7 +18,7 @@
 #define ENGINE_PLAN_ANSWER_OCTETS_MAX (64 << 20)
 
 /* Octets of a plan and its data in memory: the largest bundle (ARCHIVE_MAX) as a tree, which takes
- * four times the octets of its text. OPA decides alone by a larger one. */
+ * four times the octets of its text. With a larger one OPA decides alone. */
 #define ENGINE_PLAN_OCTETS_MAX (256 << 20)
 
 struct engine_plan;

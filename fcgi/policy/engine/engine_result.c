@@ -11,9 +11,9 @@
 
 /* Octets of an answer besides the result: OPA's provenance. */
 #define ENVELOPE_OCTETS 1024
-/* Octets of a number, a word or a mark at most. */
+/* Most octets of a number, a literal name or a structural character. */
 #define NUMBER_OCTETS 24
-/* Octets of an octet that JSON escapes. */
+/* Octets of the escape of one octet in JSON. */
 #define ESCAPE_OCTETS 6
 
 struct result_writer {
@@ -32,7 +32,7 @@ refuse_result(struct result_writer *writer, const char *why)
     return NULL;
 }
 
-/* Count octets of the text, with the mark behind them. */
+/* Count octets of the text, with the comma or colon after them. */
 static bool
 take_octets(struct result_writer *writer, size_t octets)
 {
@@ -45,7 +45,8 @@ take_octets(struct result_writer *writer, size_t octets)
 }
 
 /* True if a text may be in an answer. It is counted as if each octet were escaped, so that the
- * answer is never longer than counted; OPA answers the question of one that is shorter. */
+ * answer is never longer than counted. If the count is too large but the answer is not, OPA answers
+ * the question. */
 static bool
 take_text(struct result_writer *writer, const struct rego_value *text)
 {
@@ -56,7 +57,8 @@ take_text(struct result_writer *writer, const struct rego_value *text)
     return take_octets(writer, (size_t) text->count * ESCAPE_OCTETS + 3);
 }
 
-/* A decimal with a point or an exponent is a real; without, it is an integer beyond 64 bits. */
+/* A decimal with a point or an exponent is a real number; one without is an integer beyond 64 bits.
+ */
 static json_t *
 convert_number(struct result_writer *writer, const struct rego_value *value)
 {
@@ -134,7 +136,7 @@ json_t *
 engine_result(TALLOC_CTX *mem, const struct rego_value *value, const char **ret_why)
 {
     struct result_writer writer = {.left = ENGINE_DECISION_MAX - ENVELOPE_OCTETS};
-    /* The envelope of OPA's answer is one level. */
+    /* The envelope of OPA's answer counts as one level. */
     json_t *json = jsonx_own(mem, convert(&writer, value, 1));
     *ret_why = json != NULL         ? NULL
                : writer.why != NULL ? writer.why

@@ -7,7 +7,7 @@
 
 #include "base/digits.h"
 
-/* Longest number, in digits: it exceeds every limit here and overflows no counter. */
+/* Longest number, in digits: such a number exceeds every limit here and does not overflow. */
 #define DIGITS_MAX 9
 
 /* The framing of the body, from the header fields. */

@@ -22,6 +22,7 @@ struct http_answer {
     size_t body_length;
     const char *why; /* constant text, when broken */
     bool too_large;  /* ... because the body has too many octets */
+    bool late;       /* the question was sent, and no whole answer came in time */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* The texts by which the service decides in its own processes: plan and data of a revision. */
+/* Plan and data of a revision as texts, which the machine in this process decides by. */
 #ifndef AZ_POLICY_ENGINE_POLICY_TEXTS_H
 #define AZ_POLICY_ENGINE_POLICY_TEXTS_H
 
@@ -10,7 +10,7 @@
 
 /* On op->mem. */
 struct policy_texts {
-    const char *plan; /* plan.json, NUL-terminated; NULL: the revision has none */
+    const char *plan; /* plan.json, NUL-terminated, or NULL if the revision has none */
     size_t plan_length;
     const char *data; /* data.json of the bundle; not NUL-terminated */
     size_t data_length;

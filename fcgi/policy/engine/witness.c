@@ -30,7 +30,7 @@ struct witness {
     TALLOC_CTX *mem; /* of what is kept; NULL: nothing */
     struct kept kept[WITNESS_KEPT_MAX];
     size_t count;
-    unsigned postponed; /* requests that went first */
+    unsigned postponed; /* requests that were served first */
 };
 
 struct witness *
@@ -44,8 +44,8 @@ witness_new(TALLOC_CTX *mem, struct witness_board *board)
 
 /* ---- doubts ---- */
 
-/* Return the number of an entrypoint of a revision, never 0. Another version of the program has
- * others: its machine may be right. */
+/* Return the number of an entrypoint of a revision, never 0. It depends on the version of the
+ * program too, because the machine of another version may be right. */
 static uint64_t
 number_of(const char *entrypoint, const char *revision)
 {
@@ -62,6 +62,20 @@ witness_distrusts(const struct witness *witness, const char *entrypoint, const c
         if (atomic_load(&witness->board->doubt[i]) == number)
             return true;
     return false;
+}
+
+void
+witness_note_conflict(struct witness *witness, const char *entrypoint, const char *revision)
+{
+    if (witness != NULL)
+        atomic_store(&witness->board->conflict, number_of(entrypoint, revision));
+}
+
+bool
+witness_saw_conflict(const struct witness *witness, const char *entrypoint, const char *revision)
+{
+    return witness != NULL
+           && atomic_load(&witness->board->conflict) == number_of(entrypoint, revision);
 }
 
 /* Mark an entrypoint in place of the oldest mark. */
@@ -123,12 +137,12 @@ forget(struct witness *witness)
 
 /* ---- asking ---- */
 
-/* What became of a question, and its value in the metric. */
+/* The outcome of a question, and its value in the metric. */
 enum witness_result { WITNESS_SAME, WITNESS_DIFFERS, WITNESS_OTHER_REVISION, WITNESS_FAILED };
 static const char *const result_names[] = {"same", "differs", "other_revision", "failed"};
 
-/* True if OPA did not answer a moment ago. A time far ahead was written before the machine was
- * started again. */
+/* True if OPA did not answer a moment ago. A time far in the future was written before the host was
+ * restarted. */
 static bool
 is_quiet(const struct witness_board *board)
 {
@@ -180,7 +194,8 @@ witness_audit(struct op *op, const struct answers *answers)
     return audit_insert(op, &entry);
 }
 
-/* Report a difference. Mark it first: OPA decides from now on, whatever becomes of the row. */
+/* Report a difference. Mark it first: OPA decides from now on, even if the row cannot be written.
+ */
 static void
 witness_report(struct op *op, const struct answers *answers)
 {

@@ -23,10 +23,12 @@
 struct witness_board {
     _Atomic uint64_t doubts;                    /* entries that were ever made */
     _Atomic uint64_t doubt[WITNESS_DOUBTS_MAX]; /* the newest of them; see witness_distrusts() */
-    _Atomic int64_t quiet_until_ms; /* OPA did not answer and is left alone; monotonic */
+    _Atomic int64_t
+        quiet_until_ms;        /* OPA did not answer and is not asked before this time; monotonic */
+    _Atomic uint64_t conflict; /* the newest entry of witness_note_conflict() */
 };
 
-/* Longest wait for OPA, in milliseconds: the worker serves nobody meanwhile. */
+/* Longest wait for OPA, in milliseconds: the worker serves no other request meanwhile. */
 #define WITNESS_WAIT_MS 250
 
 /* Time for which no process of the host asks OPA after one had no answer, in milliseconds. */
@@ -35,7 +37,7 @@ struct witness_board {
 /* Decisions that are kept at a time. A request has one, a call of a tool a few. */
 #define WITNESS_KEPT_MAX 8
 
-/* Requests that may go before what is kept, when they wait. */
+/* Waiting requests that may be served before the kept decisions. */
 #define WITNESS_POSTPONED_MAX 16
 
 /* Return the witness of a process (az->witness). The board must live as long. NULL: no memory. */
@@ -44,6 +46,14 @@ struct witness *witness_new(TALLOC_CTX *mem, struct witness_board *board);
 /* True if OPA must decide this entrypoint ("svc/decision/issue"), because the machine's answer by
  * this revision was another. Never without a witness (NULL). */
 bool witness_distrusts(const struct witness *witness, const char *entrypoint, const char *revision);
+
+/* Note that the policy of a revision contradicts itself for a question of an entrypoint, for the
+ * readiness of all processes of the host. */
+void witness_note_conflict(struct witness *witness, const char *entrypoint, const char *revision);
+
+/* True if that is what was noted last. */
+bool witness_saw_conflict(const struct witness *witness, const char *entrypoint,
+                          const char *revision);
 
 /*
  * Keep a decision of the machine for witness_run(), one in SVC_POLICY_WITNESS_RATE, chosen at

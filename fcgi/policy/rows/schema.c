@@ -166,7 +166,7 @@ check_site(struct schema_failures *failures, const struct schema_site *outer)
 
 /* A reference being followed. */
 struct reference {
-    const struct reference *up; /* the one that led to it; NULL: none */
+    const struct reference *up; /* the one that led to it, or NULL */
     const char *name;           /* of its definition */
 };
 

@@ -37,7 +37,7 @@ static const struct schema_type {
     {NULL,      "nothing",       0                               }, /* any other name: no value has it */
 };
 
-/* Return the row of a type, the last one for a name that is none. */
+/* Return the row of a type; for an unknown name the last one. */
 static const struct schema_type *
 find_type(const json_t *name)
 {

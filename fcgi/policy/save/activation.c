@@ -28,7 +28,7 @@ struct activation_wait {
     const char *revision;     /* of the bundle */
     int64_t own_since;        /* that engine was first seen to have it; 0: not yet */
     struct engines_look look; /* what is known of that engine */
-    const char *late;         /* names of the engines that were awaited last; NULL: none was */
+    const char *late;         /* names of the engines that were awaited last, or NULL */
 };
 
 /*
@@ -92,8 +92,8 @@ wait_begin(const char *revision)
     return (struct activation_wait){.started = now, .asked = now, .revision = revision};
 }
 
-/* Tell who is awaited. Engines that stopped answering are not awaited any more, but while nobody
- * else has the bundle they are the ones to look at. */
+/* Tell which engines are awaited. Engines that stopped answering are not awaited any more, but are
+ * named while no other engine has the bundle: the operator should look at them. */
 static void
 tell_wait(struct op *op, struct activation_wait *wait, const char *late)
 {

@@ -10,11 +10,11 @@
 
 /* The verdict of the engines on a candidate. Texts on op->mem. */
 struct activation {
-    bool taken;             /* every living engine has activated it */
-    const char *refusal;    /* the engine's message; NULL: none refused it, some are late */
+    bool taken;          /* every living engine has activated it */
+    const char *refusal; /* the engine's message; NULL if no engine refused it, but some are late */
     const char *refused_by; /* name of that engine */
     const char *active;     /* revision that is active instead, NULL when no engine named one */
-    const char *late;       /* engines that did not report it in time; NULL: none is known */
+    const char *late;       /* engines that did not report it in time; NULL if no engine is known */
     bool reached;           /* some engine reported anything at all meanwhile */
 };
 

@@ -16,7 +16,7 @@ struct sorted_names {
 };
 
 /* Return the text of the longest name that lies above `name`, or with `itself` is `name`; NULL if
- * none. */
+ * there is none. */
 static const char *
 find_above(const struct sorted_names *names, const char *name, bool itself)
 {

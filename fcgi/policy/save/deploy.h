@@ -40,7 +40,7 @@ struct deploy {
                          no longer shipped (counted as protected) */
     bool dry_run;     /* rehearse and count only */
     const char *source, *who; /* deploy or rollback; the admin key's label or authzctl */
-    const char *message;      /* of the author (save_message_fault), NULL: none */
+    const char *message;      /* of the author (save_message_fault), or NULL */
     const char *if_revision;  /* refuse unless this revision is active, NULL: do not ask */
 };
 

@@ -16,6 +16,13 @@
  * time. Milliseconds. */
 #define READY_MS 1000
 
+/* The types of all hooks take milliseconds, on a very busy machine a second. A rule that takes
+ * longer without an input stops decisions: OPA cannot cancel every builtin. Milliseconds. */
+#define TRIAL_MS 5000
+
+/* Octets of the names of rules in a refusal. */
+#define BLAMED_MAX 300
+
 bool
 hook_check_ready(struct op *op)
 {
@@ -36,10 +43,42 @@ no_memory(void)
     return NULL;
 }
 
+/* True if a rule of before has the path and the text. */
+static bool
+has_rule(const struct bundle_rows *rows, const char *path, const char *content)
+{
+    for (size_t i = 0; i < rows->rules; i++)
+        if (strcmp(rows->rule_path[i], path) == 0)
+            return strcmp(rows->rule_content[i], content) == 0;
+    return false;
+}
+
+/* Return the refusal of a candidate for which the engine gave no answer in time. The rows are still
+ * those of before, so the rules that are not among them are to blame. */
+static const char *
+blame_late(struct op *op, const struct bundle_rows *rows)
+{
+    struct bundle_rows before = {.rules = 0};
+    struct op look = op_beside(op, op->mem);
+    char *names = talloc_strdup(op->mem, "");
+    if (bundle_rows_fetch(&look, &before) != AZ_OK)
+        log_text(AZ_SEV_WARN, "rules not compared", "%s", look.fault.detail);
+    for (size_t i = 0; i < rows->rules && names != NULL && strlen(names) < BLAMED_MAX; i++)
+        if (!has_rule(&before, rows->rule_path[i], rows->rule_content[i]))
+            names = talloc_asprintf_append_buffer(names, "%s%s", *names != '\0' ? ", " : "",
+                                                  rows->rule_path[i]);
+    const char *text = talloc_asprintf(
+        op->mem,
+        "%s: the policy engine gave no answer within %d s when it evaluated the rules without an "
+        "input; make them cheaper. If the engine does not recover, restart it",
+        names != NULL && *names != '\0' ? names : "the rules", TRIAL_MS / 1000);
+    return text != NULL ? text : "the policy engine gave no answer in time";
+}
+
 /* Return the fault of the first hook that has a wrong type without an input. *ret_same: the engine
  * answered by this revision. */
 static const char *
-find_by_value(struct op *op, const char *revision, bool *ret_same)
+find_by_value(struct op *op, const struct bundle_build *build, bool *ret_same)
 {
     struct engine_trial trial;
     char *types = policy_hooks_types(op->mem);
@@ -48,12 +87,16 @@ find_by_value(struct op *op, const char *revision, bool *ret_same)
                       : NULL;
     if (query == NULL)
         return no_memory();
-    enum az_status st = engine_query(op, query, &trial);
+    enum az_status st = engine_query(op, query, TRIAL_MS, &trial);
+    *ret_same = false;
+    if (trial.late)
+        return blame_late(op, &build->rows);
     const json_t *row = json_array_get(trial.result, 0);
     const char *active = json_string_value(json_object_get(row, "revision"));
     const json_t *found = json_object_get(row, "types");
     /* A rule that fails without an input says nothing of its type. */
-    *ret_same = st == AZ_UNPROCESSABLE || (active != NULL && strcmp(active, revision) == 0);
+    *ret_same =
+        st == AZ_UNPROCESSABLE || (active != NULL && strcmp(active, build->bundle.revision) == 0);
     if (!*ret_same)
         log_text(AZ_SEV_WARN, "hooks not checked", "%s",
                  st != AZ_OK ? op->fault.detail : "the policy engine has another revision");
@@ -68,13 +111,15 @@ find_by_value(struct op *op, const char *revision, bool *ret_same)
 
 /* Return the fault of the first hook that can have no right type, whatever the input is. */
 static const char *
-find_by_type(struct op *op)
+find_by_type(struct op *op, const struct bundle_build *build)
 {
     struct engine_trial trial;
     char *query = policy_hooks_typed(op->mem, "");
     if (query == NULL)
         return no_memory();
-    enum az_status st = engine_query(op, query, &trial);
+    enum az_status st = engine_query(op, query, TRIAL_MS, &trial);
+    if (trial.late)
+        return blame_late(op, &build->rows);
     if (st != AZ_OK && st != AZ_UNPROCESSABLE)
         log_text(AZ_SEV_WARN, "hooks not checked", "%s", op->fault.detail);
     if (st != AZ_UNPROCESSABLE)
@@ -91,15 +136,15 @@ find_by_type(struct op *op)
 }
 
 const char *
-hook_check(struct op *op, const char *revision)
+hook_check(struct op *op, const struct bundle_build *build)
 {
     struct op look = op_beside(op, op->mem);
     bool same = false;
-    const char *fault = find_by_value(&look, revision, &same);
+    const char *fault = find_by_value(&look, build, &same);
     if (fault != NULL || !same)
         return fault;
     az_fault_clear(&look.fault);
-    return find_by_type(&look);
+    return find_by_type(&look, build);
 }
 
 const char *

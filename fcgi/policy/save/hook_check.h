@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/op.h"
+#include "policy/save/bundle.h"
 
 /*
  * True if the engine beside this process answers, so that hook_check() can ask it. Ask before the
@@ -14,12 +14,13 @@
 bool hook_check_ready(struct op *op);
 
 /*
- * Return the fault of the first hook whose type is wrong in the policy `revision`, on op->mem; NULL
- * if there is none, or if the engine beside this process cannot tell (it does not answer, or has
- * another revision), which is logged. A decision denies with such a hook in any case; this check
- * tells the author before. It costs two questions.
+ * Return the fault of the first hook whose type is wrong in the candidate, on op->mem, or that of
+ * the changed rules if the engine beside this process accepted the question and gave no answer in
+ * time: it would give none to decisions. NULL if there is none, or if that engine cannot tell (it
+ * is not reachable, or has another revision), which is logged. A decision denies with a hook of a
+ * wrong type in any case; this check tells the author before. It costs two questions.
  */
-const char *hook_check(struct op *op, const char *revision);
+const char *hook_check(struct op *op, const struct bundle_build *build);
 
 /* Return a message with which an engine refused a candidate, or, if it is about the use of a hook
  * in a shipped rule, the fault of that hook. On op->mem. */

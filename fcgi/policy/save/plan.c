@@ -40,8 +40,8 @@ struct planning {
     const char *modules; /* names them; NULL: nothing is planned */
     const char *note;    /* of a plan that is stored already, or the reason why there is none */
     bool known;          /* it is stored already */
-    char *dir;           /* NULL: none was made */
-    struct child *child; /* NULL: none was started */
+    char *dir;           /* NULL until it is made */
+    struct child *child; /* NULL until it is started */
     int64_t until_ms;    /* by clock_monotonic_ms() */
 };
 
@@ -72,7 +72,7 @@ planning_free(struct planning *planning)
     return 0;
 }
 
-/* Make a directory that nobody else can enter. */
+/* Make a directory that no other user can enter. */
 static bool
 make_directory(struct planning *planning)
 {
@@ -268,7 +268,7 @@ read_plan(struct planning *planning, const char **ret, size_t *ret_length)
     return NULL;
 }
 
-/* Name the builtins of rules that the machine lacks; NULL: none. */
+/* Name the builtins of rules that the machine lacks, or NULL. */
 static const char *
 name_lacking(struct planning *planning, const struct rego_plan *plan)
 {

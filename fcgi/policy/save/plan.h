@@ -32,7 +32,7 @@ enum az_status plan_begin(struct op *op, const struct bundle_modules *modules, c
 enum az_status plan_finish(struct op *op, struct planning *planning, const char **ret_warning);
 
 /* Make the plan of the bundle that is served, if it has none: it was published before the service
- * decided in its own processes. */
+ * decided in its own processes, or opa build failed. */
 enum az_status plan_served(struct op *op, bool *ret_made, const char **ret_warning);
 
 #endif

@@ -7,7 +7,7 @@
 /*
  * Restore the rows of an earlier bundle, given as bundle_history_content() returns them: a deploy
  * with replace and bundle_only, and the source rollback. The content must live as long as the
- * operation. `message` is for the history, NULL: none.
+ * operation. `message` is for the history, or NULL.
  */
 enum az_status deploy_rollback(struct op *op, const json_t *content, const char *who,
                                const char *message, struct deploy_result *ret);

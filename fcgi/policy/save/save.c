@@ -251,10 +251,11 @@ save_and_keep(struct op *op, struct save *save, bool wait)
         st = write_and_publish(op, save);
     if (st != AZ_OK)
         return st;
-    if (save->changed) {
-        st = save_begin_plan(op, save);
-        if (st == AZ_OK)
-            st = save_finish_plan(op, save);
+    if (!save->changed) {
+        bool made;
+        st = plan_served(op, &made, &save->outcome.plan_warning);
+    } else if ((st = save_begin_plan(op, save)) == AZ_OK) {
+        st = save_finish_plan(op, save);
     }
     if (st == AZ_OK && !(wait && activation_follow(op, save->outcome.revision)))
         save->outcome.activation =
@@ -273,7 +274,7 @@ await_verdict(struct op *op, const struct save *save, struct activation *ret)
             op, bundle_modules_blame(op->mem, &save->build.modules, ret->refusal));
     if (st != AZ_OK || !ret->taken || !save->ready)
         return st;
-    ret->refusal = hook_check(op, revision);
+    ret->refusal = hook_check(op, &save->build);
     if (ret->refusal != NULL) {
         ret->taken = false;
         ret->active = NULL; /* it is withdrawn next */

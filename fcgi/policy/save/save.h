@@ -31,7 +31,7 @@ struct save_plan {
     const char *source;  /* triggerSource: policy-rule, policy-data, deploy, rollback, connector,
                             shipped */
     const char *who;     /* triggeredBy: the admin key's label, or authzctl */
-    const char *message; /* of the author, for the history; NULL: none */
+    const char *message; /* of the author, for the history, or NULL */
     const char *if_revision; /* revision that must be served before the save; NULL: any */
 };
 
@@ -57,14 +57,14 @@ struct save_refusal {
     const char *error; /* bundle_not_activated or opa_unreachable; NULL: nothing was refused */
     const char *description; /* the engine's own words, with file:row if it gave them */
     const char *expected;    /* revision that was to become active */
-    const char *active;      /* revision that is active, "" if none */
+    const char *active;      /* revision that is active, "" if there is none */
 };
 
 /* Result of a save. Texts on op->mem. */
 struct save_outcome {
     const char *revision;      /* of the bundle that holds the change */
     const char *etag;          /* its hex SHA-256 */
-    const char *previous_etag; /* of the bundle served before, "" if none */
+    const char *previous_etag; /* of the bundle served before, "" if there is none */
     enum save_activation activation;
     struct save_refusal refusal;
     const char *plan_warning; /* what OPA decides although the machine should; NULL: nothing */

@@ -12,7 +12,7 @@ struct data_change {
     bool in_bundle;       /* shipped to the engine */
     const char *if_match; /* hex digest the stored payload must have, or NULL */
     bool must_be_new;     /* AZ_CONFLICT when there is such a row (POST) */
-    const char *message;  /* of the author, for the history; NULL: none */
+    const char *message;  /* of the author, for the history, or NULL */
 };
 
 /* The owner of a data key. */

@@ -20,44 +20,47 @@ run_count(struct rego_machine *machine, const struct rego_value *const *arg)
     return arg[0]->type >= REGO_ARRAY ? rego_integer(machine->arena, arg[0]->count) : NULL;
 }
 
+/* Return the sum or the product of the numbers of a list. NULL: undefined, or the engine is asked.
+ */
+static const struct rego_value *
+total_of(struct rego_machine *machine, const struct rego_value *list, bool product)
+{
+    int64_t total = product;
+    if (!collection_is_list(list))
+        return NULL;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct rego_value *item = list->item[i];
+        if (item->type != REGO_NUMBER)
+            return NULL;
+        if (item->decimal
+            || (product ? __builtin_mul_overflow(total, item->integer, &total)
+                        : __builtin_add_overflow(total, item->integer, &total)))
+            return rego_give_up(machine, product ? "a product beyond 64-bit integers"
+                                                 : "a sum beyond 64-bit integers");
+    }
+    return rego_integer(machine->arena, total);
+}
+
 static const struct rego_value *
 run_sum(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    int64_t sum = 0;
-    if (!collection_is_list(arg[0]))
-        return NULL;
-    for (uint32_t i = 0; i < arg[0]->count; i++) {
-        const struct rego_value *item = arg[0]->item[i];
-        if (item->type != REGO_NUMBER)
-            return NULL;
-        if (item->decimal || __builtin_add_overflow(sum, item->integer, &sum))
-            return rego_give_up(machine, "a sum beyond 64-bit integers");
-    }
-    return rego_integer(machine->arena, sum);
+    return total_of(machine, arg[0], false);
 }
 
 static const struct rego_value *
 run_product(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    int64_t product = 1;
-    if (!collection_is_list(arg[0]))
-        return NULL;
-    for (uint32_t i = 0; i < arg[0]->count; i++) {
-        const struct rego_value *item = arg[0]->item[i];
-        if (item->type != REGO_NUMBER)
-            return NULL;
-        if (item->decimal || __builtin_mul_overflow(product, item->integer, &product))
-            return rego_give_up(machine, "a product beyond 64-bit integers");
-    }
-    return rego_integer(machine->arena, product);
+    return total_of(machine, arg[0], true);
 }
 
+/* Return the largest item or the smallest one; of equal ones, which may be spelled in several ways,
+ * the last one, as OPA does. */
 static const struct rego_value *
 extreme_of(const struct rego_value *list, int sign)
 {
     const struct rego_value *best = NULL;
     for (uint32_t i = 0; collection_is_list(list) && i < list->count; i++)
-        if (best == NULL || sign * rego_compare(list->item[i], best) > 0)
+        if (best == NULL || sign * rego_compare(list->item[i], best) >= 0)
             best = list->item[i];
     return best;
 }
@@ -94,6 +97,10 @@ run_sort(struct rego_machine *machine, const struct rego_value *const *arg)
     sorted->type = REGO_ARRAY;
     if (arg[0]->type == REGO_ARRAY && sorted->count > 1)
         qsort(sorted->item, sorted->count, sizeof(sorted->item[0]), compare_for_sort);
+    for (uint32_t i = 1; i < sorted->count; i++)
+        if (rego_compare(sorted->item[i - 1], sorted->item[i]) == 0
+            && rego_is_spelled_otherwise(sorted->item[i - 1], sorted->item[i]))
+            machine->arena->twins = true; /* OPA does not keep the order of equal ones */
     return sorted;
 }
 
@@ -205,10 +212,13 @@ run_and(struct rego_machine *machine, const struct rego_value *const *arg)
     if (!rego_are(arg, 2, REGO_SET))
         return NULL;
     struct rego_value *both = rego_set(machine->arena, 0);
-    for (uint32_t i = 0; both != NULL && i < arg[0]->count; i++)
-        if (rego_has(arg[1], arg[0]->item[i])
-            && !rego_append(machine->arena, both, arg[0]->item[i]))
+    for (uint32_t i = 0; both != NULL && i < arg[0]->count; i++) {
+        const struct rego_value *item = arg[0]->item[i], *other = rego_get(arg[1], item);
+        if (other != NULL && rego_is_spelled_otherwise(item, other))
+            machine->arena->twins = true;
+        if (other != NULL && !rego_append(machine->arena, both, item))
             return NULL;
+    }
     return both;
 }
 

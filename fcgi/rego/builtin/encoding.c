@@ -7,7 +7,8 @@
 #include "base/utf8.h"
 #include "rego/builtin/builtin.h"
 
-/* Return octets as a text. The engine has strings that are no UTF-8; this machine has not. */
+/* Return octets as a text. Strings of the engine may be invalid UTF-8; those of this machine are
+ * not. */
 static const struct rego_value *
 decoded_text(struct rego_machine *machine, const void *octets, size_t length)
 {

@@ -1,7 +1,7 @@
 /*
- * Globs as OPA matches them (github.com/gobwas/glob). That library has corners where its answer is
- * not what its documentation says; a pattern that comes near one that is not known here is left to
- * the engine: letters beyond ASCII, two wildcards side by side, alternatives within a pattern.
+ * Globs as OPA matches them (github.com/gobwas/glob). In some cases the answer of that library is
+ * not what its documentation says; a pattern whose answer is not certain is left to the engine:
+ * letters beyond ASCII, two wildcards side by side, alternatives within a pattern.
  */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 
 #include "rego/builtin/builtin.h"
 
-/* Parts and delimiters of a pattern that is read, and comparisons of a match: some 10 ms. */
+/* Most parts and delimiters of a pattern, and most comparisons of a match: some 10 ms. */
 #define PARTS_MAX 64
 #define DELIMITERS_MAX 16
 #define COMPARISONS_MAX 1000000
@@ -170,8 +170,8 @@ run_end(const struct glob *glob, size_t from, size_t to)
 }
 
 /*
- * Match parts as the library does: the longest of those with a fixed size is sought, and the rest
- * is matched on both sides of it. A text, ** and a text compare both ends without a look at whether
+ * Match parts as the library does: it searches for the longest part of a fixed size, and matches
+ * the rest on both sides of it. For a text, ** and a text it compares both ends without a check if
  * they overlap.
  */
 static bool
@@ -212,7 +212,8 @@ match_parts(struct glob *glob, size_t from, size_t to, const char *text, size_t 
     return false;
 }
 
-/* Copy delimiters: null are none, and an empty array is a dot. False: left to the engine. */
+/* Copy delimiters: null means that there are none, and an empty array means a dot. False: left to
+ * the engine. */
 static bool
 read_delimiters(const struct rego_value *value, struct glob *glob)
 {
@@ -239,7 +240,7 @@ is_plain(const struct rego_value *text)
     return true;
 }
 
-/* True if two parts are alike, which lets the library draw them out of alternatives. */
+/* True if two parts are equal: the library moves equal parts out of alternatives. */
 static bool
 is_same_part(const struct part *a, const struct part *b)
 {
@@ -248,8 +249,8 @@ is_same_part(const struct part *a, const struct part *b)
 }
 
 /*
- * Match {a,b,...}: true if one of them matches. *ret_sure is false if one is left to the engine, or
- * if all begin or end alike.
+ * Match {a,b,...}: true if one of them matches. *ret_sure is false if an alternative is left to the
+ * engine, or if all begin or end with equal parts.
  */
 static bool
 match_alternatives(struct glob *glob, const struct rego_value *pattern,

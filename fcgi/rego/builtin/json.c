@@ -124,7 +124,8 @@ rego_json_path(struct rego_machine *machine, const struct rego_value *path)
     }
 }
 
-/* Put a path into a tree whose leaves are null. A path that another one begins with wins. */
+/* Put a path into a tree whose leaves are null. Of two paths, one of which begins with the other,
+ * the shorter one counts. */
 static bool
 put_path(struct rego_machine *machine, struct rego_value *tree, const struct rego_value *path,
          uint32_t at)
@@ -140,7 +141,7 @@ put_path(struct rego_machine *machine, struct rego_value *tree, const struct reg
            && put_path(machine, deeper, path, at + 1);
 }
 
-/* Return the tree of a list of paths. NULL: it is no list of paths, or no memory. */
+/* Return the tree of a list of paths. NULL: it is not a list of paths, or no memory. */
 static const struct rego_value *
 tree_of(struct rego_machine *machine, const struct rego_value *list)
 {
@@ -157,7 +158,7 @@ tree_of(struct rego_machine *machine, const struct rego_value *list)
     return tree;
 }
 
-/* Return the value without what the tree names. NULL: all of it, or no memory. */
+/* Return the value without the members that the tree names. NULL: it names all, or no memory. */
 static const struct rego_value *
 remove_tree(struct rego_machine *machine, const struct rego_value *value,
             const struct rego_value *tree)
@@ -200,8 +201,8 @@ run_json_remove(struct rego_machine *machine, const struct rego_value *const *ar
     return tree != NULL ? remove_tree(machine, arg[0], tree) : NULL;
 }
 
-/* Return what the tree names of an object. NULL: no memory, or an array or set is in the way, which
- * the engine is asked about. */
+/* Return the members of an object that the tree names. NULL: no memory, or a path leads through an
+ * array or set, which is left to the engine. */
 static const struct rego_value *
 filter_tree(struct rego_machine *machine, const struct rego_value *value,
             const struct rego_value *tree)
@@ -233,7 +234,7 @@ run_json_filter(struct rego_machine *machine, const struct rego_value *const *ar
 static bool is_subset(struct rego_machine *machine, const struct rego_value *super,
                       const struct rego_value *sub);
 
-/* True if the items of an array stand in another without a gap, or those of a set in an array. */
+/* True if an array contains the items of another array without a gap, or the items of a set. */
 static bool
 is_list_subset(struct rego_machine *machine, const struct rego_value *super,
                const struct rego_value *sub)

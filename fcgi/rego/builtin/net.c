@@ -8,10 +8,10 @@
 
 #include "rego/builtin/builtin.h"
 
-/* Room for the text of an address; longer ones are none. */
+/* Octets for the text of an address; a longer text is not an address. */
 #define ADDRESS_SIZE 64
 
-/* Addresses that a network is expanded to: a larger one takes its time in the engine. */
+/* Most addresses that a network is expanded to: a larger network is left to the engine. */
 #define EXPANDED_BITS_MAX 12
 
 /* Steps to read two networks and to compare them. */
@@ -20,7 +20,7 @@
 /* An address as a number. */
 __extension__ typedef unsigned __int128 address_number;
 
-/* A network, or an address as one with all bits. */
+/* A network; an address is a network whose prefix has all bits. */
 struct network {
     unsigned char octet[16];
     unsigned octets; /* 4 or 16 */
@@ -158,7 +158,7 @@ address_of(const struct rego_value *item)
     return item->type == REGO_ARRAY && item->count > 0 ? item->item[0] : NULL;
 }
 
-/* Return the place that stands for item i of a collection in the answer, and the item. */
+/* Return the key of item i of a collection, as the answer has it, and the item. */
 static const struct rego_value *
 place_of(struct rego_machine *machine, const struct rego_value *all, uint32_t i,
          const struct rego_value **ret_item)
@@ -216,7 +216,7 @@ number_of(const struct network *network)
     return number;
 }
 
-/* Return ADDRESS, or ADDRESS/BITS, as a text; bits -1: without. */
+/* Return ADDRESS/BITS as a text, or ADDRESS if bits is -1. */
 static const struct rego_value *
 text_of_network(struct rego_machine *machine, address_number number, unsigned octets, int bits)
 {
@@ -266,7 +266,8 @@ compare_ranges(const void *a, const void *b)
     return x->first != y->first ? (x->first < y->first ? -1 : 1) : 0;
 }
 
-/* Add the networks that make up a range, each as large as its place and the rest allow. */
+/* Add the networks that make up a range, each as large as its first address and the rest of the
+ * range allow. */
 static bool
 add_networks(struct rego_machine *machine, struct rego_value *set, struct address_range range,
              unsigned octets)
@@ -291,9 +292,9 @@ add_networks(struct rego_machine *machine, struct rego_value *set, struct addres
 }
 
 /*
- * Read networks as ranges. False: one is none; or the engine is asked about addresses without a
- * prefix, which get that of their class there, networks of both families, and IPv6 networks that
- * begin with zeros.
+ * Read networks as ranges. False: one is not a network; or the engine is asked about addresses
+ * without a prefix, which get that of their class there, networks of both families, and IPv6
+ * networks that begin with zeros.
  */
 static bool
 read_ranges(struct rego_machine *machine, const struct rego_value *list,
@@ -322,7 +323,7 @@ read_ranges(struct rego_machine *machine, const struct rego_value *list,
     return true;
 }
 
-/* Join ranges that touch. Returns how many are left. */
+/* Join ranges that overlap or adjoin. Returns how many are left. */
 static uint32_t
 join_ranges(struct address_range *range, uint32_t count)
 {

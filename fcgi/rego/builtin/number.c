@@ -59,7 +59,7 @@ const struct rego_builtin rego_comparison_builtins[] = {
     {NULL,    0, NULL         },
 };
 
-/* Read two numbers. False: an argument is none (undefined), or has no exact answer here. */
+/* Read two numbers. False: an argument is not a number (undefined), or has no exact answer here. */
 static bool
 read_integers(struct rego_machine *machine, const struct rego_value *const *arg, size_t count,
               int64_t *ret)
@@ -153,7 +153,7 @@ run_absolute(struct rego_machine *machine, const struct rego_value *const *arg)
     return result_of(machine, n == INT64_MIN, n < 0 && n != INT64_MIN ? -n : n);
 }
 
-/* Round an integer in any direction. */
+/* Return an integer as it is: rounding does not change it. */
 static const struct rego_value *
 run_round(struct rego_machine *machine, const struct rego_value *const *arg)
 {

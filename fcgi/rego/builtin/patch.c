@@ -9,18 +9,18 @@
 /* A patch that is applied. */
 struct patch {
     struct rego_machine *machine;
-    bool arrays_changed; /* then the engine finds items elsewhere than RFC 6902 has them */
+    bool arrays_changed; /* then the engine may use other indexes than RFC 6902 */
     bool replaces;       /* the second half of an operation that replaces */
 };
 
-/* What is done at the end of a path. */
+/* The change at the end of a path. */
 enum patch_op {
     PATCH_ADD,
     PATCH_REMOVE,
 };
 
-/* Return the index that a segment names in an array of a length; -1: none; -2: the engine is
- * asked. */
+/* Return the index that a segment names in an array of a length, or -1 if there is none; -2: the
+ * engine is asked. */
 static int64_t
 index_of(struct patch *patch, const struct rego_value *segment, uint32_t length)
 {
@@ -79,7 +79,7 @@ object_without(struct patch *patch, const struct rego_value *object, const struc
     return rest;
 }
 
-/* Return a copy of an array, in which `drop` items at an index give way to a value, if any. */
+/* Return a copy of an array, in which a value (or NULL) replaces `drop` items at an index. */
 static const struct rego_value *
 array_with(struct patch *patch, const struct rego_value *array, int64_t index, uint32_t drop,
            const struct rego_value *value)
@@ -104,7 +104,7 @@ object_with(struct patch *patch, const struct rego_value *object, const struct r
     return copy != NULL && rego_insert(patch->machine->arena, copy, key, value) ? copy : NULL;
 }
 
-/* Do it to the value that holds the last segment. NULL: it cannot be done. */
+/* Change the value that holds the last segment. NULL: the change is not possible. */
 static const struct rego_value *
 change_here(struct patch *patch, const struct rego_value *value, const struct rego_value *segment,
             enum patch_op op, const struct rego_value *added)
@@ -126,7 +126,7 @@ change_here(struct patch *patch, const struct rego_value *value, const struct re
     return array_with(patch, value, index, op == PATCH_REMOVE, op == PATCH_ADD ? added : NULL);
 }
 
-/* Return the document after a change at a path. NULL: it cannot be done. */
+/* Return the document after a change at a path. NULL: the change is not possible. */
 static const struct rego_value *
 change_at(struct patch *patch, const struct rego_value *value, const struct rego_value *path,
           uint32_t at, enum patch_op op, const struct rego_value *added)

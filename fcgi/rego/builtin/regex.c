@@ -8,7 +8,7 @@
 #include "rego/builtin/builtin.h"
 #include "rego/pattern.h"
 
-/* Octets of a text that is put together. */
+/* Longest text that is built, in octets. */
 #define REGEX_TEXT_MAX (4 << 20)
 
 /* All matches of a pattern in a text, one after the other, as FindAll has them. */
@@ -52,7 +52,7 @@ matches_next(struct matches *matches)
         if (outcome != PATTERN_FOUND)
             return false;
         int64_t begin = matches->match.at[0], end = matches->match.at[1];
-        /* No empty match right behind another match. */
+        /* Skip an empty match directly after another match. */
         bool accept = end != (int64_t) matches->from || begin != matches->last_end;
         if (end > (int64_t) matches->from)
             matches->from = (size_t) end;
@@ -97,7 +97,7 @@ run_regex_is_valid(struct rego_machine *machine, const struct rego_value *const 
     return rego_give_up(machine, "a regular expression beyond the common ones");
 }
 
-/* Return octets of the text as a value; a group that took no part is empty. */
+/* Return octets of the text as a value; a group that did not match is empty. */
 static const struct rego_value *
 part_of(struct matches *matches, int64_t from, int64_t to)
 {
@@ -230,7 +230,7 @@ run_regex_replace(struct rego_machine *machine, const struct rego_value *const *
     struct matches matches;
     if (!rego_are(arg, 3, REGO_STRING))
         return NULL;
-    /* A name may hold letters beyond ASCII for Go. */
+    /* In Go a name may have letters beyond ASCII. */
     bool dollar = memchr(arg[2]->text, '$', arg[2]->count) != NULL;
     for (uint32_t i = 0; dollar && i < arg[2]->count; i++)
         if ((unsigned char) arg[2]->text[i] >= 0x80)

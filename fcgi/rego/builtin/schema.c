@@ -1,8 +1,8 @@
 /*
  * JSON Schema, the keywords whose meaning is certain. OPA reads a schema as a mixture of drafts 4,
- * 6 and 7, and refuses all of it for a fault in a part that the document never meets. So each
- * keyword and its value are checked first; a schema with any other is left to the engine. A
- * document that breaks its schema is left to it too, since the answer then holds OPA's own
+ * 6 and 7, and refuses it for a fault in any part, also in one that does not apply to the document.
+ * So each keyword and its value are checked first; a schema with any other is left to the engine. A
+ * document that does not match is left to the engine too, because the answer then has OPA's own
  * messages.
  */
 #include "config.h"
@@ -18,13 +18,14 @@
 /* A keyword of a schema. */
 struct keyword_use {
     const struct rego_value *value;
-    const struct rego_value *schema; /* it may depend on the keywords beside it */
+    const struct rego_value *schema; /* the value may depend on the keywords beside it */
 };
 
 struct keyword {
     const char *name;
     enum schema_shape shape;
-    /* True if a document keeps to it; sure if reading->unsure is not set. NULL: it says nothing. */
+    /* True if a document matches the keyword; certain unless reading->unsure is set. NULL: every
+     * document matches. */
     bool (*matches)(struct schema_reading *reading, struct keyword_use use,
                     const struct rego_value *document);
 };
@@ -127,7 +128,7 @@ match_enum(struct schema_reading *reading, struct keyword_use use,
     return false;
 }
 
-/* True if a document is no number, or one for which OPA compares digits as integers. */
+/* True if a document is not a number, or is one that OPA compares as an integer. */
 static bool
 is_comparable(struct schema_reading *reading, const struct rego_value *document)
 {
@@ -284,7 +285,7 @@ find_keyword(const struct rego_value *name)
     return NULL;
 }
 
-/* True if the schema does not have a least that is more than its most, which OPA refuses. */
+/* False if a minimum of the schema exceeds its maximum, which OPA refuses. */
 static bool
 has_order(const struct rego_value *schema, const char *least, const char *most)
 {

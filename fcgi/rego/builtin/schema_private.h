@@ -12,14 +12,14 @@ struct schema_reading {
 
 /* Kinds of values of keywords. */
 enum schema_shape {
-    SCHEMA_DRAFT, /* the address of draft 7; OPA reads schemas without it alike */
+    SCHEMA_DRAFT, /* the address of draft 7; OPA reads schemas without it in the same way */
     SCHEMA_WORD,
     SCHEMA_SWITCH,
     SCHEMA_BOUND, /* a 64-bit integer */
     SCHEMA_COUNT,
     SCHEMA_TYPE,   /* a name of a type, or an array of different ones */
     SCHEMA_NAMES,  /* an array of different strings */
-    SCHEMA_PLAIN,  /* a value that schema_is_plain() */
+    SCHEMA_PLAIN,  /* a value for which schema_is_plain() is true */
     SCHEMA_PLAINS, /* an array of different ones */
     SCHEMA_PATTERN,
     SCHEMA_SCHEMA,
@@ -38,7 +38,7 @@ bool schema_text_is(const struct rego_value *text, const char *name);
 /* True if OPA compares the value with others as rego_compare() does. */
 bool schema_is_plain(const struct rego_value *value);
 
-/* True if no item of an array stands there twice; false too when the evaluation ends. */
+/* True if no two items of an array are equal; false too when the evaluation ends. */
 bool schema_is_unique(struct schema_reading *reading, const struct rego_value *list);
 
 /* True if OPA takes the value of a keyword, and its meaning is certain. */

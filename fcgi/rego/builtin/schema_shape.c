@@ -1,5 +1,5 @@
-/* The values of the keywords of JSON Schema. OPA refuses a schema for a fault in a part that the
- * document never meets, so all of them are checked. */
+/* The values of the keywords of JSON Schema. OPA refuses a schema for a fault in any part, so all
+ * of them are checked. */
 #include "config.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "rego/builtin/builtin.h"
 
-/* Octets of a string that is put together. */
+/* Longest string that is built, in octets. */
 #define STRING_MAX (4 << 20)
 
 static bool
@@ -174,7 +174,7 @@ run_split(struct rego_machine *machine, const struct rego_value *const *arg)
     return parts;
 }
 
-/* Split a text; the first parts (or, below zero, the last) of so many. */
+/* Split a text, and return at most so many of the first parts (of the last, if below zero). */
 static const struct rego_value *
 run_split_n(struct rego_machine *machine, const struct rego_value *const *arg)
 {

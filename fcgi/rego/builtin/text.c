@@ -1,4 +1,4 @@
-/* More strings: trimming, reversing, counting, and texts that are put together. */
+/* More functions on strings: trimming, reversing, counting and formatting. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "rego/builtin/builtin.h"
 
-/* Octets of a string that is put together. */
+/* Longest string that is built, in octets. */
 #define TEXT_MAX (4 << 20)
 
 /* Return the length of the code point at an octet. */
@@ -106,7 +106,7 @@ run_reverse(struct rego_machine *machine, const struct rego_value *const *arg)
     return copy != NULL ? rego_text(machine->arena, copy, arg[0]->count) : NULL;
 }
 
-/* Count places that do not overlap; an empty text stands around each character. */
+/* Count occurrences that do not overlap; an empty text occurs before and after each character. */
 static const struct rego_value *
 run_strings_count(struct rego_machine *machine, const struct rego_value *const *arg)
 {
@@ -152,7 +152,7 @@ text_own_text_of(struct rego_machine *machine, struct buf *buf)
     return rego_string(machine->arena, buf->len > 0 ? buf->data : "", buf->len);
 }
 
-/* Return the first of the texts, in their order, that stands at an octet. NULL: none. */
+/* Return the first of the texts, in their order, that stands at an octet, or NULL. */
 static const struct rego_member *
 text_at(const struct rego_value *texts, const struct rego_value *in, uint32_t at)
 {
@@ -253,8 +253,8 @@ run_format_int(struct rego_machine *machine, const struct rego_value *const *arg
     return rego_string(machine->arena, at, (size_t) (digits + sizeof(digits) - at));
 }
 
-/* Append an integer as %d or %x has it, with zeros up to a width. False for a negative one in %x,
- * which C knows only as another number. */
+/* Append an integer as %d or %x writes it, with zeros up to a width. False for a negative one in
+ * %x, which C would write as an unsigned number. */
 static bool
 append_integer(struct buf *text, int64_t integer, char verb, int width)
 {
@@ -264,7 +264,7 @@ append_integer(struct buf *text, int64_t integer, char verb, int width)
     return true;
 }
 
-/* Read the width of %03d. 0: there is none. */
+/* Read the width of %03d, or 0 if there is none. */
 static int
 read_width(const char **at)
 {
@@ -277,7 +277,7 @@ read_width(const char **at)
 
 /*
  * Format a text. Understood are %s and %v of strings, %d, %x and %v of 64-bit integers, %03d and
- * %02x with such widths, and %%; OPA has what Go has, which the engine is asked for.
+ * %02x with such widths, and %%; other verbs of Go are left to the engine.
  */
 static const struct rego_value *
 run_sprintf(struct rego_machine *machine, const struct rego_value *const *arg)

@@ -10,7 +10,7 @@
 
 #define NS_PER_SECOND 1000000000LL
 
-/* Years, months or days that are added: more leave the range of times. */
+/* Most years, months or days that are added: more leave the range of times. */
 #define DATE_PARTS_MAX 200000
 
 static const struct rego_value *
@@ -20,8 +20,8 @@ run_now(struct rego_machine *machine, const struct rego_value *const *arg)
     return rego_integer(machine->arena, machine->question->now_ns);
 }
 
-/* Read a time: nanoseconds, or [nanoseconds, zone, layout]; OPA looks at no more items. False: it
- * is none (undefined), or left to the engine. */
+/* Read a time: nanoseconds, or [nanoseconds, zone, layout]; OPA ignores further items. False: it is
+ * not a time (undefined), or is left to the engine. */
 static bool
 time_read_time(struct rego_machine *machine, const struct rego_value *value, struct tm *ret)
 {
@@ -155,7 +155,7 @@ static const struct rego_value *
 time_of(struct rego_machine *machine, struct tm *tm, int64_t ns, int offset)
 {
     int64_t seconds = (int64_t) timegm(tm) - offset, result;
-    /* The earliest time that fits begins within a second that does not. */
+    /* The earliest time that fits lies within a second whose beginning does not fit. */
     if (seconds < 0) {
         seconds++;
         ns -= NS_PER_SECOND;
@@ -190,7 +190,7 @@ part_of_second(const struct rego_value *value)
     return rest < 0 ? rest + NS_PER_SECOND : rest;
 }
 
-/* Add years, months and days; a day that a month lacks is one of the next. */
+/* Add years, months and days; a day that a month does not have becomes one of the next month. */
 static const struct rego_value *
 run_add_date(struct rego_machine *machine, const struct rego_value *const *arg)
 {
@@ -239,7 +239,7 @@ run_parse(struct rego_machine *machine, const struct rego_value *const *arg)
     return time_of(machine, &tm, 0, 0);
 }
 
-/* Write a time as RFC 3339 has it, with as many digits of a second as it needs. */
+/* Write a time in the format of RFC 3339, with as many digits of the second as needed. */
 static const struct rego_value *
 run_format(struct rego_machine *machine, const struct rego_value *const *arg)
 {
@@ -308,7 +308,7 @@ run_parse_duration(struct rego_machine *machine, const struct rego_value *const 
         int64_t number = 0, unit = duration_unit(at + digits, letters), ns;
         for (size_t i = 0; i < digits && digits <= 9; i++)
             number = number * 10 + (at[i] - '0');
-        /* Days and weeks only alone. */
+        /* Days and weeks are accepted only alone. */
         bool mixed =
             unit >= 24 * 3600 * NS_PER_SECOND && (parts > 0 || at[digits + letters] != '\0');
         if (digits == 0 || digits > 9 || unit == 0 || mixed

@@ -191,7 +191,7 @@ put_integer(struct rego_machine *machine, struct rego_value *object, const char 
                        rego_integer(machine->arena, integer));
 }
 
-/* Add what UUIDs of version 1 and 2 tell of when and where they were made. */
+/* Add the time and the node of UUIDs of version 1 and 2. */
 static bool
 put_origin(struct rego_machine *machine, struct rego_value *object, const unsigned char *octet)
 {

@@ -6,7 +6,7 @@
 #include "rego/builtin/builtin.h"
 #include "rego/number.h"
 
-/* Octets of a number without an exponent that binary64 can hold in any case. */
+/* Longest number without an exponent, in octets, that is certainly within the range of binary64. */
 #define PLAIN_DIGITS_MAX 300
 
 static const char *const type_names[] = {
@@ -53,7 +53,7 @@ run_to_number(struct rego_machine *machine, const struct rego_value *const *arg)
         if (number_is_json(arg[0]->text, arg[0]->count) && arg[0]->count <= PLAIN_DIGITS_MAX
             && strpbrk(arg[0]->text, "eE") == NULL)
             return rego_number(machine->arena, arg[0]->text, arg[0]->count);
-        /* OPA also takes texts such as "1_0", "0x1p-2" or "Inf" apart. */
+        /* OPA also reads texts such as "1_0", "0x1p-2" or "Inf". */
         return arg[0]->count > 0 && strpbrk(arg[0]->text, "_.xXpPnNfFeE+0123456789") != NULL
                    ? rego_give_up(machine, "to_number() of a text that is no plain number")
                    : NULL;

@@ -2,34 +2,14 @@
 
 #include "store/audit/counts.h"
 
-#include <time.h>
+#include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/settings/settings.h"
 #include "store/audit/counts_private.h"
+#include "store/audit/mark.h"
 
-/* The last id that was given out. Whoever got an id up to this one holds the lock of
- * counts_writers_stmt, or has committed. */
-enum counts_bounds_column { BOUNDS_UP_TO, BOUNDS_LAST, BOUNDS_NOW };
-static const struct db_stmt counts_bounds_stmt = {
-    "counts_bounds",
-    "SELECT c.up_to, CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, now() AS now"
-    " FROM audit_cut c, audit_id_seq s",
-    0};
-/* Transactions that may have written an audit row and are not over. A statement locks its partition
- * before it takes an id, and keeps the lock until its transaction has ended; so this needs no lock
- * of its own, and delays nobody. */
-static const struct db_stmt counts_writers_stmt = {
-    "counts_writers",
-    "SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}') FROM pg_locks l"
-    " JOIN pg_inherits i ON i.inhrelid = l.relation"
-    " WHERE i.inhparent = 'audit_log'::regclass AND l.locktype = 'relation'"
-    "  AND l.mode = 'RowExclusiveLock' AND l.granted"
-    "  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-    0};
-static const struct db_stmt counts_waiting_stmt = {
-    "counts_waiting",
-    "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE virtualtransaction = ANY ($1::text[]))", 1};
+/* Rows up to this id are counted. */
+static const struct db_stmt counts_cut_stmt = {"counts_cut", "SELECT up_to FROM audit_cut", 0};
 
 /* Add up the rows after $1, up to $2. Someone else who did it first leaves nothing to do. */
 static const struct db_stmt counts_add_stmt = {
@@ -68,46 +48,6 @@ static const struct db_stmt counts_forget_stmt = {
     " DELETE FROM audit_count WHERE day < current_date - $1::integer",
     1};
 
-/* Wait until these transactions are over. AZ_RETRY without a fault: one of them takes too long. */
-static enum az_status
-counts_await(struct op *op, const char *writers)
-{
-    static const struct timespec pause = {.tv_nsec = 5000000};
-    int64_t until = clock_monotonic_ms() + AUDIT_COUNTS_WAIT_MS;
-    for (;;) {
-        struct db_params params = {.count = 0};
-        PGresult *result;
-        db_text(&params, writers);
-        enum az_status st = db_exec(op, &counts_waiting_stmt, &params, true, &result);
-        if (st != AZ_OK || !db_get_bool(result, 0, 0))
-            return st;
-        if (clock_monotonic_ms() > until)
-            return AZ_RETRY;
-        nanosleep(&pause, NULL);
-    }
-}
-
-/* Ids that can be added up: all rows up to `last` are committed, or never will be. */
-struct bounds {
-    int64_t from, last;
-    const char *now; /* rows after `last` were written after this */
-};
-
-static enum az_status
-counts_find(struct op *op, struct bounds *ret)
-{
-    const char *writers;
-    PGresult *result;
-    enum az_status st = db_exec(op, &counts_bounds_stmt, NULL, true, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->from = db_get_number(result, 0, BOUNDS_UP_TO, 0);
-    ret->last = db_get_number(result, 0, BOUNDS_LAST, 0);
-    ret->now = db_get(result, 0, BOUNDS_NOW);
-    st = db_fetch_text(op, &counts_writers_stmt, NULL, &writers);
-    return st == AZ_OK ? counts_await(op, writers) : st;
-}
-
 static enum az_status
 counts_forget(struct op *op)
 {
@@ -122,19 +62,23 @@ counts_forget(struct op *op)
 enum az_status
 audit_counts_add(struct op *op, int64_t *ret_rows)
 {
-    struct bounds bounds = {.now = NULL};
-    enum az_status st = counts_find(op, &bounds);
-    if (st == AZ_RETRY)
-        return AZ_OK;
-    *ret_rows = bounds.last > bounds.from ? bounds.last - bounds.from : 0;
-    for (int64_t from = bounds.from, to; st == AZ_OK && from < bounds.last && !*op->az->stopping;
+    struct audit_mark mark;
+    const char *cut;
+    enum az_status st = db_fetch_text(op, &counts_cut_stmt, NULL, &cut);
+    if (st == AZ_OK)
+        st = audit_mark_find(op, &mark);
+    if (st != AZ_OK)
+        return st == AZ_RETRY ? AZ_OK : st;
+    int64_t begin = cut != NULL ? strtoll(cut, NULL, 10) : 0;
+    *ret_rows = mark.last > begin ? mark.last - begin : 0;
+    for (int64_t from = begin, to; st == AZ_OK && from < mark.last && !*op->az->stopping;
          from = to) {
         struct db_params params = {.count = 0};
-        bool rest = bounds.last - from <= AUDIT_COUNTS_SPAN;
-        to = rest ? bounds.last : from + AUDIT_COUNTS_SPAN;
+        bool rest = mark.last - from <= AUDIT_COUNTS_SPAN;
+        to = rest ? mark.last : from + AUDIT_COUNTS_SPAN;
         db_number(&params, from);
         db_number(&params, to);
-        db_text(&params, rest ? bounds.now : NULL); /* until then the old time holds */
+        db_text(&params, rest ? mark.now : NULL); /* until then the old time holds */
         st = db_exec(op, &counts_add_stmt, &params, false, NULL);
     }
     return st == AZ_OK ? counts_forget(op) : st;

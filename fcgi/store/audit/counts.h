@@ -13,10 +13,6 @@
 /* Rows of one statement of audit_counts_add: about a quarter of a second. */
 #define AUDIT_COUNTS_SPAN 200000
 
-/* Longest wait for transactions that were writing audit rows, in milliseconds. They take a few, so
- * one that takes longer hangs, and the next run adds its rows. */
-#define AUDIT_COUNTS_WAIT_MS 5000
-
 /* Numbers of days are kept for at least this long, which is the longest report. */
 #define AUDIT_COUNTS_DAYS 367
 

@@ -2,8 +2,8 @@
  * Room for clients that register themselves. There are at most SVC_DYNAMIC_CLIENTS_MAX of each
  * registration type, because anyone can make such clients, and rate limits alone would let an
  * attacker fill the disk slowly. When all places of a type are taken, its oldest client that never
- * had a token makes room, if it is older than an hour. So nobody who fills the room keeps others
- * out, and no client is removed while its user signs in for the first time.
+ * had a token makes room, if it is older than an hour. So a client that fills the room does not
+ * keep others out, and no client is removed while its user signs in for the first time.
  */
 #ifndef AZ_STORE_CLIENTS_CLIENT_ROOM_H
 #define AZ_STORE_CLIENTS_CLIENT_ROOM_H

@@ -36,7 +36,7 @@ struct client {
     const char *jwks;             /* registered keys as JSON text, for private_key_jwt; or NULL */
     const char *jwks_uri;         /* address of its keys, for private_key_jwt; or NULL */
     const char **redirect_uris;   /* registered; ends with NULL; never NULL itself */
-    const char **grant_types;     /* registered; ends with NULL; NULL: none are registered */
+    const char **grant_types;     /* registered; ends with NULL; NULL if none are registered */
     bool enabled;                 /* false: authentication fails, tokens are inactive */
     bool dpop_bound;              /* dpop_bound_access_tokens: every token is bound to a key */
     bool has_secret;              /* secret_hash is set */
@@ -67,7 +67,7 @@ bool client_is_cached(const struct op *op, const char *client_id);
 void client_forget(struct op *op, const char *client_id);
 
 /* Get and set the day (since 1970) for which this process has recorded that a cached client got a
- * token; 0: none, or the client is not cached. For client_use.c. */
+ * token, or 0 if there is none or the client is not cached. For client_use.c. */
 int64_t client_used_day(const struct op *op, const char *client_id);
 void client_set_used_day(struct op *op, const char *client_id, int64_t day);
 

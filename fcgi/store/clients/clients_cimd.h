@@ -12,7 +12,7 @@
 /* The row after the write. */
 struct client_cimd_row {
     int64_t id,
-        version;  /* of the row with that name, whichever way it was made; 0: there is none */
+        version;  /* of the row with that name, whichever way it was made, or 0 if there is none */
     bool enabled; /* set by the administrator, kept */
     bool ours;    /* made from a document, and public: its columns follow the document */
     bool taken;   /* a subject has that name; no row was made */

@@ -22,12 +22,12 @@ struct document_wish {
     int64_t again;      /* unless one was fetched for such a request within this many seconds */
     int64_t grace; /* seconds past its end during which a document may serve if there is no other */
     const char *began; /* time of the first look, from a document_look; NULL before */
-    const char *seen;  /* lease that the caller waits for, from a document_look; NULL: none */
+    const char *seen;  /* lease that the caller waits for, from a document_look, or NULL */
 };
 
 /* State of the row; texts live on op->mem. */
 struct document_look {
-    const char *body;    /* last good document, NULL: none */
+    const char *body;    /* last good document, or NULL */
     int64_t fetched_ms;  /* time of its fetch */
     int64_t lasts;       /* seconds until it expires */
     bool good;           /* it is good enough */
@@ -35,7 +35,7 @@ struct document_look {
     bool leased;         /* a process is fetching it now */
     bool failed;         /* the host must not be asked yet, or the awaited fetch failed */
     bool idle;           /* no request for it in an hour */
-    const char *failure; /* text of document_fail(), NULL: none */
+    const char *failure; /* text of document_fail(), or NULL */
     const char *lease;   /* for wish->seen */
     const char *now;     /* for wish->began */
     int64_t now_ms;      /* the same, as a number */
@@ -49,7 +49,7 @@ enum az_status document_look(struct op *op, const struct document_wish *wish,
 /*
  * Take the lease for `seconds`, unless another process holds it, or the document is good by now, or
  * has failed in the sense of document_look(). *ret_ours: it is ours. *ret_before: the body before,
- * NULL: none. A lease taken in place of a document that is valid but not new enough counts for
+ * or NULL. A lease taken in place of a document that is valid but not new enough counts for
  * wish->again.
  */
 enum az_status document_lease(struct op *op, const struct document_wish *wish, long seconds,

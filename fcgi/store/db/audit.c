@@ -76,32 +76,37 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
     db_octets(params, entry->decision, entry->decision_length);
 }
 
-/* Return the types of authorization_details as a new array, NULL if there are none. */
-static json_t *
-audit_details_types(const json_t *details)
+/* Read the types of authorization_details; *ret is NULL if there are none. False: no memory. */
+static bool
+audit_details_types(TALLOC_CTX *mem, const json_t *details, json_t **ret)
 {
+    struct jsonx_build types = {NULL, false};
     size_t index;
-    json_t *entry, *types = json_array_size(details) > 0 ? json_array() : NULL;
-    json_array_foreach ((json_t *) (uintptr_t) details, index, entry)
-        json_array_append(types, json_object_get(entry, "type"));
-    return types;
+    json_t *entry;
+    if (json_array_size(details) > 0)
+        types.value = jsonx_own(mem, json_array());
+    json_array_foreach (details, index, entry)
+        if (json_is_string(json_object_get(entry, "type")))
+            jsonx_append(&types, json_incref(json_object_get(entry, "type")));
+    *ret = jsonx_built(&types);
+    return !types.lost;
 }
 
 void
 audit_explain(struct op *op, struct audit_entry *entry)
 {
-    json_t *before = NULL;
+    json_t *before = NULL, *types;
     entry->explained = NULL;
-    if (entry->inactive == NULL && entry->codes == NULL && entry->error == NULL)
+    if ((entry->inactive == NULL && entry->codes == NULL && entry->error == NULL)
+        || !audit_details_types(op->mem, entry->details, &types))
         return;
     json_t *summary = jsonx_own(
         op->mem,
-        json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:O*,s:o*,s:s*,s:s*}", "inactive", entry->inactive,
+        json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:O*,s:O*,s:s*,s:s*}", "inactive", entry->inactive,
                   "denyCodes", entry->codes, "grantType", entry->grant_type, "scope", entry->scope,
                   "resource", entry->resource, "resourceTypes",
                   json_array_size(entry->resource_types) > 0 ? entry->resource_types : NULL,
-                  "detailsTypes", audit_details_types(entry->details), "error", entry->error,
-                  "reason", entry->reason));
+                  "detailsTypes", types, "error", entry->error, "reason", entry->reason));
     if (entry->summary != NULL
         && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), SUMMARY_DEPTH_MAX, &before,
                         NULL)

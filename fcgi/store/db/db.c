@@ -4,7 +4,9 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "crypto/random.h"
@@ -163,6 +165,50 @@ url_is_plain(const char *url)
     return true;
 }
 
+/* True if a connection string names no user, so that libpq takes the name of the account. */
+static bool
+url_takes_account(const char *url)
+{
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    const char *user = getenv("PGUSER");
+    bool named = options == NULL || (user != NULL && *user != '\0');
+    for (PQconninfoOption *row = options; row != NULL && row->keyword != NULL; row++)
+        named =
+            named || (strcmp(row->keyword, "user") == 0 && row->val != NULL && *row->val != '\0');
+    PQconninfoFree(options);
+    return !named;
+}
+
+void
+db_connect_as(struct db *db, uid_t account)
+{
+    if (geteuid() == 0 && url_takes_account(db->url))
+        db->as = account;
+}
+
+/* Connect. The server sees the account of the process at this moment (peer authentication). */
+static PGconn *
+connect_now(const struct db *db)
+{
+    const char *const keys[] = {"connect_timeout",
+                                "tcp_user_timeout",
+                                "application_name",
+                                "options",
+                                "client_encoding",
+                                "dbname",
+                                NULL};
+    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
+                                  "UTF8",          db->url, NULL};
+    if (db->as == 0)
+        return PQconnectdbParams(keys, values, 1);
+    if (seteuid(db->as) != 0)
+        return NULL;
+    PGconn *conn = PQconnectdbParams(keys, values, 1);
+    if (seteuid(0) != 0)
+        abort(); /* what follows must not run under an account that it does not expect */
+    return conn;
+}
+
 /* Return the reason why there is no connection, for the log. */
 static const char *
 connect_fault(const struct db *db)
@@ -240,16 +286,7 @@ db_connect(struct op *op)
     if (fault != NULL)
         return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
-    const char *const keys[] = {"connect_timeout",
-                                "tcp_user_timeout",
-                                "application_name",
-                                "options",
-                                "client_encoding",
-                                "dbname",
-                                NULL};
-    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
-                                  "UTF8",          db->url, NULL};
-    db->conn = PQconnectdbParams(keys, values, 1);
+    db->conn = connect_now(db);
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK || !mark_session(db)) {
         snprintf(db->fault, sizeof(db->fault), "%s", connect_fault(db));
         op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);

@@ -7,6 +7,7 @@
 #include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/op.h"
 
@@ -197,6 +198,12 @@ struct db *db_new(TALLOC_CTX *mem, const char *url);
  * password.
  */
 const char *db_url_fault(const char *url);
+
+/*
+ * Let root connect under this account, which PostgreSQL then sees (peer authentication), if the
+ * connection string and PGUSER name no user. Everything else stays root's.
+ */
+void db_connect_as(struct db *db, uid_t account);
 
 /* Close the connection (before fork, or after a test). The next use connects again. */
 void db_close(struct db *db);

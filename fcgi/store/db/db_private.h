@@ -28,6 +28,7 @@ struct prepared {
 
 struct db {
     const char *url;                           /* connection string */
+    uid_t as;                                  /* account to connect as, 0: that of the process */
     PGconn *conn;                              /* NULL when down */
     TALLOC_CTX *prepared;                      /* owns the entries of table */
     struct prepared *table[DB_PREPARED_SLOTS]; /* prepared statements by key */

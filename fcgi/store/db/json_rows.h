@@ -18,11 +18,11 @@
 
 /* The statements of a table. NULL: the operation is not offered. */
 struct json_rows {
-    const char *noun;              /* one row, for log texts: "client" */
-    const char *key;               /* name of the key in the API: "clientId" */
-    const char *besides;           /* another member that must be unique, for the text of a 409:
-                                      " or its issuer"; "": there is none */
-    const char *taken;             /* public text of a 409 when that other member is taken */
+    const char *noun;    /* one row, for log texts: "client" */
+    const char *key;     /* name of the key in the API: "clientId" */
+    const char *besides; /* another member that must be unique, for the text of a 409: " or its
+                            issuer", or "" */
+    const char *taken;   /* public text of a 409 when that other member is taken */
     const struct db_stmt *list;    /* $1.. filters, NULL: any; one column: the DTO */
     const struct db_stmt *fetch;   /* $1 key; the DTO, and the version if rows have one */
     const struct db_stmt *insert;  /* $1 key, $2 columns as JSON, $3 sealed secret if the table has
@@ -38,7 +38,7 @@ struct json_rows {
 struct json_row {
     const char *key;             /* name of the row in paths */
     const char *columns;         /* JSON object; an absent column gets its default */
-    const unsigned char *sealed; /* new secret, sealed; NULL: none was given */
+    const unsigned char *sealed; /* new secret, sealed, or NULL if none was given */
     size_t sealed_length;        /* octets */
     const char *version;         /* version that the stored row must have, or NULL: any */
 };
@@ -46,7 +46,7 @@ struct json_row {
 /* A row as it is shown; on op->mem. */
 struct json_shown {
     const char *dto;     /* JSON text; NULL: there is no such row */
-    const char *version; /* changes with each write of the row; NULL: rows have none */
+    const char *version; /* changes with each write of the row, or NULL if rows have none */
 };
 
 /* Read all rows that match the filters (`count` values in the order of the statement) as a JSON

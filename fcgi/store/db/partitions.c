@@ -337,22 +337,27 @@ partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int
     return st;
 }
 
+uint32_t
+partition_first_kept_day(const struct op *op)
+{
+    uint32_t today = partition_day(op_now(op)), kept = (uint32_t) op->az->cfg->audit_retention_days;
+    return kept > 0 && today > kept ? today - kept : 0;
+}
+
 enum az_status
 partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
 {
     uint32_t hour = partition_bucket(op_now(op)), today = partition_day(op_now(op));
     const struct settings *cfg = op->az->cfg;
-    uint32_t kept = (uint32_t) cfg->audit_retention_days;
     uint32_t family = partition_day(op_now(op) + cfg->refresh_family_validity);
     /* First and last partition to be made, and the first that is kept; 0 keeps all. */
     const struct {
         uint32_t from, to, first_kept;
     } plan[TABLES] = {
-        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS    },
-        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,
-                          kept > 0 && today > kept ? today - kept : 0              },
+        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS          },
+        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,  partition_first_kept_day(op)},
         [TABLE_REFRESH] = {family, family + AHEAD_HOURS / 24,
-                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0},
+                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0      },
     };
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < TABLES && st == AZ_OK; i++)

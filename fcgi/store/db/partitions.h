@@ -32,6 +32,9 @@ enum az_status partition_need_day(struct op *op, uint32_t day);
 /* Read the days that have an audit partition, in no order; *ret is on op->mem. */
 enum az_status partition_days(struct op *op, uint32_t **ret, size_t *ret_count);
 
+/* Return the first audit day that retention keeps; 0: it keeps all. */
+uint32_t partition_first_kept_day(const struct op *op);
+
 /* Read the lists again, because a statement named a partition that does not exist. */
 enum az_status partition_reload(struct op *op);
 

@@ -11,8 +11,8 @@
 #include "store/db/locks.h"
 #include "store/tokens/ciba_requests.h"
 
-/* A request that the person denied stands until its time is over, so that nobody is asked again and
- * again for the same. An approved one is deleted by the call that it lets through. */
+/* A request that the person denied stays until it expires, so that the person is not asked again
+ * and again for the same. An approved one is deleted by the call that it lets through. */
 enum approval_take_column { TAKE_PERSON, TAKE_STATE, TAKE_USED, TAKE_ID, TAKE_SECONDS };
 static const struct db_stmt approval_take_stmt = {
     "approval_take",
@@ -68,7 +68,7 @@ approval_take(struct op *op, const struct approval_call *call, struct approval *
     if (details == NULL
         || token_make(TOKEN_AUTH_REQ, call->expires_at, op->now_ms, &text, &parts) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "an approval cannot be asked for");
-    token_text_done(&text); /* nobody gets it */
+    token_text_done(&text); /* no client gets it */
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
     lock_add(batch, LOCK_CIBA, call->subject, strlen(call->subject));

@@ -24,16 +24,16 @@ struct approval_call {
 
 /* States of an approval. */
 enum approval_state {
-    APPROVAL_NO_PERSON, /* the subject is nobody who signs in here */
+    APPROVAL_NO_PERSON, /* the subject is not a person who signs in here */
     APPROVAL_FULL,      /* CIBA_OPEN_MAX requests of the person wait already */
     APPROVAL_WAITS,     /* the person has not answered; the request may have been made just now */
-    APPROVAL_DENIED,    /* the person refused, and the time of that request is not over */
-    APPROVAL_GIVEN,     /* the person agreed; that is used up now */
+    APPROVAL_DENIED,    /* the person refused, and that request has not expired */
+    APPROVAL_GIVEN,     /* the person agreed; the approval is used up now */
 };
 
 struct approval {
     enum approval_state state;
-    /* Of APPROVAL_WAITS: */
+    /* Set for APPROVAL_WAITS: */
     unsigned char id[UUID7_OCTETS]; /* of the request */
     const char *idp_id;             /* idpId of the person's provider */
     int64_t expires_in;             /* seconds */

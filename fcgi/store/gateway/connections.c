@@ -44,7 +44,7 @@ static const struct db_stmt connection_find_stmt = {
     "  LEFT JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
     "   AND c.resource = $2 WHERE s.subject = $1",
     2};
-/* The same columns. A list is no use of a connection. */
+/* The same columns; a list does not count as a use of a connection. */
 static const struct db_stmt connections_find_stmt = {
     "connections_find",
     "SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
@@ -255,7 +255,8 @@ connections_find(struct op *op, const char *subject, const char *const *resource
     return st;
 }
 
-/* Bind the row and the secrets that were read from it: a row with others is another connection. */
+/* Bind the key of the row and the secrets that were read from it: a row with other secrets is
+ * another connection. */
 static void
 bind_as_read(struct db_params *params, const struct connection *connection)
 {
@@ -276,7 +277,7 @@ connection_lease(struct op *op, const struct connection *connection, int64_t sec
     return st;
 }
 
-/* Return the end of a life, in milliseconds since 1970; 0: there is none. */
+/* Return the time of expiry, in milliseconds since 1970, or 0 if the token does not expire. */
 static int64_t
 life_end(const struct op *op, int64_t seconds)
 {

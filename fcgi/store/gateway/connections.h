@@ -69,9 +69,9 @@ enum az_status connections_find(struct op *op, const char *subject, const char *
 enum az_status connection_lease(struct op *op, const struct connection *connection, int64_t seconds,
                                 bool *ret_taken);
 
-/* Store what a refresh brought and give the lease back: tokens, their life and, unless NULL, the
- * scopes. *ret_stored false: the secrets are not those that were read any more, and the row stays
- * as it is. */
+/* Store the result of a refresh and give the lease back: tokens, their lifetime and, unless NULL,
+ * the scopes. *ret_stored false: the secrets are not those that were read any more, and the row
+ * stays as it is. */
 enum az_status connection_renew(struct op *op, const struct connection *connection,
                                 const struct connection_new *renewed, bool *ret_stored);
 

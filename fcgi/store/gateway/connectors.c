@@ -66,6 +66,23 @@ static const struct db_stmt connector_adopt_stmt = {
     "connector_adopt", "UPDATE managed_resource SET connector_id = $1, connector_version = $2 WHERE name = $3", 3};
 /* clang-format on */
 
+/* clang-format off */
+static const struct field connector_fields[] = {
+    {"id",           FIELD_TEXT,    .required = true, .example = "\"github\""},
+    {"name",         FIELD_TEXT,    .required = true, .example = "\"GitHub\""},
+    {"description",  FIELD_TEXT,    .required = true, .may_be_empty = true, .example = "\"Issues and pull requests\""},
+    {"category",     FIELD_TEXT,    .required = true, .example = "\"developer-tools\""},
+    {"resourceType", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Type of its managed resources for policy", .example = "\"urn:svc:rt:github\""},
+    {"version",      FIELD_TEXT,    .required = true, .help = "Version of the manifest", .example = "\"1.0.0\""},
+    {"installed",    FIELD_BOOLEAN, .required = true, .example = "true"},
+    {"installedAt",  FIELD_TEXT,    .help = "Time of the installation"},
+    {"updatedAt",    FIELD_TEXT,    .help = "Time of the last sync that changed it, or of the installation"},
+    {"manifest",     FIELD_OBJECT,  .required = true, .help = "The manifest: the file if it is not installed, else its copy", .example = "{\"manifestVersion\": 1, \"id\": \"github\"}"},
+};
+/* clang-format on */
+const struct field_table connector_view =
+    FIELD_TABLE("ConnectorDto", connector_fields, FIELDS_ANSWER);
+
 const struct json_rows connectors_rows = {
     .noun = "connector",
     .key = "id",

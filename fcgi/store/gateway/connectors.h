@@ -4,11 +4,13 @@
 
 #include <jansson.h>
 
+#include "base/json/fields.h"
 #include "store/db/json_rows.h"
 
-/* ConnectorDto, keyed by id. The columns of an insert are version, manifest and settings. A
- * connector that is in use is not deleted. */
+/* ConnectorDto, keyed by id, and its members. The columns of an insert are version, manifest and
+ * settings. A connector that is in use is not deleted. */
 extern const struct json_rows connectors_rows;
+extern const struct field_table connector_view;
 
 /* An installed connector, for a sync; on op->mem. */
 struct connector_stored {
@@ -38,7 +40,7 @@ enum az_status connector_update(struct op *op, const char *id, const char *versi
 enum az_status connector_adopt(struct op *op, const char *id, const char *version,
                                const char *resource);
 
-/* Keep the policy data row of a connector from being deleted, or no longer. */
+/* Protect the policy data row of a connector from being deleted, or end that protection. */
 enum az_status connector_row_hold(struct op *op, const char *data_key, bool held);
 
 #endif

@@ -10,9 +10,9 @@
 #include "crypto/digest.h"
 
 /* Life of a link, in seconds, and the time that a person has at the upstream after Connect. A link
- * may be sent on, so it is short. */
+ * may be forwarded to others, so the time is short. */
 #define LINK_REQUEST_VALIDITY 600
-/* A link with less time left is not given out again, in seconds. */
+/* A link that expires sooner than this is not given out again, in seconds. */
 #define LINK_REQUEST_REST 300
 /* Octets of the id. */
 #define LINK_REQUEST_JTI_OCTETS 16
@@ -24,7 +24,7 @@ struct link_request_new {
     const char *resource;                       /* managed resource */
     const char *client_id;                      /* "": the person came alone */
     const char *const *scopes;                  /* of the upstream; ends with NULL */
-    const char *return_to;                      /* path on our host; "": none */
+    const char *return_to;                      /* path on our host, or "" */
     const char *flow_id;                        /* UUID */
 };
 
@@ -32,7 +32,7 @@ struct link_request_new {
 struct link_request {
     bool found;
     bool used;        /* the person has answered it */
-    bool expired;     /* its time is over */
+    bool expired;     /* it has expired */
     bool at_upstream; /* the upstream's answer is still to come */
     unsigned char jti[LINK_REQUEST_JTI_OCTETS];
     const char *subject;
@@ -51,8 +51,8 @@ struct link_request {
 
 /*
  * Store a link, or find one for the same that has at least LINK_REQUEST_REST left, so that a client
- * that asks again and again makes no rows. *ret_found false: the subject is no person. ret_jti and
- * *ret_expires_at (seconds since 1970) are those of the row.
+ * that asks again and again makes no rows. *ret_found false: the subject is not a person. ret_jti
+ * and *ret_expires_at (seconds since 1970) are those of the row.
  */
 enum az_status link_request_need(struct op *op, const struct link_request_new *link,
                                  bool *ret_found, unsigned char ret_jti[LINK_REQUEST_JTI_OCTETS],
@@ -71,16 +71,16 @@ struct link_request_use {
     const char *verifier;              /* PKCE, sealed here; or NULL */
 };
 
-/* Mark a link as used. *ret_done false: it was used already, or its time is over. */
+/* Mark a link as used. *ret_done false: it was used already, or has expired. */
 enum az_status link_request_mark(struct op *op, const struct link_request *link,
                                  const struct link_request_use *use, bool *ret_done);
 
 /* Close a used link of this browser session. *ret_done false: it is closed already, so another
- * request has used the upstream's answer or the secret, or its time is over. */
+ * request has used the upstream's answer or the secret, or it has expired. */
 enum az_status link_request_close(struct op *op, const struct link_request *link,
                                   const unsigned char session_hash[SHA256_OCTETS], bool *ret_done);
 
-/* Housekeeping: delete links whose time is over. */
+/* Housekeeping: delete links that have expired. */
 enum az_status link_requests_purge(struct op *op);
 
 #endif

@@ -12,7 +12,7 @@ struct registration {
     bool found;
     const char *client_id;
     const char *auth_method;   /* token_endpoint_auth_method */
-    const char *secret;        /* secret; NULL: none */
+    const char *secret;        /* secret, or NULL */
     int64_t secret_expires_at; /* seconds since 1970; 0: never */
 };
 
@@ -29,7 +29,7 @@ enum az_status registration_lock(struct op *op, const char *resource, const char
 enum az_status registration_store(struct op *op, const char *resource, const char *issuer,
                                   const char *redirect_uri, const struct registration *made);
 
-/* Forget a registration that the server does not know any more. */
+/* Delete a registration that the server no longer knows. */
 enum az_status registration_forget(struct op *op, const char *resource, const char *client_id);
 
 #endif

@@ -54,8 +54,9 @@ enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_S
 static const struct db_stmt managed_list_stmt = {
     "managed_list", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m WHERE m.enabled ORDER BY m.name", 1};
 
+enum managed_read_tools_column { READ_TOOLS, READ_SYNCED };
 static const struct db_stmt managed_read_tools_stmt = {
-    "managed_read_tools", "SELECT tools::text FROM managed_resource WHERE id = $1::bigint", 1};
+    "managed_read_tools", "SELECT tools, synced_at IS NOT NULL AS synced FROM managed_resource WHERE id = $1::bigint", 1};
 /* clang-format on */
 
 /* ---- memory of parsed resources */
@@ -86,7 +87,7 @@ resource_forget(struct op *op, struct managed_memory *memory, size_t i)
     memory->item[i] = memory->item[--memory->count];
 }
 
-/* Keep a resource in place of its earlier version; without room, of the first one. */
+/* Keep a resource in place of its earlier version or, if there is no room, of the first entry. */
 static void
 remember(struct op *op, struct remembered *fresh)
 {
@@ -134,7 +135,7 @@ column_json(TALLOC_CTX *mem, const PGresult *result, int row, int column)
     return value;
 }
 
-/* Tell the operator why a stored document does not work. */
+/* Log why a stored document cannot be used. */
 static void
 tell_broken(void *arg, const char *path, const char *why)
 {
@@ -142,7 +143,7 @@ tell_broken(void *arg, const char *path, const char *why)
              why);
 }
 
-/* Parse a document into an entry. One that this program cannot read is in error. */
+/* Parse a document into an entry. One that this program cannot read has status MANAGED_ERROR. */
 static enum az_status
 parse_row(struct op *op, const PGresult *result, int row, struct remembered *entry)
 {
@@ -190,7 +191,7 @@ resource_read_entry(struct op *op, const PGresult *result, int row, struct remem
     return AZ_OK;
 }
 
-/* Return a copy with the status of the row: that changes without the version. */
+/* Return a copy with the status of the row, which changes without the version. */
 static enum az_status
 current_copy(struct op *op, const PGresult *result, int row, const struct remembered *entry,
              const struct managed_resource **ret)
@@ -243,7 +244,7 @@ resource_take(struct op *op, struct db_step *step, const struct managed_resource
         st = take_row(op, step->result, 0, &resource);
     if (st != AZ_OK)
         return st;
-    /* It was forgotten between the two calls. */
+    /* The entry was removed between the two calls. */
     if (resource == NULL && PQntuples(step->result) > 0)
         return resource_find(op, db_get(step->result, 0, FIND_NAME), ret);
     *ret = resource;
@@ -279,7 +280,7 @@ resources_list(struct op *op, struct managed_resources *ret)
     for (int row = 0; row < rows && st == AZ_OK; row++) {
         const struct managed_resource *resource = NULL;
         st = take_row(op, result, row, &resource);
-        /* More are enabled than a process remembers. */
+        /* More resources are enabled than a process remembers. */
         if (st == AZ_OK && resource == NULL)
             st = resource_find(op, db_get(result, row, FIND_NAME), &resource);
         if (st == AZ_OK && resource != NULL)
@@ -330,18 +331,21 @@ resource_secrets(struct op *op, const struct managed_resource *resource,
 /* ---- tools */
 
 enum az_status
-resource_read_tools(struct op *op, const struct managed_resource *resource, json_t **ret)
+resource_read_tools(struct op *op, const struct managed_resource *resource, const json_t **ret,
+                    bool *ret_synced)
 {
     struct db_params params = {.count = 0};
-    const char *text = NULL;
-    json_t *tools = NULL;
+    PGresult *result;
     db_number(&params, resource->id);
-    enum az_status st = db_fetch_text(op, &managed_read_tools_stmt, &params, &text);
-    if (st == AZ_OK && text != NULL
-        && jsonx_parse(op->mem, text, strlen(text), MANAGED_DOCUMENT_DEPTH, &tools, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the tools of managed resource %s cannot be read",
-                       resource->name);
-    if (st == AZ_OK)
-        *ret = tools;
-    return st;
+    enum az_status st = db_exec(op, &managed_read_tools_stmt, &params, true, &result);
+    *ret = NULL;
+    *ret_synced = false;
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    *ret = column_json(op->mem, result, 0, READ_TOOLS);
+    *ret_synced = db_get_bool(result, 0, READ_SYNCED);
+    return *ret != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL,
+                         "the tools of managed resource %s cannot be read", resource->name);
 }

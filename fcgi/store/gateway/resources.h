@@ -16,7 +16,7 @@
 struct db_step *resource_step(struct db_batch *batch, const char *name);
 
 /*
- * Take the resource out of that step after the batch ran. *ret: NULL if there is none of the name;
+ * Take the resource out of that step after the batch ran. *ret is NULL if no resource has the name;
  * disabled ones are returned too. It lives at least as long as the operation. A row that a newer
  * program wrote, and this one cannot read, has status MANAGED_ERROR and no routes or tools.
  */
@@ -52,8 +52,8 @@ const char *resource_secrets_place(TALLOC_CTX *mem, const char *name);
 
 /*
  * Record an event: the next status by the rules of managed/status.h, with its reason (NULL: that of
- * the event). An event that is no news in the status that the resource was read with costs nothing;
- * others are one trip. A failure of the database is logged and not returned: the call is over.
+ * the event). An event that changes nothing in the status that was read costs no trip; others cost
+ * one. A failure of the database is logged and not returned: the call is over.
  */
 void resource_event(struct op *op, const struct managed_resource *resource,
                     enum managed_event event, const char *reason);
@@ -63,7 +63,7 @@ struct resource_probe {
     bool ok;
     int http_status;    /* 0: no answer */
     int64_t latency_ms; /* milliseconds */
-    const char *error;  /* for the operator; NULL: none */
+    const char *error;  /* for the operator, or NULL */
 };
 
 /* Store a probe as lastProbe and record its event. */
@@ -78,8 +78,9 @@ enum az_status resource_record_probe(struct op *op, const struct managed_resourc
 enum az_status resource_store_tools(struct op *op, const struct managed_resource *resource,
                                     const json_t *tools, enum managed_event event, bool *ret_done);
 
-/* Read the array `tools` as it is stored. *ret is NULL if there is no such resource. */
+/* Read the array `tools` as it is stored, and if a sync was ever stored. *ret is NULL if there is
+ * no such resource. */
 enum az_status resource_read_tools(struct op *op, const struct managed_resource *resource,
-                                   json_t **ret);
+                                   const json_t **ret, bool *ret_synced);
 
 #endif

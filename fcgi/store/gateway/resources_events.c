@@ -1,4 +1,4 @@
-/* What happened at a managed resource: calls, probes, and tools that were read again. */
+/* Events of a managed resource: calls, probes, and syncs of its tools. */
 #include "config.h"
 
 #include "base/iso8601.h"
@@ -49,7 +49,7 @@ resource_state_of(const struct managed_resource *resource)
     };
 }
 
-/* Write an event and a probe (NULL: none). */
+/* Write an event and a probe (or NULL). */
 static enum az_status
 write_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
             const char *reason, const char *probe)
@@ -115,7 +115,7 @@ resource_store_tools(struct op *op, const struct managed_resource *resource, con
     const char *text = jsonx_dump(op->mem, tools);
     if (text == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    /* The event says if any of the new tools waits. */
+    /* The event depends on whether a new tool waits for approval. */
     state.waiting = event == MANAGED_SYNC_CHANGED;
     db_number(&params, resource->id);
     db_number(&params, resource->version);

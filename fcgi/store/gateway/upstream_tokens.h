@@ -15,13 +15,13 @@ struct managed_resource;
 
 /* A token; on op->mem, wiped when that ends. */
 struct upstream_token {
-    const char *token; /* NULL: there is none */
-    int64_t seconds;   /* for which it is good */
+    const char *token; /* or NULL */
+    int64_t seconds;   /* until it expires */
 };
 
 /* Find the token of an owner (UPSTREAM_OWNER_OCTETS; NULL: the gateway itself) at a resource,
  * fetched for this version of it, that is good for `least` seconds more. One that does not open
- * (another SVC_CREDENTIAL_KEY) is none. One trip. */
+ * (another SVC_CREDENTIAL_KEY) counts as absent. One trip. */
 enum az_status upstream_token_find(struct op *op, const struct managed_resource *resource,
                                    const unsigned char *owner, int64_t least,
                                    struct upstream_token *ret);

@@ -40,6 +40,18 @@ static const struct db_stmt admin_key_list_stmt = {
 static const struct db_stmt admin_key_fetch_stmt = {
     "admin_key_fetch", VIEW " WHERE k.id::text = $1", 1};
 /* clang-format on */
+/* clang-format off */
+static const struct field admin_key_fields[] = {
+    {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
+    {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"revokedAt", FIELD_TEXT, .help = "Absent while the key is valid"},
+};
+/* clang-format on */
+const struct field_table admin_key_view =
+    FIELD_TABLE("AdminApiKeyView", admin_key_fields, FIELDS_ANSWER);
+
 const struct json_rows admin_key_rows = {
     .noun = "admin key",
     .list = &admin_key_list_stmt,

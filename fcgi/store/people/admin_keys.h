@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/json/fields.h"
 #include "base/op.h"
 #include "store/db/json_rows.h"
 
@@ -30,7 +31,8 @@ enum az_status admin_key_revoke(struct op *op, const char *id);
 /* Open the plaintext of a key, revoked or not; it is wiped with op->mem. AZ_NOT_FOUND. */
 enum az_status admin_key_reveal(struct op *op, const char *id, const char **ret_plaintext);
 
-/* AdminApiKeyView (specification 2.8) of all keys, active and revoked. */
+/* AdminApiKeyView (specification 2.8) of all keys, active and revoked, and its members. */
 extern const struct json_rows admin_key_rows;
+extern const struct field_table admin_key_view;
 
 #endif

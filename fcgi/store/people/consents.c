@@ -42,6 +42,19 @@ static const struct db_stmt consent_list_stmt = {
 static const struct db_stmt consent_delete_stmt = {
     "consent_delete", "DELETE FROM consent WHERE id = $1::bigint RETURNING id", 1};
 
+/* clang-format off */
+static const struct field consent_fields[] = {
+    {"id",           FIELD_INTEGER, .required = true, .example = "17"},
+    {"subjectId",    FIELD_TEXT,    .required = true, .help = "User who consented", .example = "\"alice\""},
+    {"clientId",     FIELD_TEXT,    .required = true, .example = "\"shop\""},
+    {"redirectHost", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Host of the redirect URI that the consent is for", .example = "\"shop.example\""},
+    {"scope",        FIELD_TEXT,    .may_be_empty = true, .help = "Scopes of the consent", .example = "\"openid\""},
+    {"resource",     FIELD_TEXT,    .may_be_empty = true, .help = "Resource of the consent"},
+    {"grantedAt",    FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+};
+/* clang-format on */
+const struct field_table consent_view = FIELD_TABLE("Consent", consent_fields, FIELDS_ANSWER);
+
 const struct json_rows consent_rows = {
     .noun = "consent",
     .list = &consent_list_stmt,

@@ -55,6 +55,15 @@ static const struct db_stmt session_list_stmt = {
 static const struct db_stmt session_delete_stmt = {
     "session_delete", "DELETE FROM browser_session WHERE sid = $1 RETURNING sid", 1};
 
+/* clang-format off */
+static const struct field session_fields[] = {
+    {"sid",       FIELD_TEXT, .required = true, .help = "Id of the session in tokens and paths", .example = "\"s-example\""},
+    {"subjectId", FIELD_TEXT, .required = true, .help = "User who is signed in", .example = "\"alice\""},
+};
+/* clang-format on */
+const struct field_table session_view =
+    FIELD_TABLE("Session", session_fields, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN);
+
 const struct json_rows session_rows = {
     .noun = "session",
     .list = &session_list_stmt,

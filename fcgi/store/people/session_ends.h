@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/json/fields.h"
 #include "base/op.h"
 #include "store/db/json_rows.h"
 
@@ -13,7 +14,8 @@ struct session_end {
     bool found;           /* there was a session */
     const char *subject;  /* its user */
     int64_t idp;          /* identity_provider.id */
-    const char *id_token; /* ID token of the provider, wiped with op->mem; NULL: none that opens */
+    const char *id_token; /* ID token of the provider, wiped with op->mem; NULL if there is none, or
+                             it does not open */
 };
 
 /* End the session of a cookie's hash, and the one that an ID token of ours names by `sid` for
@@ -26,7 +28,7 @@ enum az_status session_end(struct op *op, const unsigned char *id_hash, const ch
 struct logout_facts {
     const char *subject; /* user of the cookie's live session, or NULL */
     const char *label;   /* name or address of that user, or NULL */
-    int64_t idp;         /* identity_provider.id of that session; 0: none */
+    int64_t idp;         /* identity_provider.id of that session, or 0 if there is none */
     bool client;         /* the client is there and enabled */
     bool public_client;  /* it is public */
     const char *name;    /* client_name, or NULL */
@@ -37,8 +39,9 @@ struct logout_facts {
 enum az_status logout_facts_fetch(struct op *op, const unsigned char *id_hash,
                                   const char *client_id, struct logout_facts *ret);
 
-/* Live sessions, for the administrator: {sid, subjectId, idpId, authTime, createdAt, expiresAt},
- * keyed by sid, the newest 1000 first, filtered by subject. A delete ends a session. */
+/* Live sessions, for the administrator, and the members of one that programs may rely on: keyed by
+ * sid, the newest 1000 first, filtered by subject. A delete ends a session. */
 extern const struct json_rows session_rows;
+extern const struct field_table session_view;
 
 #endif

@@ -167,7 +167,7 @@ read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, s
     return AZ_OK;
 }
 
-/* Add the place for which consents are read. Without a place there are none. */
+/* Add the place for which consents are read. Without a place no consent is read. */
 static void
 bind_client(struct db_params *params, const struct consent_place *place)
 {

@@ -38,7 +38,7 @@ struct sign_in_key {
 };
 
 /* Find a waiting sign-in and leave it there. *ret_request: JSON text for authorization_load, on
- * op->mem; NULL: there is none of this browser and provider, or it has expired. One trip. */
+ * op->mem; NULL: this browser has none at this provider, or it has expired. One trip. */
 enum az_status sign_in_find(struct op *op, const struct sign_in_key *key, const char **ret_request);
 
 /* A sign-in that came back; on op->mem. */

@@ -11,7 +11,12 @@
  * number of refused or withdrawn bundles of that time is kept without rows. */
 #define BUNDLE_HISTORY_MAX 200
 
-/* List BundleAuditLogDto objects as the text of a JSON array, newest first; page counts from 0. */
+/* Most bundles of a page (specification 8). An object names every rule and row of its bundle, so a
+ * page can be large. */
+#define BUNDLE_HISTORY_PAGE_MAX 200
+
+/* List BundleAuditLogDto objects as the text of a JSON array, newest first; page counts from 0, and
+ * has at most BUNDLE_HISTORY_PAGE_MAX objects. */
 enum az_status bundle_history_list(struct op *op, int64_t page, int64_t size,
                                    const char **ret_json);
 

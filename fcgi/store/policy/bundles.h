@@ -25,7 +25,7 @@ struct bundle_new {
     const char *etag;               /* hex SHA-256 of body */
     const char *modules;            /* names its plan (plans.h) */
     const char *source, *who;       /* triggerSource, triggeredBy */
-    const char *message;            /* of the author, NULL: none */
+    const char *message;            /* of the author, or NULL */
     bool pending;                   /* a candidate that may not decide yet */
     const struct bundle_rows *rows; /* paths and keys for the history */
     const char *content;            /* rows with their versions as JSON text, for the history */

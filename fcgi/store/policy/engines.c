@@ -35,8 +35,8 @@ static const struct db_stmt engines_report_stmt = {
     "engine_instance e, bundle_state s WHERE e.reported_at > " LATELY " AND e.asked_at > " LATELY
 #define PRESENT ENGINES " AND e.asked_at >= s.called_at"
 
-/* Names of engines, as one text; NULL: there are none. A source of the column instance, sorted,
- * stands between the two. */
+/* Names of engines, as one text, or NULL if there are none. A source of the column instance,
+ * sorted, stands between the two. */
 #define NAMES "(SELECT string_agg(l.instance, ', ') FROM (SELECT instance FROM "
 #define NAMED " LIMIT " ENGINES_NAMED_MAX ") l)"
 
@@ -58,8 +58,8 @@ static const struct db_stmt engines_fetched_stmt = {
     " UPDATE engine_instance SET fetched = $1, fetched_ms = $3 FROM async WHERE instance = $2 AND "
     "fetched IS DISTINCT FROM $1",
     3};
-/* Without a second engine there is nobody whose decisions the wait for a dead one would stop. The
- * time of the call before tells the engines that did not answer it, which are not called again. */
+/* Without a second engine the wait for a dead one stops no decisions. The time of the call before
+ * tells the engines that did not answer it, which are not called again. */
 enum engines_call_column { CALL_BEFORE, CALL_PG_NOTIFY };
 static const struct db_stmt engines_call_stmt = {
     "engines_call",

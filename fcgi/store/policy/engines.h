@@ -15,7 +15,7 @@
 /* One status of one engine. */
 struct engine_report {
     const char *instance; /* its label */
-    const char *revision; /* active revision, "" if none */
+    const char *revision; /* active revision, "" if there is none */
     const char *code;     /* bundle_error, or "" */
     const char *message;  /* with file:row where known, or "" */
     int64_t tried_ms; /* time of its last attempt by its own clock, milliseconds since 1970; 0 if
@@ -37,7 +37,7 @@ enum az_status engines_note_fetch(struct op *op, int64_t bundle, const char *ins
 /*
  * Call the engines: end all long polls, so that each living engine asks again. Engines that do not
  * are not counted any more until they ask. *ret_before is for engines_unanswered(), on op->mem;
- * NULL: there are no two engines that count, and nobody was called.
+ * NULL: fewer than two engines count, and no engine was called.
  */
 enum az_status engines_call(struct op *op, const char **ret_before);
 
@@ -58,20 +58,19 @@ struct engines_look {
 
 /* Make the served revision the only acceptable one if an engine has it active and no other engine
  * is awaited; a candidate is left to its save. *ret_confirmed: it is. *ret_late (unless NULL):
- * names of the engines that are awaited, NULL: none. */
+ * names of the engines that are awaited, or NULL. */
 enum az_status engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed,
                               const char **ret_late);
 
 /* State of a candidate at the engines. Texts on op->mem. */
 struct engines_verdict {
     bool taken;             /* an engine has it, and no other engine is awaited */
-    const char *refusal;    /* message of an engine that refused it; NULL: none did */
+    const char *refusal;    /* message of an engine that refused it, or NULL */
     const char *refused_by; /* name of that engine */
     const char *active;     /* active revision of an engine that refused it or does not have it yet;
                                NULL if no engine reported */
-    const char *late;       /* names of the engines that are awaited, oldest report first; NULL:
-                               none */
-    bool heard;             /* an engine reported since the candidate was published */
+    const char *late; /* names of the engines that are awaited, oldest report first, or NULL */
+    bool heard;       /* an engine reported since the candidate was published */
 };
 
 /* Read the state of a candidate. */

@@ -9,17 +9,17 @@
 
 /* On op->mem. */
 struct plan_current {
-    const char *revision;      /* that may decide; NULL: none was published */
+    const char *revision;      /* that may decide; NULL if none was published */
     bool known;                /* it is the one that the caller has; nothing below is set */
     const char *note;          /* about the plan, for the operator; or NULL */
-    const char *modules;       /* name of the plan; NULL: there is none */
-    const unsigned char *plan; /* gzip of plan.json; NULL: none, or the caller has that name */
+    const char *modules;       /* name of the plan, or NULL if there is none */
+    const unsigned char *plan; /* gzip of plan.json; NULL if absent or known */
     size_t plan_length;
     const unsigned char *body; /* archive of the bundle; NULL: there is no plan */
     size_t body_length;
 };
 
-/* What the caller has; NULL: nothing. */
+/* Names of the revision and the plan that the caller has, or NULL. */
 struct plan_known {
     const char *revision, *modules;
 };

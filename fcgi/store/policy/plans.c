@@ -7,7 +7,9 @@
 enum plan_find_column { FIND_KNOWN, FIND_NOTE };
 static const struct db_stmt plan_find_stmt = {
     "plan_find",
-    "SELECT count(plan) > 0 AS known, min(note) AS note FROM policy_plan WHERE modules = $1", 1};
+    "SELECT count(plan) > 0 AS known, min(note) FILTER (WHERE plan IS NOT NULL) AS note FROM "
+    "policy_plan WHERE modules = $1",
+    1};
 static const struct db_stmt plan_store_stmt = {
     "plan_store",
     "INSERT INTO policy_plan AS p (modules, plan, note) VALUES ($1, $2, $3) ON CONFLICT (modules) "

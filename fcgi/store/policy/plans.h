@@ -10,14 +10,14 @@
 /* A plan as it is stored. */
 struct plan_new {
     const char *modules;       /* hex SHA-256 of the modules and the entrypoints */
-    const unsigned char *plan; /* gzip of plan.json; NULL: there is none */
+    const unsigned char *plan; /* gzip of plan.json, or NULL if there is none */
     size_t length;             /* octets of it */
     const char *note; /* why there is none, or what OPA still decides; NULL: nothing to say */
 };
 
-/* What a revision decides by. On op->mem. */
+/* The plan and the data of a revision, on op->mem. */
 struct plan_stored {
-    const unsigned char *plan; /* gzip of plan.json; NULL: the revision has none */
+    const unsigned char *plan; /* gzip of plan.json, or NULL if the revision has none */
     size_t plan_length;
     const unsigned char
         *body; /* archive of the bundle, which holds data.json; NULL: no such bundle */
@@ -25,7 +25,8 @@ struct plan_stored {
     const char *note; /* as above */
 };
 
-/* True in *ret if there is a plan for these modules; *ret_note is its note. One trip. */
+/* True in *ret if there is a plan for these modules; *ret_note is its note. The reason why there
+ * was none says nothing of the next try. One trip. */
 enum az_status plan_find(struct op *op, const char *modules, bool *ret, const char **ret_note);
 
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */

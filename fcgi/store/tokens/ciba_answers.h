@@ -13,7 +13,7 @@
 /* A request that may be answered. Texts live as long as the operation. */
 struct ciba_waiting {
     unsigned char id[UUID7_OCTETS]; /* of the request */
-    bool pending;                   /* nobody has answered, and its time is not over */
+    bool pending;                   /* the person has not answered, and it has not expired */
     const char *subject;            /* who must answer */
     const char *upstream_sub;       /* the same person at the provider */
     const char *flow_id;            /* UUID that ties the audit rows together */

@@ -13,7 +13,7 @@
 #include "store/tokens/grants_find.h"
 
 /* Requests of one person that may wait at a time: a client must not be able to bury a request among
- * others, or to ask until somebody gives in. */
+ * others, or to ask until the person gives in. */
 #define CIBA_OPEN_MAX 10
 /* Seconds by which the interval grows with a poll that comes too early, and its maximum
  * (gateway-admin.md 4.2). */
@@ -43,7 +43,7 @@ struct ciba_person {
 /*
  * Find the person of a hint among those who have signed in before. An e-mail address counts only if
  * the provider says that it is verified; else a person could take the address of another and answer
- * in that one's place. ret->found false: nobody, or more than one. One trip.
+ * in that one's place. ret->found false: no person matches, or several do. One trip.
  */
 enum az_status ciba_person_find(struct op *op, const struct ciba_hint *hint,
                                 struct ciba_person *ret);
@@ -77,7 +77,7 @@ enum az_status ciba_request_insert(struct op *op, const struct ciba_request_new 
 
 /* States of a request; `expired` is told apart, because the time decides it. */
 enum ciba_state {
-    CIBA_PENDING,  /* nobody has answered */
+    CIBA_PENDING,  /* the person has not answered */
     CIBA_APPROVED, /* the person agreed; the family of the same id is the approval */
     CIBA_DENIED,   /* the person refused */
     CIBA_CONSUMED, /* tokens were issued */

@@ -14,6 +14,7 @@
 static const char *const use_names[SIGNING_USES] = {
     [SIGNING_OIDC] = "oidc",
     [SIGNING_STATEMENT] = "statement",
+    [SIGNING_AUDIT] = "audit",
 };
 
 static const struct db_stmt signing_key_states_stmt = {
@@ -29,7 +30,8 @@ static const struct db_stmt signing_key_public_stmt = {
     "signing_key_public",
     "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR " SIGNING_PUBLISHED_UNTIL
     " > now())"
-    " AND ($3::text IS NULL OR use = $3) ORDER BY use, alg DESC, state, created_at",
+    " AND CASE WHEN $3::text IS NULL THEN use <> 'audit' ELSE use = $3 END ORDER BY use, alg DESC, "
+    "state, created_at",
     3};
 /* clang-format off */
 static const struct db_stmt signing_key_list_stmt = {
@@ -96,6 +98,12 @@ signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret)
 }
 
 const char *
+signing_alg_always(enum signing_use use)
+{
+    return use == SIGNING_AUDIT ? SIGNING_ALG_AUDIT : SIGNING_ALG_ALWAYS;
+}
+
+const char *
 signing_use_name(enum signing_use use)
 {
     return use_names[use];
@@ -155,7 +163,7 @@ signing_key_check(struct op *op, enum signing_use use, bool made)
     enum az_status st = signing_key_states(op, use, &result);
     if (st != AZ_OK)
         return st;
-    if (made && signing_key_row(result, SIGNING_ALG_ALWAYS, "active") < 0)
+    if (made && signing_key_row(result, signing_alg_always(use), "active") < 0)
         return signing_key_missing(op, use);
     for (int row = 0; row < PQntuples(result); row++)
         if (strcmp(db_get(result, row, STATES_STATE), "active") == 0
@@ -198,7 +206,7 @@ signing_key_open(struct op *op, enum signing_use use, const char *alg, struct jw
         return st;
     int row = signing_key_row(result, alg, "active");
     if (row < 0)
-        row = signing_key_row(result, SIGNING_ALG_ALWAYS, "active");
+        row = signing_key_row(result, signing_alg_always(use), "active");
     if (row < 0)
         return signing_key_missing(op, use);
     if (signing_key_open_row(op, result, row, &der, &length) != AZ_OK)

@@ -9,8 +9,10 @@
 
 #include "base/op.h"
 
-/* Algorithm of which each use always has a key; its other algorithms are optional. */
+/* Algorithm of which the uses with keys in the key set always have a key; their other algorithms
+ * are optional. The audit log has this one alone. */
 #define SIGNING_ALG_ALWAYS "RS256"
+#define SIGNING_ALG_AUDIT "ES256"
 
 struct jwk;
 
@@ -19,10 +21,15 @@ struct jwk;
 enum signing_use {
     SIGNING_OIDC,      /* ID tokens */
     SIGNING_STATEMENT, /* software statements for clients */
+    SIGNING_AUDIT, /* checkpoints of the audit log; not in the key set, whose keys relying parties
+                      take for ID tokens */
     SIGNING_USES
 };
 
-/* List all published keys as JWKs: next, active, and retired within
+/* Return the algorithm of which a use always has a key. */
+const char *signing_alg_always(enum signing_use use);
+
+/* List all published keys of the key set as JWKs: next, active, and retired within
  * SVC_OIDC_KEY_RETIREMENT_SECONDS, or SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS for those of
  * statements. The array belongs to op->mem. */
 enum az_status signing_keys_public(struct op *op, json_t **ret);

@@ -33,6 +33,7 @@ static const struct signing_kind {
     {SIGNING_OIDC,      SIGNING_ALG_ALWAYS, generate_rsa         },
     {SIGNING_OIDC,      "ES256",            keypair_generate_p256},
     {SIGNING_STATEMENT, SIGNING_ALG_ALWAYS, generate_rsa         },
+    {SIGNING_AUDIT,     SIGNING_ALG_AUDIT,  keypair_generate_p256},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -62,7 +63,9 @@ static const struct db_stmt signing_key_withdraw_stmt = {
     2};
 static const struct db_stmt signing_key_purge_stmt = {
     "signing_key_purge",
-    "DELETE FROM signing_key WHERE state = 'retired' AND " SIGNING_PUBLISHED_UNTIL " < now()", 2};
+    "DELETE FROM signing_key WHERE state = 'retired' AND use <> 'audit' "
+    "AND " SIGNING_PUBLISHED_UNTIL " < now()",
+    2};
 
 /* Make a key and add its insertion for one state to the batch. The step writes nothing if another
  * process made the key first. */
@@ -121,7 +124,7 @@ make_key(struct op *op, const struct signing_kind *kind, const char *state, bool
 static bool
 is_always(const struct signing_kind *kind)
 {
-    return strcmp(kind->alg, SIGNING_ALG_ALWAYS) == 0;
+    return strcmp(kind->alg, signing_alg_always(kind->use)) == 0;
 }
 
 static enum az_status
@@ -130,7 +133,8 @@ ensure_use(struct op *op, enum signing_use use, bool *ret_made)
     const struct settings *cfg = op->az->cfg;
     PGresult *result;
     enum az_status st = signing_key_states(op, use, &result);
-    /* Nobody keeps a key set without the new keys if there were no keys, or if it is not cached. */
+    /* No cache holds a key set without the new keys if there were no keys, or if it is not cached.
+     */
     bool unseen = st == AZ_OK && (PQntuples(result) == 0 || cfg->jwks_cache_seconds == 0);
     for (const struct signing_kind *kind = kinds; kind < kinds + KINDS && st == AZ_OK; kind++) {
         if (kind->use != use || (!is_always(kind) && !words_has(cfg->id_token_algs, kind->alg)))

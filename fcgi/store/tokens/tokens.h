@@ -23,10 +23,10 @@ struct token_new {
     const char *scope;               /* granted, space-separated */
     const char *resource;            /* or NULL */
     const char *jkt;                 /* thumbprint of its DPoP key; NULL: a bearer token */
-    const char *act;                 /* JSON of its act claim; NULL: none */
-    const unsigned char *grant;      /* family, of UUID7_OCTETS; NULL: none. Not for grant_use(),
-                                      * which names it itself */
-    int64_t idp;                     /* provider of a token of a person without a family; 0: none */
+    const char *act;                 /* JSON of its act claim, or NULL */
+    const unsigned char
+        *grant;  /* family, of UUID7_OCTETS, or NULL. Not for grant_use(), which names it itself */
+    int64_t idp; /* provider of a token of a person without a family, or 0 if there is none */
 };
 
 /*

@@ -29,7 +29,7 @@ struct token_row {
     size_t output_length;          /* octets */
     const unsigned char *input;  /* packed pdpInput from the audit row; NULL if that row is gone */
     size_t input_length;         /* octets */
-    const unsigned char *family; /* id of its family, UUID7_OCTETS; NULL: none */
+    const unsigned char *family; /* id of its family, UUID7_OCTETS, or NULL */
     int64_t provider;            /* row of its person\'s identity provider, or 0 */
     const char *idp;             /* idpId of its user's provider, or NULL */
     const json_t *claims;        /* claims of the user, object, or NULL */
@@ -46,8 +46,8 @@ struct token_lookup {
     const struct client *caller;            /* Basic caller as cached, or NULL */
     const char *stated; /* id of the resource whose delegations are looked up by key; NULL: no such
                            resource is named */
-    /* Adds a statement to the trip, whose result the caller reads afterwards; NULL: none. The trip
-     * may be made twice, and each time has its own batch. */
+    /* Adds a statement to the trip, whose result the caller reads afterwards, or NULL. The trip may
+     * be made twice, and each time has its own batch. */
     void (*join)(struct db_batch *batch, void *arg);
     void *join_arg;              /* for join */
     struct token_row row;        /* out: the token */

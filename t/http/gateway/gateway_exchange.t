@@ -110,7 +110,11 @@ is( $manage->ask( GET => 'crm', '/who', token => $shown )->status, 401, '... the
 
 # ---- who shares a token
 
-$manage->ask( GET => 'crm', '/who', token => $alice ) for 1 .. 4;
+$manage->ask( GET => 'crm', '/who', token => $alice, headers => [ Range => 'bytes=3-9', 'If-Range' => '"1"' ] )
+  for 1 .. 4;
+is_deeply(
+    [ @{ last_of('/who')->{headers} }{qw(range if-range)} ], [ undef, undef ],
+    'Range is not passed on with the credential of a person (gateway-admin.md 3.3)' );
 is( $peer->hits('/crm-token'), 1, 'the token is kept, for all workers' );
 $manage->ask( GET => 'crm', '/who', token => token_of( \@app, 'alice', 'crm' ) );
 is( $peer->hits('/crm-token'), 1, '... and for another token of the person' );

@@ -55,7 +55,7 @@ $mcp->resource(
 my $answer = $mcp->modern( 'server/discover', {} );
 is( $answer->status, 200, 'server/discover (MCP 2026-07-28)' ) or diag $answer->text;
 my $result = $mcp->result($answer);
-is_deeply( $result->{supportedVersions}, ['2026-07-28'],  '... the version' );
+is_deeply( $result->{supportedVersions}, [qw(2026-07-28 2025-11-25 2025-06-18 2025-03-26)], '... the versions' );
 is_deeply( $result->{capabilities},      { tools => {} }, '... tools, without list changes' );
 is( $result->{resultType},                                        'complete', '... complete' );
 is( $result->{_meta}{'io.modelcontextprotocol/serverInfo'}{name}, 'authz',    '... and who answers' );
@@ -129,7 +129,9 @@ is_deeply(
     [ $answer->status, $mcp->error($answer)->{code}, $mcp->error($answer)->{data}{requested} ],
     [ 400,             -32022,                       '2031-01-01' ],
     'a version to come' );
-ok( ( grep { $_ eq '2026-07-28' } @{ $mcp->error($answer)->{data}{supported} } ), '... is told which are supported' );
+is_deeply(
+    $mcp->error($answer)->{data}{supported}, [qw(2026-07-28 2025-11-25 2025-06-18 2025-03-26)],
+    '... is told the same versions as by server/discover' );
 for my $method (qw(ping initialize logging/setLevel resources/list prompts/list nothing)) {
     $answer = $mcp->modern( $method, {} );
     is_deeply( [ $answer->status, $mcp->error($answer)->{code} ], [ 404, -32601 ], "modern $method does not exist" );

@@ -159,4 +159,168 @@ for my $case (
     ok( $got->status == 200 && $result->{isError}, "$what is an error of the tool" ) or diag $got->text;
     unlike( $got->text, qr/credential-of-the-gateway/, '... that tells no credential' );
 }
+
+# ---- requests of an upstream on the stream of a call (MCP 2025-11-25, basic/utilities/ping)
+
+my $old = {
+    headers => [ 'Mcp-Session-Id' => 's1' ],
+    %{ answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } ) } };
+my @hello = ( { status => 404, body => '{}' }, $old, { status => 202 } );
+
+# Calls a tool of an older server that sends these requests first and the result after `answers` answers of ours.
+sub asked_call {
+    my ( $name, $answers, @question ) = @_;
+    my $asked = join '', map { 'data: ' . $json->encode( { jsonrpc => '2.0', %$_ } ) . "\n\n" } @question;
+    my $said  = answer( { content => [ { type => 'text', text => 'same' } ] } )->{body};
+    my $reply = {
+        type  => 'text/event-stream', body => "${asked}data: " . $json->encode($said) . "\n\n",
+        await => [ length $asked, 8 + $answers ] };
+    $peer->set( "/$name" => [ @hello, answer( { tools => [$tool] } ), @hello, $reply, { status => 202 } ] );
+    $mcp->resource( $name, upstreamType => 'MCP', upstreamUrl => $peer->url("/$name") );
+    is( $stack->admin( POST => "/admin/api/managed-resources/$name/sync" )->status, 200, "$name: sync" );
+    my $got = $mcp->modern( 'tools/call', { name => 'echo', arguments => {} }, at => $name );
+    my @all = $peer->requests("/$name");
+    return (
+        $mcp->result($got) // {},
+        map {
+            { %$_, said => $json->decode( $_->{body} ) }
+        } @all[ 8 .. $#all ] );
+}
+( $result, my @told ) = asked_call(
+    'curious', 3,
+    { id     => 'p1',                    method => 'ping' },
+    { id     => 7,                       method => 'elicitation/create', params => { message => 'Sure?' } },
+    { method => 'notifications/message', params => { level => 'info', data => 'half' } },
+    { id     => 8,                       method => 'sampling/createMessage' } );
+is_deeply( $result->{content}, [ { type => 'text', text => 'same' } ], 'the call of an upstream that asks goes on' );
+is_deeply(
+    $told[0]{said}, { jsonrpc => '2.0', id => 'p1', result => {} },
+    '... ping is answered with an empty result' );
+is_deeply(
+    [ map { [ $_->{said}{id}, $_->{said}{error}{code} ] } @told[ 1, 2 ] ], [ [ 7, -32601 ], [ 8, -32601 ] ],
+    '... and other requests with -32601: we declare no capability' );
+is_deeply(
+    [ map { @{ $_->{headers} }{qw(mcp-session-id mcp-protocol-version)} } @told ], [ ( 's1', '2025-11-25' ) x 3 ],
+    '... in the session of the call' );
+is( scalar @told, 3, '... and a notification has no answer' );
+( $result, @told ) = asked_call( 'tiring', 20, map { { id => $_, method => 'ping' } } 1 .. 20 );
+is_deeply( $result->{content}, [ { type => 'text', text => 'same' } ], 'an upstream that asks as often as it may' );
+( $result, @told ) = asked_call( 'endless', 20, map { { id => $_, method => 'ping' } } 1 .. 21 );
+ok( $result->{isError}, '... and once more is an error of the tool' );
+
+# ---- revisions that an upstream offers (MCP 2026-07-28, versioning)
+
+sub offer {
+    my (@version) = @_;
+    my $error = { code => -32022, message => 'no', data => { supported => \@version, requested => '2026-07-28' } };
+    return { status => 400, body => { jsonrpc => '2.0', id => 1, error => $error } };
+}
+
+sub methods {
+    my ($name) = @_;
+    return [ map { $json->decode( $_->{body} )->{method} } $peer->requests("/$name") ];
+}
+
+sub offered {
+    my ( $name, @answer ) = @_;
+    $peer->set( "/$name" => \@answer );
+    $mcp->resource( $name, upstreamType => 'MCP', upstreamUrl => $peer->url("/$name") );
+    return $stack->admin( POST => "/admin/api/managed-resources/$name/sync" );
+}
+my $tools = answer( { tools => [$tool] } );
+is( offered( 'again', offer('2026-07-28'), $modern, $tools )->status, 200,
+    'the revision that was asked for is offered' );
+is_deeply(
+    methods('again'), [qw(server/discover server/discover tools/list)],
+    '... and asked for again, not initialize' );
+is( offered( 'forever', offer('2026-07-28') )->status, 502, 'it is refused again' );
+is_deeply( methods('forever'), [ ('server/discover') x 2 ], '... and that is the end' );
+is( offered( 'both', offer( '2025-06-18', '2024-11-05' ), $old, { status => 202 }, $tools )->status, 200,
+    'an older revision is offered' );
+is( $json->decode( ( $peer->requests('/both') )[1]{body} )->{params}{protocolVersion},
+    '2025-06-18', '... and initialize asks for it' );
+is( offered( 'future', offer('2099-01-01') )->status, 502, 'none that is known is offered' );
+is_deeply( methods('future'),              ['server/discover'], '... and nothing is guessed' );
+is_deeply( shown('future')->{tools} // [], [],                  '... and nothing stored' );
+
+# ---- capabilities that an upstream needs of the client (MCP 2026-07-28, versioning)
+
+my $needs = {
+    status => 400,
+    body   => {
+        jsonrpc => '2.0', id => 1,
+        error   => {
+            code => -32021, message => 'no',
+            data => { requiredCapabilities => { elicitation => { form => {} } }, secret => 'of the upstream' } } } };
+for my $case ( [ 'needy1', {} ], [ 'needy2', { elicitation => { url => {} } } ] ) {
+    my ( $name, $has ) = @$case;
+    is( upstream( $name, $tools, $modern, $needs )->status, 200, 'an upstream that needs a capability' );
+    $got = $mcp->modern( 'tools/call', { name => 'echo', arguments => {} }, at => $name, capabilities => $has );
+    is_deeply(
+        [ $got->status, @{ $mcp->error($got) // {} }{qw(code data)} ],
+        [ 400, -32021, { requiredCapabilities => { elicitation => { form => {} } } } ],
+        '... a client without it is told which' ) or diag $got->text;
+}
+upstream( 'needy3', $tools, $modern, $needs );
+$got = $mcp->modern(
+    'tools/call', { name => 'echo', arguments => {} },
+    at => 'needy3', capabilities => { elicitation => { form => {} } } );
+ok( $mcp->result($got)->{isError}, '... a client with it would ask for ever: an error of the tool' );
+upstream( 'needy4', $tools, $modern, $needs );
+$got = $mcp->legacy( 'tools/call', { name => 'echo', arguments => {} }, at => 'needy4', version => '2025-11-25' );
+ok( $mcp->result($got)->{isError}, '... and older clients do not know that code' );
+
+# ---- arguments that header fields repeat (MCP 2026-07-28, transports)
+
+my %region = ( type => 'string', 'x-mcp-header' => 'Region' );
+my $asks   = {
+    name        => 'echo',
+    inputSchema =>
+      { type => 'object', properties => { region => \%region, n => { type => 'integer', 'x-mcp-header' => 'N' } } } };
+my $twice = { name => 'twice', inputSchema => { type => 'object', properties => { a => \%region, b => \%region } } };
+my $same  = answer( { content => [ { type => 'text', text => 'same' } ], resultType => 'complete' } );
+$answer = upstream( 'params', answer( { tools => [ $asks, $twice ] } ), $modern, $same );
+is_deeply( $answer->json->{added}, ['echo'], 'a tool with a wrong x-mcp-header is left out' );
+
+sub with_fields {
+    my ( $arguments, @field ) = @_;
+    return $mcp->modern(
+        'tools/call', { name => 'echo', arguments => $arguments },
+        at      => 'params',
+        headers =>
+          [ 'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => 'tools/call', 'Mcp-Name' => 'echo', @field ] );
+}
+for my $case (
+    [ 'missing',            { region => 'eu' } ],
+    [ 'another',            { region => 'eu' },         'Mcp-Param-Region' => 'us' ],
+    [ 'encoded badly',      { region => 'eu' },         'Mcp-Param-Region' => '=?base64?ZXU?=' ],
+    [ 'one of two missing', { region => 'eu', n => 1 }, 'Mcp-Param-Region' => 'eu' ],
+    [ 'another number',     { n      => 1 },            'Mcp-Param-N'      => '2' ],
+  )
+{
+    my ( $what, @call ) = @$case;
+    $got = with_fields(@call);
+    is_deeply( [ $got->status, ( $mcp->error($got) // {} )->{code} ], [ 400, -32020 ], "Mcp-Param-...: $what" )
+      or diag $got->text;
+}
+is( $peer->hits('/params'), 2, '... and the upstream is not asked' );
+for my $case (
+    [ 'the same',       { region => 'eu' }, 'Mcp-Param-Region' => 'eu' ],
+    [ 'in base64',      { region => 'eu' }, 'Mcp-Param-Region' => '=?base64?ZXU=?=' ],
+    [ 'as a number',    { n      => 1 },    'Mcp-Param-N'      => '1.0' ],
+    [ 'of null',        { region => undef } ],
+    [ 'of no argument', {}, 'Mcp-Param-Region' => 'eu' ],
+  )
+{
+    my ( $what, @call ) = @$case;
+    $got = with_fields(@call);
+    is_deeply( ( $mcp->result($got) // {} )->{content}, $same->{body}{result}{content}, "Mcp-Param-...: $what" )
+      or diag $got->text;
+}
+my @sent = map { $json->decode( $_->{body} )->{params}{arguments} } ( $peer->requests('/params') )[ 3, -2 ];
+is_deeply(
+    \@sent, [ { region => 'eu' }, {} ],
+    'null of an optional argument is dropped before policy and upstream see it' );
+$got = $mcp->legacy( 'tools/call', { name => 'echo', arguments => { region => 'eu' } }, at => 'params' );
+is_deeply( $mcp->result($got)->{content}, $same->{body}{result}{content}, '... older clients send no such field' );
 done_testing;

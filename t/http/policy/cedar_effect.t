@@ -1,5 +1,5 @@
 # The effect of Cedar rules on tokens, introspection and access requests, and the rows under svc.cedar_data (doc/cedar.md;
-# decisions.md "Effect of Cedar rules"; doc/cedar.md, whose first commands are run here).
+# decisions.md "Effect of Cedar rules"); t/contrib/guides.t runs the commands of the page.
 use strict;
 use warnings;
 
@@ -368,28 +368,5 @@ close $out or die "$file: $!";
 ( $bad, $said ) = $stack->authzctl( qw(policy data set svc.cedar_data.cli), $file );
 isnt( $bad, 0, 'authzctl policy data set: an entity of another row is refused' );
 like( $said, qr{/0/uid.*Group::"staff" is also in svc\.cedar_data\.people/1}, '... with place and reason' );
-
-# ---- the commands of the page
-
-my $page     = Authz::Web::edit( Authz::Path::source('doc/cedar.md') );
-my ($script) = $page =~ /^```sh\n(.*?)^```\n/ms;
-my ($answer) = $page =~ /^```\n(\{"error".*?)\n```\n/ms;
-cmp_ok( scalar( () = $script =~ /\n/g ), '<=', 10, 'doc/cedar.md: from a file to a denial in at most ten lines' );
-my $program = Authz::Path::program('authzctl');
-my $dir     = Authz::Process::directory() . '/cedar';
-File::Path::make_path($dir);
-my ( $status, $output ) = Authz::Process->run(
-    name    => 'page',
-    command => [ 'bash', '-eu', '-c', "cd '$dir'\nauthzctl() { '$program' \"\$\@\"; }\n$script" ],
-    env     => { %{ $stack->settings }, BASE_URL => $stack->base, SECRET => $shop[1] } );
-is( $status, 0, 'doc/cedar.md: the commands end well' ) || diag $output;
-like( $output, qr/^\Q$answer\E/m, 'doc/cedar.md: ... with the answer of the page' );
-my ($shown) = $page =~ /^```json\n(\{"code".*?)^```\n/ms;
-my $id = $stack->sql(q{SELECT id FROM audit_log WHERE client_id = 'shop' ORDER BY id DESC LIMIT 1});
-chomp $id;
-my ( undef, $audit ) = $stack->authzctl( 'audit', 'show', $id );
-my $reason = $json->decode($shown);
-like( $audit, qr/policyDecision/,                'doc/cedar.md: audit show has policyDecision' );
-like( $audit, qr/\Q$reason->{detail}{policy}\E/, 'doc/cedar.md: ... with the policy' );
 
 done_testing;

@@ -191,4 +191,41 @@ oauth_error( $both, 503, 'temporarily_unavailable', 'a rule with two values, as 
 like( $stack->log_line($both), qr/evaluation failed/, '... whose reason the operator reads' );
 is( $stack->token(@crm)->status, 200, 'other decisions go on' );
 
+# ---- a failure by a revision that decides no longer
+
+# Each worker fails by the rule, and none decides anything by another revision meanwhile.
+is( deploy( embedded => <<'END' )->status, 200, 'a rule that contradicts itself for every question' );
+package custom.issue
+
+two := x if {
+    some x in [1, 2]
+    input.client.id
+}
+
+deny contains "two" if two == 3
+END
+my %failed = map { ( $stack->token(@crm)->status => 1 ) } 1 .. 24;
+is( join( ' ', keys %failed ), '503', '... and each decision fails' );
+ok( until_true( sub { ( check_named( readiness(), 'rules' )->{status} // '' ) eq 'DEGRADED' } ),
+    '... readiness says so' );
+like(
+    check_named( readiness(), 'rules' )->{detail},
+    qr{contradict themselves for questions to svc/decision/issue}, '... with the questions that are concerned' );
+is( deploy( embedded => "package custom.issue\n" )->status, 200, 'the rule is withdrawn' );
+my %after = map { ( $stack->token(@crm)->status => 1 ) } 1 .. 24;
+is( join( ' ', keys %after ), '200',
+    'a worker whose decisions failed decides by the new revision from the answer to the save on' );
+ok( until_true( sub { ( check_named( readiness(), 'rules' )->{status} // '' ) eq 'UP' } ), '... readiness is UP' );
+is( deploy( embedded => <<'END' )->status, 200, 'a rule whose answers are refused' );
+package custom.issue
+
+claims[input.client.id] := "x"
+
+claims.sub := "x" if input.client.id
+END
+$stack->token(@crm) for 1 .. 24;
+is( deploy( embedded => "package custom.issue\n" )->status, 200, '... is withdrawn' );
+%after = map { ( $stack->token(@crm)->status => 1 ) } 1 .. 24;
+is( join( ' ', keys %after ), '200', '... and no worker keeps it' );
+
 done_testing;

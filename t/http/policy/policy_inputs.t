@@ -14,11 +14,13 @@ use Authz::Grant  ();
 use Authz::Idp    ();
 use Authz::Inputs;
 use Authz::Mcp   ();
+use Authz::Peer  ();
 use Authz::Stack ();
 
 my $idp = Authz::Idp->start;
 $idp->user( { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'] } );
-my $stack = Authz::Stack->start( settings => { Authz::Idp::settings() } );
+my $stack = Authz::Stack->start(
+    settings => { Authz::Idp::settings(), SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
 $idp->register($stack);
 $stack->patch_row(
     'svc.operator.controls.trust',
@@ -227,6 +229,39 @@ is( call(
     403,
     'a call for which the token lacks the scope' );
 is( call( name => 'linked__list' ), 200, 'a call that needs an account' );
+my $peer = Authz::Peer->start;
+
+sub peer_answers {
+    my ($result) = @_;
+    return { body => { jsonrpc => '2.0', id => 1, result => { resultType => 'complete', %$result } } };
+}
+$mcp->resource( 'files', upstreamType => 'MCP', upstreamUrl => $peer->url('/files'), mcpResources => 'live' );
+my %file = ( uri => 'file:///a', name => 'a', mimeType => 'text/plain' );
+
+sub ask_files {
+    my ( $method, $params, $result ) = @_;
+    $peer->set( '/files' => peer_answers( { supportedVersions => [$Authz::Mcp::MODERN], %$result } ) );
+    return $mcp->modern( $method, $params, at => 'files' )->status;
+}
+
+sub ask_all_files {
+    is( ask_files( 'resources/list', {}, { resources => [ \%file ] } ), 200, 'a list of MCP resources' );
+    is( ask_files(
+            'resources/templates/list', {}, { resourceTemplates => [ { uriTemplate => 'file:///{a}', name => 'a' } ] }
+        ),
+        200,
+        '... of their templates' );
+    is( ask_files( 'resources/read', { uri => 'file:///a' }, { contents => [ { uri => 'file:///a', text => 'a' } ] } ),
+        200, '... a read' );
+    my $ref = { type => 'ref/resource', uri => 'file:///{a}' };
+    return is(
+        ask_files(
+            'completion/complete', { ref => $ref, argument => { name => 'a', value => 'x' } },
+            { completion => { values => [] } } ),
+        200,
+        '... a completion' );
+}
+ask_all_files();
 is( call( name => 'demo__get_status', arguments => { text => 'x' x 530_000 } ),
     200, 'a call with arguments that are too long for policy, which is denied' );
 $stack->bind( 'shop', { %all, gateway_scopes => ['*'], resources => ['urn:svc:gateway'] } );
@@ -246,6 +281,7 @@ my $proxied =
   $stack->token_text( @{ $mcp->{client} }, scope => 'demo:read', resource => $stack->base . '/gateway/demo' );
 is( $stack->http->get( '/gateway/demo/status?a=1', headers => [ Authz::Client::bearer($proxied), @agent ] )->status,
     200, 'a proxied request' );
+ask_all_files();
 
 # ---- both directions
 

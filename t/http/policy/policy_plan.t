@@ -167,6 +167,32 @@ is( $lines[2], 2 * 1024**2, '... and a limit of memory' );
 program();
 answer_is( deploy( rule('a := 5') ), 200, 'OPA back in its place' );
 cmp_ok( ( served() )[0], '>', 10_000, '... plans again' );
+
+# A reason that is gone: the same modules are planned again.
+my ( $one, $two ) = map { rule("a := $_") } 6, 7;
+program('echo "too busy" >&2; exit 1');
+for my $text ( $one, $two ) {
+    like( deploy($text)->header('X-Policy-Warning') // '', qr/too busy\z/, 'opa build fails' );
+}
+program();
+$answer = deploy($one);
+is( $answer->header('X-Policy-Warning'), undef, 'opa build works again: a save of the same rules has no warning' );
+cmp_ok( ( served() )[0], '>', 10_000, '... and a plan' );
+is( ( served() )[1], '', '... and the reason is forgotten' );
+program('echo "too busy" >&2; exit 1');
+my $three = rule('a := 8');
+deploy($three);
+is( ( served() )[0], 0, 'the policy that is served has no plan' );
+program();
+is( deploy($three)->header('X-Policy-Warning'), undef, '... a save that changes nothing makes it' );
+cmp_ok( ( served() )[0], '>', 10_000, '... which is stored' );
+program('echo "too busy" >&2; exit 1');
+deploy( rule('a := 9') );
+program();
+( $size, $note ) = plan_of_upkeep();
+cmp_ok( $size, '>', 10_000, 'the upkeep tries again, too' );
+is( $note, '', '... and the reason is forgotten' );
+
 $stack->sql('DELETE FROM policy_plan');
 $stack->sql('UPDATE bundle SET modules = NULL');
 is( ( served() )[0], 0, 'a bundle from before plans has none' );

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use JSON::PP ();
 use Test::More;
 
 use Authz::Browser ();
@@ -197,5 +198,39 @@ for my $case ( [ 'an unknown client', 'nobody' ], [ 'a foreign redirect_uri', 'd
     ok( $answer->status == 400 && !defined $answer->header('Location') && $answer->body !~ /evil\.example/,
         "$name: a page without a link (RFC 6749 4.1.2.1)" ) or diag( $answer->text );
 }
+
+# ---- a provider that is away: a page with the other ones, and the client learns of it when the person leaves (oauth.md "Upstream callback")
+
+$stack->admin(
+    POST => '/admin/api/identity-providers',
+    json => {
+        idpId        => 'gone',   name    => 'The <gone>', issuer => 'http://127.0.0.1:1', clientId => 'authz',
+        clientSecret => 'x' x 16, enabled => JSON::PP::true() } );
+
+sub away {
+    my ( $id, $name, %more ) = @_;
+    my $answer = Authz::Browser->new->get( address( $id, idp_hint => 'gone', %more ) );
+    ok( $answer->status == 503 && !defined $answer->header('Location'), "$name: a page with 503, and no redirect" );
+    like( $answer->body, qr{<h1><bdi>The &lt;gone&gt;</bdi> cannot be reached</h1>}, '... names the provider as text' );
+    like( $answer->body, qr/\Q@{[ $answer->header('X-Request-ID') ]}\E/,             '... and the request' );
+    my %link = map {s/&amp;/&/gr} reverse $answer->body =~ m{<li><a href="([^"]+)">(\w+)}g;
+    return ( $answer, %link );
+}
+for my $id (qw(admin dcr)) {
+    my ( $answer, %link ) = away( $id, $id );
+    ok( told( $link{Return}, $id, 'temporarily_unavailable' ),
+        '... the way back tells the client: temporarily_unavailable, state and issuer' ) or diag $answer->body;
+    is( $answer->body =~ /registered itself/ ? 1 : 0, $id eq 'dcr' ? 1 : 0,
+        '... with a warning of an application that registered itself' );
+    like( $link{Try} // '', qr/idp_hint=gone/, '... one can try again' );
+    my $other =
+      ( Authz::Browser->new->follow( $link{Use} // 'http://127.0.0.1:1/', stop => qr{\A\Q$back{$id}\E|consent} ) )[-1];
+    like( $other->header('Location') // '', qr/code=ac_|consent/, '... or sign in at another provider' )
+      or diag $other->text;
+}
+my $none = (
+    Authz::Browser->new->follow(
+        address( 'admin', idp_hint => 'gone', prompt => 'none' ), stop => qr{\A\Q$back{admin}\E} ) )[-1];
+redirected( $none, 'admin', 'login_required', 'prompt=none gets no page (OpenID Connect Core 3.1.2.1)' );
 
 done_testing;

@@ -60,8 +60,10 @@ my $id      = begin( \@till, binding_message => 'W4SCT', resource => 'https://ap
 my $request = newest();
 my $before  = $stack->sql('SELECT count(*) FROM audit_log');
 $shown = $ann->get($page);
-like( $shown->body, qr/<h1>[^<]*<bdi>The till</,                  'the only request is shown at once: the client' );
-like( $shown->body, qr{<p class="code"><bdi>W4SCT</bdi></p>},     '... the binding message, large' );
+like( $shown->body, qr/<h1>[^<]*<bdi>The till</, 'the only request is shown at once: the client' );
+like(
+    $shown->body, qr{<p class="code"><bdi> <span class="word">W4SCT</span></bdi></p>},
+    '... the binding message, large' );
 like( $shown->body, qr/orders\.read/,                             '... the scopes' );
 like( $shown->body, qr{<dd><bdi>https://api\.example</bdi></dd>}, '... the resource' );
 like( $shown->body, qr{<bdi>till\.example</bdi>},                 q{... the host of the client's website} );

@@ -8,6 +8,9 @@ package Authz::Calls;
 #   my ( $kind, $text ) = @{ $source->rule };
 #   $source->knows('sprintf');            true if calls of it are made
 #   Authz::Calls::names_of_reference();   the builtins of doc/reference
+#   Authz::Calls::letters_of('concat');   the kinds of its arguments, and
+#   Authz::Calls::json_of('s');           a JSON text of such an argument, for an input
+#   Authz::Calls::argument_of('s');       the same as Rego, for a constant
 
 use strict;
 use warnings;
@@ -27,9 +30,13 @@ sub some_of {
     return join '', map { one_of(@word) } 1 .. int rand( $most + 1 );
 }
 
+# True while values are made for an input, which has no sets, no keys but texts, no calls and no NUL.
+our $as_json = 0;
+
 # A text as Rego. The service reads plans without NUL, so that a text with one is made by a call.
 sub quoted {
     my $text = $ascii->encode( '' . $_[0] );
+    return $text =~ s/\\u0000/\\u0001/gr if $as_json;
     return $text =~ /\\u0000/ ? 'json.unmarshal(' . $ascii->encode($text) . ')' : $text;
 }
 
@@ -77,6 +84,8 @@ sub scalar_value {
 
 # Small values that are often equal.
 sub small {
+    return one_of( qw(1 1.0 2 "a" "b" "1" null true [] {} 0 -1 [1] [1.0] "" 0.1 1e0 -0 false), '{"a": 1}', '[1, 2]' )
+      if $as_json;
     return one_of( qw(1 1.0 2 "a" "b" "1" null true [] {} set() 0 -1 [1] {1} "" 0.1 1e0 false), '{"a": 1}', '[1, 2]' );
 }
 
@@ -88,6 +97,7 @@ sub array {
 sub set {
     my ($depth) = @_;
     my @item = map { value($depth) } 1 .. int rand 5;
+    return '[' . join( ', ', @item ) . ']' if $as_json;
     return @item ? '{' . join( ', ', @item ) . '}' : 'set()';
 }
 
@@ -100,7 +110,10 @@ sub object {
     return '{' . join( ', ', map { "$_: " . value($depth) } sort keys %key ) . '}';
 }
 
-sub key { return one_of( qw(1 0 null true 2 -1 [1] [] "1" "a" {1} 1.5 10 9), '{"a": 1}', text() ) }
+sub key {
+    return one_of( qw("1" "0" "a" "b" "" "null" "[1]"), text() ) if $as_json;
+    return one_of( qw(1 0 null true 2 -1 [1] [] "1" "a" {1} 1.5 10 9), '{"a": 1}', text() );
+}
 
 sub value {
     my ($depth) = @_;
@@ -112,7 +125,7 @@ sub value {
 sub list_of {
     my ( $make, $most ) = @_;
     my @item = map { $make->() } 1 .. int rand( 1 + ( $most // 5 ) );
-    return '[' . join( ', ', @item ) . ']' if rand() < 0.6 || !@item;
+    return '[' . join( ', ', @item ) . ']' if $as_json || rand() < 0.6 || !@item;
     return '{' . join( ', ', @item ) . '}';
 }
 
@@ -281,8 +294,8 @@ sub json_text {
         'nul',           'true ', "\x{feff}1", '[1] 2', '', ' ', '{"a":}', '"' . "\x{1f600}" . '"', '[' x 50 . ']' x 50,
         "\x{a0}1",       '1e+05', '1E5',       'NaN',   '/**/1',
         '"\\/"',         '"\\udc00\\ud800"', '{"a":1,}', "'a'", '12345678901234567890', '0.10', '1.0',
-        '100000000000000000000000.5', '[1,2.50,3e2]', '1e99999',
-        '[' x 12000 . ']' x 12000,    '"\\u00e9"',    "\t[\r\n1 ]\x{b}" );
+        '100000000000000000000000.5', '[1,2.50,3e2]', ( $as_json ? '1e9999' : '1e99999' ),
+        '[' x 12000 . ']' x 12000,    '"\\u00e9"', "\t[\r\n1 ]\x{b}" );
     return quoted($text);
 }
 
@@ -312,6 +325,9 @@ sub pointer {
 sub pointers { return list_of( \&pointer, 4 ) }
 
 sub document {
+    return one_of(
+        '{"a": {"b": [1, 2, {"c": 3}], "d": "x"}, "e": [], "f": null}',
+        '{"a": [1, {"b": 2}], "0": {"1": 2}, "1": [[1], [2]]}', object(3) ) if $as_json;
     return one_of(
         '{"a": {"b": [1, 2, {"c": 3}], "d": "x"}, "e": [], "f": null}',
         '{"a": [1, {"b": 2}], "0": {"1": 2}, "1": [[1], [2]]}',
@@ -352,7 +368,7 @@ sub format_text {
 }
 
 sub graph {
-    my @node = qw("a" "b" "c" "d" 1 1.5 null);
+    my @node = $as_json ? qw("a" "b" "c" "d" "1") : qw("a" "b" "c" "d" 1 1.5 null);
     my %key  = map { ( one_of(@node) => 1 ) } 1 .. int rand 6;
     return '{' . join(
         ', ',
@@ -398,7 +414,8 @@ my %argument = (
     W => sub {
         '{' . join(
             ', ',
-            map {"$_->[0]: $_->[1]"}
+            map    {"$_->[0]: $_->[1]"}
+              sort { $a->[0] cmp $b->[0] }
               values %{ { map { ( $_ => [ $_, text() ] ) } map { quoted( some_of( 2, qw(a b ab) ) ) } 1 .. 1 + rand 3 }
               } ) . '}';
     },
@@ -409,13 +426,15 @@ my %argument = (
     Z => sub {
         list_of( sub { set(1) }, 4 );
     },
-    y => sub { one_of( 1, 2, 3, 0, -1, 1.0, 100 ) },
-    E => sub { one_of( 0 .. 9, -5, 63, 64, 1.5, 100 ) },
-    K => sub { list_of( \&key ) },
-    z => sub { quoted( one_of( 'a', 'b', '', 'ab', '.', '/', "\x{e9}", ',' ) ) },
-    e => \&schema, X => sub { array(3) },
-    Y => sub { one_of( -1, 0, 1, 2, 3, 1.0, 1.5, 10 ) },
-    R => sub { one_of( -5 .. 20 ) } );
+    y             => sub { one_of( 1, 2, 3, 0, -1, 1.0, 100 ) },
+    E             => sub { one_of( 0 .. 9, -5, 63, 64, 1.5, 100 ) },
+    K             => sub { list_of( \&key ) },
+    z             => sub { quoted( one_of( 'a', 'b', '', 'ab', '.', '/', "\x{e9}", ',' ) ) },
+    e             => \&schema, X => sub { array(3) },
+    Y             => sub { one_of( -1, 0, 1, 2, 3, 1.0, 1.5, 10 ) },
+    R             => sub { one_of( -5 .. 20 ) },
+    small         => \&small,
+    'number text' => \&number_text );
 
 my %call = (
     'abs' => 'n', 'array.concat' => 'aa', 'array.flatten' => 'X', 'array.reverse' => 'a', 'array.slice' => 'aii',
@@ -462,6 +481,18 @@ my @operators = grep {/\A\W/} sort keys %call;
 # OPA refuses these in modules of the present language.
 my %deprecated = map { ( $_ => 1 ) } qw(cast_array cast_set re_match net.cidr_overlap);
 my @all        = sort keys %call;
+
+sub letters_of { my ($name) = @_; return split //, $call{$name} }
+
+sub argument_of { my ($letter) = @_; return $argument{$letter}->() }
+
+sub json_of {
+    my ($letter) = @_;
+    local $as_json = 1;
+    return $argument{$letter}->();
+}
+
+sub names { return @all }
 
 sub names_of_reference {
     open my $in, '<', Authz::Path::source(qw(doc reference builtins.md)) or die "builtins.md: $!";
@@ -647,6 +678,9 @@ my @rules = (
     [ 'number',   'RULE := object.get({y: 1 | some y in [N, N]}, N, 0)' ],
     [ 'number',   "RULE := f_RULE(N)\n\nf_RULE(M) := 1\n\nf_RULE(M) := 2\n\nf_RULE(x) := 3 if x == N" ],
 );
+
+# A rule of the language before its values are put in: [its kind, its text].
+sub rule_template { return one_of(@rules) }
 
 # V, S and N are values whose type the compiler does not see: any ones, small ones and numbers. C and M are constants.
 sub rule {

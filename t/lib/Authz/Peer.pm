@@ -13,6 +13,7 @@ package Authz::Peer;
 #   stall => N            sits after N octets of the body            drip => SECONDS  between octets, head and all
 #   truncate => N         ends after N octets of the body, of more that were promised
 #   chunked => 1          in chunks (with stall: the head alone)     endless => 1     chunks without end
+#   await => [N, HITS]    waits after N octets of the body, until HITS requests of the path came, at most 10 s
 #   close => 1            ends without an answer   reset => 1       the same, by RST
 #   raw => OCTETS         these, head and all; then the connection ends
 #
@@ -156,6 +157,7 @@ sub _serve {
         my $answer = $self->_note(
             {   method => $method, target => $target, path => ( split /\?/, $target )[0],
                 %$request{qw(headers body)} } );
+        $self->_await( $client, $answer, ( split /\?/, $target )[0] ), next if $answer->{await};
         _answer( $client, $answer ) or last;
     }
     return;
@@ -182,6 +184,18 @@ sub _head {
     my $head  = sprintf "HTTP/1.1 %d Told\r\n", $answer->{status} // 200;
     while ( my ( $name, $value ) = splice @field, 0, 2 ) { $head .= "$name: $value\r\n" if length $value }
     return "$head\r\n";
+}
+
+# An answer whose end comes after other requests: a stream of events that asks the client something.
+sub _await {
+    my ( $self, $client, $answer, $path ) = @_;
+    my ( $octets, $hits ) = @{ $answer->{await} };
+    Authz::Server::put(
+        $client,
+        _head( $answer, 'Content-Length' => length $answer->{body} ) . substr( $answer->{body}, 0, $octets )
+    ) or return;
+    for ( 1 .. 1000 ) { last if $self->hits($path) >= $hits; sleep 0.01 }
+    return Authz::Server::put( $client, substr( $answer->{body}, $octets ) );
 }
 
 # True when the connection may stay.

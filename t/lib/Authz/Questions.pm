@@ -1,7 +1,8 @@
 package Authz::Questions;
 
 # This module makes random questions of the shipped policy: inputs near to real ones, and the rows that policy reads.
-#   my $questions = Authz::Questions->new($fixture);    the documents of etc/policy/tests/fixture_test.rego
+#   my $fixture   = Authz::Questions::fixture();        the documents of etc/policy/tests/fixture_test.rego, by OPA
+#   my $questions = Authz::Questions->new($fixture);
 #   $questions->seed(7);
 #   my $rows = $questions->rows;                        {'svc/entitlements' => {...}, ...}
 #   my ( $entrypoint, $input ) = $questions->ask;       'issue', {...}
@@ -16,9 +17,10 @@ use warnings;
 
 use JSON::PP ();
 
-use Authz::Inputs ();
-use Authz::Path   ();
-use Authz::Web    ();
+use Authz::Inputs  ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Web     ();
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
@@ -83,6 +85,19 @@ my @ODD     = (
       qw(9007199254740993 9223372036854775807 9223372036854775808 -9223372036854775808 18446744073709551616 1e3 1e21
       1.0 -0 0.1 3600.0 1e-7 123456789012345678901234567890) );
 my @MEMBER = qw(x-unknown type id scopes iss claims action name groups);
+
+sub fixture {
+    my @data =
+      map { ( '--data', Authz::Path::source( qw(etc policy), $_ ) ) } qw(svc tests/fixture_test.rego tests_cedar);
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'opa', timeout => 120 * Authz::Process::patience(),
+        command => [ Authz::Path::opa(), qw(eval --format raw), @data, <<'REGO' ] );
+object.union({name: data.fixture[name] | some name in {"issue_input", "introspect_input", "register_input", "authzen_input",
+"gateway_input", "bindings", "wide", "registry", "roles"}}, {name: data.effect_test[name] | some name in {"entities", "types"}})
+REGO
+    die "opa: $text" if $status != 0;
+    return $json->decode($text);
+}
 
 sub new {
     my ( $class, $fixture ) = @_;

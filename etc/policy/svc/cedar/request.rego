@@ -54,8 +54,11 @@ actions contains asked.action.name if input.evaluation == "authzen"
 
 actions contains concat("", ["gateway:", operation]) if input.evaluation == "gateway"
 
-# The action of a route, or the tool. A route without an action has its id.
-operation := name if {
+# The action of a route, or the tool. A route without an action has its id. MCP resources and completions
+# are told apart by their kind, because an upstream chooses their names.
+operation := concat(":", [input.action.kind, input.action.name]) if {
+	input.action.kind in {"resource", "completion"}
+} else := name if {
 	name := input.action.name
 } else := input.action.route
 
@@ -159,6 +162,38 @@ svc["scopes"] := sort({scope | some scope in input.token.scopes}) if input.evalu
 svc["dpop"] := input.environment.dpop.valid if input.evaluation in {"issue", "preview"}
 
 svc["dpop"] := input.token.bound if input.evaluation == "gateway"
+
+# What the caller of a request wrote as JSON, in the form that is mapped.
+written contains {"arguments": input.arguments} if input.evaluation == "gateway"
+
+written contains input.context if input.evaluation == "introspect"
+
+written contains asked.context if input.evaluation == "authzen"
+
+written contains asked[part].properties if {
+	input.evaluation == "authzen"
+	some part in ["subject", "action", "resource"]
+}
+
+# True if a part of that has no value of Cedar and was left out.
+partial if {
+	some part in written
+	value.partial(part)
+}
+
+partial if {
+	some part in written
+	not part == {}
+	record(part) == {}
+}
+
+# True if a number of it became a decimal.
+fraction if {
+	some part in written
+	value.fraction(part)
+}
+
+svc["partial"] if partial
 
 # Arguments that are too large are left out.
 svc["truncated"] := input.truncated if input.evaluation == "gateway"

@@ -1,9 +1,9 @@
 # JSON as values of Cedar: the properties, the context and the claims that a request carries.
 #
-# Cedar has neither null nor fractions. Such a value is left out, so that a rule that reads it has an error;
-# and so is a set that contains one, because a part of it is another set. A list becomes a set. An object
-# with the one member __entity or __extn is an entity or a value of an extension type, as Cedar's own tools
-# write it.
+# A number is a Long if it is whole, and a decimal if it has at most four places. Cedar has neither null nor other
+# numbers: such a value is left out, so that a rule that reads it has an error; and so is a set that contains one,
+# because a part of it is another set. `partial` is true then. A list becomes a set. An object with the one member
+# __entity or __extn is an entity or a value of an extension type, as Cedar's own tools write it.
 package svc.cedar.value
 
 import data.svc.cedar.rt
@@ -66,11 +66,57 @@ leaf(x) := x if is_boolean(x)
 
 leaf(x) := x if is_string(x)
 
+leaf(x) := rt.long(x) if whole(x)
+
+leaf(x) := measured(units[0], units[1]) if {
+	fractional(x)
+	units := in_units(json.marshal(x))
+}
+
 # The text of a number tells 1 from 1.0.
-leaf(x) := rt.long(x) if {
+whole(x) if {
 	is_number(x)
 	regex.match(`\A-?[0-9]+\z`, json.marshal(x))
 }
+
+fractional(x) if {
+	is_number(x)
+	not regex.match(`\A-?[0-9]+\z`, json.marshal(x))
+}
+
+# A number with a point or an exponent, as the sign and the digits of how often it has 0.0001. Its text decides, because
+# arithmetic could round it. Undefined: it has more than four places.
+in_units(text) := [m[1], digits] if {
+	some m in regex.find_all_string_submatch_n(`\A(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?)0*([0-9]{0,3}))?\z`, text, 1)
+	digits := shifted(trim_left(concat("", [m[2], m[3]]), "0"), (rt.signed(rt.number(m[5]), trim_left(m[4], "+")) + 4) - count(m[3]))
+}
+
+shifted(digits, _) := "" if digits == ""
+
+# No Long has more than 19 digits before its four places.
+shifted(digits, by) := concat("", [digits, substring("00000000000000000000000", 0, by)]) if {
+	digits != ""
+	by >= 0
+	by <= 23
+}
+
+shifted(digits, by) := substring(digits, 0, kept) if {
+	digits != ""
+	by < 0
+	kept := count(digits) + by
+	kept > 0
+	trim_left(substring(digits, kept, -1), "0") == ""
+}
+
+measured(sign, digits) := rt.signed(rt.number(whole_part(digits)), sign) if is_whole(digits)
+
+measured(sign, digits) := {"__extn": {"fn": "decimal", "v": rt.signed(rt.number(digits), sign)}} if not is_whole(digits)
+
+is_whole(digits) if digits == ""
+
+is_whole(digits) if endswith(digits, "0000")
+
+whole_part(digits) := substring(digits, 0, max([0, count(digits) - 4]))
 
 leaf(x) := entity(uid.type, uid.id) if {
 	uid := x.__entity
@@ -99,3 +145,40 @@ entity(type, id) := uid(type, id) if is_name(type)
 uid(type, id) := {"__entity": {"id": id, "type": type}} if is_string(id)
 
 is_name(type) if regex.match(`\A[A-Za-z_][0-9A-Za-z_]*(::[A-Za-z_][0-9A-Za-z_]*)*\z`, type)
+
+# ---- what a value lacks in Cedar
+
+# True if a part of a value was left out.
+partial(x) if {
+	some path, member
+	walk(x, [path, member])
+	lost(count(path), member)
+}
+
+lost(_, x) if is_null(x)
+
+lost(_, x) if {
+	is_number(x)
+	not leaf(x)
+}
+
+lost(_, x) if {
+	is_object(x)
+	not rt.record(x)
+	not leaf(x)
+}
+
+# level8 has seven levels below it that are no leaves.
+lost(8, x) if is_array(x)
+
+lost(8, x) if {
+	is_object(x)
+	not leaf(x)
+}
+
+# True if a number of a value became a decimal, which no rule can compare with a Long.
+fraction(x) if {
+	walk(x, [_, member])
+	fractional(member)
+	leaf(member).__extn
+}

@@ -7,6 +7,7 @@ import data.svc.cedar.policies
 import data.svc.cedar.request
 import data.svc.cedar.result
 import data.svc.operator.controls.authzen as row
+import data.svc.operator.controls.gateway as row_of_gateway
 
 # True if there are Cedar rules that count. An entrypoint asks this first, because the rest costs time.
 active if {
@@ -47,6 +48,25 @@ deny contains {
 } if {
 	active
 	request.questions == {}
+}
+
+# The arguments of a tool come from the caller of the gateway, and the upstream gets them as they are. So no forbid is
+# known not to hold if a part of them has no value of Cedar, or if one has an error beside a fraction.
+deny contains {
+	"code": "cedar_unmapped", "category": "policy", "control": "cedar",
+	"message": "the request cannot be given to the Cedar rules", "detail": {"part": "arguments"},
+} if {
+	active
+	input.evaluation == "gateway"
+	unjudged
+	not row_of_gateway.cedar_unmapped == "allow"
+}
+
+unjudged if request.partial
+
+unjudged if {
+	request.fraction
+	result.unproven != set()
 }
 
 # True if a policy permits the access request, and permits count.

@@ -4,6 +4,7 @@
 package svc.controls.gateway
 
 import data.svc.lib.hooks
+import data.svc.operator.controls.gateway as row
 
 # Every set of reasons that denies a request to a managed resource is united here, so that a list of
 # tools hides what a call would deny.
@@ -30,12 +31,14 @@ serving_statuses := {"pending", "active", "degraded"}
 
 # ---- the arguments
 
-# A rule that reads an argument holds for none of them if policy does not have them, so such a request is denied.
+# A rule that reads an argument holds for none of them if policy does not have them, so such a request is denied unless
+# the row says otherwise.
 deny_arguments contains {
 	"code": "arguments_too_long", "category": "policy", "control": "gateway",
 	"message": "the arguments are too long to be judged",
 } if {
 	input.truncated
+	not row.truncated == "allow"
 }
 
 # ---- the scopes of the operation; all of them are needed

@@ -4,13 +4,14 @@
 package svc.decision.gateway_tools
 
 import data.svc.cedar.policies
+import data.svc.controls.audit
 import data.svc.controls.gateway
 import data.svc.decision.gateway as one
 
 # The plain case: no rule of the operator, in Rego or in Cedar, looks at requests to managed resources, so
 # scopes and statuses decide, at a tenth of the cost. The answer is the one that `general` gives. A new source of reasons in
 # svc.controls.gateway must exclude the plain case.
-result := {"allow": true, "verdicts": [verdict |
+result := {"allow": true, "argument_mode": audit.argument_mode, "verdicts": [verdict |
 	some tool in input.tools
 	verdict := plain(input.resources[tool.resource], tool.action.requiredScopes, held_at[tool.resource])
 ]} if {
@@ -28,7 +29,7 @@ result := {"allow": true, "verdicts": [verdict |
 
 # Each tool is decided as if it were called alone, without arguments: rules see the input that they would
 # see then. A tool that a new authorization would permit is shown.
-general := {"allow": true, "verdicts": [verdict |
+general := {"allow": true, "argument_mode": audit.argument_mode, "verdicts": [verdict |
 	some tool in input.tools
 	document := object.union(frame, {"resource": input.resources[tool.resource], "action": tool.action})
 	verdict := answer with input as document

@@ -1,0 +1,335 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/clock.h"
+#include "base/json/jsonx.h"
+#include "base/uri.h"
+#include "crypto/digest.h"
+#include "gateway/caller.h"
+#include "gateway/mcp/catalogue.h"
+#include "gateway/mcp/resources.h"
+#include "gateway/mcp/result.h"
+#include "store/gateway/resources.h"
+
+/* One read or completion. */
+struct resource_call {
+    struct mcp_exchange *it;
+    struct gateway_action action;
+    json_t *arguments; /* object, or NULL */
+    struct gateway_decision decision;
+    struct resource_ask ask;
+};
+
+bool
+mcp_serves_resources(const struct mcp_exchange *it)
+{
+    return it->visit.resource != NULL && it->visit.resource->live_resources;
+}
+
+/* ---- the upstream */
+
+void
+resource_ask_begin(struct mcp_exchange *it, const char *method, struct resource_ask *ret)
+{
+    *ret = (struct resource_ask){
+        .holder = {it->req,                        it->visit.token              },
+        .request = {.resource = it->visit.resource, .message = {.method = method}},
+    };
+    ret->caller = gateway_caller(&ret->holder);
+    ret->request.caller = &ret->caller;
+}
+
+/* Answer that it failed, with a status for the audit row. */
+static enum az_status
+refuse_ask(struct mcp_exchange *it, enum az_status st, const char *text)
+{
+    const char *message = text != NULL ? text : az_status_row(st)->description;
+    op_fail(&it->req->op, st, NULL, "%s", message);
+    return mcp_refuse(it, 200, az_status_row(st)->http * 100, message);
+}
+
+enum az_status
+resource_ask_invalid(struct mcp_exchange *it)
+{
+    return refuse_ask(it, AZ_UPSTREAM_INVALID, NULL);
+}
+
+static enum az_status
+ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_status st)
+{
+    const struct az_fault *fault = &it->req->op.fault;
+    if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
+        return st;
+    if (st != AZ_LINK_REQUIRED)
+        return refuse_ask(it, st, fault->status == st ? fault->public_text : NULL);
+    const char *url = ask->reply.credential.link.url;
+    return refuse_ask(it, st,
+                      talloc_asprintf(it->req->op.mem, "Connect your %s account first, at %s",
+                                      it->visit.resource->display_name, url != NULL ? url : ""));
+}
+
+enum az_status
+resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
+{
+    struct op *op = &it->req->op;
+    const struct managed_resource *resource = it->visit.resource;
+    if (resource->missing != NULL || resource->status == MANAGED_ERROR)
+        return refuse_ask(it, AZ_RESOURCE_UNAVAILABLE, NULL);
+    enum az_status st = ask->request.secrets == NULL
+                            ? resource_secrets(op, resource, &ask->request.secrets)
+                            : AZ_OK;
+    if (st != AZ_OK)
+        return st;
+    if (ask->began_ms == 0)
+        ask->began_ms = clock_monotonic_ms();
+    st = peer_ask(op, &ask->request, &ask->reply);
+    return st == AZ_OK ? st : ask_failed(it, ask, st);
+}
+
+/* ---- policy */
+
+/* Note the call for readers of the audit log, without its URI, which may be a person's data
+ * (gateway-admin.md 3.8). */
+static void
+note_read(struct resource_call *c)
+{
+    struct request *req = c->it->req;
+    char sha256[SHA256_HEX_SIZE];
+    const char *name = c->action.name;
+    bool hashed = sha256_hex(name, strlen(name), sha256) == AZ_OK;
+    json_t *summary = json_pack("{s:s,s:s,s:s*,s:s}", "resource", c->it->visit.resource->name,
+                                "kind", c->action.kind, "uri_sha256", hashed ? sha256 : NULL,
+                                "mcp_version", c->it->era.version);
+    if (summary != NULL && c->ask.began_ms != 0) {
+        json_t *more = json_pack("{s:i,s:I,s:I}", "upstream_status", c->ask.reply.status, "ms",
+                                 (json_int_t) (clock_monotonic_ms() - c->ask.began_ms), "octets",
+                                 (json_int_t) c->ask.reply.octets);
+        json_object_update(summary, more);
+        json_decref(more);
+    }
+    req->audit.summary = jsonx_dump(req->op.mem, jsonx_own(req->op.mem, summary));
+}
+
+/* Ask policy. The obligations that can be met are those of a tool of an MCP server, but for
+ * approval: what a person would approve is a call. */
+static enum az_status
+decide_read(struct resource_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    struct op *op = &it->req->op;
+    bool linked;
+    struct gateway_target target;
+    enum az_status st = mcp_target(op, &c->ask.caller, it->visit.resource, &linked, &target);
+    c->action.scopes = mcp_default_scopes(op->mem, it->visit.resource);
+    if (st == AZ_OK && c->action.scopes == NULL)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+    if (st != AZ_OK)
+        return st;
+    struct gateway_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resource = target,
+        .action = c->action,
+        .arguments = c->arguments,
+        .obligations = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+    };
+    st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+    if (st != AZ_OK || c->decision.allow)
+        return st;
+    if (c->decision.step_up != NULL) {
+        note_read(c); /* before the row is written */
+        return gateway_refuse(it->req, &it->visit, &question, &c->decision);
+    }
+    const char *codes = gateway_codes(op->mem, c->decision.reasons);
+    return refuse_ask(it, AZ_FORBIDDEN,
+                      talloc_asprintf(op->mem, "Denied: %s", codes != NULL ? codes : ""));
+}
+
+/* Decide, and then ask the upstream with these params. */
+static enum az_status
+decide_and_ask(struct resource_call *c, json_t *params)
+{
+    struct mcp_exchange *it = c->it;
+    if (params == NULL)
+        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
+    enum az_status st = decide_read(c);
+    if (st != AZ_OK || !mcp_goes_on(it))
+        return st;
+    c->ask.request.message.params = params;
+    c->ask.request.policy_headers = c->decision.obligations.headers;
+    c->ask.request.max_answer = (size_t) c->decision.obligations.response_max_bytes;
+    return resource_ask_upstream(it, &c->ask);
+}
+
+/* ---- reading */
+
+/* Answer that there is no such resource: MCP 2026-07-28 has no code of its own for that. */
+static enum az_status
+refuse_uri(struct mcp_exchange *it, const char *uri)
+{
+    mcp_refuse(it, 200, it->era.modern ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND,
+               "Resource not found");
+    it->fault.data = jsonx_own(it->req->op.mem, json_pack("{s:s}", "uri", uri));
+    return AZ_OK;
+}
+
+/* Return one content as clients see it: a new reference, or NULL if it is none. */
+static json_t *
+shown_content(TALLOC_CTX *mem, const json_t *content)
+{
+    const char *uri = json_string_value(json_object_get(content, "uri"));
+    const char *type = json_string_value(json_object_get(content, "mimeType"));
+    const json_t *text = json_object_get(content, "text"), *blob = json_object_get(content, "blob");
+    unsigned char *octets = NULL;
+    size_t length;
+    if (uri == NULL || strlen(uri) > URI_MAX || json_is_string(text) == json_is_string(blob)
+        || (json_is_string(blob)
+            && b64_decode(mem, json_string_value(blob), json_string_length(blob), &octets, &length)
+                   != AZ_OK))
+        return NULL;
+    talloc_free(octets);
+    return json_pack("{s:s,s:s*,s:O}", "uri", uri, "mimeType", type,
+                     json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
+}
+
+static enum az_status
+show_contents(struct mcp_exchange *it, const json_t *result)
+{
+    struct op *op = &it->req->op;
+    const json_t *contents = json_object_get(result, "contents"), *content;
+    const char *type = json_string_value(json_object_get(result, "resultType"));
+    struct jsonx_build shown = {jsonx_own(op->mem, json_array()), false};
+    size_t index;
+    if (!json_is_array(contents) || json_array_size(contents) > RESOURCE_CONTENTS_MAX
+        || (type != NULL && strcmp(type, "complete") != 0))
+        return resource_ask_invalid(it);
+    json_array_foreach (contents, index, content) {
+        json_t *one = shown_content(op->mem, content);
+        if (one == NULL)
+            return resource_ask_invalid(it);
+        jsonx_append(&shown, one);
+    }
+    if (jsonx_built(&shown) != NULL)
+        it->result = mcp_list_result(op->mem, "contents", shown.value);
+    return AZ_OK;
+}
+
+static enum az_status
+read_resource(struct resource_call *c, const char *uri)
+{
+    struct mcp_exchange *it = c->it;
+    enum az_status st =
+        decide_and_ask(c, jsonx_own(it->req->op.mem, json_pack("{s:s}", "uri", uri)));
+    const json_t *error = c->ask.reply.error;
+    if (st != AZ_OK || !mcp_goes_on(it))
+        return st;
+    if (peer_error_is(error, RPC_INVALID_PARAMS) || peer_error_is(error, RPC_RESOURCE_NOT_FOUND))
+        return refuse_uri(it, uri);
+    return error != NULL
+               ? refuse_ask(it, AZ_UPSTREAM_INVALID, peer_error_text(it->req->op.mem, error))
+               : show_contents(it, c->ask.reply.result);
+}
+
+enum az_status
+mcp_read_resource(struct mcp_exchange *it)
+{
+    const char *uri = json_string_value(json_object_get(it->message.params, "uri"));
+    struct resource_call c = {.it = it};
+    if (uri == NULL || !uri_is_canonical(uri))
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
+                          "params.uri is not a URI in its one spelling (RFC 3986 6.2.2)");
+    c.action = (struct gateway_action){.kind = "resource", .name = uri, .uri = uri};
+    resource_ask_begin(it, it->message.method, &c.ask);
+    enum az_status st = read_resource(&c, uri);
+    note_read(&c);
+    return st;
+}
+
+/* ---- completion */
+
+/* Show the values of a completion: texts, at most COMPLETIONS_MAX. */
+static enum az_status
+show_completion(struct mcp_exchange *it, const json_t *result)
+{
+    const json_t *completion = json_object_get(result, "completion");
+    json_t *values = json_object_get(completion, "values");
+    const json_t *total = json_object_get(completion, "total"), *value;
+    size_t index;
+    if (!json_is_array(values) || json_array_size(values) > COMPLETIONS_MAX)
+        return resource_ask_invalid(it);
+    json_array_foreach (values, index, value)
+        if (!json_is_string(value))
+            return resource_ask_invalid(it);
+    it->result = jsonx_own(it->req->op.mem,
+                           json_pack("{s:{s:O,s:O*,s:b}}", "completion", "values", values, "total",
+                                     json_is_integer(total) ? total : NULL, "hasMore",
+                                     (int) json_is_true(json_object_get(completion, "hasMore"))));
+    return AZ_OK;
+}
+
+/* Return what policy and upstream see of the params beside the template: the argument, and those
+ * that are known already. NULL: a member is malformed, or there is no memory. */
+static json_t *
+completion_arguments(TALLOC_CTX *mem, const json_t *params)
+{
+    const json_t *argument = json_object_get(params, "argument");
+    json_t *name = json_object_get(argument, "name"), *value = json_object_get(argument, "value");
+    json_t *known = json_object_get(json_object_get(params, "context"), "arguments");
+    const char *key;
+    const json_t *text;
+    json_object_foreach (known, key, text)
+        if (!json_is_string(text))
+            return NULL;
+    if (!json_is_string(name) || !json_is_string(value)
+        || (known != NULL && !json_is_object(known)))
+        return NULL;
+    json_t *context = known != NULL ? json_pack("{s:O}", "arguments", known) : NULL;
+    return jsonx_own(mem, json_pack("{s:{s:O,s:O},s:o*}", "argument", "name", name, "value", value,
+                                    "context", context));
+}
+
+static enum az_status
+complete(struct resource_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    TALLOC_CTX *mem = it->req->op.mem;
+    json_t *params = jsonx_own(mem, json_copy(c->arguments));
+    if (params != NULL
+        && json_object_set_new(
+               params, "ref",
+               json_pack("{s:s,s:s}", "type", "ref/resource", "uri", c->action.template))
+               != 0)
+        params = NULL;
+    enum az_status st = decide_and_ask(c, params);
+    const json_t *error = c->ask.reply.error;
+    if (st != AZ_OK || !mcp_goes_on(it))
+        return st;
+    if (peer_error_is(error, RPC_INVALID_PARAMS))
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown template or argument");
+    return error != NULL ? refuse_ask(it, AZ_UPSTREAM_INVALID, peer_error_text(mem, error))
+                         : show_completion(it, c->ask.reply.result);
+}
+
+enum az_status
+mcp_complete(struct mcp_exchange *it)
+{
+    const json_t *ref = json_object_get(it->message.params, "ref");
+    const char *type = json_string_value(json_object_get(ref, "type"));
+    const char *template = json_string_value(json_object_get(ref, "uri"));
+    struct resource_call c = {.it = it};
+    if (type == NULL || strcmp(type, "ref/resource") != 0 || template == NULL
+        || strlen(template) > URI_MAX)
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.ref is not of a resource template");
+    c.arguments = completion_arguments(it->req->op.mem, it->message.params);
+    if (c.arguments == NULL)
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
+                          "params.argument has no name and value, or params.context other values "
+                          "than texts");
+    c.action =
+        (struct gateway_action){.kind = "completion", .name = template, .template = template};
+    resource_ask_begin(it, it->message.method, &c.ask);
+    enum az_status st = complete(&c);
+    note_read(&c);
+    return st;
+}

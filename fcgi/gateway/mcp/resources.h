@@ -1,0 +1,54 @@
+/*
+ * Resources of MCP upstreams whose `mcpResources` is live (gateway-admin.md 1.6): they are asked
+ * for with the caller's credential at /gateway/mcp/{name}, are decided one by one, and are not
+ * stored.
+ */
+#ifndef AZ_GATEWAY_MCP_RESOURCES_H
+#define AZ_GATEWAY_MCP_RESOURCES_H
+
+#include "gateway/caller.h"
+#include "gateway/mcp/exchange.h"
+#include "gateway/mcp/peer.h"
+
+/* Entries of one list. A model has no use for more, and one question to policy is about all. */
+#define RESOURCES_MAX 1000
+/* Octets of the entries of one list as JSON text, so that the question about them fits. */
+#define RESOURCES_OCTETS_MAX (256 << 10)
+/* Pages of the upstream that one list is made of. */
+#define RESOURCES_PAGES_MAX 10
+/* Characters of a title or description that is passed on. */
+#define RESOURCE_TEXT_MAX 512
+/* Contents of one read; a directory has some. */
+#define RESOURCE_CONTENTS_MAX 100
+/* Completions of one answer (MCP, completion). */
+#define COMPLETIONS_MAX 100
+
+/* True if the endpoint of this visit has MCP resources. */
+bool mcp_serves_resources(const struct mcp_exchange *it);
+
+/* Handle resources/list, resources/templates/list, resources/read and completion/complete. */
+enum az_status mcp_list_resources(struct mcp_exchange *it);
+enum az_status mcp_list_templates(struct mcp_exchange *it);
+enum az_status mcp_read_resource(struct mcp_exchange *it);
+enum az_status mcp_complete(struct mcp_exchange *it);
+
+/* A request to the upstream of the visit, for its caller. */
+struct resource_ask {
+    struct gateway_bearer holder;
+    struct upstream_caller caller;
+    struct peer_request request;
+    struct peer_reply reply;
+    int64_t began_ms; /* monotonic; 0: the upstream was not asked */
+};
+
+/* Begin, without a request; *ret stays where it is. */
+void resource_ask_begin(struct mcp_exchange *it, const char *method, struct resource_ask *ret);
+
+/* Ask the upstream. AZ_OK without an answer for the caller: ask->reply. A failure of the upstream
+ * or of its account becomes the answer, AZ_OK; a failure of ours is returned. */
+enum az_status resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask);
+
+/* Answer that the upstream's answer is none of this method. */
+enum az_status resource_ask_invalid(struct mcp_exchange *it);
+
+#endif

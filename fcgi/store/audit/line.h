@@ -1,0 +1,45 @@
+/* Rows of the audit log as lines: the leaves of the log that proves itself (decisions.md "Audit
+ * proof"). */
+#ifndef AZ_STORE_AUDIT_LINE_H
+#define AZ_STORE_AUDIT_LINE_H
+
+#include "base/buf.h"
+#include "store/db/db.h"
+
+/* Octets of the longest line: two documents of PACK_TEXT_MAX, each octet of which may be escaped,
+ * and the other columns. */
+#define AUDIT_LINE_MAX (16 << 20)
+
+/* Rows that one statement reads at most; their documents have some hundred octets each. */
+#define AUDIT_LINES_ROWS 512
+
+/* A row as a leaf. */
+struct audit_line {
+    int64_t id;
+    int64_t day;      /* number of its partition */
+    const char *text; /* without a line feed */
+    size_t length;    /* octets */
+};
+
+/* Read up to AUDIT_LINES_ROWS rows with ids above `after` and up to `up_to`, in the order of ids.
+ */
+enum az_status audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret);
+
+/* Read the row with this id; no row in *ret: there is none. */
+enum az_status audit_lines_fetch(struct op *op, int64_t id, PGresult **ret);
+
+/*
+ * Write the line of a row to op->mem: a JSON object with `v` 1, id, at (ISO 8601, milliseconds,
+ * UTC), request, flow, client, subject, endpoint, operation, method, status, outcome, ip, agent,
+ * summary, input and decision in this order, absent if NULL. Texts are written by RFC 8785
+ * section 3.2.2.2. summary, input and decision stand as they are stored if they are one JSON object
+ * without a line feed; another text is a string, and a document that cannot be unpacked is
+ * {"damaged": SHA-256 of its octets}. So two different rows never have one line.
+ */
+enum az_status audit_line_get(struct op *op, const PGresult *result, int row,
+                              struct audit_line *ret);
+
+/* Return the id of a row of a result. */
+int64_t audit_line_id(const PGresult *result, int row);
+
+#endif

@@ -1,0 +1,128 @@
+#include "config.h"
+
+#include "store/audit/log_lines.h"
+
+#include <string.h>
+
+#include "store/audit/tiles.h"
+
+static const struct db_stmt audit_notes_stmt = {
+    "audit_notes",
+    "SELECT line FROM audit_note WHERE epoch = $1 AND leaf >= $2::bigint AND leaf < $3::bigint"
+    " ORDER BY leaf",
+    3};
+
+/* A walk over the leaves. */
+struct walk {
+    struct op *op;
+    struct audit_log_state state;
+    audit_line_fn *take;
+    void *context;
+    struct op step;       /* memory of `rows` */
+    const PGresult *rows; /* read ahead, NULL: none */
+    int at;
+    int64_t after; /* id of the last row that was given */
+};
+
+static enum az_status
+stopped(struct walk *walk)
+{
+    return op_fail(walk->op, AZ_SERVER_ERROR, NULL, "the lines cannot be written");
+}
+
+/* Read the rows after the last one. */
+static enum az_status
+read_rows(struct walk *walk)
+{
+    PGresult *result;
+    talloc_free(walk->step.mem);
+    walk->step = op_beside(walk->op, talloc_new(walk->op->mem));
+    walk->rows = NULL;
+    walk->at = 0;
+    enum az_status st = audit_lines_read(&walk->step, walk->after, walk->state.up_to, &result);
+    if (st == AZ_OK)
+        walk->rows = result;
+    else
+        walk->op->fault = walk->step.fault;
+    return st;
+}
+
+/* Give the row of a leaf. */
+static enum az_status
+give_row(struct walk *walk, int64_t id)
+{
+    struct audit_line line;
+    enum az_status st = AZ_OK;
+    if (walk->rows == NULL || walk->at == PQntuples(walk->rows))
+        st = read_rows(walk);
+    if (st != AZ_OK)
+        return st;
+    if (walk->at == PQntuples(walk->rows) || audit_line_id(walk->rows, walk->at) != id)
+        return op_fail(walk->op, AZ_NOT_FOUND, NULL,
+                       "audit row %lld is not there, or another one was added", (long long) id);
+    st = audit_line_get(&walk->step, walk->rows, walk->at++, &line);
+    if (st != AZ_OK)
+        walk->op->fault = walk->step.fault;
+    else if (!walk->take(walk->context, line.text, line.length))
+        st = stopped(walk);
+    walk->after = id;
+    return st;
+}
+
+/* Give the leaves of a tile. */
+static enum az_status
+give_tile(struct walk *walk, const struct audit_tile *tile, const PGresult *notes)
+{
+    enum az_status st = AZ_OK;
+    int note = 0;
+    uint64_t left = (uint64_t) walk->state.size - tile->n * MERKLE_TILE_WIDTH;
+    for (size_t i = 0; i < tile->width && i < left && st == AZ_OK; i++) {
+        const char *line = tile->leaf[i].note ? db_get(notes, note++, 0) : NULL;
+        if (!tile->leaf[i].note)
+            st = give_row(walk, tile->leaf[i].id);
+        else if (line == NULL)
+            st = op_fail(walk->op, AZ_NOT_FOUND, NULL, "a note of the audit log is missing");
+        else {
+            walk->after = tile->leaf[i].id > walk->after ? tile->leaf[i].id : walk->after;
+            st = walk->take(walk->context, line, strlen(line)) ? AZ_OK : stopped(walk);
+        }
+    }
+    return st;
+}
+
+static enum az_status
+give_next(struct walk *walk, uint64_t n)
+{
+    struct op step = op_beside(walk->op, talloc_new(walk->op->mem));
+    struct db_params params = {.count = 0};
+    const struct audit_tile *tile;
+    struct audit_tiles tiles;
+    PGresult *notes;
+    audit_tiles_init(&tiles, &step, walk->state.epoch);
+    db_number(&params, walk->state.epoch);
+    db_number(&params, (int64_t) n * MERKLE_TILE_WIDTH);
+    db_number(&params, (int64_t) (n + 1) * MERKLE_TILE_WIDTH);
+    enum az_status st = audit_tile_read(&tiles, 0, n, &tile);
+    if (st == AZ_OK)
+        st = db_exec(&step, &audit_notes_stmt, &params, true, &notes);
+    if (st == AZ_OK)
+        st = give_tile(walk, tile, notes);
+    if (st == AZ_NOT_FOUND && walk->op->fault.status == AZ_OK && step.fault.status == AZ_OK)
+        st = op_fail(walk->op, AZ_NOT_FOUND, NULL, "tile %llu of the audit log is missing",
+                     (unsigned long long) n);
+    else if (st != AZ_OK && walk->op->fault.status == AZ_OK)
+        walk->op->fault = step.fault;
+    talloc_free(step.mem);
+    return st;
+}
+
+enum az_status
+audit_log_lines(struct op *op, audit_line_fn *take, void *context)
+{
+    struct walk walk = {.op = op, .take = take, .context = context};
+    enum az_status st = audit_log_state_read(op, &walk.state);
+    uint64_t tiles = ((uint64_t) walk.state.size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
+    for (uint64_t n = 0; n < tiles && st == AZ_OK; n++)
+        st = give_next(&walk, n);
+    return st;
+}

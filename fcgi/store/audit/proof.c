@@ -1,0 +1,202 @@
+#include "config.h"
+
+#include "store/audit/proof.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/buf.h"
+#include "crypto/signed_note.h"
+#include "store/audit/tiles.h"
+#include "store/tokens/signing_keys.h"
+
+/* First line of a proof (C2SP tlog-proof). */
+#define PROOF_BEGIN "c2sp.org/tlog-proof@v1\n"
+
+/* Octets of the longest proof: the line of a row in base64, hashes, and a checkpoint. */
+#define PROOF_OCTETS_MAX (2 * AUDIT_LINE_MAX)
+
+static const struct db_stmt audit_checkpoint_newest_stmt = {
+    "audit_checkpoint_newest",
+    "SELECT c.note FROM audit_checkpoint c JOIN audit_log_state s ON c.epoch = s.epoch"
+    " ORDER BY c.size DESC LIMIT 1",
+    0};
+static const struct db_stmt audit_checkpoint_sized_stmt = {
+    "audit_checkpoint_sized",
+    "SELECT c.note FROM audit_checkpoint c JOIN audit_log_state s ON c.epoch = s.epoch"
+    " WHERE c.size = $1::bigint",
+    1};
+
+enum az_status
+audit_checkpoint_read(struct op *op, const char **ret)
+{
+    return db_fetch_text(op, &audit_checkpoint_newest_stmt, NULL, ret);
+}
+
+enum az_status
+audit_log_keys(struct op *op, json_t **ret)
+{
+    return signing_keys_public_of(op, SIGNING_AUDIT, ret);
+}
+
+/* Return the id of the first leaf of a tile of level 0. */
+static enum az_status
+first_id(struct audit_tiles *tiles, uint64_t n, int64_t *ret)
+{
+    const struct audit_tile *tile;
+    enum az_status st = audit_tile_read(tiles, 0, n, &tile);
+    if (st == AZ_OK)
+        *ret = tile->leaf[0].id;
+    return st;
+}
+
+/* Find the tile that may have a row: the last one whose first leaf has no larger id. */
+static enum az_status
+find_tile(struct audit_tiles *tiles, int64_t id, uint64_t count, const struct audit_tile **ret)
+{
+    uint64_t low = 0, high = count;
+    enum az_status st = AZ_OK;
+    while (st == AZ_OK && high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        int64_t first = 0;
+        st = first_id(tiles, middle, &first);
+        if (first <= id)
+            low = middle;
+        else
+            high = middle;
+    }
+    return st == AZ_OK ? audit_tile_read(tiles, 0, low, ret) : st;
+}
+
+/* Find the leaf of a row. AZ_NOT_FOUND without a fault: the log does not have it. A row can be the
+ * first leaf of a tile whose predecessor ends with notes of the same id. */
+static enum az_status
+find_leaf(struct audit_tiles *tiles, int64_t id, int64_t size, uint64_t *ret)
+{
+    const struct audit_tile *tile;
+    uint64_t count = ((uint64_t) size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
+    enum az_status st = count > 0 ? find_tile(tiles, id, count, &tile) : AZ_NOT_FOUND;
+    while (st == AZ_OK) {
+        for (size_t i = 0; i < tile->width; i++)
+            if (tile->leaf[i].id == id && !tile->leaf[i].note) {
+                *ret = tile->n * MERKLE_TILE_WIDTH + i;
+                return AZ_OK;
+            }
+        if (tile->n == 0 || tile->leaf[0].id < id)
+            return AZ_NOT_FOUND;
+        st = audit_tile_read(tiles, 0, tile->n - 1, &tile);
+    }
+    return st;
+}
+
+static enum az_status
+not_found(struct op *op, int64_t id, const struct audit_log_state *state)
+{
+    if (state->begun && id > state->up_to)
+        return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute",
+                       NULL);
+    return op_fail(op, AZ_NOT_FOUND, "The log that proves itself does not have this audit row",
+                   NULL);
+}
+
+static void
+put_hashes(struct op *op, struct buf *text, const struct merkle_proof *proof)
+{
+    for (size_t i = 0; i < proof->count; i++) {
+        const char *hash = b64_encode(op->mem, proof->hash[i], SHA256_OCTETS);
+        buf_append_format(text, "%s\n", hash != NULL ? hash : "");
+    }
+}
+
+static enum az_status
+take_text(struct op *op, struct buf *text, const char **ret)
+{
+    size_t length;
+    *ret = buf_take(text, &length);
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a proof");
+}
+
+/* Write the proof of a leaf with this line. */
+static enum az_status
+write_proof(struct op *op, struct audit_tiles *tiles, uint64_t leaf, const struct audit_line *line,
+            const char *note, const char **ret)
+{
+    struct merkle_tiles source = audit_tiles_source(tiles);
+    struct merkle_proof proof;
+    struct checkpoint checkpoint;
+    BUF_AUTO text;
+    buf_init(&text, op->mem, PROOF_OCTETS_MAX);
+    const char *extra = b64_encode(op->mem, line->text, line->length);
+    if (extra == NULL || checkpoint_read(note, &checkpoint) != AZ_OK
+        || merkle_inclusion(&source, leaf, checkpoint.size, &proof) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "the audit log is damaged; run `authzctl audit verify`");
+    buf_append_format(&text, PROOF_BEGIN "extra ");
+    buf_append_text(&text, extra);
+    buf_append_format(&text, "\nindex %llu\n", (unsigned long long) leaf);
+    put_hashes(op, &text, &proof);
+    buf_append_format(&text, "\n%s", note);
+    return take_text(op, &text, ret);
+}
+
+enum az_status
+audit_prove(struct op *op, int64_t id, const char **ret)
+{
+    struct audit_log_state state;
+    struct audit_tiles tiles;
+    struct audit_line line;
+    PGresult *result;
+    const char *note = NULL;
+    uint64_t leaf = 0;
+    enum az_status st = audit_log_state_read(op, &state);
+    audit_tiles_init(&tiles, op, state.epoch);
+    if (st == AZ_OK)
+        st = audit_checkpoint_read(op, &note);
+    if (st == AZ_OK)
+        st = state.begun ? find_leaf(&tiles, id, state.size, &leaf) : AZ_NOT_FOUND;
+    if (st == AZ_OK)
+        st = audit_lines_fetch(op, id, &result);
+    if (st == AZ_NOT_FOUND || (st == AZ_OK && (PQntuples(result) == 0 || note == NULL)))
+        return not_found(op, id, &state);
+    if (st == AZ_OK)
+        st = audit_line_get(op, result, 0, &line);
+    return st == AZ_OK ? write_proof(op, &tiles, leaf, &line, note, ret) : st;
+}
+
+/* Read the checkpoint of a size. */
+static enum az_status
+read_sized(struct op *op, int64_t size, const char **ret)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, size);
+    enum az_status st = db_fetch_text(op, &audit_checkpoint_sized_stmt, &params, ret);
+    return st == AZ_OK && *ret == NULL
+               ? op_fail(op, AZ_NOT_FOUND, "There is no checkpoint of this size", NULL)
+               : st;
+}
+
+enum az_status
+audit_prove_consistency(struct op *op, int64_t old, int64_t size, const char **ret)
+{
+    struct audit_log_state state;
+    struct audit_tiles tiles;
+    struct merkle_proof proof;
+    const char *old_note, *note;
+    BUF_AUTO text;
+    buf_init(&text, op->mem, PROOF_OCTETS_MAX);
+    enum az_status st = audit_log_state_read(op, &state);
+    if (st == AZ_OK)
+        st = read_sized(op, old, &old_note);
+    if (st == AZ_OK)
+        st = read_sized(op, size, &note);
+    if (st != AZ_OK)
+        return st;
+    audit_tiles_init(&tiles, op, state.epoch);
+    struct merkle_tiles source = audit_tiles_source(&tiles);
+    if (merkle_consistency(&source, (uint64_t) old, (uint64_t) size, &proof) != AZ_OK)
+        return op_fail(op, AZ_INVALID_REQUEST,
+                       "The first checkpoint must not have more leaves than the second", NULL);
+    buf_append_format(&text, "%s\n%s\n", old_note, note);
+    put_hashes(op, &text, &proof);
+    return take_text(op, &text, ret);
+}

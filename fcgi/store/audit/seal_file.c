@@ -1,0 +1,85 @@
+#include "config.h"
+
+#include "store/audit/seal_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/settings/settings.h"
+#include "crypto/signed_note.h"
+#include "store/db/db.h"
+
+/* Mode of a new file: an auditor's group may read it. */
+#define FILE_MODE 0640
+
+enum audit_unfiled_column { UNFILED_EPOCH, UNFILED_SIZE, UNFILED_NOTE };
+static const struct db_stmt audit_unfiled_stmt = {
+    "audit_unfiled",
+    "SELECT epoch, size, note FROM audit_checkpoint WHERE filed_at IS NULL"
+    " ORDER BY epoch, size LIMIT $1",
+    1};
+/* Those that were read: all up to the last one. */
+static const struct db_stmt audit_filed_stmt = {
+    "audit_filed",
+    "UPDATE audit_checkpoint SET filed_at = now() WHERE filed_at IS NULL"
+    "  AND (epoch, size) <= ($1::integer, $2::bigint)",
+    2};
+
+/* Write all octets and sync them. */
+static bool
+write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(file, text, length);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            text += written;
+            length -= (size_t) written;
+        }
+    }
+    return fsync(file) == 0;
+}
+
+static enum az_status
+append_to(struct op *op, const char *name, const struct buf *text)
+{
+    int file = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    bool written = file >= 0 && write_all(file, text->data, text->len);
+    int cause = errno;
+    if (file >= 0 && close(file) != 0)
+        written = false;
+    return written ? AZ_OK
+                   : op_fail(op, AZ_SERVER_ERROR, NULL,
+                             "SVC_AUDIT_CHECKPOINT_FILE: %s: %s; the checkpoints are appended when "
+                             "the file can be written",
+                             name, strerror(cause));
+}
+
+enum az_status
+audit_seal_file(struct op *op)
+{
+    const char *name = op->az->cfg->audit_checkpoint_file;
+    struct db_params params = {.count = 0}, filed = {.count = 0};
+    PGresult *result;
+    BUF_AUTO text;
+    buf_init(&text, op->mem, AUDIT_FILE_CHECKPOINTS * NOTE_OCTETS_MAX);
+    if (name == NULL)
+        return AZ_OK;
+    db_number(&params, AUDIT_FILE_CHECKPOINTS);
+    enum az_status st = db_exec(op, &audit_unfiled_stmt, &params, true, &result);
+    int count = st == AZ_OK ? PQntuples(result) : 0;
+    if (count == 0)
+        return st;
+    for (int i = 0; i < count; i++)
+        buf_append_text(&text, db_get(result, i, UNFILED_NOTE));
+    if (text.status != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for checkpoints");
+    st = append_to(op, name, &text);
+    db_number(&filed, db_get_number(result, count - 1, UNFILED_EPOCH, 0));
+    db_number(&filed, db_get_number(result, count - 1, UNFILED_SIZE, 0));
+    return st == AZ_OK ? db_exec(op, &audit_filed_stmt, &filed, false, NULL) : st;
+}

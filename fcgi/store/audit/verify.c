@@ -1,0 +1,402 @@
+#include "config.h"
+
+#include "store/audit/verify.h"
+
+#include <string.h>
+
+/* ---- statements ---- */
+
+static const struct db_stmt audit_note_read_stmt = {
+    "audit_note_read", "SELECT line FROM audit_note WHERE epoch = $1 AND leaf = $2::bigint", 2};
+enum audit_checkpoints_column { CHECKPOINT_SIZE, CHECKPOINT_NOTE };
+static const struct db_stmt audit_checkpoints_stmt = {
+    "audit_checkpoints",
+    "SELECT size, note FROM audit_checkpoint WHERE epoch = $1 AND size > $2::bigint"
+    "  AND size <= $3::bigint ORDER BY size",
+    3};
+static const struct db_stmt audit_dropped_stmt = {
+    "audit_dropped",
+    "SELECT line::json -> 'dropped' ->> 'day' FROM audit_note"
+    " WHERE epoch = $1 AND line LIKE '{\"v\":1,\"dropped\":%'",
+    1};
+static const struct db_stmt audit_unsealed_stmt = {
+    "audit_unsealed", "SELECT count(*) FROM audit_log WHERE id > $1::bigint", 1};
+
+/* Rows are read ahead of the leaves, in the order of ids. */
+struct rows {
+    struct op step;
+    PGresult *result; /* NULL: none was read yet, or all were */
+    int at;
+    int64_t after; /* id of the last row that was read */
+};
+
+struct verify {
+    struct op *op;
+    const struct audit_check *check;
+    struct audit_report *report;
+    struct audit_log_state state;
+    struct rows rows;
+    struct audit_edge *edge; /* the tree of the hashes so far */
+    PGresult *dropped;       /* days that retention dropped, by their notes */
+    int64_t sealed;          /* leaves of the last note that seals, 0: none */
+};
+
+static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
+    [AUDIT_ROW_CHANGED] = "changed row",
+    [AUDIT_ROW_MISSING] = "missing row",
+    [AUDIT_ROW_ADDED] = "added row",
+    [AUDIT_NOTE_CHANGED] = "changed or missing note at leaf",
+    [AUDIT_TILE_FORGED] = "forged or missing tile at leaf",
+    [AUDIT_CHECKPOINT_GONE] = "missing checkpoint of size",
+    [AUDIT_CHECKPOINT_FORGED] = "forged checkpoint of size",
+    [AUDIT_ROLLED_BACK] = "the log was rolled back behind the checkpoint of size",
+};
+
+const char *
+audit_fault_text(enum audit_fault_kind kind)
+{
+    return fault_texts[kind];
+}
+
+void
+audit_fault_add(struct audit_report *report, enum audit_fault_kind kind, int64_t at)
+{
+    if (report->faults < AUDIT_FAULTS_LISTED)
+        report->fault[report->faults] = (struct audit_fault){.kind = kind, .at = at};
+    report->faults++;
+}
+
+/* ---- rows ---- */
+
+/* Make the next row available; *ret_id is INT64_MAX at the end. */
+static enum az_status
+rows_peek(struct verify *verify, int64_t *ret_id)
+{
+    struct rows *rows = &verify->rows;
+    PGresult *result;
+    *ret_id = INT64_MAX;
+    if (rows->result != NULL && rows->at < PQntuples(rows->result)) {
+        *ret_id = audit_line_id(rows->result, rows->at);
+        return AZ_OK;
+    }
+    talloc_free(rows->step.mem);
+    rows->step = op_beside(verify->op, talloc_new(verify->op->mem));
+    rows->result = NULL;
+    rows->at = 0;
+    enum az_status st = audit_lines_read(&rows->step, rows->after, verify->state.up_to, &result);
+    if (st != AZ_OK) {
+        verify->op->fault = rows->step.fault;
+        return st;
+    }
+    if (PQntuples(result) == 0)
+        return AZ_OK;
+    rows->result = result;
+    rows->after = audit_line_id(result, PQntuples(result) - 1);
+    *ret_id = audit_line_id(result, 0);
+    return AZ_OK;
+}
+
+/* Report rows with ids below `id` that no leaf has. */
+static enum az_status
+rows_pass(struct verify *verify, int64_t id, int64_t *ret_id)
+{
+    enum az_status st = rows_peek(verify, ret_id);
+    while (st == AZ_OK && *ret_id < id) {
+        audit_fault_add(verify->report, AUDIT_ROW_ADDED, *ret_id);
+        verify->rows.at++;
+        st = rows_peek(verify, ret_id);
+    }
+    return st;
+}
+
+static bool
+is_dropped(const struct verify *verify, int64_t day)
+{
+    for (int i = 0; i < PQntuples(verify->dropped); i++)
+        if (db_get_number(verify->dropped, i, 0, -1) == day)
+            return true;
+    return false;
+}
+
+/* Compare the row of a leaf with its hash. A second row with the same id is passed as added. */
+static enum az_status
+check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned char *hash)
+{
+    int64_t id;
+    struct audit_line line;
+    merkle_hash made;
+    enum az_status st = rows_pass(verify, leaf->id, &id);
+    if (st != AZ_OK)
+        return st;
+    if (id != leaf->id && is_dropped(verify, leaf->day)) {
+        verify->report->dropped++;
+        return AZ_OK;
+    }
+    verify->report->rows++;
+    if (id != leaf->id) {
+        audit_fault_add(verify->report, AUDIT_ROW_MISSING, leaf->id);
+        return AZ_OK;
+    }
+    st = audit_line_get(&verify->rows.step, verify->rows.result, verify->rows.at++, &line);
+    if (st == AZ_OK)
+        st = merkle_leaf(line.text, line.length, made);
+    if (st != AZ_OK)
+        return op_fail(verify->op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+    if (memcmp(made, hash, SHA256_OCTETS) != 0)
+        audit_fault_add(verify->report, AUDIT_ROW_CHANGED, leaf->id);
+    return AZ_OK;
+}
+
+/* Let a leaf of a day that is not checked pass: its rows are not read. */
+static enum az_status
+skip_row(struct verify *verify, const struct audit_leaf *leaf)
+{
+    int64_t id;
+    enum az_status st = AZ_OK;
+    if (verify->rows.result == NULL && verify->rows.after < leaf->id) {
+        verify->rows.after = leaf->id;
+        return AZ_OK;
+    }
+    st = rows_pass(verify, leaf->id, &id);
+    if (st == AZ_OK && id == leaf->id)
+        verify->rows.at++;
+    return st;
+}
+
+/* ---- notes ---- */
+
+static enum az_status
+check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
+{
+    struct db_params params = {.count = 0};
+    const char *line;
+    merkle_hash made;
+    struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
+    db_number(&params, verify->state.epoch);
+    db_number(&params, leaf);
+    enum az_status st = db_fetch_text(&step, &audit_note_read_stmt, &params, &line);
+    if (st == AZ_OK && line != NULL)
+        st = merkle_leaf(line, strlen(line), made);
+    verify->report->notes++;
+    if (st == AZ_OK && (line == NULL || memcmp(made, hash, SHA256_OCTETS) != 0))
+        audit_fault_add(verify->report, AUDIT_NOTE_CHANGED, leaf);
+    else if (st == AZ_OK && strncmp(line, "{\"v\":1,\"seal\":", 14) == 0)
+        verify->sealed = leaf + 1;
+    if (st != AZ_OK)
+        verify->op->fault = step.fault;
+    talloc_free(step.mem);
+    return st;
+}
+
+/* ---- checkpoints ---- */
+
+/* True if one of the keys signed the note, and it says what the tree is. */
+static bool
+is_of_log(const struct verify *verify, const char *note, const merkle_hash root)
+{
+    struct checkpoint read;
+    bool is_signed = false;
+    const struct jwk_set *keys = verify->check->keys;
+    for (size_t i = 0; i < keys->count && !is_signed; i++)
+        is_signed = note_verify(note, verify->check->origin, keys->keys[i]) == AZ_OK;
+    return is_signed && checkpoint_read(note, &read) == AZ_OK
+           && strcmp(read.origin, verify->check->origin) == 0
+           && read.size == (uint64_t) audit_edge_size(verify->edge)
+           && memcmp(read.root, root, SHA256_OCTETS) == 0;
+}
+
+/* Compare the tree with the checkpoints from elsewhere of its size. */
+static void
+check_foreign(struct verify *verify, const merkle_hash root)
+{
+    for (size_t i = 0; i < verify->check->foreigns; i++) {
+        const struct checkpoint *foreign = &verify->check->foreign[i];
+        if (foreign->size != (uint64_t) audit_edge_size(verify->edge))
+            continue;
+        verify->report->checkpoints++;
+        if (memcmp(foreign->root, root, SHA256_OCTETS) != 0)
+            audit_fault_add(verify->report, AUDIT_CHECKPOINT_FORGED, (int64_t) foreign->size);
+    }
+}
+
+/* Check the stored checkpoint of the present size: there must be one behind a note that seals. */
+static enum az_status
+check_checkpoint(struct verify *verify, const PGresult *stored, int *at)
+{
+    merkle_hash root;
+    int64_t size = audit_edge_size(verify->edge);
+    bool wanted = verify->sealed == size;
+    bool there = *at < PQntuples(stored) && db_get_number(stored, *at, CHECKPOINT_SIZE, 0) == size;
+    bool foreign = false;
+    for (size_t i = 0; i < verify->check->foreigns; i++)
+        foreign = foreign || verify->check->foreign[i].size == (uint64_t) size;
+    if (!wanted && !there && !foreign)
+        return AZ_OK;
+    enum az_status st = audit_edge_root(verify->edge, root);
+    if (st != AZ_OK)
+        return st;
+    check_foreign(verify, root);
+    if (there) {
+        verify->report->checkpoints++;
+        if (!is_of_log(verify, db_get(stored, (*at)++, CHECKPOINT_NOTE), root))
+            audit_fault_add(verify->report, AUDIT_CHECKPOINT_FORGED, size);
+    } else if (wanted)
+        audit_fault_add(verify->report, AUDIT_CHECKPOINT_GONE, size);
+    return AZ_OK;
+}
+
+/* ---- tiles ---- */
+
+/* Compare the stored tile above with what follows from the leaves. */
+static enum az_status
+check_upper(struct verify *verify, uint64_t leaves)
+{
+    const struct audit_tile *made, *stored;
+    for (unsigned level = 1; level < MERKLE_LEVELS; level++) {
+        uint64_t hashes = leaves >> (level * MERKLE_TILE_HEIGHT);
+        struct audit_tiles tiles;
+        if (hashes == 0 || leaves % ((uint64_t) 1 << (level * MERKLE_TILE_HEIGHT)) != 0)
+            break;
+        struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
+        audit_tiles_init(&tiles, &step, verify->state.epoch);
+        uint64_t n = (hashes - 1) / MERKLE_TILE_WIDTH;
+        size_t width = (size_t) (hashes - n * MERKLE_TILE_WIDTH);
+        enum az_status st = audit_tile_read(&tiles, level, n, &stored);
+        made = audit_edge_last(verify->edge, level, n);
+        if (st == AZ_NOT_FOUND
+            || (st == AZ_OK
+                && (made == NULL || stored->width < width
+                    || memcmp(stored->hash[width - 1], made->hash[width - 1], SHA256_OCTETS) != 0)))
+            audit_fault_add(verify->report, AUDIT_TILE_FORGED, (int64_t) leaves);
+        if (st != AZ_OK && st != AZ_NOT_FOUND)
+            verify->op->fault = step.fault;
+        talloc_free(step.mem);
+        if (st != AZ_OK && st != AZ_NOT_FOUND)
+            return st;
+    }
+    return AZ_OK;
+}
+
+/* Check the leaves of a tile. */
+static enum az_status
+check_tile(struct verify *verify, const struct audit_tile *tile, const PGresult *stored)
+{
+    enum az_status st = AZ_OK;
+    int at = 0;
+    for (size_t i = 0; i < tile->width && st == AZ_OK; i++) {
+        const struct audit_leaf *leaf = &tile->leaf[i];
+        int64_t number = audit_edge_size(verify->edge);
+        if (number == verify->state.size)
+            break;
+        bool read = leaf->day >= verify->check->from_day && leaf->day <= verify->check->to_day;
+        st = leaf->note ? check_note(verify, number, tile->hash[i])
+             : read     ? check_row(verify, leaf, tile->hash[i])
+                        : skip_row(verify, leaf);
+        if (st == AZ_OK)
+            st = audit_edge_append(verify->edge, leaf, tile->hash[i]);
+        if (st == AZ_OK)
+            st = check_checkpoint(verify, stored, &at);
+    }
+    if (st == AZ_OK && tile->width == MERKLE_TILE_WIDTH)
+        st = check_upper(verify, (uint64_t) audit_edge_size(verify->edge));
+    audit_edge_forget(verify->edge);
+    return st;
+}
+
+/* Read and check the tile that begins at a leaf. *ret_lost: it is missing, and so is the end of
+ * the log. */
+static enum az_status
+check_next(struct verify *verify, bool *ret_lost)
+{
+    struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
+    int64_t begin = audit_edge_size(verify->edge);
+    struct db_params params = {.count = 0};
+    const struct audit_tile *tile;
+    struct audit_tiles tiles;
+    PGresult *stored;
+    audit_tiles_init(&tiles, &step, verify->state.epoch);
+    enum az_status st = audit_tile_read(&tiles, 0, (uint64_t) begin / MERKLE_TILE_WIDTH, &tile);
+    int64_t left = verify->state.size - begin;
+    if (st == AZ_NOT_FOUND
+        || (st == AZ_OK
+            && (int64_t) tile->width < (left < MERKLE_TILE_WIDTH ? left : MERKLE_TILE_WIDTH))) {
+        audit_fault_add(verify->report, AUDIT_TILE_FORGED, begin);
+        *ret_lost = true;
+        st = AZ_OK;
+    } else if (st == AZ_OK) {
+        db_number(&params, verify->state.epoch);
+        db_number(&params, begin);
+        db_number(&params, begin + MERKLE_TILE_WIDTH);
+        st = db_exec(&step, &audit_checkpoints_stmt, &params, true, &stored);
+        if (st == AZ_OK)
+            st = check_tile(verify, tile, stored);
+    }
+    if (st != AZ_OK && verify->op->fault.status == AZ_OK)
+        verify->op->fault = step.fault;
+    talloc_free(step.mem);
+    return st;
+}
+
+/* Checkpoints from elsewhere that no size of the log was: it was cut off. */
+static void
+check_beyond(struct verify *verify)
+{
+    for (size_t i = 0; i < verify->check->foreigns; i++)
+        if (verify->check->foreign[i].size > (uint64_t) audit_edge_size(verify->edge))
+            audit_fault_add(verify->report, AUDIT_ROLLED_BACK,
+                            (int64_t) verify->check->foreign[i].size);
+}
+
+static enum az_status
+count_unsealed(struct verify *verify)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, verify->state.up_to);
+    enum az_status st = db_exec(verify->op, &audit_unsealed_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        verify->report->unsealed = db_get_number(result, 0, 0, 0);
+    return st;
+}
+
+/* Read where the log begins, and which days were dropped. */
+static enum az_status
+verify_begin(struct verify *verify)
+{
+    const struct audit_log_state empty = {.epoch = 0};
+    struct db_params params = {.count = 0};
+    const struct audit_tile *first;
+    struct audit_tiles tiles;
+    struct op *op = verify->op;
+    enum az_status st = audit_log_state_read(op, &verify->state);
+    if (st == AZ_OK && !verify->state.begun)
+        return op_fail(op, AZ_NOT_FOUND, "There is no log yet; housekeeping begins it", NULL);
+    db_number(&params, verify->state.epoch);
+    if (st == AZ_OK)
+        st = db_exec(op, &audit_dropped_stmt, &params, true, &verify->dropped);
+    if (st == AZ_OK)
+        st = audit_edge_read(op, &empty, &verify->edge);
+    audit_tiles_init(&tiles, op, verify->state.epoch);
+    if (st == AZ_OK && audit_tile_read(&tiles, 0, 0, &first) == AZ_OK)
+        verify->rows.after = first->leaf[0].id; /* the note that begins the log has the id before */
+    return st;
+}
+
+enum az_status
+audit_verify(struct op *op, const struct audit_check *check, struct audit_report *ret)
+{
+    struct verify verify = {.op = op, .check = check, .report = ret};
+    bool lost = false;
+    int64_t ignored;
+    *ret = (struct audit_report){.rows = 0};
+    enum az_status st = verify_begin(&verify);
+    while (st == AZ_OK && !lost && audit_edge_size(verify.edge) < verify.state.size)
+        st = check_next(&verify, &lost);
+    if (st == AZ_OK && !lost)
+        st = rows_pass(&verify, INT64_MAX, &ignored);
+    if (st == AZ_OK)
+        st = count_unsealed(&verify);
+    check_beyond(&verify);
+    ret->size = verify.state.size;
+    return st;
+}

@@ -1,0 +1,59 @@
+/* Verification of the log over all audit rows, against the rows of the database or a file of lines.
+ */
+#ifndef AZ_STORE_AUDIT_VERIFY_H
+#define AZ_STORE_AUDIT_VERIFY_H
+
+#include "crypto/jwk_set.h"
+#include "crypto/signed_note.h"
+#include "store/audit/tiles.h"
+
+/* Faults that are listed; all are counted. */
+#define AUDIT_FAULTS_LISTED 20
+
+enum audit_fault_kind {
+    AUDIT_ROW_CHANGED,       /* a row is not what was sealed */
+    AUDIT_ROW_MISSING,       /* a sealed row is not there */
+    AUDIT_ROW_ADDED,         /* a row that was not sealed stands among sealed ones */
+    AUDIT_NOTE_CHANGED,      /* a note is missing or changed */
+    AUDIT_TILE_FORGED,       /* a tile is missing, or does not follow from the one below */
+    AUDIT_CHECKPOINT_GONE,   /* a note says that there was a checkpoint */
+    AUDIT_CHECKPOINT_FORGED, /* a checkpoint is not of this log, or its signature is wrong */
+    AUDIT_ROLLED_BACK,       /* a checkpoint from elsewhere is of more leaves than the log has */
+    AUDIT_FAULT_KINDS
+};
+
+struct audit_fault {
+    enum audit_fault_kind kind;
+    int64_t at; /* id of a row; otherwise the number of a leaf, or the size of a checkpoint */
+};
+
+/* What is checked. */
+struct audit_check {
+    const struct jwk_set *keys; /* that sign checkpoints */
+    const char *origin;         /* of the log */
+    const struct checkpoint
+        *foreign; /* checkpoints from elsewhere, whose signatures were checked */
+    size_t foreigns;
+    int64_t from_day,
+        to_day; /* rows of these partitions are read; the others count as they were sealed */
+};
+
+struct audit_report {
+    int64_t rows, notes, checkpoints; /* checked */
+    int64_t dropped;                  /* rows of days that retention dropped, with a note of it */
+    int64_t faults;
+    struct audit_fault fault[AUDIT_FAULTS_LISTED];
+    int64_t size, unsealed; /* leaves; rows after the last leaf */
+};
+
+/* Check the log of the database. A fault is in the report; AZ_OK then too. */
+enum az_status audit_verify(struct op *op, const struct audit_check *check,
+                            struct audit_report *ret);
+
+/* Return the word of a kind: "changed row", "missing row", … */
+const char *audit_fault_text(enum audit_fault_kind kind);
+
+/* Count a fault, and list it if there is room. */
+void audit_fault_add(struct audit_report *report, enum audit_fault_kind kind, int64_t at);
+
+#endif

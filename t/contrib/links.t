@@ -1,0 +1,26 @@
+#!/usr/bin/perl
+# README and the pages of doc: their links lead somewhere. t/contrib/guides.t runs their commands.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Path ();
+use Authz::Web  ();
+
+# ---- the pages lead to files that exist
+
+for my $name (
+    'README', 'doc/README',
+    map {m{(doc/[^/]+)\z}} glob Authz::Path::source( 'doc', '*.md' ) )
+{
+    my $text = Authz::Web::edit( Authz::Path::source($name) );
+    my ($in) = $name =~ m{\A(.*/)?};
+    my @link = $text =~ /\]\(([^):#]+)(?:#[^)]*)?\)/g;
+    @link = map {"../$_"} $text =~ m{(?<![\w./-])((?:doc|contrib|etc|fcgi|cli|sql|t)/[\w./-]*[\w/])}g
+      if $name =~ /README|source/ && !@link;
+    my @gone = grep { !-e Authz::Path::source( ( $in // '' ) . (s{\A\.\./}{$name eq 'README' ? '' : '../'}er) ) } @link;
+    is( "@gone", '', "$name: what it names exists" );
+}
+
+done_testing;

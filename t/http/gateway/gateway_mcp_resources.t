@@ -1,0 +1,355 @@
+# Resources of MCP upstreams: they are asked for with the caller's credential, each is decided, and only canonical URIs pass
+# (gateway-admin.md 1.6).
+use strict;
+use warnings;
+
+use Digest::SHA ();
+use JSON::PP    ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Mcp   ();
+use Authz::Peer  ();
+use Authz::Stack ();
+
+my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
+my $peer  = Authz::Peer->start;
+my $stack = Authz::Stack->start(
+    gateway  => 1, web_workers => 1,
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '5s' } );
+my $mcp = Authz::Mcp->new($stack);
+
+sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
+
+sub refusal {
+    my ( $code, $status ) = @_;
+    return {
+        status => $status // 200,
+        body   => { jsonrpc => '2.0', id => 1, error => { code => $code, message => 'no' } } };
+}
+my $modern = answer( { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => {} } );
+my $old    = answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } );
+my @hello  = ( { status => 404, body => '{}' }, $old, { status => 202 } );
+my $count  = 0;
+
+# A resource whose upstream answers so, one after the other.
+sub files {
+    my (@answer) = @_;
+    my $name = 'files' . ++$count;
+    $peer->set( "/$name" => [@answer] );
+    $mcp->resource(
+        $name,
+        upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"), mcpResources => 'live',
+        upstreamAuth => { type => 'static_header', value => 'credential-of-the-gateway' } );
+    return $name;
+}
+
+sub sent {
+    my ($name) = @_;
+    return map { $json->decode( $_->{body} ) } $peer->requests("/$name");
+}
+
+# One request of a modern client to a new upstream that answers so.
+sub ask {
+    my ( $method, $params, @reply ) = @_;
+    my $name = files( $modern, @reply );
+    return ( $mcp->modern( $method, $params, at => $name ), $name );
+}
+
+# ---- what is declared
+
+my $name = files($modern);
+$mcp->resource( 'plain', upstreamType => 'MCP', upstreamUrl => $peer->url('/plain') );
+is_deeply(
+    $mcp->result( $mcp->modern( 'server/discover', {}, at => $name ) )->{capabilities},
+    { tools => {}, resources => {}, completions => {} },
+    'mcpResources live: resources are declared' );
+is_deeply(
+    $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25' }, at => $name ) )->{capabilities},
+    { tools => {}, resources => {}, completions => {} },
+    '... to older clients too' );
+for my $method (qw(resources/list resources/templates/list resources/read completion/complete)) {
+    for my $where ( { at => 'plain' }, {} ) {
+        my $answer = $mcp->modern( $method, { uri => 'file:///a' }, %$where );
+        is_deeply(
+            [ $answer->status, $mcp->error($answer)->{code} ], [ 404, -32601 ],
+            "$method does not exist " . ( $where->{at} ? 'without mcpResources' : 'at /gateway/mcp' ) );
+    }
+}
+for my $case ( [ 'other', 'MCP' ], [ 'live', 'STATIC' ] ) {
+    my ( $way, $type ) = @$case;
+    my $answer = $stack->admin(
+        POST => '/admin/api/managed-resources',
+        json => {
+            name => 'bad', displayName => 'bad', upstreamType => $type, mcpResources => $way,
+            $type eq 'MCP' ? ( upstreamUrl => $peer->url('/bad') ) : () } );
+    is( $answer->status, 400, "mcpResources $way of a $type resource is refused" ) or diag $answer->text;
+}
+
+# ---- lists
+
+sub listed {
+    my ( $answer, $member ) = @_;
+    return [ map { $_->{uri} // $_->{uriTemplate} } @{ ( $mcp->result($answer) // {} )->{$member} // [] } ];
+}
+
+my @entry = map { { uri => "file:///$_", name => $_ } } qw(a b c);
+( my $answer, $name ) = ask(
+    'resources/list', {}, answer( { resources => [ @entry[ 0, 1 ] ], nextCursor => 'n' } ),
+    answer( { resources => [ $entry[2] ] } ) );
+is_deeply(
+    listed( $answer, 'resources' ), [ map { $_->{uri} } @entry ],
+    'resources/list: the pages of the upstream are one list' ) or diag $answer->text;
+is_deeply(
+    [ @{ $mcp->result($answer) }{qw(resultType ttlMs cacheScope)} ], [ 'complete', 30000, 'private' ],
+    '... that the caller alone may keep' );
+is( ( sent($name) )[2]{params}{cursor}, 'n', '... with the cursor of the upstream' );
+is( $mcp->error( $mcp->modern( 'resources/list', { cursor => 'n' }, at => $name ) )->{code}, -32602,
+    'a cursor that we never gave' );
+
+my %whole = (
+    uri   => 'file:///w', name => "n\x{202e}am\x{7}e", title => 'T', description => 'd' x 600, mimeType => 'text/plain',
+    size  => 7,
+    _meta => { secret => 1 }, icons => [ { src => 'https://tracker.example/i.png' } ], annotations => { priority => 1 }
+);
+( $answer, $name ) = ask( 'resources/list', {}, answer( { resources => [ \%whole, @entry ] } ) );
+is_deeply(
+    $mcp->result($answer)->{resources}[0],
+    { uri => 'file:///w', name => 'name', title => 'T', description => 'd' x 512, mimeType => 'text/plain', size => 7 },
+    'of an entry the known members pass, cut, without control characters and those that reorder text'
+) or diag $answer->text;
+
+my @bad = (
+    { name => 'x' }, { uri => 'file:///x' }, 7,
+    map { { uri => $_, name => 'x' } } 'x',  'FILE:///a', 'file:///a/../b', 'file:///a/%2e%2e/b', 'file:///a/..%2Fb',
+    'file:///a/..;x',
+    'http://EVIL.example/a', 'file:///%61', 'file:///%c3%a4', 'file:///a b', "file:///a\n", 'file:///' . 'a' x 2041 );
+( $answer, $name ) = ask( 'resources/list', {}, answer( { resources => [ @bad, $entry[0] ] } ) );
+is_deeply(
+    listed( $answer, 'resources' ), ['file:///a'],
+    'entries with a URI that has another spelling, or none, are left out' ) or diag $answer->text;
+
+my @template = map { { uriTemplate => $_, name => 'x' } } 'file:///{a}', 'file:///{+b}{?c,d}', 'file:///{',
+  'file:///}', 'file:///{{a}}', "file:///{a}\n", 'file:///{a} b';
+( $answer, $name ) = ask( 'resources/templates/list', {}, answer( { resourceTemplates => \@template } ) );
+is_deeply(
+    listed( $answer, 'resourceTemplates' ), [ 'file:///{a}', 'file:///{+b}{?c,d}' ],
+    'resources/templates/list: templates with controls or open braces are left out' ) or diag $answer->text;
+
+( $answer, $name ) =
+  ask( 'resources/list', {}, answer( { resources => [ map { { uri => "file:///$_", name => 'x' } } 1 .. 1001 ] } ) );
+is( scalar @{ listed( $answer, 'resources' ) }, 1000, 'a list has at most 1000 entries' );
+( $answer, $name ) = ask(
+    'resources/list', {},
+    answer( { resources => [ map { { uri => "file:///$_" . 'x' x 2000, name => 'x' } } 1 .. 200 ] } ) );
+cmp_ok( scalar @{ listed( $answer, 'resources' ) }, '>', 120, '... and at most 256 KiB of them' )
+  or diag substr $answer->text, 0, 900;
+cmp_ok( scalar @{ listed( $answer, 'resources' ) }, '<', 132, '... one more is left out' );
+( $answer, $name ) = ask( 'resources/list', {}, answer( { resources => [ $entry[0] ], nextCursor => 'again' } ) );
+is_deeply(
+    [ $answer->status, scalar @{ listed( $answer, 'resources' ) }, $peer->hits("/$name") ], [ 200, 10, 11 ],
+    'pages without end: ten are read' );
+( $answer, $name ) = ask( 'resources/list', {}, refusal(-32601) );
+is_deeply( $mcp->result($answer)->{resources}, [], 'an upstream without resources has none' );
+
+for my $case (
+    [ 'the answer of another method', answer( { tools     => [] } ) ],
+    [ 'resources that are no list',   answer( { resources => {} } ) ],
+    [ 'an error',                     refusal(-32603) ],
+    [ 'no answer',                    { close => 1 } ],
+  )
+{
+    my ( $what, $reply ) = @$case;
+    ($answer) = ask( 'resources/list', {}, $reply );
+    is_deeply( [ $answer->status, $mcp->error($answer)->{code} ], [ 200, 50200 ], "resources/list: $what is an error" )
+      or diag $answer->text;
+    unlike( $answer->text, qr/credential-of-the-gateway/, '... that tells no credential' );
+}
+
+# ---- reads
+
+my $contents = {
+    contents   => [ { uri => 'file:///a', mimeType => 'text/plain', text => 'said', _meta => { secret => 1 } } ],
+    resultType => 'complete', ttlMs => 9e9, cacheScope => 'public' };
+( $answer, $name ) = ask( 'resources/read', { uri => 'file:///a' }, answer($contents) );
+is_deeply(
+    $mcp->result($answer),
+    {   contents => [ { uri => 'file:///a', mimeType => 'text/plain', text => 'said' } ], resultType => 'complete',
+        ttlMs    => 30000,                                                                cacheScope => 'private' },
+    'resources/read of a text: its known members, for the caller alone' ) or diag $answer->text;
+my ($request) = ( $peer->requests("/$name") )[1];
+is_deeply(
+    $json->decode( $request->{body} )->{params}{uri}, 'file:///a',
+    '... the upstream gets the URI as it was asked for' );
+is_deeply(
+    [ @{ $request->{headers} }{qw(mcp-method mcp-name)} ], [ 'resources/read', 'file:///a' ],
+    '... with the headers of the revision' );
+unlike( $json->encode($request), qr/\Q$mcp->{token}\E/, '... and no token of the caller' );
+my ($row) =
+  @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/mcp/%7Bname%7D&size=1' )->json->{content} // [] };
+is_deeply(
+    { map { $_ => $row->{requestSummary}{$_} } qw(resource kind uri_sha256 mcp_version upstream_status) },
+    {   resource    => $name,        kind            => 'resource', uri_sha256 => Digest::SHA::sha256_hex('file:///a'),
+        mcp_version => '2026-07-28', upstream_status => 200 },
+    'the audit row has the read, without its URI' ) or diag explain $row;
+unlike( $json->encode($row), qr{file:///a}, '... anywhere (argument_mode keys)' );
+
+( $answer, $name ) = ask(
+    'resources/read', { uri => 'file:///i.png' },
+    answer( { contents => [ { uri => 'file:///i.png', mimeType => 'image/png', blob => 'iVBORw0KGgo=' } ] } ) );
+is( $mcp->result($answer)->{contents}[0]{blob}, 'iVBORw0KGgo=', 'resources/read of octets' ) or diag $answer->text;
+for my $case (
+    [ 'a blob that is no base64',   answer( { contents   => [ { uri  => 'a:b', blob => '*' } ] } ) ],
+    [ 'a text and a blob',          answer( { contents   => [ { uri  => 'a:b', text => 'x', blob => 'eA==' } ] } ) ],
+    [ 'neither text nor blob',      answer( { contents   => [ { uri  => 'a:b' } ] } ) ],
+    [ 'a content without a URI',    answer( { contents   => [ { text => 'x' } ] } ) ],
+    [ 'more contents than allowed', answer( { contents   => [ ( { uri => 'a:b', text => 'x' } ) x 101 ] } ) ],
+    [ 'the answer of prompts/get',  answer( { messages   => [] } ) ],
+    [ 'a request for input',        answer( { resultType => 'input_required', inputRequests => {}, contents => [] } ) ],
+    [ 'another error',              refusal(-32603) ],
+  )
+{
+    my ( $what, $reply ) = @$case;
+    ($answer) = ask( 'resources/read', { uri => 'file:///a' }, $reply );
+    is_deeply( [ $answer->status, $mcp->error($answer)->{code} ], [ 200, 50200 ], "resources/read: $what is an error" )
+      or diag $answer->text;
+}
+( $answer, $name ) = ask(
+    'resources/read', { uri => 'file:///a' },
+    answer( { contents => [ ( { uri => 'a:b', text => 'x' } ) x 100 ] } ) );
+is( scalar @{ $mcp->result($answer)->{contents} }, 100, '... as many as allowed pass' );
+for my $code ( -32602, -32002 ) {
+    ($answer) = ask( 'resources/read', { uri => 'file:///none' }, refusal( $code, 400 ) );
+    is_deeply(
+        [ $answer->status, @{ $mcp->error($answer) }{qw(code data)} ],
+        [ 200, -32602, { uri => 'file:///none' } ], "a resource that is not there ($code)" ) or diag $answer->text;
+}
+
+# What is not canonical reaches neither policy nor upstream.
+$name = files($modern);
+for my $uri (
+    'FILE:///a', 'file:///a/../b', 'file:///a/%2E%2E/b', 'file:///%2e%2e', 'file:///a/..%2Fb',
+    'file:///a%5C..%5Cb', 'file:///a/.', 'http://Host.example/', 'file:///%61', 'file:///%aa', 'a b', 'x',
+    'file:///' . 'a' x 2041 )
+{
+    $answer = $mcp->modern( 'resources/read', { uri => $uri }, at => $name );
+    is( $mcp->error($answer)->{code}, -32602, 'refused: ' . substr $uri, 0, 30 ) or diag $answer->text;
+}
+is( $mcp->error(
+        $mcp->modern(
+            'resources/read', {}, at => $name,
+            headers => [ 'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => 'resources/read' ] ) )->{code},
+    -32020,
+    'no URI at all' );
+is( $peer->hits("/$name"), 0, '... and the upstream is not asked' );
+($answer) = ask( 'resources/read', { uri => 'file:///' . 'a' x 2040 }, answer($contents) );
+ok( $mcp->result($answer), 'the longest URI passes' ) or diag $answer->text;
+
+# ---- older clients and upstreams
+
+$name   = files( @hello, answer( { contents => [ { uri => 'file:///a', text => 'said' } ] } ) );
+$answer = $mcp->legacy( 'resources/read', { uri => 'file:///a' }, at => $name, version => '2025-11-25' );
+is_deeply(
+    $mcp->result($answer), { contents => [ { uri => 'file:///a', text => 'said' } ] },
+    'an older client reads of an older upstream' ) or diag $answer->text;
+$name   = files( @hello, refusal(-32002) );
+$answer = $mcp->legacy( 'resources/read', { uri => 'file:///a' }, at => $name, version => '2025-11-25' );
+is( $mcp->error($answer)->{code}, -32002, '... and what is not there has the code of its revision' );
+$name   = files( $modern, answer( { resources => \@entry } ) );
+$answer = $mcp->legacy( 'resources/list', {}, at => $name, version => '2025-06-18' );
+is_deeply( [ sort keys %{ $mcp->result($answer) } ], ['resources'], '... a list has nothing of the newer revision' );
+
+# ---- completion
+
+my %ref = ( ref => { type => 'ref/resource', uri => 'file:///{a}' }, argument => { name => 'a', value => 'x' } );
+( $answer, $name ) = ask(
+    'completion/complete', { %ref, context => { arguments => { b => 'y' } } },
+    answer( { completion => { values => [qw(xa xb)], total => 2, hasMore => JSON::PP::false(), more => 1 } } ) );
+is_deeply(
+    $mcp->result($answer)->{completion}, { values => [qw(xa xb)], total => 2, hasMore => JSON::PP::false() },
+    'completion/complete for a template' ) or diag $answer->text;
+my $params = ( sent($name) )[1]{params};
+delete $params->{_meta};
+is_deeply( $params, { %ref, context => { arguments => { b => 'y' } } }, '... the upstream gets what policy saw' );
+($answer) = ask( 'completion/complete', {%ref}, answer( { completion => { values => [ ('x') x 101 ] } } ) );
+is( $mcp->error($answer)->{code}, 50200, '101 values are an error' );
+($answer) = ask( 'completion/complete', {%ref}, answer( { completion => { values => [ ('x') x 100 ] } } ) );
+is( scalar @{ $mcp->result($answer)->{completion}{values} }, 100, '... 100 pass' );
+
+for my $case (
+    [ 'of a prompt',              { %ref, ref      => { type => 'ref/prompt', name => 'a' } } ],
+    [ 'without an argument',      { %ref, argument => {} } ],
+    [ 'with other values',        { %ref, context  => { arguments => { b => 7 } } } ],
+    [ 'with arguments as a list', { %ref, context  => { arguments => [7] } } ],
+  )
+{
+    my ( $what, $given ) = @$case;
+    is( $mcp->error( $mcp->modern( 'completion/complete', $given, at => $name ) )->{code}, -32602,
+        "a completion $what" );
+}
+
+# ---- policy
+
+my $rule = <<'REGO';
+package custom.gateway
+
+deny contains "no_secrets" if startswith(input.action.uri, "file:///secret/")
+
+deny contains "no_secrets" if startswith(input.action.template, "file:///secret/")
+
+deny contains "no_names" if {
+	input.action.kind == "completion"
+	input.arguments.argument.name == "password"
+}
+
+obligations["approve_by_ciba"] := true if input.action.uri == "file:///approved"
+REGO
+is( $stack->admin(
+        POST => '/admin/api/policy-rules',
+        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
+    )->status,
+    201,
+    'a rule about URIs' );
+my @secret = map { { uri => $_, name => 'x' } } 'file:///open/a', 'file:///secret/a';
+($answer) = ask( 'resources/list', {}, answer( { resources => \@secret } ) );
+is_deeply( listed( $answer, 'resources' ), ['file:///open/a'], 'a list hides what a read would deny' )
+  or diag $answer->text;
+($answer) = ask(
+    'resources/templates/list', {},
+    answer( { resourceTemplates => [ map { { uriTemplate => "file:///$_/{a}", name => 'x' } } qw(open secret) ] } ) );
+is_deeply( listed( $answer, 'resourceTemplates' ), ['file:///open/{a}'], '... and so does a list of templates' )
+  or diag $answer->text;
+( $answer, $name ) = ask( 'resources/read', { uri => 'file:///secret/a' }, answer($contents) );
+is_deeply(
+    [ $answer->status, @{ $mcp->error($answer) }{qw(code message)} ], [ 200, 40300, 'Denied: no_secrets' ],
+    'a read that policy denies' ) or diag $answer->text;
+is( $peer->hits("/$name"), 0, '... is not sent' );
+($row) =
+  @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/mcp/%7Bname%7D&size=1' )->json->{content} // [] };
+is( $row->{outcome}, 'denied', '... and the audit row says so' );
+( $answer, $name ) = ask(
+    'completion/complete', { %ref, argument => { name => 'password', value => 'x' } },
+    answer( { completion => { values => [] } } ) );
+is_deeply(
+    [ $mcp->error($answer)->{code}, $peer->hits("/$name") ], [ 40300, 0 ],
+    'a completion that policy denies by its argument' ) or diag $answer->text;
+( $answer, $name ) = ask( 'resources/read', { uri => 'file:///approved' }, answer($contents) );
+is_deeply(
+    [ $mcp->error($answer)->{code}, $peer->hits("/$name") ], [ 40300, 0 ],
+    'an obligation that a read cannot meet denies it' ) or diag $answer->text;
+
+# ---- scopes
+
+$name = files( $modern, answer( { resources => \@entry } ), answer($contents) );
+my %row =
+  ( upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"), mcpResources => 'live', defaultScope => 'files:read' );
+$mcp->resource( $name, %row );
+is_deeply(
+    listed( $mcp->modern( 'resources/list', {}, at => $name ), 'resources' ), [ map { $_->{uri} } @entry ],
+    'resources that need another scope are shown' );
+$answer = $mcp->modern( 'resources/read', { uri => 'file:///a' }, at => $name );
+is( $answer->status, 403, '... and a read asks for it' ) or diag $answer->text;
+like( $answer->header('WWW-Authenticate'), qr/scope="mcp files:read"/, '... beside those that the token has' );
+is( $mcp->modern( 'resources/read', { uri => 'file:///a' }, at => $name, token => $mcp->token('mcp files:read') )
+      ->status, 200, '... with it the read goes on' );
+done_testing;

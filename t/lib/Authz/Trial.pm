@@ -1,0 +1,126 @@
+package Authz::Trial;
+
+# An instance of contrib/quickstart, and the guides of doc/ in it, as a reader would paste them.
+#   my $trial = Authz::Trial->start( settings => { SVC_... => ... } );   skips the test without an installed tree
+#   $trial->page( 'five-minutes.md', times => 2, edit => sub { s/8001/12345/g } );
+# A page has blocks of commands (```sh). An unmarked block after one shows lines of its output, in order; each line there is a
+# part of a line of the output. The shell lives on from block to block, in a folder with contrib/ and var/ like a checkout after
+# `contrib/quickstart up`.
+
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Web     ();
+
+my @running;
+
+sub start {
+    my ( $class, %option ) = @_;
+    my $prefix = $ENV{AUTHZ_PREFIX} // '';
+    plan( skip_all => 'AUTHZ_PREFIX names no installed tree' ) if !-x "$prefix/libexec/authz/authz.fcgi";
+    my $top  = Authz::Process::directory() . '/guide' . ++( our $count );
+    my $self = bless { top => $top, dir => "$top/trial", %option }, $class;
+    mkdir $_ or die "$_: $!" for $top, "$top/tree", "$top/tree/contrib", "$top/bin";
+    $self->{quickstart} = Authz::Path::source( 'contrib', 'quickstart' );
+    Authz::Web::write_file(
+        "$top/tree/contrib/quickstart",
+        "#!/bin/sh\nexec '$self->{quickstart}' \"\$@\" --dir '$self->{dir}'\n", 0755 );
+
+    for my $name ( grep { $_ ne 'quickstart' } map {m{([^/]+)\z}} glob Authz::Path::source( 'contrib', '*' ) ) {
+        symlink Authz::Path::source( 'contrib', $name ), "$top/tree/contrib/$name" or die "symlink: $!";
+    }
+    symlink $self->{dir}, "$top/tree/var" or die "symlink: $!";
+    push @running, $self;
+    my ( $status, $text ) = $self->quickstart( env => $option{settings}, words => [qw(up --no-demo)] );
+    BAIL_OUT("contrib/quickstart up failed: $text") if $status != 0;
+    return $self;
+}
+
+sub _env {
+    my ( $self, $more ) = @_;
+    return {
+        ( map { ( $_ => undef ) } grep {/\A(?:SVC_|AUTHZ_SERVER|AUTHZ_ADMIN)/} keys %ENV ),
+        AUTHZ_OPA => Authz::Path::opa(),            AUTHZ_USER => Authz::Path::unprivileged() // '',
+        PATH      => "$self->{top}/bin:$ENV{PATH}", %{ $more // {} } };
+}
+
+sub quickstart {
+    my ( $self, %how ) = @_;
+    return Authz::Process->run(
+        name    => 'quickstart', timeout => 180, env => $self->_env( $how{env} ),
+        command => [ $self->{quickstart}, @{ $how{words} }, '--dir', $self->{dir} ] );
+}
+
+# A program that the commands of a page find on PATH.
+sub tool {
+    my ( $self, $name, $text ) = @_;
+    Authz::Web::write_file( "$self->{top}/bin/$name", $text, 0755 );
+    return;
+}
+
+# Return the blocks of a page: [ commands, expected lines ].
+sub blocks {
+    my ($text) = @_;
+    my ( @block, @found );
+    push @found, [ $1 // '', $2 ] while $text =~ /^```(\w+)?\n(.*?)^```$/msg;
+    for my $found (@found) {
+        my ( $kind, $lines ) = @$found;
+        if ( $kind eq 'sh' ) { push @block, [ $lines, [] ] }
+        elsif ( $kind eq '' && @block ) { push @{ $block[-1][1] }, split /\n/, $lines }
+    }
+    return @block;
+}
+
+# Paste the commands of a page into one shell, and hold what they print against the page.
+sub page {
+    my ( $self, $name, %option ) = @_;
+    my $text = Authz::Web::edit( Authz::Path::source( 'doc', $name ) );
+    if ( $option{edit} ) { local $_ = $text; $option{edit}->(); $text = $_ }
+    my @block = blocks($text);
+    cmp_ok( scalar @block, '>', 0, "$name has commands" );
+    my $mark   = '-- end of block';
+    my $script = "trap 'kill \$(jobs -p) 2>/dev/null' EXIT\ncd '$self->{top}/tree'\n" . join '',
+      map {"$_->[0]\necho; echo '$mark'\n"} @block;
+
+    for my $time ( 1 .. $option{times} // 1 ) {
+        my ( $status, $output ) = Authz::Process->run(
+            name    => 'paste', timeout => 180, env => $self->_env( $option{env} ),
+            command => [ 'bash', '-u', '-c', $script ] );
+        my @output = split /^\Q$mark\E\n/m, $output;
+        ok( $status == 0 && @output >= @block, "$name, pasted for time $time: the commands end well" ) or diag $output;
+        for my $at ( 0 .. $#block ) {
+            my ( $commands, $expected ) = @{ $block[$at] };
+            next if !@$expected;
+            my $missing = _missing( $output[$at] // '', @$expected );
+            ok( !defined $missing, "$name, block " . ( $at + 1 ) . ' prints what the page shows' )
+              or diag "missing: $missing\n$commands\n" . ( $output[$at] // $output );
+        }
+    }
+    return;
+}
+
+# Return the first of the lines that does not follow the others in a text; undef if all do.
+sub _missing {
+    my ( $text, @line ) = @_;
+    my $at = 0;
+    for my $line (@line) {
+        my $found = index $text, $line, $at;
+        return $line if $found < 0;
+        $at = $found + length $line;
+    }
+    return;
+}
+
+END {
+    my $status = $?;
+    for my $self (@running) {
+        $self->quickstart( words => [qw(down --purge)] ) if -d $self->{dir};
+    }
+    $? = $status;
+}
+
+1;
