@@ -97,6 +97,27 @@ my $commits = $stack->sql(
 cmp_ok( $commits, '<', 14, "... in $commits commits" );
 holds( 'batches', @entry );
 
+# ---- the count of round trips
+
+slow( 0, 'access_token' );
+at_once( map { ( token( \@crm ), look() ) } 1 .. 16 ) for 1 .. 8;    # each worker has read what it keeps
+slow( 30, 'access_token' );
+my %trips = ( '/token' => 1, '/introspect' => 2 );
+for my $path ( sort keys %trips ) {
+    my @counted = at_once( map { $path eq '/token' ? token( \@crm ) : look() } 1 .. 16 );
+    my %id      = map { ( $_->[0] => 1 ) } @counted;
+    my @line;
+    Authz::Process::until_true(
+        20,
+        sub {
+            @line = grep { /"request_id":"([^"]+)"/ && $id{$1} && /"sql_trips":/ } $stack->{service}->log_lines;
+            @line == 16;
+        } );
+    is( scalar( grep {/"sql_trips":$trips{$path}\b/} @line ), 16,
+        "$path: the log counts $trips{$path} round trips of each request, whoever made them" ) or diag @line;
+}
+slow( 100, 'access_token' );
+
 # ---- a row that fails alone
 
 $stack->sql("UPDATE client SET enabled = false, version = version + 1 WHERE client_id = 'shop'");

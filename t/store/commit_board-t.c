@@ -255,6 +255,7 @@ test_batches(TALLOC_CTX *mem)
     is_int(state_of(&seat, rows[3]), ROW_FREE, "... and the leader frees the row");
     commit_turn(&seat, own, ROW_TAKEN, ROW_FREE);
     is_int(seat.board->row[own].data[0], 0, "a row that is done is wiped");
+    is_int(seat.board->row[own].kind, 0, "... and of no kind: nothing writes it again");
     commit_release(&seat, LANE_NOW);
     is_int(atomic_load(&seat.board->leader[LANE_NOW]), left + 1,
            "the lead goes to the process that waits");

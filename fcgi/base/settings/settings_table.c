@@ -30,7 +30,7 @@ const struct setting settings_table[] = {
     {"SVC_DATA_DIR", NULL, SETTING_TEXT, AT(data_dir), AUTHZ_DATADIR, 0, 0, NULL,
      "Directory that contains the installed sql, policy, www and connectors directories"},
     {"SVC_RUNTIME_DIR", NULL, SETTING_TEXT, AT(runtime_dir), "/run/authz", 0, 0, NULL,
-     "Directory of the counters that the processes share; the service owns it, mode 0700"},
+     "Directory of the counters and rows that the processes share; the service owns it, mode 0700"},
     {"SVC_LOG_LEVEL", NULL, SETTING_CHOICE, AT(log_level), "info", 0, 0, log_levels,
      "Lowest severity that is logged"},
     {"SVC_LOG_FORMAT", NULL, SETTING_CHOICE, AT(log_format), "json", 0, 0, log_formats,

@@ -61,11 +61,14 @@ commit_slot_lives(const struct commit_seat *seat, uint32_t slot)
            && (!lock_slot(seat, F_GETLK, slot, &lock) || lock.l_type != F_UNLCK);
 }
 
-/* Wipe what a row holds. Only for whoever may change it. */
+/* Wipe what a row holds. Only for whoever may change it. Its kind goes first: a leader that dies
+ * here has written the row. */
 static void
 wipe_row(struct commit_seat *seat, uint32_t row)
 {
     struct commit_row *at = &seat->board->row[row];
+    at->kind = 0;
+    atomic_signal_fence(memory_order_seq_cst);
     explicit_bzero(at->data, at->length < COMMIT_ROW_MAX ? at->length : COMMIT_ROW_MAX);
 }
 

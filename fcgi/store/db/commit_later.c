@@ -71,7 +71,9 @@ settle_one(struct op *op, const struct commit_kind *kind, uint32_t row, bool uns
 {
     struct commit_seat *seat = &op->az->commits->seat;
     struct op own = op_beside(op, op->mem);
-    enum az_status st = write_one(&own, kind, &seat->board->row[row], unsure);
+    /* Kind 0: the leader that died had written the row, and was wiping it. */
+    bool done = seat->board->row[row].kind == 0;
+    enum az_status st = done ? AZ_OK : write_one(&own, kind, &seat->board->row[row], unsure);
     if (st != AZ_OK)
         row_lost(kind, &seat->board->row[row], own.fault.detail);
     commit_settle_row(seat, row, ROW_STORED);
@@ -129,7 +131,7 @@ void
 commit_flush(struct op *op, const struct commit_kind *kind)
 {
     struct commits *commits = op->az->commits;
-    if (commits != NULL && commit_claim(&commits->seat) && commit_later_waits(&commits->seat)
+    if (commits != NULL && commit_later_waits(&commits->seat) && commit_claim(&commits->seat)
         && commit_lead(&commits->seat, LANE_LATER, true))
         lead_later(op, kind, FLUSH_BATCHES);
 }

@@ -8,7 +8,8 @@
 #include "store/db/commit_board.h"
 #include "store/db/db.h"
 
-/* Kinds of rows, the same in all processes of this program. */
+/* Kinds of rows, the same in all processes of this program. If the parameters of one change, so
+ * does COMMITS_MAGIC (process.c). */
 enum commit_number { COMMIT_TOKEN = 1, COMMIT_AUDIT = 2 };
 
 /* Rows that can be written together. */
