@@ -16,7 +16,7 @@ my $stack = Authz::Stack->start(
     gateway  => 1, web_workers => 1,
     settings => {
         SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_MAX_BODY_SIZE    => '300KB',
-        SVC_GATEWAY_CONNECT_TIMEOUT        => '1s',                  SVC_GATEWAY_RESPONSE_TIMEOUT => '1s' } );
+        SVC_GATEWAY_CONNECT_TIMEOUT        => '1s',                  SVC_GATEWAY_RESPONSE_TIMEOUT => '2s' } );
 my $mcp = Authz::Mcp->new($stack);
 
 # Answers as the SDK's servers give them.
