@@ -189,7 +189,7 @@ check_tests() {
 }
 
 # Tests in which policy matters, which run with either engine. They take two minutes.
-ENGINE_TESTS='authzen/authzen authzen/authzen_vectors gateway/gateway_door gateway/gateway_mcp gateway/gateway_proxy
+ENGINE_TESTS='authzen/authzen authzen/authzen_vectors gateway/gateway_door mcp/mcp gateway/gateway_proxy
 policy/cedar_effect policy/controls policy/policy_rules policy/preview register/register token/code token/combinations
 token/default_scopes token/denials introspect/introspect introspect/introspect_once token/refresh token/token token/token_exchange uma/uma'
 

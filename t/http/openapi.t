@@ -128,7 +128,7 @@ for my $name ( sort keys %operation ) {
 my @pep   = $stack->make_client( 'pep', { endpoints => ['authzen'] } );
 my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundles/status', 'POST /bundles/status/';
 
-# These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/gateway/gateway_mcp.t).
+# These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/mcp/mcp.t).
 $other{$_} = 1 for map {"POST $_"} '/gateway/mcp/{name}', map {"/admin/api/managed-resources/{name}/$_"} 'sync',
   'tools/{tool}/approve';
 my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
