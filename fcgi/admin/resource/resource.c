@@ -237,7 +237,8 @@ resource_warn(struct request *req, const char *dto)
     const struct admin_resource *resource = resource_of(req);
     json_t *row, *warnings;
     if (resource->warn == NULL
-        || jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_SCHEMAS_MAX + 1, &row, NULL) != AZ_OK)
+        || jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_SCHEMAS_MAX + 1, &row, NULL)
+               != AZ_OK)
         return;
     warnings = resource->warn(&req->op, row);
     if (json_array_size(warnings) > 0 && json_object_set(row, "warnings", warnings) != 0)

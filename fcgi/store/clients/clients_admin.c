@@ -7,7 +7,7 @@
 /* The view is of the first schema version, which lacks the last members. */
 #define CLIENTS_ADMIN_DTO                                                                          \
     "(SELECT v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\","        \
-    " c.dpop_bound AS \"dpopBoundAccessTokens\", c.pkce_required AS \"pkceRequired\""                                                   \
+    " c.dpop_bound AS \"dpopBoundAccessTokens\", c.pkce_required AS \"pkceRequired\""              \
     " FROM client_dto v JOIN client c ON c.id = v.id) d"
 
 /* clang-format off */
