@@ -17,7 +17,7 @@ die "usage: see the first lines of $0\n" if @load != 5;
 # Seconds between deploys, and the number of valid deploys before a refused one (performance.md R16).
 my ( $every, $good ) = ( 5, 4 );
 my $http = HTTP::Tiny->new(
-    timeout         => 60,
+    timeout         => 120,    # more than SVC_BUNDLE_CONFIRM_TIMEOUT_MS of the run
     default_headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } );
 
 # Return the JSON of the answer and the time in milliseconds.
