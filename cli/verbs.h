@@ -92,6 +92,7 @@ int policy_rule_list_run(struct cli *cli);
 int policy_rule_set_run(struct cli *cli);
 int policy_test_run(struct cli *cli);
 int report_run(struct cli *cli);
+int resource_show_run(struct cli *cli);
 int setup_run(struct cli *cli);
 int token_introspect_run(struct cli *cli);
 int token_revoke_run(struct cli *cli);

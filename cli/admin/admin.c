@@ -216,6 +216,14 @@ admin_print_object(const struct cli *cli, json_t *object)
     output_rows(cli, jsonx_built(&rows), columns);
 }
 
+json_t *
+admin_take(const struct cli *cli, json_t *object, const char *name)
+{
+    json_t *value = jsonx_own(cli->mem, json_incref(json_object_get(object, name)));
+    json_object_del(object, name);
+    return value;
+}
+
 /* Print the warnings of an answer as lines of their own, and take them out of what is a table. */
 static void
 admin_print_warnings(const struct cli *cli, json_t *object)

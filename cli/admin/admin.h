@@ -85,6 +85,9 @@ int admin_ask(struct cli *cli, struct answer *ret);
 /* Print the answer of such a verb. */
 int admin_show(const struct cli *cli, const struct answer *answer);
 
+/* Take a member out of an answer that is printed in parts; NULL: it has none. On cli->mem. */
+json_t *admin_take(const struct cli *cli, json_t *object, const char *name);
+
 /* Add the words of each list (an object of lists) to the lists of a binding, or remove them. An
  * empty list goes. True if the binding changed. */
 bool entitle_change(json_t *binding, const json_t *words, bool remove);

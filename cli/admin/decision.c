@@ -23,14 +23,6 @@ static const struct output_column difference_columns[] = {
     {NULL,     NULL    }
 };
 
-/* Begin a part of the report with an empty line. */
-static void
-output_heading(const struct cli *cli)
-{
-    if (!cli->choice.quiet)
-        putchar('\n');
-}
-
 /* Return the place of the rule that gave a reason, or the control of the service. */
 static const char *
 place_of(const struct cli *cli, const json_t *reason)
@@ -71,22 +63,12 @@ print_decision(const struct cli *cli, const char *heading, const json_t *decisio
     const char *error = json_string_value(json_object_get(decision, "error"));
     if (decision == NULL || json_is_null(decision))
         return;
-    output_heading(cli);
-    output_line(cli, "%s: %s%s%s", heading,
-                json_is_true(allow)    ? "allowed"
-                : json_is_false(allow) ? "denied"
-                                       : "no decision",
-                error != NULL ? ": " : "", error != NULL ? error : "");
+    output_heading(cli, talloc_asprintf(cli->mem, "%s: %s%s%s", heading,
+                                        json_is_true(allow)    ? "allowed"
+                                        : json_is_false(allow) ? "denied"
+                                                               : "no decision",
+                                        error != NULL ? ": " : "", error != NULL ? error : ""));
     print_reasons(cli, json_object_get(decision, "deny_reasons"));
-}
-
-/* Take a member out of an object; NULL: it has none. On cli->mem. */
-static json_t *
-take_out(const struct cli *cli, json_t *object, const char *name)
-{
-    json_t *value = jsonx_own(cli->mem, json_incref(json_object_get(object, name)));
-    json_object_del(object, name);
-    return value;
 }
 
 static void
@@ -94,8 +76,7 @@ print_document(const struct cli *cli, const char *heading, const json_t *documen
 {
     if (document == NULL || json_is_null(document))
         return;
-    output_heading(cli);
-    output_line(cli, "%s:", heading);
+    output_heading(cli, talloc_asprintf(cli->mem, "%s:", heading));
     output_json(document);
 }
 
@@ -106,8 +87,8 @@ audit_show_run(struct cli *cli)
     int status = admin_ask(cli, &answer);
     if (status != CLI_OK || cli->choice.json || !json_is_object(answer.json))
         return status == CLI_OK ? admin_show(cli, &answer) : status;
-    const json_t *decision = take_out(cli, answer.json, "policyDecision"),
-                 *question = take_out(cli, answer.json, "policyInput");
+    const json_t *decision = admin_take(cli, answer.json, "policyDecision"),
+                 *question = admin_take(cli, answer.json, "policyInput");
     admin_print_object(cli, answer.json);
     print_decision(cli, "decision", decision);
     print_document(cli, "decision in full", decision);
@@ -132,8 +113,7 @@ print_differences(const struct cli *cli, const json_t *changes, const json_t *be
     }
     if (json_array_size(rows.value) == 0)
         return;
-    output_heading(cli);
-    output_line(cli, "differences:");
+    output_heading(cli, "differences:");
     output_rows(cli, jsonx_built(&rows), difference_columns);
 }
 
@@ -146,11 +126,11 @@ audit_replay_run(struct cli *cli)
     int status = admin_ask(cli, &answer);
     if (status != CLI_OK || cli->choice.json || !json_is_object(answer.json))
         return status == CLI_OK ? admin_show(cli, &answer) : status;
-    const json_t *before = take_out(cli, answer.json, "before"),
-                 *after = take_out(cli, answer.json, "after"),
-                 *changes = take_out(cli, answer.json, "changes"),
-                 *lacks = take_out(cli, answer.json, "notStored");
-    take_out(cli, answer.json, "metrics");
+    const json_t *before = admin_take(cli, answer.json, "before"),
+                 *after = admin_take(cli, answer.json, "after"),
+                 *changes = admin_take(cli, answer.json, "changes"),
+                 *lacks = admin_take(cli, answer.json, "notStored");
+    admin_take(cli, answer.json, "metrics");
     admin_print_object(cli, answer.json);
     print_decision(cli, "before", before);
     json_array_foreach (lacks, i, pointer)

@@ -51,6 +51,14 @@ output_line(const struct cli *cli, const char *format, ...)
     putchar('\n');
 }
 
+void
+output_heading(const struct cli *cli, const char *heading)
+{
+    output_line(cli, "%s", "");
+    if (heading != NULL)
+        output_line(cli, "%s", heading);
+}
+
 /* Print a value as JSON in one line, or with one member per line. Reals have the fewest digits that
  * identify them: Jansson prints 33.3 as 33.299999999999997. */
 static void

@@ -16,6 +16,10 @@ struct output_column {
 void output_line(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Begin a part of a report for people: an empty line and a heading, unless --quiet or --json is
+ * set. NULL (memory ran out) prints the line alone. */
+void output_heading(const struct cli *cli, const char *heading);
+
 /* Print one JSON document. NULL (memory ran out while it was made) makes output_flush() fail. */
 void output_json(const json_t *value);
 

@@ -98,7 +98,8 @@ my @verbs = (
     [ 1, 'connector uninstall static-demo',    qr/^\z/,                'connector uninstall of one in use' ],
     [ 0, 'resource list',                      qr/^RESOURCE +TYPE/,    'resource list' ],
     [ 0, 'resource show {}-res',               qr/^defaultScope +r$/m, 'resource show' ],
-    [ 0, 'resource update {}-res --disable --name New',  qr/^status +disabled$/m, 'resource update' ],
+    [ 0, 'resource show demo', qr{^routes:\nROUTE .*^status +GET +/status +yes\n.*^tools:\n}ms, '... in parts' ],
+    [ 0, 'resource update {}-res --disable --name New',  qr/^status +disabled$/m,               'resource update' ],
     [ 1, 'resource show {}-none',                        qr/^\z/, 'resource show of an unknown resource' ],
     [ 0, 'resource create {}-st --type STATIC --name S', qr/^status +active$/m, 'resource create of a STATIC one' ],
     [ 0, 'resource probe {}-st',                         qr/^ok +true$/m,       'resource probe' ],
@@ -187,7 +188,7 @@ for my $way ( [ 'on the database', $env ], [ 'over the API', $far, '--server', $
         } );
     my $lost =
       ctl_is( 1, [ qw(client update raced --file), $pipe, @more ], "client update, $name, loses a race", env => $set );
-    like( $lost->{err}, qr/somebody else changed it meanwhile; nothing was changed/, '... and says so' );
+    like( $lost->{err}, qr/another administrator changed it meanwhile; nothing was changed/, '... and says so' );
     $other->wait(30);
     my $row = ctl( [qw(client show raced --json)], env => $env )->{json};
     is( $row->{clientName}, 'Other', "... and the other's change stays" );

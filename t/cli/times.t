@@ -71,7 +71,8 @@ my @TIMES = (
 # Verbs that print none, or days, or times that the verbs above print too.
 my @NONE = (
     'admin-key mint', 'admin-key revoke', 'audit replay', 'audit tail', 'report', 'bundle deploy', 'bundle diff',
-    'bundle pull',    'bundle rollback',
+    'bundle pull',                                                                              'bundle rollback',
+    ( map {"audit $_"} qw(checkpoint consistency keys lines prove seal verify verify-export) ), 'idp home',
     ( map {"cedar $_"} qw(authorize compile format test) ),
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
     ( map {"idp $_"} qw(create delete list show update) ),

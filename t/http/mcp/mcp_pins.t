@@ -84,6 +84,13 @@ sync( 'empty', @evil );
 is_deeply( pins('empty'), { pay => 'changed', wipe => 'changed', more => 'new' }, 'changed tools wait' );
 is( shown('empty')->{status},       'degraded',                                       '... and the resource says so' );
 is( shown('empty')->{statusReason}, 'tools wait for approval; the others are served', '... and that it is no failure' );
+my ( $status, $report ) = $stack->authzctl(qw(resource show empty));
+like(
+    $report, qr/^tools:\nTOOL +ROUTE +SCOPES +ENABLED +APPROVAL\n/m,
+    'authzctl resource show: the tools are a table' );
+like(
+    $report, qr/^tool \w+, new:\n[{].*"sha256": "[0-9a-f]{64}"/ms,
+    '... and one that waits is printed whole, with its pin' );
 sync('empty');
 is_deeply( pins('empty'), { pay => 'missing', wipe => 'missing' }, 'a list without tools: known ones are missing' );
 is( served('empty'), '', '... and not served' );
