@@ -41,6 +41,33 @@ static const struct completion_shell completion_shells[] = {
      "_authzctl \"$@\"\n"                                },
 };
 
+/* Words that an option takes, by the verbs that have it. */
+static const struct {
+    const char *verbs, *option, *words;
+} completion_values[] = {
+    {"audit",    "format",      "json ndjson csv"                                        },
+    {"audit",    "outcome",     "allowed denied rejected error"                          },
+    {"bundle",   "mode",        "merge replace"                                          },
+    {"client",   "auth-method",
+     "none client_secret_basic client_secret_post private_key_jwt spiffe_jwt"            },
+    {"client",   "type",        "confidential public"                                    },
+    {"entitle",  "endpoint",    "introspect authzen uma_protection delegation_management"},
+    {"keys",     "use",         "oidc statement audit"                                   },
+    {"resource", "type",        "REST MCP STATIC"                                        },
+};
+
+/* Print what is offered behind an option with a value: its words, or files. */
+static void
+put_values(void)
+{
+    fputs("    if [[ -n $skip ]]; then\n        list= options=\n        case \"$path_ $word\" in\n",
+          stdout);
+    for (size_t i = 0; i < sizeof(completion_values) / sizeof(completion_values[0]); i++)
+        printf("        '%s'*' --%s') list='%s' ;;\n", completion_values[i].verbs,
+               completion_values[i].option, completion_values[i].words);
+    fputs("        esac\n    fi\n", stdout);
+}
+
 /* Print the names of options, each after a blank. */
 static void
 put_options(const struct cli_option *options)
@@ -124,6 +151,7 @@ completion_run(struct cli *cli)
         puts("' ;;");
     }
     fputs("    esac\n", stdout);
+    put_values();
     fputs(shell->end, stdout);
     return CLI_OK;
 }

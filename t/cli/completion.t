@@ -8,6 +8,8 @@ use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use File::Temp ();
 use Test::More;
 
+use Authz::Path ();
+use Authz::Web  ();
 use Authzctl;
 
 my $scripts = File::Temp->newdir;
@@ -60,7 +62,11 @@ my @cases = (
     [ [ 'keys', 'list', '--u' ],           [],                               '... not of another verb' ],
     [ [ 'keys', 'list', '--j' ],           ['--json'],                       'an option of all verbs' ],
     [ [ 'bundle', 'deploy', 'd', '--dr' ], ['--dry-run'],                    'an option after an argument' ],
-    [ [ 'manual', '' ],                    [],                               'a hidden verb is not offered' ],
+    [ [ 'client', 'create', 'shop', '--type', '' ],     [qw(confidential public)], 'the values of an option' ],
+    [ [ 'resource', 'create', '--type', 'M' ],          ['MCP'],                   '... which differ by verb' ],
+    [ [ '--json', 'audit', 'list', '--outcome', 'de' ], ['denied'],                '... half typed' ],
+    [ [ 'keys', 'list', '--key-file', '' ],             [],                        'no verb where a value is due' ],
+    [ [ 'manual', '' ],                                 [],                        'a hidden verb is not offered' ],
 );
 for my $shell (qw(bash zsh)) {
   SKIP: {
@@ -74,6 +80,19 @@ for my $shell (qw(bash zsh)) {
         }
     }
 }
+
+# The values are those that the help of the option names.
+my $reference = Authz::Web::edit( Authz::Path::source(qw(doc reference cli.md)) );
+my $offered   = Authz::Web::edit( $script{bash} );
+my $values    = 0;
+while ( $offered =~ /^ +'([a-z]+)'\*' --([a-z-]+)'\) list='(.*)' ;;$/mg ) {
+    my ( $noun, $option, $words ) = ( $1, $2, $3 );
+    my ($help) = $reference =~ /^## $noun\b(?:(?!^## ).)*?^  --$option [A-Z.]+\s+(.*?)(?=^  -|^```)/ms;
+    is( scalar( grep { ( $help // '' ) !~ /\b$_\b/ } split / /, $words ), 0, "the values of $noun --$option" )
+      or diag $help;
+    $values++;
+}
+cmp_ok( $values, '>=', 8, '... of every option that has some' );
 
 # Nothing in the table is left out.
 my @verbs = ( ctl( ['--help'] )->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0] =~ /^  ((?:[a-z-]+ )*[a-z-]+)/mg;
