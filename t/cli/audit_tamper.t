@@ -212,6 +212,20 @@ SKIP: {
         'a row that is said to be of that day is one too many' );
 }
 
+# ---- keys that were retired long ago
+
+sql(q{UPDATE signing_key SET created_at = now() - interval '10 years' WHERE use = 'audit'});
+run( 0, 'keys rotate --use audit', 'the key is rotated' );
+sql(q{UPDATE signing_key SET retired_at = now() - interval '9 years' WHERE use = 'audit' AND state = 'retired'});
+my $seen = sql(q{SELECT count(*) FROM signing_key WHERE use = 'audit'});
+my $all  = run( 0, 'audit keys', 'audit keys' )->{out};
+is( scalar( () = $all =~ /"kid"/g ), $seen, '... has all keys, the retired one too' );
+is_deeply(
+    run( 0, 'audit verify --json --quiet', 'checkpoints of a retired key are good' )->{json}{first},
+    [], '... none is forged' );
+my $set = $stack->http->get('/.well-known/jwks.json')->body;
+ok( !grep( { $set =~ /\Q$_\E/ } $all =~ /"kid": ?"([^"]+)"/g ), '... and the key set has neither' );
+
 # ---- checkpoints of another log
 
 ctl_is(
@@ -220,6 +234,7 @@ ctl_is(
 run( 0, 'audit seal --new-epoch hidden', 'a new epoch' );
 $stack->token( @crm, scope => 'orders.read' );
 run( 0, 'audit seal', '... is sealed' );
+put( 'keys', run( 0, 'audit keys', '... by the new key' )->{out} );
 my $found =
   run( 1, "audit verify --json --quiet --keys $keys --checkpoint $kept", '... and does not hide the one before it' );
 is( $found->{json}{first}[0]{fault}, 'another epoch or issuer has the checkpoint of size', '... which is named' );
