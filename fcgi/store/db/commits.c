@@ -43,6 +43,8 @@ commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows
     if (!commit_rows_bind(op->mem, kind, (const struct commit_row *const *) at, count,
                           &step->params))
         return AZ_SQL;
+    /* The last audit row may show that the connection is lost: tag the session that writes. */
+    db_settle(op);
     enum az_status st = db_connect(op);
     if (st != AZ_OK)
         return st;

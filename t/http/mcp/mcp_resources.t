@@ -228,8 +228,9 @@ for my $code ( -32602, -32002 ) {
 # What is not canonical reaches neither policy nor upstream.
 $name = files($modern);
 for my $uri (
-    'FILE:///a', 'file:///a/../b', 'file:///a/%2E%2E/b', 'file:///%2e%2e', 'file:///a/..%2Fb',
-    'file:///a%5C..%5Cb', 'file:///a/.', 'http://Host.example/', 'file:///%61', 'file:///%aa', 'a b', 'x',
+    'FILE:///a',          'file:///a/../b',          'file:///a/%2E%2E/b',    'file:///%2e%2e', 'file:///a/..%2Fb',
+    'file:///a%5C..%5Cb', 'file:///a/.',             'http://Host.example/',  'file:///%61', 'file:///%aa', 'a b', 'x',
+    'file:///a%00',       'http://host.example:80/', 'http://host.example./', 'http://host.example@other.example/',
     'file:///' . 'a' x 2041 )
 {
     $answer = $mcp->modern( 'resources/read', { uri => $uri }, at => $name );
