@@ -278,10 +278,13 @@ is( $mcp->error($answer)->{code}, 50200, '101 values are an error' );
 is( scalar @{ $mcp->result($answer)->{completion}{values} }, 100, '... 100 pass' );
 
 for my $case (
-    [ 'of a prompt',              { %ref, ref      => { type => 'ref/prompt', name => 'a' } } ],
-    [ 'without an argument',      { %ref, argument => {} } ],
-    [ 'with other values',        { %ref, context  => { arguments => { b => 7 } } } ],
-    [ 'with arguments as a list', { %ref, context  => { arguments => [7] } } ],
+    [ 'of a prompt',                                 { %ref, ref      => { type => 'ref/prompt', name => 'a' } } ],
+    [ 'without an argument',                         { %ref, argument => {} } ],
+    [ 'of a template with braces that are no pairs', { %ref, ref => { type => 'ref/resource', uri => 'file:///{a' } } ],
+    [ 'of a template that is not ASCII', { %ref, ref => { type => 'ref/resource', uri => "file:///\x{202e}{a}" } } ],
+    [ 'of a template that is empty',     { %ref, ref => { type => 'ref/resource', uri => '' } } ],
+    [ 'with other values',               { %ref, context => { arguments => { b => 7 } } } ],
+    [ 'with arguments as a list',        { %ref, context => { arguments => [7] } } ],
   )
 {
     my ( $what, $given ) = @$case;
