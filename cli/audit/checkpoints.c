@@ -101,5 +101,11 @@ checkpoint_file_read(struct cli *cli, const char *name, const struct jwk_set *ke
         talloc_free(note);
         ret->count++;
     }
+    if (ret->count == 0) {
+        output_error("%s: %s: has no checkpoint; give what `authzctl audit checkpoint` printed, or "
+                     "the file of SVC_AUDIT_CHECKPOINT_FILE",
+                     cli->path, name);
+        return CLI_FAILED;
+    }
     return CLI_OK;
 }

@@ -171,7 +171,8 @@ has_dot_segment(const char *path)
     return others == 0 && (dots == 1 || dots == 2);
 }
 
-/* True if no encoding has another spelling. */
+/* True if no encoding has another spelling. An encoded control character ends the text for some
+ * servers, and others pass over it. */
 static bool
 encodings_are_canonical(const char *text)
 {
@@ -180,7 +181,7 @@ encodings_are_canonical(const char *text)
         unsigned char octet = octet_at(c, &width);
         if (width == 3
             && (islower((unsigned char) c[1]) || islower((unsigned char) c[2]) || isalnum(octet)
-                || (octet != '\0' && strchr("-._~", octet) != NULL)))
+                || iscntrl(octet) || strchr("-._~", octet) != NULL))
             return false;
     }
     return true;
@@ -203,6 +204,21 @@ origin_is_lower(const char *text, const struct uri *uri)
     return true;
 }
 
+/* True if the authority has one spelling: no port that is empty or has zeros in front, and for http
+ * and https not the default one (RFC 3986 6.2.3), no dot behind the host, and no user, whom a rule
+ * could take for the host (RFC 9110 4.2.4). */
+static bool
+authority_is_plain(const struct uri *uri)
+{
+    const char *port = uri->port, *usual = strcmp(uri->scheme, "https") == 0 ? "443" : "80";
+    if (port != NULL && (*port == '\0' || *port == '0'))
+        return false;
+    if (!is_web(uri))
+        return true;
+    return uri->userinfo == NULL && (port == NULL || strcmp(port, usual) != 0)
+           && uri->host[strlen(uri->host) - 1] != '.';
+}
+
 bool
 uri_is_canonical(const char *text)
 {
@@ -210,7 +226,7 @@ uri_is_canonical(const char *text)
     struct uri uri;
     bool good = scratch != NULL && uri_parse(scratch, text, &uri) == AZ_OK
                 && encodings_are_canonical(text) && origin_is_lower(text, &uri)
-                && !has_dot_segment(uri.path);
+                && authority_is_plain(&uri) && !has_dot_segment(uri.path);
     talloc_free(scratch);
     return good;
 }

@@ -36,8 +36,10 @@ enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
 /*
  * True if a URI that uri_parse() accepts has one spelling alone (RFC 3986 6.2.2), so that a rule
  * about its text holds for what a server makes of it: scheme and host in lower case, no encoded
- * unreserved character, encodings in upper case, and no segment "." or "..", not even with encoded
- * slashes or backslashes or before a semicolon. False also without memory.
+ * unreserved or control character, encodings in upper case, and no segment "." or "..", not even
+ * with encoded slashes or backslashes or before a semicolon; no port that is empty or begins with
+ * 0; for http and https no default port, no user and no dot behind the host. False also without
+ * memory.
  */
 bool uri_is_canonical(const char *text);
 

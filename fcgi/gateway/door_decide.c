@@ -142,7 +142,8 @@ judge_again(struct request *req, struct op *op, struct own_token *token, const c
     return AZ_OK;
 }
 
-/* Ask about the request once more, with what is known of the token now. */
+/* Ask about the request once more, with what is known of the token now. Nothing can be redacted of
+ * an answer that is streamed, so a rule that wants it ends the stream. */
 static enum az_status
 decide_again(struct request *req, struct op *op, struct own_token *token,
              const struct gateway_question *asked, const char **ret_why)
@@ -152,6 +153,7 @@ decide_again(struct request *req, struct op *op, struct own_token *token,
     struct one_asked one = {&question, &decision};
     struct verdict verdict = {.input = NULL};
     fill_holder(req, token, &question.holder);
+    question.obligations &= ~(unsigned) GATEWAY_REDACT;
     enum az_status st = token_ask_acceptable(op, &token->lookup, ask_one, &one, &verdict);
     if (st == AZ_OK && !decision.allow)
         *ret_why = "policy denies the request now";

@@ -199,9 +199,10 @@ static void
 test_canonical(void)
 {
     static const char *const good[] = {
-        "file:///a/b",          "urn:a:b",       "test://static-text",
-        "http://a.example:8/~", "file:///a%20b", "file:///%C3%A4",
-        "file:///a..b/...",     "a://u@h/",      "a:b?../c#../d"};
+        "file:///a/b",           "urn:a:b",       "test://static-text",
+        "http://a.example:8/~",  "file:///a%20b", "file:///%C3%A4",
+        "file:///a..b/...",      "a://u@h/",      "a:b?../c#../d",
+        "https://a.example:80/", "http://[::1]/", "http://a.example:443/"};
     static const char *const bad[] = {"FILE:///a",
                                       "http://A.example/",
                                       "http://u@A.example",
@@ -221,7 +222,17 @@ test_canonical(void)
                                       "a",
                                       "",
                                       "a b:c",
-                                      "file:///%"};
+                                      "file:///%",
+                                      "file:///a%00b",
+                                      "file:///a%0A",
+                                      "file:///a%7F",
+                                      "http://a.example:80/",
+                                      "https://a.example:443/",
+                                      "http://a.example:/",
+                                      "http://a.example:0081/",
+                                      "a://h:/",
+                                      "http://a.example./",
+                                      "http://a.example@b.example/"};
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         ok(uri_is_canonical(good[i]), "the one spelling: %s", good[i]);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

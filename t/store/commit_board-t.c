@@ -381,6 +381,29 @@ test_dead_follower(TALLOC_CTX *mem)
     kill_member(&member);
 }
 
+/* A leader chooses a row and names its process in two steps. A process that withdraws its row
+ * between them has the lead without a row, and gives it back. */
+static void
+test_withdrawn(TALLOC_CTX *mem)
+{
+    struct commit_seat seat = seat_new(mem);
+    commit_claim(&seat);
+    ok(!commit_leads(&seat, LANE_NOW), "without a lead");
+    struct member member = member_new(seat);
+    tell(&member, LEAD, 0);
+    uint32_t row = put(&seat, LANE_NOW, 1);
+    ok(!commit_leads(&seat, LANE_NOW), "the lead of another process is not ours");
+    tell(&member, RELEASE, 0);
+    ok(commit_leads(&seat, LANE_NOW), "the lead that was passed to us is");
+    ok(commit_turn(&seat, row, ROW_CHOSEN, ROW_WAITING)
+           && commit_turn(&seat, row, ROW_WAITING, ROW_FREE),
+       "the row is withdrawn");
+    ok(commit_leads(&seat, LANE_NOW), "... and we still have the lead");
+    commit_release(&seat, LANE_NOW);
+    ok(!commit_leads(&seat, LANE_NOW) && tell(&member, LEAD, 0), "given back, another takes it");
+    kill_member(&member);
+}
+
 /* A process that sleeps on its row wakes when the leader is done with it. */
 static void
 test_wake(TALLOC_CTX *mem)
@@ -426,6 +449,7 @@ main(void)
     test_dead_leader(mem);
     test_late_leader(mem);
     test_dead_follower(mem);
+    test_withdrawn(mem);
     test_wake(mem);
     talloc_free(mem);
     return done();

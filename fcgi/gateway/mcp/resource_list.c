@@ -70,10 +70,8 @@ shown_text(TALLOC_CTX *mem, const char *text)
     return json_stringn(shown, length);
 }
 
-/* True if a template is one that a client can expand: RFC 6570 is ASCII, and its braces are pairs.
- */
-static bool
-template_is_sound(const char *text)
+bool
+resource_template_is_sound(const char *text)
 {
     bool inside = false;
     for (const char *c = text; *c != '\0'; c++) {
@@ -94,7 +92,7 @@ shown_entry(TALLOC_CTX *mem, const struct resource_kind *kind, const json_t *ent
     const char *address = json_string_value(json_object_get(entry, kind->address));
     const json_t *size = json_object_get(entry, "size");
     if (address == NULL || !json_is_string(json_object_get(entry, "name"))
-        || !(kind->template ? template_is_sound(address) : uri_is_canonical(address)))
+        || !(kind->template ? resource_template_is_sound(address) : uri_is_canonical(address)))
         return json_null();
     struct jsonx_build shown = {json_pack("{s:s}", kind->address, address), false};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -319,7 +319,7 @@ mcp_complete(struct mcp_exchange *it)
     const char *template = json_string_value(json_object_get(ref, "uri"));
     struct resource_call c = {.it = it};
     if (type == NULL || strcmp(type, "ref/resource") != 0 || template == NULL
-        || strlen(template) > URI_MAX)
+        || !resource_template_is_sound(template))
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.ref is not of a resource template");
     c.arguments = completion_arguments(it->req->op.mem, it->message.params);
     if (c.arguments == NULL)

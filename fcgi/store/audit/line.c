@@ -12,10 +12,13 @@
 
 /* Columns of a row, in the order of the members. */
 #define LINE_COLUMNS                                                                               \
-    " id, to_char(created_at" DB_TIME " AS at,"                                                    \
+    " id, CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '-' ELSE '' END"                    \
+    "  || to_char(created_at" DB_TIME " AS at,"                                                    \
     " floor(extract(epoch FROM created_at))::bigint AS created, request_id AS request,"            \
     " flow_id AS flow, client_id AS client, subject_id AS subject, endpoint, operation, method,"   \
-    " http_status AS status, outcome, host(ip) AS ip, user_agent AS agent,"                        \
+    " http_status AS status, outcome,"                                                             \
+    " host(ip) || CASE masklen(ip) WHEN CASE family(ip) WHEN 4 THEN 32 ELSE 128 END THEN ''"       \
+    "  ELSE '/' || masklen(ip) END AS ip, user_agent AS agent,"                                    \
     " request_summary AS summary, policy_input AS input, policy_decision AS decision"
 enum audit_lines_column {
     LINE_ID,
@@ -37,11 +40,12 @@ enum audit_lines_column {
     LINE_DECISION
 };
 /* Rows with one id in two partitions were not written by the service; they come one after the
- * other. */
+ * other, in one answer. A year before Christ and a network look like the year and the address. */
 static const struct db_stmt audit_lines_stmt = {
     "audit_lines",
-    "SELECT" LINE_COLUMNS " FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint"
-    " ORDER BY id, created_at LIMIT $3",
+    "SELECT" LINE_COLUMNS
+    " FROM (SELECT * FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint"
+    "  ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) x ORDER BY id, created_at",
     3};
 
 /* The members that are texts of columns. */

@@ -36,10 +36,13 @@ static const struct db_stmt audit_checkpoint_insert_stmt = {
     " ON CONFLICT DO NOTHING",
     3};
 
+/* Rows that are leaves: those after the begin of the log. */
 enum audit_day_sum_column { SUM_ROWS, SUM_LAST, SUM_NOTED };
 static const struct db_stmt audit_day_sum_stmt = {
     "audit_day_sum",
-    "SELECT count(*) AS rows, max(id) AS last, EXISTS (SELECT 1 FROM audit_note WHERE epoch = $1"
+    "SELECT count(*) FILTER (WHERE id > coalesce((SELECT (line::json -> 'begin' ->> 'upTo')::bigint"
+    "  FROM audit_note WHERE epoch = $1 AND leaf = 0), 0)) AS rows, max(id) AS last, EXISTS "
+    "(SELECT 1 FROM audit_note WHERE epoch = $1"
     "  AND line LIKE '{\"v\":1,\"dropped\":{\"day\":' || $2 || ',%') AS noted FROM audit_log_p%D",
     2};
 

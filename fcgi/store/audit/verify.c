@@ -4,21 +4,16 @@
 
 #include <string.h>
 
+#include "store/audit/notes.h"
+
 /* ---- statements ---- */
 
-static const struct db_stmt audit_note_read_stmt = {
-    "audit_note_read", "SELECT line FROM audit_note WHERE epoch = $1 AND leaf = $2::bigint", 2};
 enum audit_checkpoints_column { CHECKPOINT_SIZE, CHECKPOINT_NOTE };
 static const struct db_stmt audit_checkpoints_stmt = {
     "audit_checkpoints",
     "SELECT size, note FROM audit_checkpoint WHERE epoch = $1 AND size > $2::bigint"
     "  AND size <= $3::bigint ORDER BY size",
     3};
-static const struct db_stmt audit_dropped_stmt = {
-    "audit_dropped",
-    "SELECT line::json -> 'dropped' ->> 'day' FROM audit_note"
-    " WHERE epoch = $1 AND line LIKE '{\"v\":1,\"dropped\":%'",
-    1};
 static const struct db_stmt audit_unsealed_stmt = {
     "audit_unsealed", "SELECT count(*) FROM audit_log WHERE id > $1::bigint", 1};
 
@@ -36,9 +31,9 @@ struct verify {
     struct audit_report *report;
     struct audit_log_state state;
     struct rows rows;
-    struct audit_edge *edge; /* the tree of the hashes so far */
-    PGresult *dropped;       /* days that retention dropped, by their notes */
-    int64_t sealed;          /* leaves of the last note that seals, 0: none */
+    struct audit_edge *edge;  /* the tree of the hashes so far */
+    struct audit_notes notes; /* where the log begins, and days that retention dropped */
+    int64_t sealed;           /* leaves of the last note that seals, 0: none */
 };
 
 static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
@@ -49,6 +44,7 @@ static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
     [AUDIT_TILE_FORGED] = "forged or missing tile at leaf",
     [AUDIT_CHECKPOINT_GONE] = "missing checkpoint of size",
     [AUDIT_CHECKPOINT_FORGED] = "forged checkpoint of size",
+    [AUDIT_OTHER_LOG] = "another epoch or issuer has the checkpoint of size",
     [AUDIT_ROLLED_BACK] = "the log was rolled back behind the checkpoint of size",
 };
 
@@ -109,15 +105,6 @@ rows_pass(struct verify *verify, int64_t id, int64_t *ret_id)
     return st;
 }
 
-static bool
-is_dropped(const struct verify *verify, int64_t day)
-{
-    for (int i = 0; i < PQntuples(verify->dropped); i++)
-        if (db_get_number(verify->dropped, i, 0, -1) == day)
-            return true;
-    return false;
-}
-
 /* Compare the row of a leaf with its hash. A second row with the same id is passed as added. */
 static enum az_status
 check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned char *hash)
@@ -128,7 +115,7 @@ check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned c
     enum az_status st = rows_pass(verify, leaf->id, &id);
     if (st != AZ_OK)
         return st;
-    if (id != leaf->id && is_dropped(verify, leaf->day)) {
+    if (id != leaf->id && audit_notes_drop(&verify->notes, leaf->day)) {
         verify->report->dropped++;
         return AZ_OK;
     }
@@ -165,22 +152,28 @@ skip_row(struct verify *verify, const struct audit_leaf *leaf)
 
 /* ---- notes ---- */
 
+/* True if a line is the note of this leaf: its hash fits, and it is the note that begins the log at
+ * leaf 0 and no other. The line of a row is no note, whatever the leaf is said to be. */
+static bool
+is_note(int64_t leaf, const char *line, const unsigned char *hash)
+{
+    merkle_hash made;
+    enum audit_note_kind kind = line != NULL ? audit_note_kind(line) : NOTE_OTHER;
+    return kind != NOTE_OTHER && (kind == NOTE_BEGIN) == (leaf == 0)
+           && merkle_leaf(line, strlen(line), made) == AZ_OK
+           && memcmp(made, hash, SHA256_OCTETS) == 0;
+}
+
 static enum az_status
 check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
 {
-    struct db_params params = {.count = 0};
     const char *line;
-    merkle_hash made;
     struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
-    db_number(&params, verify->state.epoch);
-    db_number(&params, leaf);
-    enum az_status st = db_fetch_text(&step, &audit_note_read_stmt, &params, &line);
-    if (st == AZ_OK && line != NULL)
-        st = merkle_leaf(line, strlen(line), made);
+    enum az_status st = audit_note_line(&step, verify->state.epoch, leaf, &line);
     verify->report->notes++;
-    if (st == AZ_OK && (line == NULL || memcmp(made, hash, SHA256_OCTETS) != 0))
+    if (st == AZ_OK && !is_note(leaf, line, hash))
         audit_fault_add(verify->report, AUDIT_NOTE_CHANGED, leaf);
-    else if (st == AZ_OK && strncmp(line, "{\"v\":1,\"seal\":", 14) == 0)
+    else if (st == AZ_OK && audit_note_kind(line) == NOTE_SEAL)
         verify->sealed = leaf + 1;
     if (st != AZ_OK)
         verify->op->fault = step.fault;
@@ -211,7 +204,8 @@ check_foreign(struct verify *verify, const merkle_hash root)
 {
     for (size_t i = 0; i < verify->check->foreigns; i++) {
         const struct checkpoint *foreign = &verify->check->foreign[i];
-        if (foreign->size != (uint64_t) audit_edge_size(verify->edge))
+        if (foreign->size != (uint64_t) audit_edge_size(verify->edge)
+            || strcmp(foreign->origin, verify->check->origin) != 0)
             continue;
         verify->report->checkpoints++;
         if (memcmp(foreign->root, root, SHA256_OCTETS) != 0)
@@ -288,6 +282,8 @@ check_tile(struct verify *verify, const struct audit_tile *tile, const PGresult 
         int64_t number = audit_edge_size(verify->edge);
         if (number == verify->state.size)
             break;
+        if (!leaf->note && (number == 0 || audit_notes_drop_at(&verify->notes, number)))
+            audit_fault_add(verify->report, AUDIT_NOTE_CHANGED, number);
         bool read = leaf->day >= verify->check->from_day && leaf->day <= verify->check->to_day;
         st = leaf->note ? check_note(verify, number, tile->hash[i])
              : read     ? check_row(verify, leaf, tile->hash[i])
@@ -337,14 +333,18 @@ check_next(struct verify *verify, bool *ret_lost)
     return st;
 }
 
-/* Checkpoints from elsewhere that no size of the log was: it was cut off. */
+/* Checkpoints from elsewhere that no size of the log was: it was cut off, or another log was begun
+ * in its place. */
 static void
 check_beyond(struct verify *verify)
 {
-    for (size_t i = 0; i < verify->check->foreigns; i++)
-        if (verify->check->foreign[i].size > (uint64_t) audit_edge_size(verify->edge))
-            audit_fault_add(verify->report, AUDIT_ROLLED_BACK,
-                            (int64_t) verify->check->foreign[i].size);
+    for (size_t i = 0; i < verify->check->foreigns; i++) {
+        const struct checkpoint *foreign = &verify->check->foreign[i];
+        if (strcmp(foreign->origin, verify->check->origin) != 0)
+            audit_fault_add(verify->report, AUDIT_OTHER_LOG, (int64_t) foreign->size);
+        else if (foreign->size > (uint64_t) audit_edge_size(verify->edge))
+            audit_fault_add(verify->report, AUDIT_ROLLED_BACK, (int64_t) foreign->size);
+    }
 }
 
 static enum az_status
@@ -364,21 +364,26 @@ static enum az_status
 verify_begin(struct verify *verify)
 {
     const struct audit_log_state empty = {.epoch = 0};
-    struct db_params params = {.count = 0};
-    const struct audit_tile *first;
-    struct audit_tiles tiles;
     struct op *op = verify->op;
     enum az_status st = audit_log_state_read(op, &verify->state);
     if (st == AZ_OK && !verify->state.begun)
         return op_fail(op, AZ_NOT_FOUND, "There is no log yet; housekeeping begins it", NULL);
-    db_number(&params, verify->state.epoch);
     if (st == AZ_OK)
-        st = db_exec(op, &audit_dropped_stmt, &params, true, &verify->dropped);
+        st = audit_notes_read(op, &verify->state, &verify->notes);
     if (st == AZ_OK)
         st = audit_edge_read(op, &empty, &verify->edge);
-    audit_tiles_init(&tiles, op, verify->state.epoch);
-    if (st == AZ_OK && audit_tile_read(&tiles, 0, 0, &first) == AZ_OK)
-        verify->rows.after = first->leaf[0].id; /* the note that begins the log has the id before */
+    verify->rows.after = verify->notes.begin_up_to;
+    return st;
+}
+
+/* Report rows that no leaf can have. */
+static enum az_status
+check_outside(struct verify *verify)
+{
+    PGresult *result;
+    enum az_status st = audit_notes_outside(verify->op, &verify->notes, &result);
+    for (int i = 0; st == AZ_OK && i < PQntuples(result); i++)
+        audit_fault_add(verify->report, AUDIT_ROW_ADDED, db_get_number(result, i, 0, 0));
     return st;
 }
 
@@ -395,7 +400,11 @@ audit_verify(struct op *op, const struct audit_check *check, struct audit_report
     if (st == AZ_OK && !lost)
         st = rows_pass(&verify, INT64_MAX, &ignored);
     if (st == AZ_OK)
+        st = check_outside(&verify);
+    if (st == AZ_OK)
         st = count_unsealed(&verify);
+    if (ret->rows > 0 && verify.sealed == 0)
+        audit_fault_add(ret, AUDIT_CHECKPOINT_GONE, verify.state.size);
     check_beyond(&verify);
     ret->size = verify.state.size;
     return st;

@@ -18,6 +18,7 @@ enum audit_fault_kind {
     AUDIT_TILE_FORGED,       /* a tile is missing, or does not follow from the one below */
     AUDIT_CHECKPOINT_GONE,   /* a note says that there was a checkpoint */
     AUDIT_CHECKPOINT_FORGED, /* a checkpoint is not of this log, or its signature is wrong */
+    AUDIT_OTHER_LOG,         /* a checkpoint from elsewhere is of another epoch or issuer */
     AUDIT_ROLLED_BACK,       /* a checkpoint from elsewhere is of more leaves than the log has */
     AUDIT_FAULT_KINDS
 };

@@ -211,6 +211,12 @@ commit_lead(struct commit_seat *seat, enum commit_lane lane, bool dying)
     return true;
 }
 
+bool
+commit_leads(const struct commit_seat *seat, enum commit_lane lane)
+{
+    return atomic_load(&seat->board->leader[lane]) == seat->slot + 1 && seat->pid == getpid();
+}
+
 /* Take a row if it is of this kind and in these partitions. */
 static bool
 take_row(struct commit_seat *seat, uint32_t row, const struct commit_row *like)

@@ -109,6 +109,10 @@ void commit_wait(struct commit_seat *seat, uint32_t row, enum commit_state state
  * process. `dying`: look if the leader lives, which costs a system call. */
 bool commit_lead(struct commit_seat *seat, enum commit_lane lane, bool dying);
 
+/* True if this process has the lead of a lane: also one that was passed to it while it withdrew its
+ * row. */
+bool commit_leads(const struct commit_seat *seat, enum commit_lane lane);
+
 /*
  * Take rows that wait, `first` before all others (COMMIT_BOARD_ROWS: none is first), and only rows
  * of the same kind and partitions as the first. Return their number, at most COMMIT_BATCH_MAX. Only

@@ -43,6 +43,8 @@ commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows
     if (!commit_rows_bind(op->mem, kind, (const struct commit_row *const *) at, count,
                           &step->params))
         return AZ_SQL;
+    /* The last audit row may show that the connection is lost: tag the session that writes. */
+    db_settle(op);
     enum az_status st = db_connect(op);
     if (st != AZ_OK)
         return st;
@@ -107,7 +109,7 @@ void
 commit_done(struct op *op)
 {
     struct commits *commits = op->az->commits;
-    if (commits == NULL || !commits->leads_now)
+    if (commits == NULL || !(commits->leads_now || commit_leads(&commits->seat, LANE_NOW)))
         return;
     commits->leads_now = false;
     commit_release(&commits->seat, LANE_NOW);
@@ -151,7 +153,7 @@ follow(struct op *op, uint32_t row, enum commit_state state, int64_t since, enum
     int64_t waited = clock_monotonic_ms() - since;
     *ret_st = AZ_OK;
     /* The process that was passing the lead to us died before it did. */
-    if (waited > COMMIT_LOOK_MS)
+    if (state == ROW_CHOSEN && waited > COMMIT_LOOK_MS)
         commit_turn(seat, row, ROW_CHOSEN, ROW_WAITING);
     if (state == ROW_WAITING && waited > COMMIT_TURN_MS
         && commit_turn(seat, row, ROW_WAITING, ROW_FREE))

@@ -38,7 +38,8 @@ enum az_status commit_share(struct op *op, const struct commit_kind *kind, uint3
                             uint32_t day, const struct db_params *params, enum commit_outcome *ret,
                             int32_t *ret_session);
 
-/* Let the next batch begin, if this process was to write alone in its turn. */
+/* Let the next batch begin, if this process was to write alone in its turn, or if the lead came to
+ * it while it gave up waiting. */
 void commit_done(struct op *op);
 
 /* Add a step that waits for the end of a session, so that the steps behind it see what it wrote. */

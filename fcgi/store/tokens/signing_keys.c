@@ -25,11 +25,12 @@ static const struct db_stmt signing_key_states_stmt = {
     " FROM signing_key"
     " WHERE use = $1 AND state IN ('active', 'next')",
     1};
-/* Keys of RS256 come first, for clients that take the first key. */
+/* Keys of RS256 come first, for clients that take the first key. Those of the audit log are in no
+ * key set, and each is shown for ever: checkpoints that it signed are checked years later. */
 static const struct db_stmt signing_key_public_stmt = {
     "signing_key_public",
-    "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR " SIGNING_PUBLISHED_UNTIL
-    " > now())"
+    "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR use = 'audit'"
+    "  OR " SIGNING_PUBLISHED_UNTIL " > now())"
     " AND CASE WHEN $3::text IS NULL THEN use <> 'audit' ELSE use = $3 END ORDER BY use, alg DESC, "
     "state, created_at",
     3};

@@ -28,7 +28,7 @@ my %case = map {
     $own->resource( $_, upstreamUrl => $peer->url, @route );
     $own->token($_);
     ( $_ => { gate => $own } );
-} qw(kept revoked client entitlement resource rule changed);
+} qw(kept revoked client entitlement resource rule changed redacted);
 
 sub open_stream {
     my ($name) = @_;
@@ -72,7 +72,8 @@ $gate->resource( 'resource', upstreamUrl => $peer->url, @route, enabled => JSON:
 $gate->resource(
     'changed', upstreamUrl => $peer->url,
     routes => [ { id => 'all', path => '/**', scopes => ['other'] } ] );
-my $rule = "package custom.gateway\n\ndeny contains \"not_now\" if input.resource.name == \"rule\"\n";
+my $rule = "package custom.gateway\n\ndeny contains \"not_now\" if input.resource.name == \"rule\"\n"
+  . "obligations := {\"redact\": [\"/body/x\"]} if input.resource.name == \"redacted\"\n";
 like(
     $stack->admin(
         POST => '/admin/api/policy-rules',
@@ -84,9 +85,10 @@ like(
 
 # A stream has 54 s; looks are 20 s apart.
 drain( 40, 0 );
-for my $name (qw(revoked client entitlement resource rule changed)) {
+for my $name (qw(revoked client entitlement resource rule changed redacted)) {
     ok( $case{$name}{ended} && $case{$name}{ended} - $began < 32, "$name: the stream was ended" );
     unlike( $case{$name}{text}, qr/(?:data: x\s+){99}/, '... before the upstream did' );
+    next if $name eq 'redacted';    # the next answer is redacted
     is( $case{$name}{gate}->ask( GET => $name, '/long' )->status =~ /\A40[134]\z/ ? 1 : 0, 1,
         '... and opens no other' );
 }

@@ -228,8 +228,9 @@ for my $code ( -32602, -32002 ) {
 # What is not canonical reaches neither policy nor upstream.
 $name = files($modern);
 for my $uri (
-    'FILE:///a', 'file:///a/../b', 'file:///a/%2E%2E/b', 'file:///%2e%2e', 'file:///a/..%2Fb',
-    'file:///a%5C..%5Cb', 'file:///a/.', 'http://Host.example/', 'file:///%61', 'file:///%aa', 'a b', 'x',
+    'FILE:///a',          'file:///a/../b',          'file:///a/%2E%2E/b',    'file:///%2e%2e', 'file:///a/..%2Fb',
+    'file:///a%5C..%5Cb', 'file:///a/.',             'http://Host.example/',  'file:///%61', 'file:///%aa', 'a b', 'x',
+    'file:///a%00',       'http://host.example:80/', 'http://host.example./', 'http://host.example@other.example/',
     'file:///' . 'a' x 2041 )
 {
     $answer = $mcp->modern( 'resources/read', { uri => $uri }, at => $name );
@@ -277,10 +278,13 @@ is( $mcp->error($answer)->{code}, 50200, '101 values are an error' );
 is( scalar @{ $mcp->result($answer)->{completion}{values} }, 100, '... 100 pass' );
 
 for my $case (
-    [ 'of a prompt',              { %ref, ref      => { type => 'ref/prompt', name => 'a' } } ],
-    [ 'without an argument',      { %ref, argument => {} } ],
-    [ 'with other values',        { %ref, context  => { arguments => { b => 7 } } } ],
-    [ 'with arguments as a list', { %ref, context  => { arguments => [7] } } ],
+    [ 'of a prompt',                                 { %ref, ref      => { type => 'ref/prompt', name => 'a' } } ],
+    [ 'without an argument',                         { %ref, argument => {} } ],
+    [ 'of a template with braces that are no pairs', { %ref, ref => { type => 'ref/resource', uri => 'file:///{a' } } ],
+    [ 'of a template that is not ASCII', { %ref, ref => { type => 'ref/resource', uri => "file:///\x{202e}{a}" } } ],
+    [ 'of a template that is empty',     { %ref, ref => { type => 'ref/resource', uri => '' } } ],
+    [ 'with other values',               { %ref, context => { arguments => { b => 7 } } } ],
+    [ 'with arguments as a list',        { %ref, context => { arguments => [7] } } ],
   )
 {
     my ( $what, $given ) = @$case;

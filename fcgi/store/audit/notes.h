@@ -1,0 +1,47 @@
+/* Notes of the log over all audit rows, as verification reads them. A text counts as a note if the
+ * hash of a leaf that is a note covers it; what else the table of notes has counts for nothing. */
+#ifndef AZ_STORE_AUDIT_NOTES_H
+#define AZ_STORE_AUDIT_NOTES_H
+
+#include "store/audit/tiles.h"
+
+enum audit_note_kind { NOTE_OTHER, NOTE_BEGIN, NOTE_KEY, NOTE_SEAL, NOTE_DROPPED };
+
+/* A day that retention dropped, as its note says. */
+struct audit_dropped {
+    int64_t leaf;    /* number of the note */
+    int64_t day;     /* number of the partition */
+    int64_t rows;    /* leaves whose rows were in it */
+    int64_t missing; /* leaves that verification let pass for it */
+};
+
+struct audit_notes {
+    int64_t begin_up_to;  /* rows up to this id were there before the log began */
+    const char *begin_at; /* when it began, ISO 8601; NULL: no note says so */
+    struct audit_dropped *dropped;
+    size_t count; /* of days that were dropped */
+};
+
+/* Return the kind of a line; NOTE_OTHER: it is no note, but perhaps the line of a row. */
+enum audit_note_kind audit_note_kind(const char *line);
+
+/* Read what the notes below the size of the log say. Their hashes are not looked at: the caller
+ * compares each leaf that is said to be one with its line. */
+enum az_status audit_notes_read(struct op *op, const struct audit_log_state *state,
+                                struct audit_notes *ret);
+
+/* Read the line of a leaf that is a note; *ret NULL: there is none. */
+enum az_status audit_note_line(struct op *op, int epoch, int64_t leaf, const char **ret);
+
+/* True if the missing row of a day was dropped with that day; each note lets as many rows pass as
+ * it says. */
+bool audit_notes_drop(struct audit_notes *notes, int64_t day);
+
+/* True if a note of a dropped day is said to be at this leaf. */
+bool audit_notes_drop_at(const struct audit_notes *notes, int64_t leaf);
+
+/* Read the ids of rows that no leaf can have: that are said to be older than the log and are not,
+ * or have an id that was never given out. */
+enum az_status audit_notes_outside(struct op *op, const struct audit_notes *notes, PGresult **ret);
+
+#endif
