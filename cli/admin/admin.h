@@ -23,8 +23,8 @@ struct admin_member {
     enum admin_kind kind; /* only ADMIN_TEXT in a query */
 };
 
-/* Most members of one verb. */
-#define ADMIN_MEMBERS_MAX 16
+/* Most members of one verb: those of a client are 17. */
+#define ADMIN_MEMBERS_MAX 24
 
 /* The option --subject of a filter. */
 #define ADMIN_BY_SUBJECT                                                                           \

@@ -22,11 +22,15 @@
 #define ENTITLE_TRIES 20
 #define ENTITLE_PAUSE_MS 100
 
+/* The resource for which scopes of managed resources count. */
+#define GATEWAY "urn:svc:gateway"
+
 #define AT(member) offsetof(struct cli_choices, member)
 
 /* clang-format off */
 #define RIGHTS \
     {"endpoint", 0, "ENDPOINT...", AT(endpoints), false, "Endpoint that the client may call: introspect, authzen, uma_protection, delegation_management"}, \
+    {"gateway-scope", 0, "PATTERN...", AT(gateway_scopes), false, "Scopes of managed resources by how they begin, such as 'github:*', or '*'; they need --resource " GATEWAY}, \
     {"grant", 0, "GRANT...", AT(grants), false, "Grant type, such as client_credentials or authorization_code; may be repeated"}, \
     {"resource", 0, "RESOURCE...", AT(resources), false, "Resource indicator for which the client may get tokens; may be repeated"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may get; may be repeated"}
@@ -41,6 +45,7 @@ const struct cli_option unentitle_options[] = {
 /* Options and the members of a binding. */
 static const struct admin_member rights[] = {
     {AT(endpoints), "endpoints", ADMIN_WORDS},
+    {AT(gateway_scopes), "gateway_scopes", ADMIN_WORDS},
     {AT(grants),    "grants",    ADMIN_WORDS},
     {AT(resources), "resources", ADMIN_WORDS},
     {AT(scopes),    "scopes",    ADMIN_WORDS},
@@ -231,6 +236,20 @@ entitle_save(struct entitle *entitle)
 
 /* ---- the verbs ---- */
 
+/* Warn of scopes of managed resources that count for no token. */
+static void
+entitle_warn(const struct entitle *entitle)
+{
+    json_t *gateway = json_string(GATEWAY);
+    const json_t *resources = json_object_get(entitle->binding, "resources");
+    if (!entitle->remove && json_object_get(entitle->words, "gateway_scopes") != NULL
+        && find_word(resources, gateway) == json_array_size(resources))
+        output_error("%s: warning: --gateway-scope counts with the resource " GATEWAY
+                     " alone; run `authzctl entitle %s --resource " GATEWAY "`",
+                     entitle->cli->path, entitle->cli->args[0]);
+    json_decref(gateway);
+}
+
 static int
 entitle_print(const struct entitle *entitle)
 {
@@ -251,6 +270,7 @@ entitle_print(const struct entitle *entitle)
         output_line(cli, "nothing to change: client %s %s", cli->args[0],
                     entitle->remove ? "has none of these rights in its binding"
                                     : "has these rights already");
+    entitle_warn(entitle);
     return CLI_OK;
 }
 
@@ -278,8 +298,10 @@ entitle_as(struct cli *cli, bool remove)
         return output_no_memory(cli);
     if ((json_object_size(entitle.words) > 0) == cli->choice.all) {
         output_error("%s: %s; see `authzctl %s --help`", cli->path,
-                     cli->choice.all ? "--all removes everything; omit the other options"
-                                     : "missing option: --grant, --scope, --resource or --endpoint",
+                     cli->choice.all
+                         ? "--all removes everything; omit the other options"
+                         : "missing option: --grant, --scope, --resource, --endpoint or "
+                           "--gateway-scope",
                      cli->path);
         return CLI_USAGE;
     }

@@ -10,9 +10,13 @@
 
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
+#include "cli/lib/json_text.h"
 
 /* Spaces between columns. */
 #define GAP 2
+
+/* Most octets of a printed document: an answer of the API and its indentation have far fewer. */
+#define OUTPUT_JSON_MAX ((size_t) 1 << 30)
 
 /* A document could not be made or printed whole; output_flush() reports it. */
 static bool output_lost;
@@ -47,12 +51,28 @@ output_line(const struct cli *cli, const char *format, ...)
     putchar('\n');
 }
 
+/* Print a value as JSON in one line, or with one member per line. Reals have the fewest digits that
+ * identify them: Jansson prints 33.3 as 33.299999999999997. */
+static void
+put_json(const json_t *value, bool pretty)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    char *text = value != NULL && mem != NULL ? jsonx_dump(mem, value) : NULL;
+    if (text != NULL && pretty)
+        text = json_text_pretty(mem, text, OUTPUT_JSON_MAX);
+    if (text == NULL)
+        output_lost = true;
+    else
+        fputs(text, stdout);
+    if (text == NULL || !pretty)
+        putchar('\n');
+    talloc_free(mem);
+}
+
 void
 output_json(const json_t *value)
 {
-    if (value == NULL || json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY) != 0)
-        output_lost = true;
-    putchar('\n');
+    put_json(value, true);
 }
 
 json_t *
@@ -155,9 +175,7 @@ output_values(const struct cli *cli, const json_t *row, const struct output_colu
 void
 output_json_line(const json_t *value)
 {
-    if (json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
-        output_lost = true;
-    putchar('\n');
+    put_json(value, false);
 }
 
 /* Turn a text of several lines, such as a message of libpq, into one line. */

@@ -84,7 +84,7 @@ sub print_service {
 sub ratio {
     my ( $name, $code, $beside ) = @_;
     my @opa      = each_round( ( $beside // 'opa' ) . ".$name", $code );
-    my @embedded = each_round( "embedded.$name", $code );
+    my @embedded = each_round( "embedded.$name",                $code );
     return median( map { $embedded[$_] / $opa[$_] } 0 .. $#opa );
 }
 
@@ -141,6 +141,6 @@ for my $count ( 10, 10_000, 100_000 ) {
 my %gain = map { $_ => ratio( $_, \&rate ) } qw(token introspect);
 bar( "requests per second for /$_, in parts of those with OPA", $gain{$_}, '%.2f', 'at least', RATE_LEAST )
   for qw(token introspect);
-printf "\n%s\n\n", $over ? "$over missed" : 'all ok';
-printf "engine gain /%s %.2f\n", $_, $gain{$_} for qw(token introspect);
-printf "write gain /%s %.2f\n", $_, ratio( $_, \&rate, 'single' ) for qw(token introspect);
+printf "\n%s\n\n",               $over ? "$over missed" : 'all ok';
+printf "engine gain /%s %.2f\n", $_, $gain{$_}                     for qw(token introspect);
+printf "write gain /%s %.2f\n",  $_, ratio( $_, \&rate, 'single' ) for qw(token introspect);

@@ -32,7 +32,7 @@ static const struct {
     [MANAGED_CALL_REFUSED] = {STAYS,    DEGRADED, STAYS,    STAYS,   true,  "the upstream refuses the shared credential"},
     [MANAGED_AUTH_REFUSED] = {ERROR,    ERROR,    ERROR,    STAYS,   false, "the shared credential is refused, or there is none"},
     [MANAGED_SYNC_OK]      = {ACTIVE,   STAYS,    ACTIVE,   ACTIVE,  false, NULL},
-    [MANAGED_SYNC_CHANGED] = {DEGRADED, DEGRADED, STAYS,    DEGRADED, false, "tools wait for approval"},
+    [MANAGED_SYNC_CHANGED] = {DEGRADED, DEGRADED, STAYS,    DEGRADED, false, "tools wait for approval; the others are served"},
     [MANAGED_SYNC_FAILED]  = {STAYS,    DEGRADED, STAYS,    STAYS,   false, "the tools of the upstream cannot be read"},
     [MANAGED_BROKEN]       = {ERROR,    ERROR,    ERROR,    STAYS,   false, "the configuration does not work any more"},
 };
@@ -90,4 +90,11 @@ const char *
 managed_event_reason(enum managed_event event)
 {
     return rows[event].reason;
+}
+
+const char *
+managed_pending_reason(enum managed_upstream upstream)
+{
+    return upstream == MANAGED_MCP ? "a sync must read its tools"
+                                   : "it is served; no call or probe has succeeded yet";
 }

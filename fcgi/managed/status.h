@@ -48,4 +48,7 @@ bool managed_event_is_failure(enum managed_event event);
 /* Return the statusReason of an event, or NULL if it needs no reason. */
 const char *managed_event_reason(enum managed_event event);
 
+/* Return the statusReason of a pending resource that lacks nothing. */
+const char *managed_pending_reason(enum managed_upstream upstream);
+
 #endif

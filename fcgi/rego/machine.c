@@ -247,6 +247,15 @@ is_twin(const struct rego_value *a, const struct rego_value *b)
            && rego_is_spelled_otherwise(a, b);
 }
 
+/* True if an array is looked up by a text that may be a number: OPA reads data.list["1"] of a base
+ * document as data.list[1], and no item of other arrays; the plan does not distinguish the two. */
+static bool
+is_index_text(const struct rego_value *value, const struct rego_value *key)
+{
+    return value->type == REGO_ARRAY && key->type == REGO_STRING && key->count > 0
+           && strchr("+-0123456789", key->text[0]) != NULL;
+}
+
 /* Look a key up. OPA reads data[2] of a base document as data["2"], but data[x] with the value of
  * x; the plan does not distinguish the two. */
 static int
@@ -261,6 +270,10 @@ run_dot(struct rego_machine *machine, const struct rego_value **local,
     if (value->type == REGO_OBJECT && key->type == REGO_NUMBER
         && (found == NULL || is_twin(key, rego_key(value, key)))) {
         rego_stop(machine, REGO_GIVE_UP, "a number is looked up in an object");
+        return BLOCK_STOP;
+    }
+    if (is_index_text(value, key)) {
+        rego_stop(machine, REGO_GIVE_UP, "a text is looked up in an array");
         return BLOCK_STOP;
     }
     if (is_found_otherwise(value, key)) {

@@ -81,7 +81,7 @@ static const struct {
 } creations[] = {
     {"{" CONF "}",                                                                                    NULL,                        "the two required fields"                   },
     {"{" PUB "}",                                                                                     NULL,                        "a public client"                           },
-    {"{}",                                                                                            "clientId clientType",       "nothing"                                   },
+    {"{}",                                                                                            "clientType clientId",       "nothing"                                   },
     {"{\"clientId\":\"c\",\"clientType\":\"trusted\"}",                                               "clientType",                "another type"                              },
     {"{\"clientId\":\"c\",\"clientType\":\"Public\"}",                                                "clientType",                "a type in another case"                    },
     {"{" CONF ",\"id\":7,\"issuedSoftwareStatementJwt\":\"x\"}",                                      NULL,

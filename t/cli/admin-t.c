@@ -121,7 +121,7 @@ test_table(void)
         size_t count = 0;
         for (const struct admin_member *at = row->members; at != NULL && at->name != NULL; at++)
             count++;
-        ok(verb->run == admin_run && verb->place == CLI_ANYWHERE, "%s: is a verb with --server",
+        ok(verb->run != NULL && verb->place == CLI_ANYWHERE, "%s: is a verb with --server",
            verb->words);
         ok(count < ADMIN_MEMBERS_MAX, "%s: has room for its members", verb->words);
         ok(strstr(row->path, "{}") == NULL || verb->minimum > 0, "%s: has an argument for its path",

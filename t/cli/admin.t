@@ -187,7 +187,7 @@ for my $way ( [ 'on the database', $env ], [ 'over the API', $far, '--server', $
         } );
     my $lost =
       ctl_is( 1, [ qw(client update raced --file), $pipe, @more ], "client update, $name, loses a race", env => $set );
-    like( $lost->{err}, qr/somebody else changed it meanwhile; nothing was changed/, '... and says so' );
+    like( $lost->{err}, qr/another administrator changed it meanwhile; nothing was changed/, '... and says so' );
     $other->wait(30);
     my $row = ctl( [qw(client show raced --json)], env => $env )->{json};
     is( $row->{clientName}, 'Other', "... and the other's change stays" );

@@ -122,6 +122,11 @@ like(
     $governance->{out}, qr/^CLIENT +NAME +DECISIONS +%\ncrm +-? +5 +\S+$/m,
     '... prints the numbers of a client' );
 is( both( 0, 'report --client crm --json', 'report --json' )->{json}{denied}, 2, '... and with --json the report' );
+my @third = $stack->make_client( 'third', { grants => ['client_credentials'], scopes => ['a'] } );
+$stack->token( @third, scope => $_ ) for qw(a other another);
+like(
+    both( 0, 'report --client third --json', 'report --json of a third' )->{out},
+    qr/"deniedPct": 66[.]7,/, '... whose percentages have one digit behind the point' );
 both( 1, 'report --from 2126-01-01 --to 2026-01-01', 'report of a period that ends before it begins' );
 both( 1, 'report --from monday',                     'report of a day that is none' );
 

@@ -69,7 +69,20 @@ for my $way ( sort keys %way ) {
     like(
         $run->( 0, 'unentitle APP --scope other', 'a right that the client has not' )->{out},
         qr/\Anothing to change/, '... is no change' );
-    $run->( 0, 'unentitle APP --all', 'unentitle --all' );
+    my $alone = $run->( 0, 'entitle APP --gateway-scope github:*', 'scopes of managed resources' );
+    like(
+        $alone->{err}, qr/^authzctl: entitle: warning: .*`authzctl entitle \Q$app\E --resource urn:svc:gateway`$/m,
+        '... without the resource that they need: a warning' );
+    my @gateway = ( resource => "$url/gateway/mcp/github", scope => 'github:read' );
+    like(
+        $stack->token( $id, $secret, @gateway )->member('error_description'),
+        qr/gateway_scopes, but not the resource urn:svc:gateway/,
+        '... and the token request says which entry is missing' );
+    is( $run->( 0, 'entitle APP --gateway-scope * --resource urn:svc:gateway', 'both' )->{err}, '', '... no warning' );
+    is_deeply( binding($app)->{gateway_scopes}, [ 'github:*', '*' ], '... and both are stored' );
+    is( $stack->token( $id, $secret, @gateway )->status, 200, '... and there is a token' );
+    $run->( 1, 'entitle APP --gateway-scope github:read', 'a scope without an asterisk' );
+    $run->( 0, 'unentitle APP --all',                     'unentitle --all' );
     is( binding($app), undef, '... removes the binding' );
 }
 

@@ -24,6 +24,12 @@ sub bundles { return $stack->sql('SELECT last_value FROM bundle_id_seq') }
 
 my $test = "package custom.a_test\n\ntest_a if true\n";
 
+# Standard error without the warnings about rules that nothing reads, which are about something else (t/http/policy/policy_warnings.t).
+sub but_unread {
+    my ($text) = @_;
+    return $text =~ s/^authzctl: [a-z ]+: warning: [^\n]*(?:nothing reads|nothing in the service reads)[^\n]*\n//mgr;
+}
+
 # Deploy and policy test of a directory that both refuse: exit status 1, every line in the error, and nothing is published.
 sub refused {
     my ( $files, $lines, $name ) = @_;
@@ -47,7 +53,7 @@ sub taken {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     for my $verb ( 'policy test', 'bundle deploy --dry-run --mode=replace', 'bundle deploy --mode=replace' ) {
         my $got = ctl_is( 0, [ split( / /, $verb ), $dir ], "$name: $verb", env => { %env, %more } );
-        is( $got->{err}, '', '... without a word' );
+        is( but_unread( $got->{err} ), '', '... without a word' );
     }
     return $dir;
 }
@@ -119,8 +125,8 @@ for my $case (
     my ( $scope, $schema, $name ) = @$case;
     my $head = sprintf $annotations, $scope, $schema;
     my $dir  = tree( 'custom/a.rego' => "${head}a := 1\n", 'custom/a_test.rego' => $test );
-    is( ctl_is( 0, [ qw(bundle deploy --dry-run), $dir ], "annotations with $name", env => \%env )->{err}, '',
-        '... are not read' );
+    is( but_unread( ctl_is( 0, [ qw(bundle deploy --dry-run), $dir ], "annotations with $name", env => \%env )->{err} ),
+        '', '... are not read' );
     $dir = tree( 'custom/a.rego' => "${head}deny contains \"a\" if input.scope\n", 'custom/a_test.rego' => $test );
     like(
         ctl_is( 1, [ qw(bundle deploy --dry-run), $dir ], '... and a rule below them', env => \%env )->{err},
@@ -176,8 +182,9 @@ refused(
         qr{custom/b\.rego: custom\.introspect\.deny must be a set, not a boolean: } ],
     'hooks of the wrong type are named' );
 taken(
-    {   'custom/a.rego' => "package custom.issue\n\nx := 1\n", 'custom/off.rego' => 'no rego',
-        'bundle.json'   => '{"disabled": ["custom/off.rego"]}' },
+    {   'custom/a.rego'   => "package custom.issue\n\ndeny contains \"x\" if input.client.id == \"x\"\n",
+        'custom/off.rego' => 'no rego',
+        'bundle.json'     => '{"disabled": ["custom/off.rego"]}' },
     'a rule that is disabled is not compiled' );
 
 # A deploy that merges is compiled with the stored rules that stay.

@@ -70,11 +70,13 @@ my @TIMES = (
 
 # Verbs that print none, or days, or times that the verbs above print too.
 my @NONE = (
-    'admin-key mint', 'admin-key revoke', 'audit replay', 'audit tail', 'report', 'bundle deploy', 'bundle diff',
-    'bundle pull',    'bundle rollback',
+    'admin-key mint', 'admin-key revoke', 'audit replay', 'audit tail', 'report',
+    ( map {"audit $_"} qw(checkpoint consistency keys lines prove seal verify verify-export) ), 'bundle deploy',
+    'bundle diff',
+    'bundle pull', 'bundle rollback',
     ( map {"cedar $_"} qw(authorize compile format test) ),
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
-    ( map {"idp $_"} qw(create delete list show update) ),
+    ( map {"idp $_"} qw(create delete home list show update) ),
     ( map {"connector $_"} qw(available install list sync uninstall) ),
     ( map {"resource $_"} qw(approve connections create delete disconnect list probe sync update) ), 'session end',
     ( map {"token $_"} qw(introspect revoke) ),

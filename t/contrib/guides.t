@@ -15,10 +15,13 @@ my $trial = Authz::Trial->start;
 # A port of the pages may be taken in a run beside others.
 my $port = Authz::Web::free_port();
 
+# The name under which a page commits to git.
+my %author = map { ( "GIT_${_}_NAME" => 'Author', "GIT_${_}_EMAIL" => 'author@example.org' ) } qw(AUTHOR COMMITTER);
+
 my @page = (
     [ 'five-minutes.md',   times => 2 ],
     [ 'protect-an-api.md', times => 2, edit => sub {s/\b8000\b/$port/g} ],
-    ['policy-guide.md'],
+    [ 'policy-guide.md',   env   => \%author ],
     ['cedar.md'],
     map { [$_] } qw(authzen.md token-exchange.md ciba.md delegation.md dpop.md client-keys.md authorization-details.md
       connectors.md),

@@ -334,6 +334,7 @@ my @once = (
     [ 'once_two(input.a, input.b)',                                       '{"a":1,"b":1.0}' ],
     [ '[max([input.a, input.b]), min([input.a, input.b])]',               '{"a":1.0,"b":1}' ],
     [ '[1 | not {p[0]: p[1] | some p in input.a} == input.b]',            '{"a":[[0,1],[0,2]]}' ],
+    [ 'data.base.list[input.a]',                                          '{"a":"1"}' ],
     [ 'union({{input.a}, {input.b}})',                                    '{"a":"x","b":2.50}' ],
 );
 
@@ -343,7 +344,7 @@ sub once_round {
     $rule[0]{text} .= "\n\n$functions";
     my @kept = put_rules(@rule);
     is( scalar @kept, scalar @once, 'OPA compiles what differed once' );
-    my ( $counts, @found ) = compare( '{}', [ map { $_->[1] } @once ], @rule );
+    my ( $counts, @found ) = compare( '{"list":[0,[true,0]]}', [ map { $_->[1] } @once ], @rule );
     is( join( "\n", @found ), '', 'what differed once does not' );
     return;
 }

@@ -216,6 +216,7 @@ is( $made,
 ok( $keys >= 1 && $keys <= 6, 'signing keys: a process that reports a new key made one: no more reports than keys' )
   or diag( "$keys say so\n", map { $_->log_text } @at );
 is( $count->(q{SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key}),
-    'audit active, audit next, oidc active, oidc next, statement active, statement next', '... and each is there once' );
+    'audit active, audit next, oidc active, oidc next, statement active, statement next', '... and each is there once'
+);
 
 done_testing;

@@ -296,6 +296,23 @@ test_a_pattern_counts_for_resources_behind_the_gateway_alone if {
 	fixture.refused(mine({"grants": ["client_credentials"], "gateway_scopes": ["*"]}, {"scopes": {"requested": ["github:read"], "default": []}}), "scope_not_entitled")
 }
 
+test_a_pattern_without_the_resource_of_the_gateway_is_told if {
+	asked := {"scopes": {"requested": ["github:read"], "default": []}}
+	told := mine({"grants": ["client_credentials"], "gateway_scopes": ["*"]}, object.union(asked, named(github)))
+	some first in told.deny_reasons
+	endswith(first.message, "its binding has gateway_scopes, but not the resource urn:svc:gateway")
+	untold := {
+		mine({"grants": ["client_credentials"]}, object.union(asked, named(github))),
+		mine({"grants": ["client_credentials"], "gateway_scopes": []}, object.union(asked, named(github))),
+		mine({"grants": ["client_credentials"], "gateway_scopes": ["*"]}, object.union(asked, named("https://api.example"))),
+		managed(["*"], ["github:read"], "https://other.example"),
+	}
+	every answer in untold {
+		some reason in answer.deny_reasons
+		reason.message == "the client is not entitled to this resource"
+	}
+}
+
 # A token with one of these would open an endpoint of the service.
 test_no_pattern_grants_a_scope_of_the_services_own_endpoints if {
 	every s in ["introspection", "uma_protection", "delegation_management", "authzen", "offline_access", "profile"] {

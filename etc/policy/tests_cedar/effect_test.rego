@@ -56,10 +56,10 @@ test_one_denial_is_one_reason_with_all_of_its_actions if {
 }
 
 test_a_reason_that_denies_nothing_is_marked_in_a_denial if {
-	r := issue(object.union(nameless, {"environment": {"ip": "198.51.100.7"}}))
+	r := issue(object.union(nameless, {"scopes": {"requested": ["orders.unknown"]}}))
 	not r.allow
 	{reason.code | some reason in r.deny_reasons; reason.denies == false} == {"cedar_error"}
-	{reason.code | some reason in r.deny_reasons; not "denies" in object.keys(reason)} == {"cedar_forbid"}
+	{reason.code | some reason in r.deny_reasons; not "denies" in object.keys(reason)} == {"scope_not_entitled"}
 }
 
 noted(answer) := {r.detail.policy | some r in object.get(answer, "deny_reasons", []); r.code == "cedar_error"}

@@ -174,7 +174,9 @@ save_status(struct managed_save *save)
     const char *reason = stored != NULL && stored->status == status ? stored->status_reason : NULL;
     if (resource->missing != NULL && status == MANAGED_PENDING)
         reason = talloc_asprintf(save->op->mem, "%s is missing", resource->missing);
-    else if (status == MANAGED_PENDING || status == MANAGED_ACTIVE)
+    else if (status == MANAGED_PENDING)
+        reason = managed_pending_reason(resource->upstream);
+    else if (status == MANAGED_ACTIVE)
         reason = NULL;
     resource_set_column(save->reading, "status", json_string(managed_status_word(status)));
     if (reason != NULL)

@@ -261,11 +261,15 @@ read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
         value++;
     }
     const struct setting *row = settings_find(name);
-    if (row != NULL)
+    const char *before = row != NULL ? cfg->origin[row - settings_table] : NULL;
+    if (before != NULL && strcmp(before, "default") != 0)
+        problems_add(mem, problems, "%s: %s: is set in line %s, too; delete one of them", origin,
+                     row->name, strrchr(before, ':') + 1);
+    else if (row != NULL)
         set_from(mem, cfg, row, value, origin, problems);
     else if (!settings_knows(name))
-        problems_add(mem, problems, "%s: unknown setting '%s'; see `authzctl config doc`", origin,
-                     name);
+        problems_add(mem, problems, "%s: unknown setting '%s'; %s", origin, name,
+                     settings_hint(mem, name));
 }
 
 static void

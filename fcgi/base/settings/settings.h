@@ -162,8 +162,8 @@ struct problems {
 
 /*
  * Read authz.conf (SVC_CONFIG, else `file`, which may be missing) and the environment, which takes
- * precedence. Problems are added to `problems`; invalid settings keep their defaults. NULL only
- * when out of memory.
+ * precedence. Problems are added to `problems`; invalid settings keep their defaults, and of a name
+ * that is in the file twice the first value stays. NULL only when out of memory.
  */
 struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems);
 
@@ -185,6 +185,9 @@ const struct setting *settings_find(const char *name);
 
 /* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
 bool settings_engine_is_embedded(const struct settings *cfg);
+
+/* Return what to do about a name that is no setting: the nearest ones, or where all are. On mem. */
+const char *settings_hint(TALLOC_CTX *mem, const char *name);
 
 /* True if a name is a setting or one that is accepted and ignored. */
 bool settings_knows(const char *name);

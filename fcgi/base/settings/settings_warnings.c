@@ -99,24 +99,30 @@ static const struct {
 };
 /* clang-format on */
 
+const char *
+settings_hint(TALLOC_CTX *mem, const char *name)
+{
+    const char *names[SETTINGS_NAMES_MAX + 1] = {NULL};
+    for (size_t i = 0; settings_table[i].name != NULL && i < SETTINGS_NAMES_MAX; i++)
+        names[i] = settings_table[i].name;
+    const char *near = nearest_words(mem, names, name);
+    const char *hint = near != NULL ? talloc_asprintf(mem, "did you mean %s?", near) : NULL;
+    return hint != NULL ? hint : "see `authzctl config doc`";
+}
+
 /* Warn of SVC_ names in the environment that are not settings. A file with such a name is refused,
  * but the environment may belong to other programs too. */
 static void
 warn_of_names(TALLOC_CTX *mem, struct problems *warnings)
 {
-    const char *names[SETTINGS_NAMES_MAX + 1] = {NULL};
-    for (size_t i = 0; settings_table[i].name != NULL && i < SETTINGS_NAMES_MAX; i++)
-        names[i] = settings_table[i].name;
     for (char **line = environ; *line != NULL; line++) {
         if (strncmp(*line, "SVC_", 4) != 0)
             continue;
         const char *name = talloc_strndup(mem, *line, strcspn(*line, "="));
         if (name == NULL || settings_knows(name))
             continue;
-        const char *near = nearest_words(mem, names, name);
-        problems_add(mem, warnings, "%s: is not a setting and has no effect; %s%s%s", name,
-                     near != NULL ? "did you mean " : "see `authzctl config doc`",
-                     near != NULL ? near : "", near != NULL ? "?" : "");
+        problems_add(mem, warnings, "%s: is not a setting and has no effect; %s", name,
+                     settings_hint(mem, name));
     }
 }
 

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "policy/engine/engine.h"
 #include "policy/rows/hooks.h"
+#include "policy/rows/rule.h"
+#include "policy/rows/rule_conflict.h"
 
 /* The revision of the active bundle as the engine stores it; `svc` is the bundle's name in
  * etc/opa/opa.yaml. */
@@ -147,9 +149,31 @@ hook_check(struct op *op, const struct bundle_build *build)
     return find_by_type(&look, build);
 }
 
-const char *
-hook_check_refusal(struct op *op, const char *message)
+/* Return the refusal of rules that exclude each other, with the new ones first; NULL: the message
+ * is of another fault. The rows are still those of before. */
+static const char *
+blame_conflict(struct op *op, const struct bundle_rows *rows, const char *message)
 {
+    size_t count = 0;
+    struct bundle_rows before;
+    struct op look = op_beside(op, op->mem);
+    struct rule_side *side = talloc_array(op->mem, struct rule_side, (unsigned) rows->rules + 1);
+    if (side == NULL || !rule_conflict_is(message) || bundle_rows_fetch(&look, &before) != AZ_OK)
+        return NULL;
+    for (size_t i = 0; i < rows->rules; i++) {
+        const char *path = rows->rule_path[i], *content = rows->rule_content[i];
+        if (strcmp(rule_kind(path), "rego") == 0)
+            side[count++] = (struct rule_side){path, content, !has_rule(&before, path, content)};
+    }
+    return rule_conflict_text(op->mem, side, count, message);
+}
+
+const char *
+hook_check_refusal(struct op *op, const struct bundle_rows *rows, const char *message)
+{
+    const char *conflict = blame_conflict(op, rows, message);
+    if (conflict != NULL)
+        return conflict;
     bool shipped = strncmp(message, "svc/", 4) == 0;
     const struct policy_hook *hook = shipped ? policy_hooks_blamed(message) : NULL;
     const char *fault = hook != NULL ? policy_hooks_fault(op->mem, hook, NULL) : NULL;

@@ -273,8 +273,9 @@ await_verdict(struct op *op, const struct save *save, struct activation *ret)
     const char *revision = save->build.bundle.revision;
     enum az_status st = activation_await(op, save->session, save->id, revision, ret);
     if (st == AZ_OK && ret->refusal != NULL)
-        ret->refusal = hook_check_refusal(
-            op, bundle_modules_blame(op->mem, &save->build.modules, ret->refusal));
+        ret->refusal =
+            hook_check_refusal(op, &save->build.rows,
+                               bundle_modules_blame(op->mem, &save->build.modules, ret->refusal));
     if (st != AZ_OK || !ret->taken || !save->ready)
         return st;
     ret->refusal = hook_check(op, &save->build);

@@ -165,7 +165,7 @@ is( put( 'jwt', { %rest, upstreamAuth => { type => 'client_credentials', clientS
 
 my %mcp = ( displayName => 'M', upstreamType => 'MCP', upstreamUrl => 'https://m.example/mcp' );
 admin_ok(
-    create( 'tools', %mcp ), 201, { status => 'pending', tools => [] },
+    create( 'tools', %mcp ), 201, { status => 'pending', statusReason => 'a sync must read its tools', tools => [] },
     'an MCP resource waits for its first sync' );
 my $hash = 'f' x 64;
 my $synced =
@@ -227,7 +227,10 @@ create( 'down', upstreamUrl => 'http://127.0.0.1:9' );
 admin_ok(
     probe('down'), 200, { ok => false, error => qr/\S/, httpStatus => undef },
     'probe: the upstream does not answer' );
-admin_ok( fetch('down'), 200, { status => 'pending', lastProbe => sub { !$_[0]{ok} } }, '... which is shown' );
+admin_ok(
+    fetch('down'), 200,
+    { status => 'pending', statusReason => qr/\Ait is served; no call/, lastProbe => sub { !$_[0]{ok} } },
+    '... which is shown, with what pending means' );
 sql(q{UPDATE managed_resource SET status = 'active' WHERE name = 'down'});
 probe('down');
 admin_ok( fetch('down'), 200, { status => 'active' }, 'two failures within 60 s change nothing' );

@@ -82,7 +82,8 @@ is( call( 'empty', 'wipe', $mcp->{token} ), '403 error', 'a tool with a stronger
 is( call( 'empty', 'wipe', $strong ),       '200',       '... is called with it' );
 sync( 'empty', @evil );
 is_deeply( pins('empty'), { pay => 'changed', wipe => 'changed', more => 'new' }, 'changed tools wait' );
-is( shown('empty')->{status}, 'degraded', '... and the resource says so' );
+is( shown('empty')->{status},       'degraded',                                       '... and the resource says so' );
+is( shown('empty')->{statusReason}, 'tools wait for approval; the others are served', '... and that it is no failure' );
 sync('empty');
 is_deeply( pins('empty'), { pay => 'missing', wipe => 'missing' }, 'a list without tools: known ones are missing' );
 is( served('empty'), '', '... and not served' );

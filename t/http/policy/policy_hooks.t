@@ -103,6 +103,21 @@ admin_error(
     members => { error_description => qr/\Acustom\.register\.deny must be a set, not an array/ } );
 is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/one.rego'}), 0, '... and not stored' );
 
+# A rule that excludes a stored one of the same name: the refusal names the file of the save.
+is( deploy(qq{package custom.issue\n\ndeny contains "x" if input.a\n})->status, 200, 'a rule is stored' );
+$answer = $stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => {
+        mode  => 'merge',
+        rules => [ { path => 'custom/new.rego', content => qq{package custom.issue\n\ndeny := ["x"]\n} } ] } );
+admin_error(
+    $answer, 422, 'a rule of the same name in another form: the refusal names the file of the save and the hook',
+    error   => 'bundle_not_activated',
+    members => {
+        error_description =>
+          qr{\Acustom/new\.rego:3: custom\.issue\.deny must be a set, .*; rules of the same name: custom/hook\.rego:3\z}
+    } );
+
 # A type that only a request shows: the decision denies.
 is( deploy(qq{package custom.issue\n\ndeny := object.get(input, ["client", "id"], set())\n})->status, 200,
     'a hook that has its wrong type with an input alone is saved' );

@@ -56,6 +56,14 @@ sub deploy {
         json => { mode => 'replace', rules => [ { path => 'custom/plan.rego', content => $text } ] } );
 }
 
+# The warning of a save without that about a package that nothing reads, which these rules are (t/http/policy/policy_warnings.t).
+sub warning_of {
+    my ($answer) = @_;
+    my $text = $answer->header('X-Policy-Warning') // '';
+    $text =~ s/(?:\. )?custom\/plan\.rego: nothing reads the package .*//;
+    return $text eq '' ? undef : $text;
+}
+
 sub leftovers {
     opendir my $in, $tmp or die "$tmp: $!";
     return grep {/^authz-plan/} readdir $in;
@@ -85,8 +93,8 @@ is( $note, '', '... of which the machine lacks nothing' );
 my $before = plans();
 my $answer = deploy( rule('a := 1') );
 answer_is( $answer, 200, 'a deploy' );
-is( plans(),                             $before + 1, '... makes a plan of its modules' );
-is( $answer->header('X-Policy-Warning'), undef,       '... and says nothing when the machine decides everything' );
+is( plans(),             $before + 1, '... makes a plan of its modules' );
+is( warning_of($answer), undef,       '... and says nothing when the machine decides everything' );
 answer_is(
     $stack->admin(
         POST => '/admin/api/policy-data',
@@ -111,12 +119,12 @@ is_deeply( [ leftovers() ], [], '... and no directory' );
 $answer = deploy("package custom.issue\n\ndeny contains {} if trace(input.client.id)\n");
 answer_is( $answer, 200, 'a rule with a builtin that the machine lacks is saved' );
 like(
-    $answer->header('X-Policy-Warning') // '',
+    warning_of($answer) // '',
     qr{\AOpen Policy Agent decides the questions for which a rule calls trace\z},
     '... and the answer says what OPA decides, and why' );
 like( ( served() )[1], qr/trace/, '... as does the row' );
 $answer = deploy("package custom.issue\n\ndeny contains {} if trace(input.client.id)\n");
-like( $answer->header('X-Policy-Warning') // '-', qr/\A(?:-|.*trace)\z/, '... and the same rule again is no other' );
+like( warning_of($answer) // '-', qr/\A(?:-|.*trace)\z/, '... and the same rule again is no other' );
 
 # ---- a program that misbehaves
 
@@ -140,7 +148,7 @@ for my $case (@bad) {
     defined $script ? program($script) : unlink $opa;
     $answer = deploy( rule('a := 3') );
     answer_is( $answer, 200, "opa build $name: the save goes on" );
-    like( $answer->header('X-Policy-Warning') // '', $warning, '... and its answer says that OPA decides' );
+    like( warning_of($answer) // '', $warning, '... and its answer says that OPA decides' );
     is( ( served() )[0], 0, '... without a plan' );
     is_deeply( [ leftovers() ], [], '... and nothing is left behind' );
 }
@@ -172,12 +180,12 @@ cmp_ok( ( served() )[0], '>', 10_000, '... plans again' );
 my ( $one, $two ) = map { rule("a := $_") } 6, 7;
 program('echo "too busy" >&2; exit 1');
 for my $text ( $one, $two ) {
-    like( deploy($text)->header('X-Policy-Warning') // '', qr/too busy\z/, 'opa build fails' );
+    like( warning_of( deploy($text) ) // '', qr/too busy\z/, 'opa build fails' );
 }
 program();
 $answer = deploy($one);
 answer_is( $answer, 200, 'opa build works again: a save of the same rules' );
-is( $answer->header('X-Policy-Warning'), undef, '... has no warning' );
+is( warning_of($answer), undef, '... has no warning' );
 cmp_ok( ( served() )[0], '>', 10_000, '... and a plan' );
 is( ( served() )[1], '', '... and the reason is forgotten' );
 program('echo "too busy" >&2; exit 1');
@@ -185,7 +193,7 @@ my $three = rule('a := 8');
 deploy($three);
 is( ( served() )[0], 0, 'the policy that is served has no plan' );
 program();
-is( deploy($three)->header('X-Policy-Warning'), undef, '... a save that changes nothing makes it' );
+is( warning_of( deploy($three) ), undef, '... a save that changes nothing makes it' );
 cmp_ok( ( served() )[0], '>', 10_000, '... which is stored' );
 program('echo "too busy" >&2; exit 1');
 deploy( rule('a := 9') );

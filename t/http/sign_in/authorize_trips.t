@@ -107,10 +107,12 @@ note( 'callback: ', join ' | ', @trip );
 is( scalar @trip, 4, 'callback: two trips before the provider is asked, two afterwards' )
   or diag( map {"\n  $_"} @trip );
 
-# A provider is added while a user is signing in at another: names are made from the list as it is when the session is made.
+# A provider is added, here by another process, while a user is signing in at another: names are made from the list as it is when the
+# session is made.
 $idp->user( { sub => 'late|bob' } );
 ( $browser, $to ) = at_callback();
-Authz::Idp->start->register( $stack, idpId => 'late' );
+$stack->sql(
+    q{INSERT INTO identity_provider (idp_id, issuer, client_id) VALUES ('late', 'https://late.example', 'authz')});
 @trip = trips( sub { leads( $browser->get($to), "$cb?code=" ) } );
 is( scalar @trip, 6, '... two more, when the list is not as remembered: it is read, and the session made of it' )
   or diag( map {"\n  $_"} @trip );

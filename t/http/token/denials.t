@@ -114,7 +114,7 @@ sub cases {
         codes => 'scope_not_entitled closed',  grant => 'client_credentials', scope => $many, subject => 'crm' );
     told(
         $stack->token( @crm, scope => 'orders.more orders.read' ), "$format /token, client_credentials",
-        codes   => 'scope_not_entitled closed', grant => 'client_credentials', scope => 'orders.more orders.read',
+        codes   => 'closed scope_not_entitled', grant => 'client_credentials', scope => 'orders.more orders.read',
         subject => 'crm' );
     told(
         Authz::Grant->refresh( $stack, \@crm, $tokens->member('refresh_token') ), "$format /token, refresh_token",
@@ -127,7 +127,7 @@ sub cases {
         my ($answer) = authorize($ann);
         told(
             $answer, "$format /authorize, $where",
-            codes   => 'scope_not_entitled closed', grant => 'authorization_code',
+            codes   => 'closed scope_not_entitled', grant => 'authorization_code',
             scope   => 'openid orders.more orders.read',
             subject => 'ann' );
     }

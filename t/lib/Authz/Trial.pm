@@ -36,7 +36,7 @@ sub start {
     symlink $self->{dir}, "$top/tree/var" or die "symlink: $!";
     push @running, $self;
     my ( $status, $text ) = $self->quickstart( env => $option{settings}, words => [qw(up --no-demo)] );
-    BAIL_OUT("contrib/quickstart up failed: $text") if $status != 0;
+    die "contrib/quickstart up failed: $text\n" if $status != 0;
     return $self;
 }
 

@@ -225,10 +225,25 @@ partial contains {
 
 deny_resource contains {
 	"code": "resource_not_entitled", "category": "resource", "control": "entitlements",
-	"message": "the client is not entitled to this resource", "detail": {"resource": ask.indicator},
+	"message": resource_message, "detail": {"resource": ask.indicator},
 } if {
 	_ := ask.indicator
 	not indicator_ok
+}
+
+default resource_message := "the client is not entitled to this resource"
+
+# Scopes of managed resources are entered apart from the resource that they need.
+resource_message := "the client is not entitled to this resource: its binding has gateway_scopes, but not the resource urn:svc:gateway" if {
+	url.is_gateway(ask.indicator)
+	some b in held
+	some _ in b.gateway_scopes
+	not holds_gateway
+}
+
+holds_gateway if {
+	some b in held
+	"urn:svc:gateway" in b.resources
 }
 
 indicator_ok if {
@@ -243,8 +258,7 @@ indicator_ok if indicated != set()
 
 indicator_ok if {
 	url.is_gateway(ask.indicator)
-	some b in held
-	"urn:svc:gateway" in b.resources
+	holds_gateway
 	stated(url.forms(ask.indicator) | {"urn:svc:gateway"})
 }
 

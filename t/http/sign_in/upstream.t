@@ -30,12 +30,15 @@ sub address {
         code_challenge_method => 'S256', %more );
 }
 
-# The whole way; what came back to the client, and the browser.
+# The whole way; what came back to the client, and the browser. A person leaves the page of a provider that is away by its link to
+# the client.
 sub sign_in {
     my ( $browser, %more ) = @_;
-    my @hop  = $browser->follow( address(%more) );
-    my %back = Authz::Browser::query( $browser->url );
-    $back{at}   = ( split /\?/, $browser->url )[0];
+    my @hop     = $browser->follow( address(%more) );
+    my ($leave) = $hop[-1]->status == 503 ? $hop[-1]->body =~ m{<li><a href="([^"]+)">Return} : ();
+    my $end     = defined $leave ? $leave =~ s/&amp;/&/gr : $browser->url;
+    my %back    = Authz::Browser::query($end);
+    $back{at}   = ( split /\?/, $end )[0];
     $back{text} = $hop[-1]->text;
     return %back;
 }
