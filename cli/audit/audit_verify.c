@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "cli/audit/checkpoints.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
+#include "store/audit/log_lines.h"
+#include "store/audit/notes.h"
 #include "store/audit/proof.h"
 #include "store/audit/seal.h"
 #include "store/audit/verify.h"
@@ -169,6 +172,33 @@ compare_root(const struct checkpoint_file *foreign, struct audit_edge *edge,
     return st;
 }
 
+/* Read the hash of a leaf from a line that has it in place of a row that retention dropped. False:
+ * the line is none of these. */
+static bool
+read_gone(const char *line, size_t length, merkle_hash ret)
+{
+    size_t begin = strlen(AUDIT_GONE_BEGIN), digits = (size_t) 2 * SHA256_OCTETS;
+    if (length != begin + digits + strlen(AUDIT_GONE_END)
+        || strncmp(line, AUDIT_GONE_BEGIN, begin) != 0
+        || strncmp(line + begin + digits, AUDIT_GONE_END, strlen(AUDIT_GONE_END)) != 0)
+        return false;
+    for (size_t i = 0; i < digits; i += 2) {
+        int high = digits_hex(line[begin + i]), low = digits_hex(line[begin + i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        ret[i / 2] = (unsigned char) (high << 4 | low);
+    }
+    return true;
+}
+
+/* Return the rows that the note of a dropped day has; 0: the line is no such note. */
+static int64_t
+rows_dropped(const char *line)
+{
+    const char *rows = audit_note_kind(line) == NOTE_DROPPED ? strstr(line, "\"rows\":") : NULL;
+    return rows != NULL ? strtoll(rows + strlen("\"rows\":"), NULL, 10) : 0;
+}
+
 /* Hash the lines of a file and compare the trees that they make. */
 static enum az_status
 hash_lines(struct cli *cli, FILE *file, const struct checkpoint_file *foreign,
@@ -181,9 +211,15 @@ hash_lines(struct cli *cli, FILE *file, const struct checkpoint_file *foreign,
     size_t room = 0;
     ssize_t length;
     merkle_hash hash;
+    int64_t noted = 0;
     enum az_status st = audit_edge_read(&cli->op, &empty, &edge);
     while (st == AZ_OK && (length = getline(&line, &room, file)) > 0) {
-        st = merkle_leaf(line, (size_t) length - (line[length - 1] == '\n'), hash);
+        size_t octets = (size_t) length - (line[length - 1] == '\n');
+        noted += rows_dropped(line);
+        if (read_gone(line, octets, hash))
+            report->dropped++;
+        else
+            st = merkle_leaf(line, octets, hash);
         if (st == AZ_OK)
             st = audit_edge_append(edge, &leaf, hash);
         if (st == AZ_OK)
@@ -192,7 +228,15 @@ hash_lines(struct cli *cli, FILE *file, const struct checkpoint_file *foreign,
             audit_edge_forget(edge);
     }
     free(line);
-    report->size = report->rows = st == AZ_OK ? audit_edge_size(edge) : 0;
+    report->size = st == AZ_OK ? audit_edge_size(edge) : 0;
+    report->rows = report->size - report->dropped;
+    if (report->dropped > noted)
+        audit_fault_add(report, AUDIT_ROWS_HIDDEN, report->dropped - noted);
+    report->unsealed = report->size;
+    for (size_t i = 0; i < foreign->count; i++)
+        if (foreign->at[i].size <= (uint64_t) report->size
+            && report->size - (int64_t) foreign->at[i].size < report->unsealed)
+            report->unsealed = report->size - (int64_t) foreign->at[i].size;
     for (size_t i = 0; i < foreign->count; i++)
         if (foreign->at[i].size > (uint64_t) report->size)
             audit_fault_add(report, AUDIT_ROLLED_BACK, (int64_t) foreign->at[i].size);

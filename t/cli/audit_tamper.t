@@ -6,7 +6,8 @@ use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
-use File::Temp ();
+use Digest::SHA ();
+use File::Temp  ();
 use Test::More;
 
 use Authz::Stack ();
@@ -210,6 +211,21 @@ SKIP: {
         [ "DELETE FROM audit_log WHERE id = $row", leaves_with( $leaf, sub { $_[0]{day} = $before } ) ],
         ["missing row $youngest"],
         'a row that is said to be of that day is one too many' );
+}
+
+# ---- a file of lines after retention
+
+SKIP: {
+    skip 'the day has changed', 5 if sql("SELECT to_regclass('audit_log_p$before')") ne '';
+    my $text    = run( 0, 'audit lines', 'audit lines after retention' )->{out};
+    my $newest  = put( 'newest', run( 0, 'audit checkpoint', 'the newest checkpoint' )->{out} );
+    my @offline = ( qw(audit verify-export --json --keys), $keys, '--checkpoint', $newest );
+    my $told    = ctl_is( 0, [ @offline, put( 'lines', $text ) ], 'verify-export takes the file', env => $env )->{json};
+    is( $told->{dropped}, 2, '... in which two rows were dropped' );
+    my ($line) = $text =~ /^(\{"v":1,"id":$row,.*)$/m;
+    my $gone = '{"v":1,"gone":"' . Digest::SHA::sha256_hex("\0$line") . '"}';
+    $told = ctl_is( 1, [ @offline, put( 'lines', $text =~ s/^\Q$line\E$/$gone/mr ) ], 'one more', env => $env )->{json};
+    is( $told->{first}[0]{fault}, 'rows left out that no note of a dropped day has:', '... is a fault' );
 }
 
 # ---- keys that were retired long ago

@@ -2,9 +2,11 @@
 
 #include "store/audit/log_lines.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "store/audit/tiles.h"
+#include "crypto/digest.h"
+#include "store/audit/notes.h"
 
 static const struct db_stmt audit_notes_stmt = {
     "audit_notes",
@@ -16,6 +18,7 @@ static const struct db_stmt audit_notes_stmt = {
 struct walk {
     struct op *op;
     struct audit_log_state state;
+    struct audit_notes notes; /* days that retention dropped */
     audit_line_fn *take;
     void *context;
     struct op step;       /* memory of `rows` */
@@ -47,17 +50,31 @@ read_rows(struct walk *walk)
     return st;
 }
 
+/* Give the hash of a leaf whose row retention dropped. */
+static enum az_status
+give_gone(struct walk *walk, const unsigned char *hash)
+{
+    char hex[SHA256_HEX_SIZE], line[sizeof(AUDIT_GONE_BEGIN AUDIT_GONE_END) + SHA256_HEX_SIZE];
+    digest_hex(hash, hex);
+    int length = snprintf(line, sizeof(line), AUDIT_GONE_BEGIN "%s" AUDIT_GONE_END, hex);
+    return walk->take(walk->context, line, (size_t) length) ? AZ_OK : stopped(walk);
+}
+
 /* Give the row of a leaf. */
 static enum az_status
-give_row(struct walk *walk, int64_t id)
+give_row(struct walk *walk, const struct audit_leaf *leaf, const unsigned char *hash)
 {
+    int64_t id = leaf->id;
     struct audit_line line;
     enum az_status st = AZ_OK;
     if (walk->rows == NULL || walk->at == PQntuples(walk->rows))
         st = read_rows(walk);
     if (st != AZ_OK)
         return st;
-    if (walk->at == PQntuples(walk->rows) || audit_line_id(walk->rows, walk->at) != id)
+    bool there = walk->at < PQntuples(walk->rows) && audit_line_id(walk->rows, walk->at) == id;
+    if (!there && audit_notes_drop(&walk->notes, leaf->day))
+        return give_gone(walk, hash);
+    if (!there)
         return op_fail(walk->op, AZ_NOT_FOUND, NULL,
                        "audit row %lld is not there, or another one was added", (long long) id);
     st = audit_line_get(&walk->step, walk->rows, walk->at++, &line);
@@ -79,7 +96,7 @@ give_tile(struct walk *walk, const struct audit_tile *tile, const PGresult *note
     for (size_t i = 0; i < tile->width && i < left && st == AZ_OK; i++) {
         const char *line = tile->leaf[i].note ? db_get(notes, note++, 0) : NULL;
         if (!tile->leaf[i].note)
-            st = give_row(walk, tile->leaf[i].id);
+            st = give_row(walk, &tile->leaf[i], tile->hash[i]);
         else if (line == NULL)
             st = op_fail(walk->op, AZ_NOT_FOUND, NULL, "a note of the audit log is missing");
         else {
@@ -121,6 +138,8 @@ audit_log_lines(struct op *op, audit_line_fn *take, void *context)
 {
     struct walk walk = {.op = op, .take = take, .context = context};
     enum az_status st = audit_log_state_read(op, &walk.state);
+    if (st == AZ_OK)
+        st = audit_notes_read(op, &walk.state, &walk.notes);
     uint64_t tiles = ((uint64_t) walk.state.size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
     for (uint64_t n = 0; n < tiles && st == AZ_OK; n++)
         st = give_next(&walk, n);

@@ -7,8 +7,12 @@
 /* Take a line; false ends the walk, because it cannot be written. */
 typedef bool audit_line_fn(void *context, const char *line, size_t length);
 
-/* Give all leaves to `take`. A row that is not there any more, by retention, is AZ_NOT_FOUND with
- * its id: a file without it would not be the log. */
+/* Line in place of a row that retention dropped: the hash of its leaf in hex between the two. */
+#define AUDIT_GONE_BEGIN "{\"v\":1,\"gone\":\""
+#define AUDIT_GONE_END "\"}"
+
+/* Give all leaves to `take`, of a row that retention dropped the hash. Another row that is not
+ * there is AZ_NOT_FOUND with its id: a file without it would not be the log. */
 enum az_status audit_log_lines(struct op *op, audit_line_fn *take, void *context);
 
 #endif

@@ -40,6 +40,7 @@ static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
     [AUDIT_ROW_CHANGED] = "changed row",
     [AUDIT_ROW_MISSING] = "missing row",
     [AUDIT_ROW_ADDED] = "added row",
+    [AUDIT_ROWS_HIDDEN] = "rows left out that no note of a dropped day has:",
     [AUDIT_NOTE_CHANGED] = "changed or missing note at leaf",
     [AUDIT_TILE_FORGED] = "forged or missing tile at leaf",
     [AUDIT_CHECKPOINT_GONE] = "missing checkpoint of size",

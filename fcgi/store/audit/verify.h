@@ -14,6 +14,7 @@ enum audit_fault_kind {
     AUDIT_ROW_CHANGED,       /* a row is not what was sealed */
     AUDIT_ROW_MISSING,       /* a sealed row is not there */
     AUDIT_ROW_ADDED,         /* a row that was not sealed stands among sealed ones */
+    AUDIT_ROWS_HIDDEN,       /* more rows are left out of a file than notes say were dropped */
     AUDIT_NOTE_CHANGED,      /* a note is missing or changed */
     AUDIT_TILE_FORGED,       /* a tile is missing, or does not follow from the one below */
     AUDIT_CHECKPOINT_GONE,   /* a note says that there was a checkpoint */

@@ -45,7 +45,7 @@ static const struct db_stmt identity_providers_admin_moved_stmt = {
     "identity_provider_moved", "SELECT nextval('identity_provider_version_seq')", 0};
 
 /* The sequence moves with the row, as it does for a change of a provider: processes remember both. */
-enum home_issuer_set_column { SET_ISSUER };
+enum home_issuer_set_column { SET_ISSUER, SET_NEXTVAL };
 static const struct db_stmt home_issuer_set_stmt = {
     "home_issuer_set",
     "WITH h AS (INSERT INTO home_issuer (issuer) SELECT issuer FROM identity_provider WHERE idp_id = $1 AND enabled"
@@ -53,7 +53,7 @@ static const struct db_stmt home_issuer_set_stmt = {
     " SELECT issuer, nextval('identity_provider_version_seq') FROM h", 1};
 enum home_issuer_people_column { PEOPLE_COUNT };
 static const struct db_stmt home_issuer_people_stmt = {
-    "home_issuer_people", "SELECT count(*) AS people FROM subject WHERE issuer = $1 AND subject = upstream_sub", 1};
+    "home_issuer_people", "SELECT count(*) FROM subject WHERE issuer = $1 AND subject = upstream_sub", 1};
 /* clang-format on */
 
 const struct json_rows identity_providers_admin_rows = {

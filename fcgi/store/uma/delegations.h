@@ -22,12 +22,14 @@
 
 #define DELEGATION_LIVE "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())"
 
-/* The ids of those to one grantee. The grantors take turns, each with the oldest of its own, so
- * that one who delegates much to a grantee hides none of another. */
-#define DELEGATED_IN_TURN(grantee)                                                                 \
+/* The ids of those to one grantee, whom a condition between the two names. The grantors take turns,
+ * each with the oldest of its own, so that one who delegates much to a grantee hides none of
+ * another. */
+#define DELEGATED_TURNS                                                                            \
     "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY grantor_subject ORDER BY id) AS"   \
-    "  turn FROM delegation WHERE " grantee " AND " DELEGATION_LIVE                                \
-    "  ) theirs ORDER BY turn, id LIMIT " DELEGATIONS_SHOWN
+    "  turn FROM delegation WHERE "
+#define DELEGATED_TURNS_END                                                                        \
+    " AND " DELEGATION_LIVE "  ) theirs ORDER BY turn, id LIMIT " DELEGATIONS_SHOWN
 
 /*
  * The active delegations to the client and to the subject of the token t, as JSON for the policy
@@ -45,26 +47,16 @@
     " 'resource_id', d.resource, 'resource_type', r.type, 'scopes', ARRAY(SELECT s FROM"           \
     " unnest(d.scopes) s WHERE s = ANY (r.scopes)), 'expires_at', instant_text(d.expires_at)))"    \
     " ORDER BY d.id) FROM"                                                                         \
-    " ((" DELEGATED_IN_TURN(                                                                       \
-        "grantee_client = t.client") ")"                                                           \
-                                     "  UNION (SELECT id FROM delegation WHERE resource = "        \
-                                     "t.stated AND (grantee_client = t.client"                     \
-                                     "   OR grantee_subject = t.subject) AND " DELEGATION_LIVE     \
-                                     "   ORDER BY id LIMIT " DELEGATIONS_SHOWN ")"                 \
-                                     "  UNION (" DELEGATED_IN_TURN(                                \
-                                         "grantee_subject = t.subject") ")) shown"                 \
-                                                                        " JOIN delegation d ON "   \
-                                                                        "d.id = shown.id"          \
-                                                                        " JOIN client o ON o.id "  \
-                                                                        "= d.grantor_client AND "  \
-                                                                        "o.enabled"                \
-                                                                        " LEFT JOIN "              \
-                                                                        "identity_provider p ON "  \
-                                                                        "p.id = d.grantor_idp"     \
-                                                                        " JOIN uma_resource r ON " \
-                                                                        "r.id = d.resource"        \
-                                                                        " WHERE d.grantor_idp IS " \
-                                                                        "NULL OR p.enabled)"
+    " ((" DELEGATED_TURNS "grantee_client = t.client" DELEGATED_TURNS_END ")"                      \
+    "  UNION (SELECT id FROM delegation WHERE resource = t.stated AND (grantee_client = t.client"  \
+    "   OR grantee_subject = t.subject) AND " DELEGATION_LIVE                                      \
+    "   ORDER BY id LIMIT " DELEGATIONS_SHOWN ")"                                                  \
+    "  UNION (" DELEGATED_TURNS "grantee_subject = t.subject" DELEGATED_TURNS_END ")) shown"       \
+    " JOIN delegation d ON d.id = shown.id"                                                        \
+    " JOIN client o ON o.id = d.grantor_client AND o.enabled"                                      \
+    " LEFT JOIN identity_provider p ON p.id = d.grantor_idp"                                       \
+    " JOIN uma_resource r ON r.id = d.resource"                                                    \
+    " WHERE d.grantor_idp IS NULL OR p.enabled)"
 
 /* Read the same for a token that is not issued yet: the active delegations to a client and to a
  * subject, an array, or NULL. One trip. */
