@@ -31,7 +31,8 @@ my %code = ( grants => [qw(authorization_code refresh_token)], scopes => ['openi
 # ES256 begins when its first key has been published for the max-age, and is begun by the housekeeping.
 sub begun {
     $stack->authzctl('maintain');
-    return $stack->sql(q{SELECT count(*) FROM signing_key WHERE alg = 'ES256' AND state = 'active'}) == 1;
+    return $stack->sql(q{SELECT count(*) FROM signing_key WHERE use = 'oidc' AND alg = 'ES256' AND state = 'active'})
+      == 1;
 }
 ok( defined Authz::Process::until_true( 15, \&begun ),
     'ES256 on a service that has keys: its first key becomes active' );
