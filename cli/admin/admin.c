@@ -272,15 +272,17 @@ admin_verb_at(size_t at)
     return NULL;
 }
 
-/* Return the row of the verb that runs. */
+/* Return the row of the verb that runs. The functions of this file run verbs of these rows alone.
+ */
 static const struct admin_verb *
 find_verb(const struct cli *cli)
 {
+    static const struct admin_verb other = {.method = "GET", .path = ""};
     const struct cli_verb *verb;
     for (size_t i = 0; (verb = admin_verb_at(i)) != NULL; i++)
         if (strcmp(verb->words, cli->path) == 0)
-            break;
-    return (const struct admin_verb *) verb;
+            return (const struct admin_verb *) verb;
+    return &other;
 }
 
 /* True if the option of a member was given, or may still be: of two switches for one member, only
