@@ -71,11 +71,12 @@ emit_route(struct operation *operation, const struct openapi_method *method, con
 {
     struct openapi_state *state = operation->state;
     const char *scope = state->reading->write_scope;
-    struct jsonx_build route = {json_pack("{s:s,s:s,s:[s],s:s,s:{s:O}}", "id", id, "origin",
-                                          "manifest", "methods", method->method, "path",
-                                          operation->path, "query", "allow",
-                                          operation->args[PLACE_QUERY].value),
-                                false};
+    struct jsonx_build route = {
+        jsonx_own(state->mem,
+                  json_pack("{s:s,s:s,s:[s],s:s,s:{s:O}}", "id", id, "origin", "manifest",
+                            "methods", method->method, "path", operation->path, "query", "allow",
+                            operation->args[PLACE_QUERY].value)),
+        false};
     if (json_array_size(operation->repeat.value) > 0)
         route.lost |= json_object_set(json_object_get(route.value, "query"), "repeat",
                                       operation->repeat.value)
@@ -84,7 +85,7 @@ emit_route(struct operation *operation, const struct openapi_method *method, con
         jsonx_set(&route, "forwardHeaders", json_incref(operation->args[PLACE_HEADER].value));
     if (scope != NULL && strcmp(method->method, "GET") != 0)
         jsonx_set(&route, "scopes", json_pack("[s]", scope));
-    jsonx_append(&state->routes, route.lost ? NULL : route.value);
+    jsonx_append(&state->routes, json_incref(jsonx_built(&route)));
 }
 
 static void
