@@ -15,7 +15,7 @@
 /* Longest origin and name of a key, in octets: an issuer, of which SVC_ISSUER allows less. */
 #define NOTE_NAME_MAX 512
 
-/* What a checkpoint says. */
+/* The content of a checkpoint. */
 struct checkpoint {
     char origin[NOTE_NAME_MAX + 1];
     uint64_t size; /* leaves */

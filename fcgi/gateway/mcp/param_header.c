@@ -29,7 +29,7 @@ is_field_token(const char *text)
 
 /* ---- the rules for a schema */
 
-/* What was found so far. */
+/* The findings so far. */
 struct param_scan {
     const char *name[PARAM_HEADERS_MAX];
     size_t names;

@@ -61,7 +61,7 @@ write_body(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_messag
     return AZ_OK;
 }
 
-/* Where the fields of arguments are collected. */
+/* The place in which the fields of arguments are collected. */
 struct param_fields {
     TALLOC_CTX *mem;
     struct peer_envelope *envelope;

@@ -24,7 +24,7 @@ struct merge {
     struct tool_merge *ret;
 };
 
-/* What is known of the pin of a stored tool. */
+/* The pin of a stored tool. */
 struct pin_state {
     enum managed_pin status;
     const char *seen;     /* hash of what the upstream said last, or NULL */

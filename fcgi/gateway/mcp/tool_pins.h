@@ -23,7 +23,7 @@
 /* Most octets of these tools together; the rest of a document is for the operator's part. */
 #define TOOL_PINS_OCTETS_MAX (MANAGED_DOCUMENT_MAX - (128 << 10))
 
-/* What a resource has before a sync. */
+/* The state of a resource before a sync. */
 struct tool_pins {
     const json_t *tools; /* an array, or NULL */
     bool synced;         /* a sync was stored before, whatever it found */

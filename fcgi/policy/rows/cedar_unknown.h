@@ -1,5 +1,5 @@
 /*
- * What a Cedar rule names although the service has no such thing: a type, an action or a member of
+ * Names in a Cedar rule that the service does not have: a type, an action or a member of
  * context.svc that is not quite right makes a policy that never applies (policy.md 6.5). Types and
  * actions of access requests are their callers' own, so that only near misses are faults.
  */
@@ -14,7 +14,7 @@
 /* The shipped file with the schema, in the JSON form of Cedar schemas. */
 #define CEDAR_SCHEMA_FILE "service.cedarschema.json"
 
-/* What is known beside the rule. */
+/* Facts beside the rule. */
 struct cedar_known {
     const json_t *schema;   /* of CEDAR_SCHEMA_FILE */
     const char *const *row; /* payloads of the rows svc.cedar_data.*: their types are known */

@@ -8,7 +8,7 @@
 #include "policy/rows/rego_rules.h"
 #include "policy/rows/rule.h"
 
-/* What the engine says before the path of the rules, below data (OPA v1/ast/compile.go). */
+/* The text of the engine before the path of the rules, below data (OPA v1/ast/compile.go). */
 #define CONFLICT "conflicting rules data."
 
 /* Places in a refusal: more than these help no author. */

@@ -1,4 +1,5 @@
-/* Where the rules in Rego stand that give reasons, so that a reason names its file (policy.md 6.5).
+/* The places of the rules in Rego that give reasons, so that a reason names its file
+ * (policy.md 6.5).
  */
 #ifndef AZ_POLICY_ROWS_RULE_PLACES_H
 #define AZ_POLICY_ROWS_RULE_PLACES_H

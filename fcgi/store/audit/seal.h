@@ -8,7 +8,7 @@
 /* Rows of one run: about two seconds of one core. The next run goes on. */
 #define AUDIT_SEAL_ROWS 200000
 
-/* What a run did. */
+/* The outcome of a run. */
 struct audit_sealed {
     int64_t rows;     /* appended */
     int64_t size;     /* leaves of the log */

@@ -29,7 +29,7 @@ struct audit_fault {
     int64_t at; /* id of a row; otherwise the number of a leaf, or the size of a checkpoint */
 };
 
-/* What is checked. */
+/* The extent of a check. */
 struct audit_check {
     const struct jwk_set *keys; /* that sign checkpoints */
     const char *origin;         /* of the log */
