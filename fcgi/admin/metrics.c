@@ -9,6 +9,7 @@
 #include "crypto/digest.h"
 #include "http/address.h"
 #include "metrics/metrics.h"
+#include "store/audit/unsealed.h"
 #include "store/policy/bundles.h"
 #include "store/tokens/signing_keys.h"
 
@@ -29,7 +30,7 @@ shows_token(const struct request *req)
 
 /* The gauges, which are read when they are asked for. */
 struct samples {
-    struct metric_sample list[1 + PROCESS_STATES + 1 + SIGNING_USES];
+    struct metric_sample list[1 + PROCESS_STATES + 1 + SIGNING_USES + 1];
     size_t count;
 };
 
@@ -54,7 +55,7 @@ static void
 read_stored(struct op *op, struct samples *samples)
 {
     struct bundle_served served = {.revision = NULL};
-    int64_t ages[SIGNING_USES];
+    int64_t ages[SIGNING_USES], unsealed;
     enum az_status st = bundle_current(op, &served);
     if (st == AZ_OK && served.revision != NULL)
         add_sample(samples, METRIC_BUNDLE_REVISION, served.revision, 1);
@@ -64,6 +65,10 @@ read_stored(struct op *op, struct samples *samples)
         if (ages[use] >= 0)
             add_sample(samples, METRIC_KEY_AGE, signing_use_name((enum signing_use) use),
                        ages[use]);
+    if (st == AZ_OK)
+        st = audit_unsealed_seconds(op, &unsealed);
+    if (st == AZ_OK)
+        add_sample(samples, METRIC_UNSEALED, NULL, unsealed);
     az_fault_clear(&op->fault);
 }
 
