@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "audit/posts.h"
+#include "audit/stream.h"
 #include "base/cron.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
@@ -71,6 +73,17 @@ job_audit_seal(struct op *op, char *note, size_t size)
         st = audit_seal_file(op);
     snprintf(note, size, "%lld audit rows sealed, the log has %lld leaves", (long long) sealed.rows,
              (long long) sealed.size);
+    return st;
+}
+
+static enum az_status
+job_audit_stream(struct op *op, char *note, size_t size)
+{
+    struct streamed done;
+    enum az_status st = audit_stream_run(op, &done);
+    snprintf(note, size, "%lld audit rows sent, %lld skipped%s%s", (long long) done.sent,
+             (long long) done.skipped, done.note != NULL ? "; " : "",
+             done.note != NULL ? done.note : "");
     return st;
 }
 
@@ -150,6 +163,8 @@ static const struct job {
     {"assertions", 600,         .count = client_assertions_purge, .note = "expired client assertions removed"},
     {"uma", 600,                .run = job_uma},
     {"mcp_tools", 3600,         .run = mcp_sync_all},
+    {"audit_stream", 60,        .run = job_audit_stream},
+    {"audit_posts", 60,         .count = audit_posts_run, .note = "checkpoints of the audit log posted"},
     {"documents", 600,          .plain = documents_prune, .note = "fetched documents that are no longer used removed"},
 };
 /* clang-format on */

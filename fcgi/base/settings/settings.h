@@ -19,6 +19,9 @@ extern const char *const settings_id_token_algs[];
 /* The value of SVC_POLICY_ENGINE with which the service decides in its own processes. */
 #define SETTINGS_EMBEDDED "embedded"
 
+/* The value of SVC_AUDIT_STREAM with which no rows are sent. */
+#define SETTINGS_STREAM_OFF "off"
+
 /* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
 extern const char *const settings_dpop_algs[];
 

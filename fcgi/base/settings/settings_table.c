@@ -4,7 +4,7 @@
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"json", "text", NULL};
-static const char *const audit_streams[] = {"off", "otlp", "ocsf", NULL};
+static const char *const audit_streams[] = {SETTINGS_STREAM_OFF, "otlp", "ocsf", NULL};
 static const char *const policy_engines[] = {"opa", SETTINGS_EMBEDDED, NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
@@ -97,7 +97,7 @@ const struct setting settings_table[] = {
      "URL to which each checkpoint of the log over all audit rows is posted as text/plain (unset: none)"},
     {"SVC_AUDIT_PUBLIC", NULL, SETTING_BOOL, AT(audit_public), "false", 0, 0, NULL,
      "Let everyone read the newest checkpoint and the keys of the log over all audit rows, at /audit/checkpoint and /audit/keys"},
-    {"SVC_AUDIT_STREAM", NULL, SETTING_CHOICE, AT(audit_stream), "off", 0, 0, audit_streams,
+    {"SVC_AUDIT_STREAM", NULL, SETTING_CHOICE, AT(audit_stream), SETTINGS_STREAM_OFF, 0, 0, audit_streams,
      "Send audit rows to a collector as they are written: otlp as OpenTelemetry logs, ocsf as events of OCSF 1.3.0, off not at all"},
     {"SVC_AUDIT_STREAM_URL", NULL, SETTING_TEXT, AT(audit_stream_url), NULL, 0, 0, NULL,
      "URL of the collector, for example https://collector.example/v1/logs"},

@@ -124,3 +124,15 @@ audit_leaves_find(struct op *op, struct audit_leaves *leaves, int64_t id, struct
         find_in(&leaves->tile, id, ret);
     return st == AZ_NOT_FOUND ? AZ_OK : st;
 }
+
+enum az_status
+audit_leaves_tile(struct op *op, const struct audit_leaves *leaves, int64_t id, uint64_t *ret)
+{
+    struct audit_tiles tiles;
+    const struct audit_tile *tile;
+    uint64_t count = ((uint64_t) leaves->size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
+    audit_tiles_init(&tiles, op, leaves->epoch);
+    enum az_status st = find_tile(&tiles, id, count, &tile);
+    *ret = st == AZ_OK ? tile->n : 0;
+    return st;
+}

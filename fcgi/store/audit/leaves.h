@@ -30,4 +30,8 @@ struct audit_place {
 enum az_status audit_leaves_find(struct op *op, struct audit_leaves *leaves, int64_t id,
                                  struct audit_place *ret);
 
+/* Find the tile of level 0 that has the row, or rows before it if the log does not have it. */
+enum az_status audit_leaves_tile(struct op *op, const struct audit_leaves *leaves, int64_t id,
+                                 uint64_t *ret);
+
 #endif

@@ -6,8 +6,8 @@
 
 /* The note before a checkpoint says up to which row it seals; without one the first note says where
  * the log begins. */
-static const struct db_stmt audit_unsealed_stmt = {
-    "audit_unsealed",
+static const struct db_stmt audit_unsealed_age_stmt = {
+    "audit_unsealed_age",
     "WITH sealed AS (SELECT coalesce("
     "   (SELECT (n.line::json -> 'seal' ->> 'upTo')::bigint FROM audit_checkpoint c"
     "     JOIN audit_note n ON n.epoch = c.epoch AND n.leaf = c.size - 1"
@@ -23,7 +23,7 @@ enum az_status
 audit_unsealed_seconds(struct op *op, int64_t *ret)
 {
     PGresult *result;
-    enum az_status st = db_exec(op, &audit_unsealed_stmt, NULL, true, &result);
+    enum az_status st = db_exec(op, &audit_unsealed_age_stmt, NULL, true, &result);
     *ret = st == AZ_OK ? db_get_number(result, 0, 0, 0) : 0;
     return st;
 }
