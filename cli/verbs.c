@@ -90,7 +90,7 @@ static const struct cli_verb own_verbs[] = {
      "Housekeeping does it each minute."},
     {"audit stream", "", 0, 0, audit_stream_options, streaming, CLI_DATABASE, false, audit_stream_verb_run,
      "Show how far the stream of audit rows and the posted checkpoints are",
-     "Housekeeping sends each minute (SVC_AUDIT_STREAM, SVC_AUDIT_CHECKPOINT_URL). The exit status is 1 if a server refuses the "
+     "The service sends each 5 seconds (SVC_AUDIT_STREAM, SVC_AUDIT_CHECKPOINT_URL). The exit status is 1 if a server refuses the "
      "credential or has no such address."},
     {"audit tail", "", 0, 0, audit_tail_options, verbs_asking, CLI_ANYWHERE, false, audit_tail_run,
      "Print audit rows as they are written, until it is interrupted",

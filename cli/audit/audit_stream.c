@@ -14,11 +14,11 @@
 #include "store/audit/outgoing.h"
 
 const struct cli_option audit_stream_options[] = {
-    {"from",                                          0, "ID",  offsetof(struct cli_choices,                    from),                       false,
+    {"from",                                         0, "ID",  offsetof(struct cli_choices,                   from),                       false,
      "Send the row ID and all later ones, whatever was sent before"},
-    {"send",                                               0,                                           NULL, offsetof(struct cli_choices, send), false,
-     "Send now what waits, in place of housekeeping"},
-    {NULL, 0,  NULL,    0,                                                 false,                                                                       NULL                                                                       },
+    {"send",                                              0,                                          NULL, offsetof(struct cli_choices, send), false,
+     "Send now what waits, in place of the service"},
+    {NULL, 0,  NULL,    0,                                                false,                                                                      NULL                                                                      },
 };
 
 /* Go on with a row. CLI_USAGE after the error has been printed. */

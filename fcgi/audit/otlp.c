@@ -126,8 +126,11 @@ any_value(json_t *value)
     json_array_foreach (value, i, item)
         jsonx_append(&list, any_value(json_incref(item)));
     json_decref(value);
-    return list.lost ? (json_decref(list.value), NULL)
-                     : json_pack("{s:{s:o}}", "arrayValue", "values", list.value);
+    if (list.lost) {
+        json_decref(list.value);
+        return NULL;
+    }
+    return json_pack("{s:{s:o}}", "arrayValue", "values", list.value);
 }
 
 /* Return the text of the record: what was asked, and what came of it. */
