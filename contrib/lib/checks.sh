@@ -224,7 +224,7 @@ check_witness() {
 # check_differential N: compare N answers of both engines; the log shows the state of the run.
 check_differential() {
     TESTS_SECONDS=172800
-    export AUTHZ_DIFFERENTIAL=$1
+    export AUTHZ_DIFFERENTIAL=$1 AUTHZ_REGO_SEED=${AUTHZ_REGO_SEED:-new}
     check_tests gcc t/rego/differential.t
 }
 
