@@ -8,6 +8,7 @@ use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Digest::SHA ();
 use File::Temp  ();
+use POSIX       ();
 use Test::More;
 
 use Authz::Stack ();
@@ -22,18 +23,10 @@ sub sql { return $stack->sql( $_[0] ) }
 
 sub run { return ctl_is( $_[0], [ split / /, $_[1] ], $_[2], env => $env ) }
 
-sub put {
-    my ( $name, $text ) = @_;
-    open my $file, '>', "$dir/$name" or die "$dir/$name: $!\n";
-    print {$file} $text;
-    close $file;
-    return "$dir/$name";
-}
+sub put { return put_file( $dir, @_ ) }
 
 # Housekeeping seals no more; the log begins again, and has a second checkpoint that an auditor keeps.
-sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
-sql(q{SELECT pg_advisory_lock(6, hashtext('audit_seal')), pg_advisory_unlock(6, hashtext('audit_seal'))});
-sql('TRUNCATE audit_log_state, audit_tile, audit_note, audit_checkpoint');
+new_audit_log($stack);
 run( 0, 'audit seal', 'the log begins' );
 $stack->token( @crm, scope => 'orders.read' ) for 1 .. 8;
 run( 0, 'audit seal', 'rows are sealed' );
@@ -195,18 +188,30 @@ tampered(
 sql( copy_of( q{nextval('audit_id_seq')}, q{now() - interval '3 days'} ) ) for 1 .. 2;
 my $youngest = sql('SELECT max(id) FROM audit_log');
 run( 0, 'audit seal', 'rows of an older day are sealed' );
+sql( copy_of( $row, q{now() - interval '3 days'} ) );
 ctl_is(
     0, ['maintain'], 'retention of one day',
     env => { %$env, SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 } );
 sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
 SKIP: {
-    skip 'the day has changed', 5 if sql("SELECT to_regclass('audit_log_p$before')") ne '';
+    skip 'the day has changed', 10 if sql("SELECT to_regclass('audit_log_p$before')") ne '';
     like(
         sql(q{SELECT line FROM audit_note WHERE line LIKE '%dropped%'}), qr/"rows":2\}/,
-        'the note of the day has its rows' );
+        'the note of the day has the leaves in it, without a row that was added' );
+    is( sql(q{SELECT count(*) FROM audit_checkpoint c JOIN audit_note n ON c.size = n.leaf + 1 WHERE n.line LIKE '%dropped%'}
+        ),
+        1,
+        '... and a checkpoint' );
     sql('DROP TABLE kept_log, kept_tile, kept_note');
     sql("CREATE TABLE kept_$_ AS SELECT * FROM audit_$_") for qw(log tile note);
-    is( tampered( [], [], 'a day that retention dropped is no fault' )->{dropped}, 2, '... and its rows are counted' );
+    my $dropped = tampered( [], [], 'a day that retention dropped is no fault' );
+    is( $dropped->{dropped}, 2, '... and its rows are counted' );
+    my $date = POSIX::strftime( '%Y-%m-%d', gmtime( 1767225600 + 86400 * $before ) );
+    is_deeply( $dropped->{droppedDays}, [ { day => $date, rows => 2, missing => 2 } ], '... and the day is told' );
+    like(
+        run( 0, 'audit verify --quiet', 'audit verify' )->{out},
+        qr/^dropped day  $date, 2 rows, of which 2 are missing$/m,
+        '... also as text' );
     tampered(
         [ "DELETE FROM audit_log WHERE id = $row", leaves_with( $leaf, sub { $_[0]{day} = $before } ) ],
         ["missing row $youngest"],
@@ -247,13 +252,45 @@ ok( !grep( { $set =~ /\Q$_\E/ } $all =~ /"kid": ?"([^"]+)"/g ), '... and the key
 ctl_is(
     1,                             [ qw(audit verify --quiet --keys), $keys, '--checkpoint', put( 'empty', '' ) ],
     'a file without a checkpoint', env => $env );
+my $all_notes = sql('SELECT string_agg(note, $$$$ ORDER BY size) FROM audit_checkpoint');
+$all_notes =~ s/\n*\z/\n/;
+my $ended = sql('SELECT size FROM audit_log_state');
 run( 0, 'audit seal --new-epoch hidden', 'a new epoch' );
 $stack->token( @crm, scope => 'orders.read' );
 run( 0, 'audit seal', '... is sealed' );
 put( 'keys', run( 0, 'audit keys', '... by the new key' )->{out} );
-my $found =
-  run( 1, "audit verify --json --quiet --keys $keys --checkpoint $kept", '... and does not hide the one before it' );
-is( $found->{json}{first}[0]{fault}, 'another epoch or issuer has the checkpoint of size', '... which is named' );
-is( $found->{json}{first}[0]{at},    $size,                                                '... by its size' );
+put( 'both', $all_notes . run( 0, 'audit checkpoint', '... with a checkpoint' )->{out} );
+my $verify = "audit verify --json --quiet --keys $keys --checkpoint";
+my $both   = run( 0, "$verify $dir/both", 'checkpoints of both epochs: each is verified' )->{json};
+is_deeply(
+    [ map { $_->{origin} =~ s{.*/audit}{}r } $both, @{ $both->{earlier} } ],
+    [ '/2',                                         '' ],
+    '... under its origin' );
+is( $both->{earlier}[0]{leaves}, $ended, '... the first one up to its last seal' );
+cmp_ok( $both->{earlier}[0]{checkpoints}, '>', 2, '... with its checkpoints' );
+my ($of_first) = sql("SELECT id FROM audit_log WHERE id > $begin AND endpoint = '/token' ORDER BY id LIMIT 1");
+sql("UPDATE audit_log SET outcome = 'denied' WHERE id = $of_first");
+is_deeply(
+    run( 1, "$verify $dir/both", 'a row of the first epoch that was changed' )->{json}{earlier}[0]{first},
+    [ { fault => 'changed row', at => $of_first } ],
+    '... is found' );
+sql("UPDATE audit_log SET outcome = 'allowed' WHERE id = $of_first");
+my $second = put( 'second', run( 0, 'audit lines', 'audit lines' )->{out} );
+ctl_is(
+    0, [ qw(audit verify-export --keys), $keys, '--checkpoint', "$dir/both", $second ],
+    '... verify-export takes both checkpoints', env => $env );
+ctl_is(
+    1, [ qw(audit verify-export --keys), $keys, '--checkpoint', $kept, $second ],
+    '... and not those of the first epoch alone', env => $env );
+sql(    'DELETE FROM audit_note WHERE epoch = 1 AND leaf >= '
+      . "(SELECT max(leaf) FROM audit_note WHERE epoch = 1 AND line LIKE '{\"v\":1,\"seal\"%')" );
+like(
+    run( 1, "$verify $dir/both", 'the first epoch without its last seal' )->{out}, qr/rolled back/,
+    '... is found by its checkpoint' );
+sql('DELETE FROM audit_note WHERE epoch = 1');
+my @gone = map { $_->{fault} } @{ run( 1, "$verify $dir/both", 'an epoch without notes' )->{json}{first} };
+is( $gone[0], 'missing begin of epoch', '... is missed' );
+is( $gone[1], 'another issuer, or an epoch that is not there, has the checkpoint of size',
+    '... also by its checkpoints' );
 
 done_testing();
