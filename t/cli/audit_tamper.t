@@ -11,7 +11,8 @@ use File::Temp  ();
 use POSIX       ();
 use Test::More;
 
-use Authz::Stack ();
+use Authz::Process ();
+use Authz::Stack   ();
 use Authzctl;
 
 my $stack = Authz::Stack->start;
@@ -233,10 +234,97 @@ SKIP: {
     is( $told->{first}[0]{fault}, 'rows left out that no note of a dropped day has:', '... is a fault' );
 }
 
+# ---- what this host signed last (decisions.md "Audit proof"): nothing is signed upon a log that was changed behind it
+
+my $signed = $stack->settings->{SVC_RUNTIME_DIR} . '/audit-signed';
+
+sub is_ready {
+    my ($want) = @_;
+    return Authz::Process::until_true(
+        30,
+        sub { ( $stack->http->get('/health/ready')->member('status') // '' ) eq $want } );
+}
+
+sub backup { sql("CREATE TABLE b_$_ AS SELECT * FROM audit_$_") for qw(log_state tile note checkpoint); return }
+
+sub put_back {
+    for my $table (qw(log_state tile note checkpoint)) {
+        sql("DELETE FROM audit_$table");
+        sql("INSERT INTO audit_$table SELECT * FROM b_$table");
+        sql("DROP TABLE b_$table");
+    }
+    return;
+}
+
+# Try to seal after a change; nothing may be signed.
+sub seals_not {
+    my ( $changes, $why, $name ) = @_;
+    $stack->token( @crm, scope => 'orders.read' );
+    backup();
+    sql($_) for @$changes;
+    my $before = sql('SELECT count(*) FROM audit_checkpoint');
+    like(
+        run( 1, 'audit seal', "$name: not sealed" )->{err}, qr/not sealed: \Q$why\E; run `authzctl audit verify`/,
+        '... which is said' );
+    is( sql('SELECT count(*) FROM audit_checkpoint'), $before, '... and no checkpoint is made' );
+    ok( defined is_ready('DEGRADED'), '... and readiness is degraded' );
+    put_back();
+    run( 0, 'audit seal', '... until the log is as it was' );
+    return;
+}
+
+# The end of the log with one more leaf, as the service writes it: a line that is a note or not, in the open tile of level 0.
+sub with_leaf {
+    my ( $line, $is_note ) = @_;
+    my $hash   = Digest::SHA::sha256_hex("\0$line");
+    my $octets = unpack 'H*', put_number( zigzag(0) << 1 | $is_note ) . put_number( zigzag(0) );
+    return (
+        "INSERT INTO audit_note SELECT epoch, size, '$line' FROM audit_log_state",
+        "UPDATE audit_tile SET width = width + 1, hashes = hashes || decode('$hash', 'hex'), leaves = leaves || "
+          . "decode('$octets', 'hex') WHERE level = 0 AND n = (SELECT size / 256 FROM audit_log_state)",
+        'UPDATE audit_log_state SET size = size + 1' );
+}
+run( 0, 'audit seal', 'the log is sealed' );
+ok( -s $signed, 'the checkpoint that was signed last is kept in SVC_RUNTIME_DIR' );
+seals_not(
+    [ with_leaf( note_of_drop( $day, 99 ), 1 ) ],
+    'a leaf that was not signed is no audit row',
+    'a false note of a dropped day behind the last checkpoint' );
+seals_not(
+    [ with_leaf( note_of_drop( $day, 99 ), 0 ) ],
+    'a leaf that was not signed is no audit row',
+    '... also as a leaf that is said to be a row' );
+my $last_size = sql('SELECT size FROM audit_log_state');
+seals_not(
+    [   'UPDATE audit_tile SET hashes = overlay(hashes PLACING decode(repeat($$00$$, 32), $$hex$$) FROM 33) WHERE level = 0 AND n = '
+          . int( $last_size / 256 ) ],
+    'the database no longer has what this host signed last',
+    'a leaf that was changed before it' );
+seals_not(
+    [   "UPDATE audit_log_state SET size = $size, up_to = (SELECT (line::json -> 'seal' ->> 'upTo')::bigint FROM audit_note WHERE epoch = 1 AND leaf = $size - 1)",
+        "DELETE FROM audit_checkpoint WHERE size > $size" ],
+    'the database no longer has what this host signed last',
+    'a log that was cut' );
+seals_not(
+    [ map {"DELETE FROM audit_$_"} qw(log_state tile note checkpoint) ],
+    'the database no longer has what this host signed last',
+    'a log that was taken away' );
+ok( defined is_ready('UP'), 'readiness is up again' );
+
+# A host without that memory: the newest checkpoint of the database is good if we signed it.
+unlink $signed or die "$signed: $!";
+seals_not(
+    [ with_leaf( note_of_drop( $day, 99 ), 1 ) ],
+    'a leaf that was not signed is no audit row',
+    'a host that was started again: a false note of a dropped day' );
+
 # ---- keys that were retired long ago
 
 sql(q{UPDATE signing_key SET created_at = now() - interval '10 years' WHERE use = 'audit'});
 run( 0, 'keys rotate --use audit', 'the key is rotated' );
+unlink $signed or die "$signed: $!";
+$stack->token( @crm, scope => 'orders.read' );
+run( 0, 'audit seal', '... and a host that was started again takes a checkpoint of the old one' );
 sql(q{UPDATE signing_key SET retired_at = now() - interval '9 years' WHERE use = 'audit' AND state = 'retired'});
 my $seen = sql(q{SELECT count(*) FROM signing_key WHERE use = 'audit'});
 my $all  = run( 0, 'audit keys', 'audit keys' )->{out};

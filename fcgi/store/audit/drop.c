@@ -9,6 +9,7 @@
 #include "store/audit/notes.h"
 #include "store/audit/seal.h"
 #include "store/audit/seal_private.h"
+#include "store/audit/signed.h"
 #include "store/db/partitions.h"
 #include "store/tokens/signing_keys.h"
 
@@ -99,6 +100,8 @@ append_drop(struct drop *drop)
     if (iso8601_format(PARTITION_EPOCH + (int64_t) drop->day * 86400, date) != AZ_OK)
         return AZ_OK;
     enum az_status st = signing_key_open(seal->op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
+    if (st == AZ_OK)
+        st = audit_signed_check(seal, key);
     if (st == AZ_OK)
         st = audit_key_announce(seal, key);
     if (st != AZ_OK)

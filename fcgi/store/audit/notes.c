@@ -55,6 +55,16 @@ audit_note_kind(const char *line)
     return NOTE_OTHER;
 }
 
+bool
+audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash)
+{
+    merkle_hash made;
+    enum audit_note_kind kind = line != NULL ? audit_note_kind(line) : NOTE_OTHER;
+    return kind != NOTE_OTHER && (kind == NOTE_BEGIN) == (leaf == 0)
+           && merkle_leaf(line, strlen(line), made) == AZ_OK
+           && memcmp(made, hash, SHA256_OCTETS) == 0;
+}
+
 static enum az_status
 no_memory(struct op *op)
 {

@@ -35,6 +35,10 @@ struct audit_notes {
 /* Return the kind of a line; NOTE_OTHER: it is no note, but perhaps the line of a row. */
 enum audit_note_kind audit_note_kind(const char *line);
 
+/* True if a line is the note of this leaf: its hash fits, and it is the note that begins the log at
+ * leaf 0 and no other. The line of a row is no note, whatever the leaf is said to be. */
+bool audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash);
+
 /* Read what the notes of all epochs say. Their hashes are not looked at: the caller compares each
  * leaf that is said to be one with its line. AZ_NOT_FOUND: there is no log. */
 enum az_status audit_notes_read(struct op *op, struct audit_notes *ret);

@@ -11,6 +11,7 @@
 #include "crypto/signed_note.h"
 #include "store/audit/mark.h"
 #include "store/audit/seal_private.h"
+#include "store/audit/signed.h"
 #include "store/tokens/signing_keys.h"
 
 /* ---- statements ---- */
@@ -88,7 +89,7 @@ audit_note_append(struct seal *seal, json_t *note, const char *kid, const struct
         return op_fail(op, AZ_CONFLICT, NULL, "another process moved the audit log");
     if (ret_checkpoint != NULL)
         *ret_checkpoint = signed_note;
-    return st;
+    return st == AZ_OK && signed_note != NULL ? audit_signed_keep(op, signed_note) : st;
 }
 
 /* Return the time of the run as text. */
@@ -223,6 +224,10 @@ audit_seal(struct op *op, struct audit_sealed *ret)
     struct jwk *key = NULL;
     *ret = (struct audit_sealed){.rows = 0};
     enum az_status st = audit_log_state_read(op, &seal.state);
+    if (st == AZ_OK)
+        st = signing_key_open(op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
+    if (st == AZ_OK)
+        st = audit_signed_check(&seal, key);
     if (st == AZ_OK && !seal.state.begun)
         st = begin_log(&seal, "first");
     else if (st == AZ_OK)
@@ -231,8 +236,6 @@ audit_seal(struct op *op, struct audit_sealed *ret)
         st = audit_mark_find(op, &mark);
     if (st == AZ_OK)
         st = seal_rows(&seal, mark.last, &ret->rows);
-    if (st == AZ_OK && ret->rows > 0)
-        st = signing_key_open(op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
     if (st == AZ_OK && ret->rows > 0)
         st = audit_key_announce(&seal, key);
     if (st == AZ_OK && ret->rows > 0)
@@ -246,5 +249,9 @@ audit_seal_new_epoch(struct op *op, const char *why)
 {
     struct seal seal = {.op = op};
     enum az_status st = audit_log_state_read(op, &seal.state);
-    return st == AZ_OK ? begin_log(&seal, why) : st;
+    if (st == AZ_OK)
+        st = begin_log(&seal, why);
+    if (st == AZ_OK)
+        audit_signed_forget(op);
+    return st;
 }

@@ -12,6 +12,7 @@ struct seal {
     struct op *op;
     struct audit_log_state state;
     struct audit_edge *edge;
+    bool checked; /* against what was signed last */
 };
 
 /* Append a note, in a transaction of its own, with a checkpoint of the log that ends with it if

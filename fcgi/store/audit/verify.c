@@ -119,18 +119,6 @@ skip_row(struct verify *verify, const struct audit_leaf *leaf)
 
 /* ---- notes ---- */
 
-/* True if a line is the note of this leaf: its hash fits, and it is the note that begins the log at
- * leaf 0 and no other. The line of a row is no note, whatever the leaf is said to be. */
-static bool
-is_note(int64_t leaf, const char *line, const unsigned char *hash)
-{
-    merkle_hash made;
-    enum audit_note_kind kind = line != NULL ? audit_note_kind(line) : NOTE_OTHER;
-    return kind != NOTE_OTHER && (kind == NOTE_BEGIN) == (leaf == 0)
-           && merkle_leaf(line, strlen(line), made) == AZ_OK
-           && memcmp(made, hash, SHA256_OCTETS) == 0;
-}
-
 static enum az_status
 check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
 {
@@ -138,7 +126,7 @@ check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
     struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
     enum az_status st = audit_note_line(&step, verify->state.epoch, leaf, &line);
     verify->report->notes++;
-    if (st == AZ_OK && !is_note(leaf, line, hash))
+    if (st == AZ_OK && !audit_note_fits(leaf, line, hash))
         audit_fault_add(verify->report, AUDIT_NOTE_CHANGED, leaf);
     else if (st == AZ_OK && audit_note_kind(line) == NOTE_SEAL)
         verify->sealed = leaf + 1;
