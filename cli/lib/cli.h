@@ -65,7 +65,7 @@ struct cli_choices {
     bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, all, create;
     const char *url, *default_scope, *pin, *idp;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
-    const char *logo_uri, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
+    const char *logo_uri, *logo, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
         *authorization_endpoint;
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
     const char *grants, *resources, *endpoints, *gateway_scopes;
