@@ -22,7 +22,7 @@ struct export
 struct export_row {
     TALLOC_CTX *mem;
     const struct audit_row *row;
-    struct audit_place place;
+    struct audit_row_leaf place;
 };
 
 /* One format of the export. Without `row` it is the log as lines. */

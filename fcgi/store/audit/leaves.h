@@ -1,12 +1,9 @@
-/* Where rows are in the log over all audit rows. */
+/* Where many rows are in the log over all audit rows. */
 #ifndef AZ_STORE_AUDIT_LEAVES_H
 #define AZ_STORE_AUDIT_LEAVES_H
 
 #include "crypto/digest.h"
 #include "store/audit/tiles.h"
-
-/* Find the leaf of a row. AZ_NOT_FOUND without a fault: the log does not have it. */
-enum az_status audit_leaf_find(struct audit_tiles *tiles, int64_t id, int64_t size, uint64_t *ret);
 
 /* Leaves of many rows. The last tile is kept, since rows come in the order of their ids. */
 struct audit_leaves {
@@ -21,17 +18,13 @@ struct audit_leaves {
 enum az_status audit_leaves_begin(struct op *op, struct audit_leaves *ret);
 
 /* A leaf. */
-struct audit_place {
+struct audit_row_leaf {
     int64_t number; /* from 0; -1: the log does not have the row */
     char hash[SHA256_HEX_SIZE];
 };
 
 /* Find the leaf of a row. */
 enum az_status audit_leaves_find(struct op *op, struct audit_leaves *leaves, int64_t id,
-                                 struct audit_place *ret);
-
-/* Find the tile of level 0 that has the row, or rows before it if the log does not have it. */
-enum az_status audit_leaves_tile(struct op *op, const struct audit_leaves *leaves, int64_t id,
-                                 uint64_t *ret);
+                                 struct audit_row_leaf *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #include "store/audit/outgoing.h"
 
 #include "crypto/random.h"
-#include "store/audit/leaves.h"
+#include "store/audit/leaf.h"
 
 /* ---- statements ---- */
 
@@ -198,17 +198,19 @@ count_tile(struct op *op, int epoch, uint64_t n, int64_t after, int64_t before, 
 enum az_status
 outgoing_passed(struct op *op, int64_t after, int64_t before, int64_t *ret)
 {
-    struct audit_leaves leaves;
+    struct audit_log_state state;
+    struct audit_tiles tiles;
     uint64_t n = 0;
     bool more = true;
     *ret = 0;
     if (before <= after + 1)
         return AZ_OK;
-    enum az_status st = audit_leaves_begin(op, &leaves);
-    if (st != AZ_OK || leaves.size == 0 || after >= leaves.up_to)
+    enum az_status st = audit_log_state_read(op, &state);
+    if (st != AZ_OK || state.size == 0 || after >= state.up_to)
         return st;
-    st = audit_leaves_tile(op, &leaves, after, &n);
+    audit_tiles_init(&tiles, op, state.epoch);
+    st = audit_leaf_tile(&tiles, state.size, after, &n);
     while (st == AZ_OK && more)
-        st = count_tile(op, leaves.epoch, n++, after, before, ret, &more);
-    return st;
+        st = count_tile(op, state.epoch, n++, after, before, ret, &more);
+    return st == AZ_NOT_FOUND ? AZ_OK : st; /* a tile is missing: nothing can be counted */
 }

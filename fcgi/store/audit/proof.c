@@ -7,7 +7,7 @@
 #include "base/b64url.h"
 #include "base/buf.h"
 #include "crypto/signed_note.h"
-#include "store/audit/leaves.h"
+#include "store/audit/leaf.h"
 #include "store/tokens/signing_keys.h"
 
 /* First line of a proof (C2SP tlog-proof). */
@@ -105,20 +105,20 @@ audit_prove(struct op *op, int64_t id, const char **ret)
     struct audit_line line;
     PGresult *result;
     const char *note = NULL;
-    uint64_t leaf = 0;
+    struct audit_place place;
     enum az_status st = audit_log_state_read(op, &state);
     audit_tiles_init(&tiles, op, state.epoch);
     if (st == AZ_OK)
         st = audit_checkpoint_read(op, &note);
     if (st == AZ_OK)
-        st = state.begun ? audit_leaf_find(&tiles, id, state.size, &leaf) : AZ_NOT_FOUND;
+        st = state.begun ? audit_leaf_find(&tiles, state.size, id, &place) : AZ_NOT_FOUND;
     if (st == AZ_OK)
         st = audit_lines_fetch(op, id, &result);
     if (st == AZ_NOT_FOUND || (st == AZ_OK && (PQntuples(result) == 0 || note == NULL)))
         return not_found(op, id, &state);
     if (st == AZ_OK)
         st = audit_line_get(op, result, 0, &line);
-    return st == AZ_OK ? write_proof(op, &tiles, leaf, &line, note, ret) : st;
+    return st == AZ_OK ? write_proof(op, &tiles, place.leaf, &line, note, ret) : st;
 }
 
 /* Read the checkpoint of a size. */
