@@ -122,9 +122,16 @@ bool commit_lead(struct commit_seat *seat, enum commit_lane lane, bool dying);
 bool commit_leads(const struct commit_seat *seat, enum commit_lane lane);
 
 /*
- * Take rows that wait, `first` before all others (COMMIT_BOARD_ROWS: none is first), and only rows
- * of the same kind and partitions as the first. Return their number, at most COMMIT_BATCH_MAX. Only
- * for the leader.
+ * Try to lead LANE_NOW or LANE_SECOND with a row of this process that waits or was chosen
+ * (`state`), and take that row. LANE_SECOND has a leader only while batches are small.
+ */
+bool commit_lead_with(struct commit_seat *seat, uint32_t row, enum commit_state state, bool dying,
+                      enum commit_lane *ret);
+
+/*
+ * Take rows that wait, behind `first`, which this process took (COMMIT_BOARD_ROWS: there is none),
+ * and only rows of the same kind and partitions as the first. Return their number, at most
+ * COMMIT_BATCH_MAX. Only for the leader.
  */
 size_t commit_take(struct commit_seat *seat, enum commit_lane lane, uint32_t first,
                    uint32_t ret[COMMIT_BATCH_MAX]);
@@ -138,9 +145,6 @@ void commit_settle_row(struct commit_seat *seat, uint32_t row, enum commit_state
 
 /* Give the lead back, in LANE_NOW and LANE_SECOND to a process whose row waits. */
 void commit_release(struct commit_seat *seat, enum commit_lane lane);
-
-/* True if a second batch may be under way. */
-bool commit_may_second(const struct commit_seat *seat);
 
 /* True if a row of LANE_LATER is not free. */
 bool commit_later_waits(const struct commit_seat *seat);
