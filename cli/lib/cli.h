@@ -15,6 +15,7 @@
 enum cli_exit {
     CLI_OK = 0,           /* success */
     CLI_FAILED = 1,       /* refused or failed */
+    CLI_NOTABLE = 2,      /* done, and found what it was asked to look for: plan --check */
     CLI_USAGE = 64,       /* EX_USAGE */
     CLI_UNAVAILABLE = 69, /* EX_UNAVAILABLE: database or policy engine not reachable */
     CLI_CONFIG = 78,      /* EX_CONFIG */
@@ -37,6 +38,10 @@ struct cli_choices {
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
     bool yes;           /* verbs that cannot be undone: do not ask */
     bool start;         /* setup: start the service */
+    bool check;         /* plan: end with status 2 if there are changes */
+    bool prune;         /* apply: delete strays */
+    const char *out;    /* plan: file for apply */
+    const char *owner;  /* export: owner of the objects */
     bool defaults;      /* setup: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
