@@ -15,15 +15,20 @@ same_value(const json_t *one, const json_t *other)
     return a == NULL || b == NULL ? a == b : json_equal(a, b);
 }
 
-static const json_t *
-tool_named(const json_t *tools, const char *name)
+const char *
+instance_tool_name(const json_t *tool)
+{
+    const char *name = json_string_value(json_object_get(tool, "upstreamName"));
+    return name != NULL ? name : json_string_value(json_object_get(tool, "name"));
+}
+
+const json_t *
+instance_tool(const json_t *tools, const char *name)
 {
     size_t i;
     json_t *tool;
     json_array_foreach (tools, i, tool) {
-        const char *its = json_string_value(json_object_get(tool, "upstreamName"));
-        if (its == NULL)
-            its = json_string_value(json_object_get(tool, "name"));
+        const char *its = instance_tool_name(tool);
         if (its != NULL && name != NULL && strcmp(its, name) == 0)
             return tool;
     }
@@ -39,10 +44,7 @@ same_mcp_tools(const json_t *file, const json_t *stored)
     size_t i;
     json_t *tool;
     json_array_foreach (file, i, tool) {
-        const char *name = json_string_value(json_object_get(tool, "upstreamName"));
-        if (name == NULL)
-            name = json_string_value(json_object_get(tool, "name"));
-        const json_t *its = tool_named(stored, name);
+        const json_t *its = instance_tool(stored, instance_tool_name(tool));
         for (size_t k = 0; k < sizeof(decided) / sizeof(decided[0]); k++)
             if (its == NULL
                 || !same_value(json_object_get(tool, decided[k]), json_object_get(its, decided[k])))

@@ -49,6 +49,20 @@ read_object(struct reading *reading, const struct dir_entry *entry)
     return object;
 }
 
+/* Refuse members of a connector that have no effect: settings, with their secrets, are those of its
+ * managed resource. */
+static void
+check_connector(struct reading *reading, const struct dir_entry *entry, const json_t *object)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *) (uintptr_t) object, name, value)
+        if (strcmp(name, "id") != 0 && strcmp(name, "version") != 0)
+            files_fault(reading, entry->path,
+                        "has a member other than id and version; settings belong into the file of "
+                        "its managed resource");
+}
+
 /* Take the object of a file. */
 static void
 take_object(struct reading *reading, const struct instance_kind *kind,
@@ -78,6 +92,8 @@ take_object(struct reading *reading, const struct instance_kind *kind,
         if (json_object_get(object, *name) != NULL)
             files_fault(reading, entry->path,
                         talloc_asprintf(run->cli->mem, "the service sets %s; remove it", *name));
+    if (strcmp(kind->name, "connector") == 0)
+        check_connector(reading, entry, object);
     instance_check_secrets(run, kind, entry->path, object);
     if (json_object_set_new(object, kind->key, json_string(key)) != 0
         || !instance_put(run->files, kind->name, key, json_incref(object)))

@@ -54,6 +54,7 @@ struct instance {
     json_t *files;        /* objects of the directory, by kind and key */
     json_t *stored;       /* objects of the service, the same */
     json_t *marks;        /* their owners, by kind and key: {owner, digest, hasSecret} */
+    json_t *tools;        /* tools of resources with all that syncs found, by kind and key */
     json_t *fixed;        /* shipped rules and rows, by kind and key: true */
     json_t *steps;        /* the plan: [{action, kind, key, ...}] */
     bool refused;         /* an error was printed */

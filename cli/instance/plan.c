@@ -9,6 +9,7 @@
 #include "cli/instance/policy_step.h"
 #include "cli/verbs.h"
 #include "crypto/digest.h"
+#include "crypto/secret.h"
 
 const struct cli_option plan_options[] = {
     {"check",                                             0, NULL, offsetof(struct cli_choices,                           check),                      false,
@@ -76,6 +77,13 @@ is_drifted(const struct instance *run, const struct instance_kind *kind, const c
 
 /* ---- objects of the files */
 
+static void
+wipe_text(const char *text)
+{
+    if (text != NULL)
+        secret_wipe((void *) (uintptr_t) text, strlen(text));
+}
+
 /* Ask the service if the secrets of an object are those of its mark. */
 static int
 compare_secrets(struct instance *run, const struct instance_kind *kind, const char *key,
@@ -94,8 +102,24 @@ compare_secrets(struct instance *run, const struct instance_kind *kind, const ch
         .method = "POST", .path = "/admin/api/object-owners/secrets", .body = body};
     status = body != NULL ? call_run(run->cli, &call, NULL, &answer) : output_no_memory(run->cli);
     instance_wipe_secrets(kind, object);
+    wipe_text(json_string_value(
+        json_object_get(json_array_get(json_object_get(body, "secrets"), 0), "secret")));
+    wipe_text(text);
     *ret_same =
         status == CLI_OK && json_is_true(json_array_get(json_object_get(answer.json, "same"), 0));
+    return status;
+}
+
+/* Refuse secrets of a new object that cannot be read. */
+static int
+check_readable(struct instance *run, const struct instance_kind *kind, const json_t *file)
+{
+    const char *text = NULL;
+    json_t *object = jsonx_own(run->cli->mem, jsonx_deep_copy(file));
+    int status = object != NULL ? instance_fill_secrets(run, kind, object, &text)
+                                : output_no_memory(run->cli);
+    instance_wipe_secrets(kind, object);
+    wipe_text(text);
     return status;
 }
 
@@ -110,6 +134,44 @@ plan_secrets(struct instance *run, const struct instance_kind *kind, const char 
     int status = compare_secrets(run, kind, key, file, &same);
     if (status == CLI_OK && !same && json_array_append_new(changes, json_string("(secret)")) != 0)
         return output_no_memory(run->cli);
+    return status;
+}
+
+/* Plan the approval of a tool, if the description that waits is the one of the file. */
+static int
+plan_pin(struct instance *run, const char *key, const json_t *tool, const json_t *stored)
+{
+    const json_t *pin = json_object_get(stored, "pin");
+    const char *wanted = json_string_value(json_object_get(json_object_get(tool, "pin"), "sha256")),
+               *seen = json_string_value(json_object_get(pin, "sha256")),
+               *state = json_string_value(json_object_get(pin, "status")),
+               *name = json_string_value(json_object_get(stored, "name"));
+    if (wanted == NULL || state == NULL || seen == NULL || name == NULL
+        || (strcmp(state, "new") != 0 && strcmp(state, "changed") != 0))
+        return CLI_OK;
+    if (strcmp(wanted, seen) == 0)
+        return add_step(
+            run, "approve", "resource", key,
+            json_pack("{s:[s],s:s,s:s}", "members", name, "tool", name, "sha256", seen));
+    output_error(
+        "%s: resource %s: warning: the description of the tool %s that waits for approval "
+        "has the hash %s, which is not that of the file; read it with `authzctl resource show "
+        "%s`",
+        run->cli->path, key, name, seen, key);
+    return CLI_OK;
+}
+
+static int
+plan_pins(struct instance *run, const struct instance_kind *kind, const char *key,
+          const json_t *file)
+{
+    const json_t *stored = instance_object(run->tools, kind->name, key);
+    size_t i;
+    json_t *tool;
+    int status = CLI_OK;
+    json_array_foreach (json_object_get(file, "tools"), i, tool)
+        if (status == CLI_OK)
+            status = plan_pin(run, key, tool, instance_tool(stored, instance_tool_name(tool)));
     return status;
 }
 
@@ -150,9 +212,14 @@ plan_object(struct instance *run, const struct instance_kind *kind, const char *
             kind->name, key, owner, run->owner, kind->name, key);
         return CLI_OK;
     }
-    if (instance_object(run->stored, kind->name, key) != NULL)
-        return plan_stored(run, kind, key, file);
-    return add_step(run, "create", kind->name, key, json_pack("{s:O}", "object", file));
+    if (instance_object(run->stored, kind->name, key) != NULL) {
+        int status = plan_stored(run, kind, key, file);
+        return status == CLI_OK ? plan_pins(run, kind, key, file) : status;
+    }
+    int status = check_readable(run, kind, file);
+    return status == CLI_OK
+               ? add_step(run, "create", kind->name, key, json_pack("{s:O}", "object", file))
+               : status;
 }
 
 /* ---- objects that the files do not have any more */

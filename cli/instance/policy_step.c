@@ -8,6 +8,7 @@
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/policy/bundle.h"
+#include "cli/policy/opa_check.h"
 
 /* The deploy of a plan. */
 struct policy_deploy {
@@ -123,6 +124,8 @@ make_deploy(struct instance *run, struct policy_deploy *policy)
     return status == CLI_OK ? make_rows(run, policy) : status;
 }
 
+/* Send the deploy. Before a rehearsal the engine's program compiles the rules, as the service does
+ * with a save alone. */
 static int
 run_deploy(struct instance *run, const char *mode, bool *ret_saved)
 {
@@ -136,7 +139,11 @@ run_deploy(struct instance *run, const char *mode, bool *ret_saved)
         .deploy = &policy.deploy,
         .dir = run->dir != NULL ? talloc_asprintf(run->cli->mem, "%s/" INSTANCE_POLICY, run->dir)
                                 : NULL};
-    *ret_saved = true;
+    *ret_saved = strcmp(mode, "merge") == 0;
+    if (!*ret_saved && policy.deploy.rules > 0)
+        status = opa_check_deploy(run->cli, &policy.deploy, source.dir);
+    if (status != CLI_OK)
+        return status;
     return bundle_deploy_remote(run->cli, &policy.deploy, mode, &source, &answer);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/instance/instance.h"
 #include "cli/lib/input.h"
 #include "cli/policy/bundle_stored.h"
+#include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 
 /* Clients of these registrations belong to whoever registered them. */
@@ -47,18 +48,19 @@ read_kind(struct instance *run, const struct instance_kind *kind)
         json_t *normal = instance_normal(run->cli->mem, kind, object);
         if (key == NULL || is_registered(kind, object))
             continue;
-        if (!instance_put(run->stored, kind->name, key, json_incref(normal)))
+        json_t *tools = json_object_get(object, "tools");
+        if (!instance_put(run->stored, kind->name, key, json_incref(normal))
+            || (tools != NULL && !instance_put(run->tools, kind->name, key, json_incref(tools))))
             return output_no_memory(run->cli);
     }
     return CLI_OK;
 }
 
-/* Note a shipped rule or row, which is never deleted. */
+/* Rows below svc are shipped or those of connectors, and the service does not delete them. */
 static bool
-note_shipped(struct instance *run, const char *kind, const char *key, const json_t *object)
+note_shipped(struct instance *run, const char *key)
 {
-    return !json_is_true(json_object_get(object, "shipped"))
-           || instance_put(run->fixed, kind, key, json_true());
+    return !policy_name_lies_in(key, "svc") || instance_put(run->fixed, "row", key, json_true());
 }
 
 static int
@@ -86,14 +88,15 @@ read_rows(struct instance *run, const json_t *rows)
     int status = CLI_OK;
     json_array_foreach (rows, i, row) {
         const char *key = json_string_value(json_object_get(row, "dataKey"));
-        if (key == NULL || json_is_false(json_object_get(row, "inBundle")))
+        /* The row of a connector comes and goes with it. */
+        if (key == NULL || json_is_false(json_object_get(row, "inBundle"))
+            || policy_name_lies_in(key, "svc.connectors"))
             continue;
         status =
             input_payload(run->cli, json_string_value(json_object_get(row, "payload")), &payload);
         if (status != CLI_OK)
             return status;
-        if (!note_shipped(run, "row", key, row)
-            || !instance_split(run->cli->mem, run->stored, key, payload))
+        if (!note_shipped(run, key) || !instance_split(run->cli->mem, run->stored, key, payload))
             return output_no_memory(run->cli);
     }
     return CLI_OK;
@@ -147,7 +150,8 @@ instance_read_stored(struct instance *run)
     run->stored = instance_table(run->cli->mem);
     run->marks = instance_table(run->cli->mem);
     run->fixed = instance_table(run->cli->mem);
-    if (run->stored == NULL || run->marks == NULL || run->fixed == NULL)
+    run->tools = instance_table(run->cli->mem);
+    if (run->stored == NULL || run->marks == NULL || run->fixed == NULL || run->tools == NULL)
         return output_no_memory(run->cli);
     for (const struct instance_kind *kind = instance_kinds; kind->name != NULL; kind++)
         if (status == CLI_OK && kind->folder != NULL)
