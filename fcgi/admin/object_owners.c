@@ -159,7 +159,10 @@ object_owner_delete_handle(struct request *req)
     const char *kind = request_param(req, "kind"), *key = request_param(req, "key");
     if (kind == NULL || key == NULL)
         return op_fail(&req->op, AZ_INVALID, "kind and key are required", NULL);
-    resource_note(req, "key", key);
+    /* A key that is none may be anything, so the audit row names one that was found alone. */
     enum az_status st = object_owner_delete(&req->op, kind, key);
-    return st == AZ_OK ? respond_empty(req, 204) : st;
+    if (st != AZ_OK)
+        return st;
+    resource_note(req, "key", key);
+    return respond_empty(req, 204);
 }

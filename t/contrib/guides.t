@@ -24,7 +24,7 @@ my @page = (
     [ 'policy-guide.md',   env   => \%author ],
     ['cedar.md'],
     map { [$_] } qw(authzen.md token-exchange.md ciba.md delegation.md dpop.md client-keys.md authorization-details.md
-      connectors.md),
+      connectors.md instance-as-files.md),
 );
 for my $row (@page) {
     my ( $name, %option ) = @$row;
