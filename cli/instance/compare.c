@@ -56,11 +56,11 @@ same_mcp_tools(const json_t *file, const json_t *stored)
 static bool
 same_member(const char *name, const json_t *file, const json_t *stored)
 {
-    const json_t *type = json_object_get(file, "upstreamType");
+    const char *type = json_string_value(json_object_get(file, "upstreamType"));
     const json_t *one = json_object_get(file, name), *other = json_object_get(stored, name);
     if (type == NULL)
-        type = json_object_get(stored, "upstreamType");
-    if (strcmp(name, "tools") == 0 && type != NULL && strcmp(json_string_value(type), "MCP") == 0)
+        type = json_string_value(json_object_get(stored, "upstreamType"));
+    if (strcmp(name, "tools") == 0 && type != NULL && strcmp(type, "MCP") == 0)
         return same_mcp_tools(one, other);
     return same_value(one, other);
 }

@@ -75,7 +75,7 @@ instance_merge(TALLOC_CTX *mem, json_t *payload, const char *entry, json_t *valu
         holder = next;
         rest = slash;
     }
-    if (holder == NULL || *rest != '/')
+    if (row == NULL || depth == 0 || holder == NULL || *rest != '/')
         return false;
     if (value == NULL) {
         json_object_del(holder, rest + 1);

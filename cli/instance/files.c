@@ -107,12 +107,13 @@ take_file(void *arg, const struct dir_entry *entry)
     size_t first = strcspn(entry->path, "/");
     const bool policy =
         strncmp(entry->path, INSTANCE_POLICY, first) == 0 && first == strlen(INSTANCE_POLICY);
-    if (!entry->regular) {
+    const bool rules = policy && entry->path[first] == '/';
+    if (!entry->regular && !rules) {
         files_fault(reading, entry->path,
                     "is a symbolic link or not a regular file; replace it by the file itself");
         return;
     }
-    reading->policy = reading->policy || (policy && entry->path[first] == '/');
+    reading->policy = reading->policy || rules;
     if (strcmp(entry->path, INSTANCE_FILE) == 0)
         reading->about = read_object(reading, entry);
     for (const struct instance_kind *kind = instance_kinds; kind->name != NULL; kind++)

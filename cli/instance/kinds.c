@@ -74,8 +74,8 @@ keep_pins(json_t *tools)
     json_t *tool;
     json_array_foreach (tools, i, tool) {
         json_t *pin = json_object_get(tool, "pin"), *approved = json_object_get(pin, "approved");
-        if (pin == NULL)
-            continue;
+        if (pin == NULL || json_object_get(pin, "status") == NULL)
+            continue; /* it is in the form of the files */
         json_incref(approved);
         json_object_clear(pin);
         if (approved != NULL)

@@ -149,12 +149,16 @@ instance_plan_write(struct instance *run, const char *file)
     return CLI_FAILED;
 }
 
-/* True if a value can be a step: anything else was not written by `plan --out`. */
+/* True if a value can be a step: anything else was not written by `plan --out`. The path of a
+ * deletion is one of the kind. */
 static bool
 is_step(const json_t *step)
 {
-    return action_of(step) < ACTIONS && instance_kind_named(step_text(step, "kind")) != NULL
-           && *step_text(step, "key") != '\0';
+    const struct instance_kind *kind = instance_kind_named(step_text(step, "kind"));
+    const char *path = step_text(step, "path");
+    size_t length = kind != NULL ? strlen(kind->path) : 0;
+    return action_of(step) < ACTIONS && kind != NULL && *step_text(step, "key") != '\0'
+           && (*path == '\0' || (strncmp(path, kind->path, length) == 0 && path[length] == '/'));
 }
 
 int

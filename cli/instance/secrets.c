@@ -148,6 +148,10 @@ secret_fill(struct instance *run, const struct instance_secret *row, json_t *obj
     const char *name = NULL, *why = NULL;
     if (reference == NULL)
         return true;
+    if (!is_reference(reference)) {
+        instance_refuse(run, "%s is no {\"env\": NAME} or {\"file\": PATH}", secret_member(row));
+        return false;
+    }
     char *secret = secret_read(run->cli->mem, reference, &name, &why);
     if (secret != NULL && *secret == '\0')
         why = "is empty";

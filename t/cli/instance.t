@@ -277,6 +277,41 @@ run( 0, '... which apply makes', 'apply', $mcp );
 is( pin()->{status}, 'approved', '... and the tool is served' );
 run( 0, '... and then the plan is empty', 'plan', '--check', $mcp );
 
+# ---- an export into a directory that is in use (F2, F4)
+
+my $used = "$place/used";
+run( 0, 'an export', 'export', '--owner', 'green', $used );
+my %green = %{ $json->decode( slurp("$used/clients/green.json") ) };
+spew(
+    "$used/clients/green.json",
+    $json->encode( { %green, clientName => 'Old', clientSecret => { file => "$place/secret" } } ) );
+run( 0, 'an export into the same directory', 'export', $used );
+my $kept = $json->decode( slurp("$used/clients/green.json") );
+is_deeply( $kept->{clientSecret}, { file => "$place/secret" }, '... keeps the name of a secret' );
+is( $kept->{clientName}, 'Shop', '... and writes the object as it is' );
+spew( "$used/clients/gone.json", '{"clientType": "public"}' );
+like(
+    run( 1, 'a file of an object that is gone', 'export', $used )->{err},
+    qr/the service has no client gone; delete its file, or use --force/, '... is told' );
+run( 0, '... and stays with --force', 'export', '--force', $used );
+spew(
+    "$place/plan",
+    $json->encode(
+        {   format => 1, owner => 'red',
+            steps  => [ { action => 'stray', kind => 'client', key => 'x', path => '/admin/api/admin-keys/1' } ] } ) );
+run( 1, 'a plan that deletes by another path (F6)', 'apply', '--prune', "$place/plan" );
+spew(
+    "$place/plan",
+    $json->encode(
+        {   format => 1,
+            owner  => 'red',
+            steps  => [
+                {   action => 'create', kind => 'client', key => 'red-9',
+                    object => { %shop, clientId => 'red-9', clientSecret => 'a literal secret of ours' } } ] } ) );
+like(
+    run( 1, 'a plan with a secret in it (F4)', 'apply', "$place/plan" )->{err},
+    qr/clientSecret is no \{"env": NAME\}/, '... is refused' );
+
 # ---- imports (F8)
 
 my $realm = tree(
