@@ -254,6 +254,11 @@ static const struct field home_issuer_fields[] = {
 };
 const struct field_table answer_home_issuer = ANSWER("HomeIssuerAnswer", home_issuer_fields);
 
+static const struct field same_secrets_fields[] = {
+    {"same", FIELD_ARRAY, .required = true, .help = "For each secret, in order: it is the one that the object was marked with", .example = "[true, false]"},
+};
+const struct field_table answer_same_secrets = ANSWER("SameSecrets", same_secrets_fields);
+
 static const struct field evaluation_fields[] = {
     {"result",      FIELD_ANY,     .help = "Answer of the engine to the input", .example = "{\"allow\": true}"},
     {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},

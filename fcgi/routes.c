@@ -18,6 +18,7 @@
 #include "admin/health.h"
 #include "admin/keys.h"
 #include "admin/metrics.h"
+#include "admin/object_owners.h"
 #include "admin/people/client_dto.h"
 #include "admin/people/clients.h"
 #include "admin/people/home_issuer.h"
@@ -67,6 +68,7 @@
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
 #include "policy/engine/engine.h"
+#include "store/db/object_owners.h"
 #include "store/gateway/connectors.h"
 #include "store/people/admin_keys.h"
 #include "store/people/consents.h"
@@ -275,6 +277,11 @@ const struct route routes[] = {
     {DELETE("/admin/api/connectors/{id}", "uninstallConnector", connector_delete_handle), ADMIN_WRITE, ABOUT("Uninstall a connector that nothing uses"), ANSWERS(GIVES_NOTHING(204, "The connector is not installed any more"), FAILS(409, "Objects use the connector: connector_in_use with its blockers"))},
     {POST("/admin/api/connectors/{id}/install", "installConnector", connector_install_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(connector_install_table), ABOUT("Install a connector, and create its managed resource if the body asks for it"), ANSWERS(GIVES(201, connector_view, "The connector"), GIVES(200, connector_view, "It was installed already, and nothing is changed"))},
     {POST("/admin/api/connectors/{id}/sync", "syncConnector", connector_sync_handle), ADMIN_WRITE, QUERY(connector_sync_params), ABOUT("Sync an installed connector with the catalogue"), ANSWERS(GIVES(200, answer_sync, "The report"))},
+
+    {GET("/admin/api/object-owners", "listObjectOwners", object_owners_list_handle), ADMIN, QUERY(object_owners_params), ABOUT("List the objects that directories of files keep as they say"), ANSWERS(GIVES_LIST(object_owner_view, "The objects and their owners"))},
+    {PUT("/admin/api/object-owners", "putObjectOwners", object_owners_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(object_owners_table), ABOUT("Mark objects as those of an owner, all of them or none"), ANSWERS(GIVES_NOTHING(204, "The objects are marked"), FAILS(409, "An object belongs to another owner"))},
+    {DELETE("/admin/api/object-owners", "deleteObjectOwner", object_owner_delete_handle), ADMIN_WRITE, QUERY(object_owner_params), ABOUT("Release an object from its owner; the object stays"), ANSWERS(GIVES_NOTHING(204, "The object has no owner"))},
+    {POST("/admin/api/object-owners/secrets", "compareObjectSecrets", object_secrets_handle), ADMIN_WRITE, JSON, FIELDS_OF(object_secrets_table), ABOUT("Tell which secrets are those that objects were made of"), ANSWERS(GIVES(200, answer_same_secrets, "True or false for each"))},
 
     {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(consent_view, "The consents, at most 1000"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},

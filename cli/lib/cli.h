@@ -38,6 +38,10 @@ struct cli_choices {
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
     bool yes;           /* verbs that cannot be undone: do not ask */
     bool start;         /* setup: start the service */
+    bool check;         /* plan: end with status 2 if there are changes */
+    bool prune;         /* apply: delete strays */
+    const char *out;    /* plan: file for apply */
+    const char *owner;  /* export: owner of the objects */
     bool defaults;      /* setup: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
