@@ -35,6 +35,15 @@ static const char *const minting[] = {DATABASE, KEYRING, "SVC_OIDC_ISSUER", NULL
 const char *const verbs_signing[] = {DATABASE, "SVC_OIDC_ISSUER", RETIREMENT, NULL};
 static const char *const sealing[] = {
     DATABASE, KEYRING, "SVC_OIDC_ISSUER", RETIREMENT, "SVC_AUDIT_CHECKPOINT_FILE", NULL};
+static const char *const streaming[] = {DATABASE,
+                                        "SVC_OIDC_ISSUER",
+                                        "SVC_AUDIT_STREAM",
+                                        "SVC_AUDIT_STREAM_URL",
+                                        "SVC_AUDIT_STREAM_HEADER",
+                                        "SVC_AUDIT_STREAM_DOCUMENTS",
+                                        "SVC_AUDIT_CHECKPOINT_URL",
+                                        "SVC_SAFE_HTTP_TIMEOUT_SECONDS",
+                                        NULL};
 static const char *const rotating[] = {
     DATABASE, KEYRING, "SVC_OIDC_ISSUER", "SVC_OIDC_JWKS_CACHE_SECONDS", RETIREMENT, NULL};
 /* The dispatcher of the service reads these for every request. */
@@ -94,6 +103,10 @@ static const struct cli_verb own_verbs[] = {
     {"audit seal", "", 0, 0, audit_seal_options, sealing, CLI_DATABASE, false, audit_seal_run,
      "Append new audit rows to the log and sign a checkpoint",
      "Housekeeping does it each minute."},
+    {"audit stream", "", 0, 0, audit_stream_options, streaming, CLI_DATABASE, false, audit_stream_verb_run,
+     "Show how far the stream of audit rows and the posted checkpoints are",
+     "The service sends each 5 seconds (SVC_AUDIT_STREAM, SVC_AUDIT_CHECKPOINT_URL). The exit status is 1 if a server refuses the "
+     "credential or has no such address."},
     {"audit tail", "", 0, 0, audit_tail_options, verbs_asking, CLI_ANYWHERE, false, audit_tail_run,
      "Print audit rows as they are written, until it is interrupted",
      "An absent value is -. With --json each row is one line."},

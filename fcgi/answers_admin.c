@@ -37,6 +37,8 @@ static const struct field audit_row_fields[] = {
     {"policyInput",    FIELD_OBJECT,  .help = "The question that policy was asked"},
     {"policyDecision", FIELD_OBJECT,  .help = "Its answer, with the revision"},
     {"requestSummary", FIELD_OBJECT,  .required = true, .help = "Operation, status, and what the endpoint noted", .example = "{\"operation\": \"token\", \"status\": 200}"},
+    {"leafIndex",      FIELD_INTEGER, .help = "Of an export: number of its leaf in the log over all rows; absent before it is sealed"},
+    {"leafHash",       FIELD_TEXT,    .help = "Of an export: SHA-256 of its leaf as it was sealed, hex"},
 };
 const struct field_table answer_audit_row = ANSWER("AuditLogDto", audit_row_fields);
 
