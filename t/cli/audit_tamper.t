@@ -311,6 +311,26 @@ seals_not(
     'a log that was taken away' );
 ok( defined is_ready('UP'), 'readiness is up again' );
 
+# Days are not dropped then, but partitions are made: without them no token could be stored two days later.
+my @retain =
+  ( env => { %$env, SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 } );
+my ( $ahead, $older ) = ( $day + 2, $day - 4 );
+sql("SELECT partition_create('audit_log', $older)");
+sql( copy_of( q{nextval('audit_id_seq')}, q{now() - interval '4 days'} ) );
+run( 0, 'audit seal', 'a row of an older day is sealed' );
+backup();
+sql($_) for with_leaf( note_of_drop( $day, 99 ), 1 ), "DROP TABLE audit_log_p$ahead";
+ctl_is( 1, ['maintain'], 'maintain, while the log is not sealed', @retain );
+SKIP: {
+    skip 'the day has changed', 2 if sql(q{SELECT (now() AT TIME ZONE 'UTC')::date - date '2026-01-01'}) ne $day;
+    ok( sql("SELECT to_regclass('audit_log_p$older')") ne '', '... drops no day' );
+    ok( sql("SELECT to_regclass('audit_log_p$ahead')") ne '', '... and makes those of the next days' );
+}
+put_back();
+ctl_is( 0, ['maintain'], '... and when it is sealed again', @retain );
+sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
+is( sql("SELECT to_regclass('audit_log_p$older')"), '', '... drops it' );
+
 # A host without that memory: the newest checkpoint of the database is good if we signed it.
 unlink $signed or die "$signed: $!";
 seals_not(

@@ -109,14 +109,19 @@ like( prove( 1, 'a directory without policies', "$old/none", prover($proved) )->
 
 SKIP: {
     my $program = $ENV{AUTHZ_CEDAR_PROVE};
-    skip 'AUTHZ_CEDAR_PROVE names no program', 5 if !defined $program;
-    prove( 0, 'the same policies', $old, $program );
-    $run = prove( 2, 'a wider network', $new, $program );
-    like( $run->{out}, qr/^newly allowed /m, '... has a counterexample that our evaluator confirms' );
-    my $narrow = tree( 'acme/office.cedar' => $office =~ s{/24}{/28}r );
-    prove( 0, 'a smaller network', $narrow, $program );
-    my $untyped =
-      tree( 'acme/office.cedar' => "forbid (principal, action, resource) when { context.nothing == 1 };\n" );
-    prove( 1, 'a policy that the schema does not type', $untyped, $program );
+    skip 'AUTHZ_CEDAR_PROVE names no program', 6 if !defined $program;
+    my $forbid = sub {
+        my ($when) = @_;
+        return tree( 'acme/two.cedar' => "forbid (principal == Client::\"shop\", action, resource) when { $when };\n" );
+    };
+    $old = $forbid->('["/token", "/introspect"].contains(context.svc.endpoint)');
+    prove( 0, 'the same policies',    $old,                                                           $program );
+    prove( 0, 'a forbid of more',     $forbid->('context.svc.endpoint != "/userinfo"'),               $program );
+    prove( 1, 'an untyped policy',    $forbid->('context.nothing == 1'),                              $program );
+    prove( 1, 'an address of a text', $forbid->('context.svc has ip && ip(context.svc.ip).isIpv6()'), $program );
+    $run = prove( 2, 'a forbid of less', $forbid->('context.svc.endpoint == "/token"'), $program );
+    like(
+        $run->{out}, qr/^newly allowed .*\n    request .*"endpoint":"\/introspect"/m,
+        '... has a counterexample that we confirm' );
 }
 done_testing();
