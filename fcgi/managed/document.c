@@ -25,7 +25,7 @@
 /* A document as it stands. */
 struct raw_resource {
     struct managed_resource resource;
-    const char *upstream_type, *pinning, *mcp_resources;
+    const char *upstream_type, *pinning, *mcp_resources, *mcp_prompts;
     const json_t *routes, *tools, *auth, *headers, *filter;
 };
 
@@ -84,6 +84,7 @@ managed_pointer_rule(TALLOC_CTX *mem, const json_t *value)
 static const char *const upstream_types[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const pinnings[] = {"block", "warn", NULL};
 static const char *const resource_ways[] = {"none", "live", NULL};
+static const char *const prompt_ways[] = {"none", "pinned", NULL};
 
 extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table;
 
@@ -110,6 +111,7 @@ static const struct field resource_fields[] = {
     {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name}, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
@@ -270,6 +272,10 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
             raw.mcp_resources != NULL && strcmp(raw.mcp_resources, "live") == 0;
         if (resource->live_resources && resource->upstream != MANAGED_MCP)
             reader_tell(&reader, "mcpResources", "is for MCP resources only");
+        resource->pinned_prompts =
+            raw.mcp_prompts != NULL && strcmp(raw.mcp_prompts, "pinned") == 0;
+        if (resource->pinned_prompts && resource->upstream != MANAGED_MCP)
+            reader_tell(&reader, "mcpPrompts", "is for MCP resources only");
         read_url(&reader);
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);

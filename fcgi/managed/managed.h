@@ -214,6 +214,7 @@ struct managed_resource {
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
     bool live_resources; /* mcpResources is live: its MCP resources are listed and read */
+    bool pinned_prompts; /* mcpPrompts is pinned: a sync reads its prompts, which are served */
     struct managed_headers request_headers;
     const char *missing; /* first setting or secret that is missing ("upstreamAuth.clientId");
                             NULL: it is complete */
