@@ -35,6 +35,7 @@
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
+#include "gateway/check/check.h"
 #include "gateway/door.h"
 #include "gateway/link/callback.h"
 #include "gateway/link/connect.h"
@@ -153,6 +154,11 @@ static const struct route_param sessions_params[] = {
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
     GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
 
+/* Questions of web servers in front of upstreams. */
+#define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
+#define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
+    FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied")
+
 /* The resource whose rows a generic handler works on (admin/resource/resource.h). */
 #define OF(resource) .arg = &(resource)
 
@@ -170,6 +176,7 @@ const struct route routes[] = {
     {GET("/.well-known/oauth-protected-resource/gateway/mcp", "getMcpProtectedResource", metadata_mcp_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of the MCP endpoint of the gateway (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/mcp/{name}", "getMcpResourceMetadata", metadata_mcp_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource as an MCP server (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/{name}", "getResourceMetadata", metadata_proxy_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
+    {GET("/.well-known/oauth-protected-resource/doors/{name}/{place}", "getDoorMetadata", metadata_door_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a public address of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/authzen-configuration", "getAuthzenConfiguration", authzen_configuration_handle), METADATA, ABOUT("Metadata of the decision point (AuthZEN 1.0)"), ANSWERS(GIVES(200, answer_decision_point, "The metadata"))},
 
     {GET("/.well-known/svc-gateway-client.json", "getGatewayClientMetadata", link_client_metadata_handle), METADATA, .is_on = gateway_is_on, ABOUT("Metadata of the gateway as a client of upstreams (client id metadata document)"), ANSWERS(GIVES_JSON("The metadata"))},
@@ -316,6 +323,9 @@ const struct route routes[] = {
 
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
+
+    {GET("/auth/check", "checkRequest", check_handle), CHECKED, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
+    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
 
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
