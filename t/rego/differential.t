@@ -348,6 +348,7 @@ my @once = (
     [ '[max([input.a, input.b]), min([input.a, input.b])]',               '{"a":1.0,"b":1}' ],
     [ '[1 | not {p[0]: p[1] | some p in input.a} == input.b]',            '{"a":[[0,1],[0,2]]}' ],
     [ 'data.base.list[input.a]',                                          '{"a":"1"}' ],
+    [ 'object.filter({input.a: 1}, [input.b])',                           '{"a":1e0,"b":1}' ],
     [ 'union({{input.a}, {input.b}})',                                    '{"a":"x","b":2.50}' ],
 );
 
@@ -451,9 +452,12 @@ sub mutated_round {
         } @asked );
     for ( 1 .. $ASKED / $SAME_ROWS ) {
         my $counts = eval { ask_mutated($at) };
-        if    ($counts)  { add($counts); $count{mutated} += $counts->{same} + $counts->{undefined} }
+        if    ($counts)  { add($counts);   $count{mutated} += $counts->{same} + $counts->{undefined} }
         elsif ( ref $@ ) { $count{late}++; last }
-        else             { die $@ }
+
+        # OPA plans a function that is named without arguments as a call without them; such a plan is refused, and OPA decides.
+        elsif ( $@ =~ /has too few arguments/ ) { $count{unread}++; last }
+        else                                    { die $@ }
     }
     $opa->{process}->stop;
     return;

@@ -71,7 +71,8 @@ enum az_status resource_call_ask(struct resource_call *c, json_t *params);
  * (gateway-admin.md 3.8). */
 void resource_call_note(struct resource_call *c);
 
-/* True if a template is one that a client can expand: RFC 6570 is ASCII, its braces are pairs, and
+/* True if a template is one that a client can expand, and in the one spelling of its URIs: RFC 6570
+ * is ASCII, its braces are pairs, what stands around its expressions is canonical (base/uri.h), and
  * it has at most URI_MAX octets. Lists show no other, and no other is completed. */
 bool resource_template_is_sound(const char *text);
 
