@@ -37,6 +37,7 @@
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
+#include "gateway/check/check.h"
 #include "gateway/door.h"
 #include "gateway/link/callback.h"
 #include "gateway/link/connect.h"
@@ -158,6 +159,11 @@ static const struct route_param sessions_params[] = {
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
     GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
 
+/* Questions of web servers in front of upstreams. */
+#define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
+#define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
+    FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied")
+
 /* The resource whose rows a generic handler works on (admin/resource/resource.h). */
 #define OF(resource) .arg = &(resource)
 
@@ -175,6 +181,7 @@ const struct route routes[] = {
     {GET("/.well-known/oauth-protected-resource/gateway/mcp", "getMcpProtectedResource", metadata_mcp_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of the MCP endpoint of the gateway (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/mcp/{name}", "getMcpResourceMetadata", metadata_mcp_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource as an MCP server (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/{name}", "getResourceMetadata", metadata_proxy_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
+    {GET("/.well-known/oauth-protected-resource/doors/{name}/{place}", "getDoorMetadata", metadata_door_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a public address of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/authzen-configuration", "getAuthzenConfiguration", authzen_configuration_handle), METADATA, ABOUT("Metadata of the decision point (AuthZEN 1.0)"), ANSWERS(GIVES(200, answer_decision_point, "The metadata"))},
 
     {GET("/.well-known/svc-gateway-client.json", "getGatewayClientMetadata", link_client_metadata_handle), METADATA, .is_on = gateway_is_on, ABOUT("Metadata of the gateway as a client of upstreams (client id metadata document)"), ANSWERS(GIVES_JSON("The metadata"))},
@@ -183,7 +190,7 @@ const struct route routes[] = {
     {GET("/", "getHome", home_handle), PUBLIC, .cache = CACHE_PRIVATE, ABOUT("Show the start page to a browser"), ANSWERS(GIVES_PAGE, {404, "application/json", NULL, false, "The caller is no browser"})},
 
     {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = CORS_OPEN, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, .body_schema = token_body_schema, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
-    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"))},
+    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"), {200, "application/token-introspection+jwt", NULL, false, "The same, signed for the caller (RFC 9701)"})},
     {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = CORS_OPEN, FORM(BODY_FORM_LENIENT, revoke_params), ABOUT("Revoke a token (RFC 7009)"), ANSWERS(GIVES_NOTHING(200, "The token is not valid any more, or never was"))},
     {POST("/bc-authorize", "bcAuthorize", bc_authorize_handle), .credential = &credential_client, OAUTH, LIMITED, FORM(BODY_FORM, bc_authorize_params), ABOUT("Ask for the approval of a person on another device (OpenID Connect CIBA Core 1.0 section 7)"), ANSWERS(GIVES(200, answer_auth_request, "The person is asked; poll /token"))},
     {POST("/bc-authorize/callback", "bcAuthorizeCallback", bc_callback_handle), BEARER, OAUTH, SMALL_JSON, FIELDS_OF(ciba_callback_table), ABOUT("Receive the answer of a person from the identity provider"), ANSWERS(GIVES_NOTHING(200, "The answer is stored"), FAILS(403, "The request does not wait for this answer"))},
@@ -325,11 +332,16 @@ const struct route routes[] = {
     {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN, ABOUT("Show the rows of a bundle"), ANSWERS(GIVES(200, answer_bundle_content, "The rows"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
     {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, QUERY(bundle_audit_rollback_params), ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
-    {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
+    {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools and prompts of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
     {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream no longer has the tool, or describes it in another way"))},
+    {GET("/admin/api/managed-resources/{name}/prompts", "listPrompts", prompts_list_handle), ADMIN, ABOUT("List the stored prompts of an MCP upstream"), ANSWERS(GIVES_LIST(stored_prompt_table, "The prompts, by name"), FAILS(409, "The resource is not of type MCP"))},
+    {POST("/admin/api/managed-resources/{name}/prompts/{prompt}/approve", "approvePrompt", prompt_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a prompt that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The prompt is served"), FAILS(409, "The upstream no longer has the prompt, or describes it in another way"))},
 
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
+
+    {GET("/auth/check", "checkRequest", check_handle), CHECKED, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
+    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
 
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
