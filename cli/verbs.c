@@ -54,8 +54,8 @@ static const struct cli_verb own_verbs[] = {
      "lost key, mint another one and revoke the lost one."},
     {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, verbs_asking, CLI_ANYWHERE, false, admin_key_revoke_run,
      "Revoke an admin key immediately on all hosts",
-     "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
-     "key."},
+     "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last valid "
+     "key of an owner."},
     {"audit checkpoint", "", 0, 0, NULL, verbs_asking, CLI_DATABASE, false, audit_checkpoint_run,
      "Print the newest checkpoint of the log over all audit rows",
      "Keep it where the owner of the database cannot write: `authzctl audit verify --checkpoint` holds the log against it."},
