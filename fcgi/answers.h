@@ -24,6 +24,7 @@ extern const struct field_table answer_new_admin_key;   /* the same with the key
 extern const struct field_table answer_plaintext;       /* {key} */
 extern const struct field_table answer_audit_row;       /* specification 2.7 */
 extern const struct field_table answer_audit_page;      /* the same */
+extern const struct field_table answer_audit_search;    /* gateway-admin.md 3.6 */
 extern const struct field_table answer_audit_export;    /* decisions.md "Audit export" */
 extern const struct field_table answer_governance;      /* gateway-admin.md 3.6 */
 extern const struct field_table answer_token_facts; /* decisions.md "Tokens over the admin API" */

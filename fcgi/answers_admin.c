@@ -119,6 +119,12 @@ static const struct field audit_page_fields[] = {
 };
 const struct field_table answer_audit_page = ANSWER("PageAuditLogDto", audit_page_fields);
 
+static const struct field audit_search_fields[] = {
+    {"content", FIELD_ARRAY, .required = true, .shape = &answer_audit_row, .help = "Rows found, newest first; perhaps fewer than asked for, or none, although there are more"},
+    {"next",    FIELD_TEXT, .help = "The value of `after` that goes on; absent: nothing is left"},
+};
+const struct field_table answer_audit_search = ANSWER("AuditSearch", audit_search_fields);
+
 static const struct field audit_export_fields[] = {
     {"exportedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
     {"filters",    FIELD_OBJECT,  .required = true, .help = "Parameters of the request", .example = "{\"outcome\": \"denied\"}"},

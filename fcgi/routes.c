@@ -8,6 +8,7 @@
 #include "admin/admin_keys.h"
 #include "admin/audit/audit_export.h"
 #include "admin/audit/audit_logs.h"
+#include "admin/audit/audit_search.h"
 #include "admin/audit/governance.h"
 #include "admin/console_session.h"
 #include "admin/credential.h"
@@ -19,6 +20,7 @@
 #include "admin/keys.h"
 #include "admin/metrics.h"
 #include "admin/people/client_dto.h"
+#include "admin/people/client_list.h"
 #include "admin/people/clients.h"
 #include "admin/people/home_issuer.h"
 #include "admin/people/identity_provider_dto.h"
@@ -236,6 +238,7 @@ const struct route routes[] = {
 
     {GET("/admin/api/audit-logs", "listAuditLogs", audit_logs_handle), ADMIN, QUERY(audit_logs_params), ABOUT("List audit rows, newest first"), ANSWERS(GIVES(200, answer_audit_page, "A page of rows"))},
     {GET("/admin/api/audit-logs/export", "exportAuditLogs", audit_export_handle), ADMIN, QUERY(audit_export_params), ABOUT("Export audit rows"), ANSWERS(GIVES(200, answer_audit_export, "The rows"), {200, "application/x-ndjson", NULL, false, "One row per line"}, {200, "text/csv", NULL, false, "One row per line"})},
+    {GET("/admin/api/audit-logs/search", "searchAuditLogs", audit_search_handle), ADMIN, QUERY(audit_search_params), ABOUT("Find audit rows, newest first, in a log of any size"), ANSWERS(GIVES(200, answer_audit_search, "Rows, and where to go on"))},
     {GET("/admin/api/audit-logs/{id}", "getAuditLog", audit_log_handle), ADMIN, ABOUT("Show an audit row"), ANSWERS(GIVES(200, answer_audit_row, "The row"))},
 
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
@@ -244,7 +247,7 @@ const struct route routes[] = {
     {GET("/admin/api/keys", "listKeys", keys_list_handle), ADMIN, ABOUT("List the signing keys: next, active and retired"), ANSWERS(GIVES_LIST(answer_key, "The keys, without key material"))},
     {POST("/admin/api/keys/rotate", "rotateKeys", keys_rotate_handle), ADMIN_OWNER, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(key_rotation_table), ABOUT("Make the next signing key active"), ANSWERS(GIVES_LIST(answer_key, "The keys afterwards"))},
 
-    {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients"))},
+    {GET("/admin/api/clients", "listClients", clients_list_handle), ADMIN, QUERY(clients_list_params), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients, all or a page of them; X-Total-Count is their number on all pages"))},
     {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Create a client"), ANSWERS(GIVES(201, client_table, "The client, with its secret this once"))},
     {GET("/admin/api/clients/{clientId}", "getClient", resource_get_handle), ADMIN, OF(clients_resource), ABOUT("Show a client"), ANSWERS(GIVES(200, client_table, "The client"))},
     {PUT("/admin/api/clients/{clientId}", "updateClient", resource_put_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Replace a client"), ANSWERS(GIVES(200, client_table, "The client as stored"))},
