@@ -73,6 +73,7 @@
 #include "store/people/admin_keys.h"
 #include "store/people/consents.h"
 #include "store/people/session_ends.h"
+#include "store/policy/engines.h"
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"
@@ -91,6 +92,7 @@ static const struct admin_resource admin_keys_resource = {.rows = &admin_key_row
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
 static const struct admin_resource consents_resource = {.rows = &consent_rows,
                                                         .key_is_number = true};
+static const struct admin_resource engines_resource = {.rows = &engine_rows};
 static const struct admin_resource sessions_resource = {.rows = &session_rows};
 static const struct route_param consents_params[] = {
     {.name = "subjectId",                   .help = "Only those of this user"},
@@ -244,6 +246,7 @@ const struct route routes[] = {
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
+    {GET("/admin/api/engines", "listEngines", resource_list_handle), ADMIN, OF(engines_resource), ABOUT("List the policy engines that fetch the bundle"), ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with SVC_POLICY_ENGINE=embedded"))},
     {GET("/admin/api/keys", "listKeys", keys_list_handle), ADMIN, ABOUT("List the signing keys: next, active and retired"), ANSWERS(GIVES_LIST(answer_key, "The keys, without key material"))},
     {POST("/admin/api/keys/rotate", "rotateKeys", keys_rotate_handle), ADMIN_OWNER, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(key_rotation_table), ABOUT("Make the next signing key active"), ANSWERS(GIVES_LIST(answer_key, "The keys afterwards"))},
 
