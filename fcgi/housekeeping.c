@@ -32,20 +32,21 @@
 #include "store/uma/delegations.h"
 #include "store/uma/tickets.h"
 
-/* Each job writes what it did to a note. */
+/* Each job writes what it did to a note. Partitions are made even if no day of the audit log may be
+ * dropped: without them no token can be stored two days later. */
 static enum az_status
 job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
-    enum az_status st = audit_seal_drops(op);
-    if (st == AZ_RETRY) {
-        snprintf(note, size, "waits until the audit rows of an old day are sealed");
-        return AZ_OK;
-    }
-    if (st == AZ_OK)
-        st = partition_maintain(op, &made, &dropped);
-    snprintf(note, size, "%d created, %d dropped", made, dropped);
-    return st;
+    struct op sealing = op_beside(op, op->mem);
+    enum az_status sealed = audit_seal_drops(&sealing);
+    enum az_status st = partition_maintain(op, sealed == AZ_OK, &made, &dropped);
+    snprintf(note, size, "%d created, %d dropped%s", made, dropped,
+             sealed == AZ_RETRY ? "; the audit rows of an old day wait until they are sealed" : "");
+    if (st != AZ_OK || sealed == AZ_OK || sealed == AZ_RETRY)
+        return st;
+    op->fault = sealing.fault;
+    return sealed;
 }
 
 static enum az_status

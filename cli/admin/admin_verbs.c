@@ -111,6 +111,7 @@ static const struct output_column client_columns[] = {
     {"file", 0, "FILE", AT(file), false, "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
     {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
     {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set, if discovery shall not tell it"}, \
+    {"logo", 0, "FILE", AT(logo), false, "Show the PNG, JPEG or WebP picture in FILE, at most 16 KiB, where people choose a provider"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that is requested from the provider; may be repeated"}, \
     {"token-endpoint", 0, "URL", AT(token_endpoint), false, "Token endpoint, if discovery shall not tell it"}, \
@@ -133,6 +134,7 @@ static const struct admin_member idp_members[] = {
     {AT(enable),                 "enabled",               ADMIN_TRUE},
     {AT(issuer),                 "issuer",                ADMIN_TEXT},
     {AT(jwks_uri),               "jwksUri",               ADMIN_TEXT},
+    {AT(logo),                   "logo",                  ADMIN_LOGO},
     {AT(name),                   "name",                  ADMIN_TEXT},
     {AT(scopes),                 "scopes",                ADMIN_WORDS},
     {AT(token_endpoint),         "tokenEndpoint",         ADMIN_TEXT},
@@ -252,7 +254,8 @@ const struct admin_verb people_verbs[] = {
                 "Create an identity provider and print it",
                 "A provider whose issuer cannot be used is disabled, unless --enable says otherwise, and a warning says why. `home` says "
                 "whether its people keep their sub as their name. IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
-                "service at the provider is the member clientSecret of --file, because other users of the host can read a command line."),
+                "service at the provider is the member clientSecret of --file, because other users of the host can read a command line. "
+                "Without a logo, none is shown; \"logo\": null in --file takes it away."),
      .method = "POST", .path = API "identity-providers", .key = "idpId", .members = idp_members},
     {ADMIN_VERB("idp delete", "IDP", 1, idp_delete_options, cli_needs_all,
                 "Delete an identity provider", NULL),

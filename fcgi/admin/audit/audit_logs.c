@@ -62,12 +62,11 @@ audit_logs_append(struct op *op, const struct audit_part *part, bool first, stru
 enum az_status
 audit_logs_respond(struct request *req, struct buf *out)
 {
-    size_t length;
-    char *text = buf_take(out, &length);
+    char *text = buf_take(out, NULL);
     if (text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, "The response is too large; ask for fewer rows",
                        "a page of audit rows is too large, or out of memory");
-    return respond_octets(req, 200, "application/json", text, length);
+    return respond_json_text(req, 200, text);
 }
 
 /* No row on a page is beyond the total, whatever was dropped or written between two statements. */

@@ -175,9 +175,9 @@ struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problem
  */
 void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
 
-/* Add one line per setting that is valid but probably a mistake: exposed cookies, an http or
- * default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in the environment
- * that is no setting. */
+/* Add one line per setting that is valid but probably a mistake: cookies that are exposed or
+ * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in
+ * the environment that is no setting. */
 void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
 
 /* Return the row of a name or of its alias, or NULL if there is none. */
@@ -185,6 +185,9 @@ const struct setting *settings_find(const char *name);
 
 /* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
 bool settings_engine_is_embedded(const struct settings *cfg);
+
+/* True if the issuer, and with it every page of the service, is at an https URL. */
+bool settings_issuer_is_https(const struct settings *cfg);
 
 /* Return what to do about a name that is no setting: the nearest ones, or where all are. On mem. */
 const char *settings_hint(TALLOC_CTX *mem, const char *name);

@@ -48,6 +48,12 @@ static const struct db_stmt audit_lines_stmt = {
     "  ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) x ORDER BY id, created_at",
     3};
 
+static const struct db_stmt audit_day_lines_stmt = {
+    "audit_day_lines",
+    "SELECT" LINE_COLUMNS " FROM (SELECT * FROM audit_log_p%D WHERE id > $1::bigint"
+    "  ORDER BY id FETCH FIRST ($2) ROWS WITH TIES) x ORDER BY id, created_at",
+    2};
+
 /* The members that are texts of columns. */
 static const struct {
     const char *name;
@@ -82,6 +88,18 @@ enum az_status
 audit_lines_fetch(struct op *op, int64_t id, PGresult **ret)
 {
     return audit_lines_read(op, id - 1, id, ret);
+}
+
+enum az_status
+audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add_in(batch, &audit_day_lines_stmt, DB_NO_PARTITION, day);
+    db_number(&step->params, after);
+    db_number(&step->params, AUDIT_LINES_ROWS);
+    enum az_status st = db_run(op, batch, true);
+    *ret = step->result;
+    return st;
 }
 
 int64_t

@@ -25,6 +25,9 @@ struct audit_line {
  */
 enum az_status audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret);
 
+/* Read up to AUDIT_LINES_ROWS rows of one day with ids above `after`, in the order of ids. */
+enum az_status audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret);
+
 /* Read the row with this id; no row in *ret: there is none. */
 enum az_status audit_lines_fetch(struct op *op, int64_t id, PGresult **ret);
 
