@@ -178,6 +178,21 @@ static const struct output_column session_columns[] = {
     {"expiresAt", "EXPIRES"},
     {NULL, NULL},
 };
+static const struct cli_option owner_list_options[] = {
+    {"owner", 0, "NAME", AT(owner), false, "Show the objects of NAME alone"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+static const struct admin_member owner_filters[] = {
+    {AT(owner), "owner", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column owner_columns[] = {
+    {"kind",      "KIND"},
+    {"key",       "KEY"},
+    {"owner",     "OWNER"},
+    {"updatedAt", "APPLIED"},
+    {NULL, NULL},
+};
 static const struct output_column consent_columns[] = {
     {"id",        "ID"},
     {"subjectId", "SUBJECT"},
@@ -275,6 +290,13 @@ const struct admin_verb people_verbs[] = {
                 "List the signing keys: next, active and retired",
                 "The keys themselves are never shown. A retired key stays published until the time of the last column."),
      .method = "GET", .path = API "keys", .columns = key_columns},
+    {ADMIN_VERB("owner list", "", 0, owner_list_options, verbs_asking,
+                "List the objects that directories of files keep as they say", "See `authzctl apply`."),
+     .method = "GET", .path = API "object-owners", .members = owner_filters, .columns = owner_columns},
+    {ADMIN_VERB("owner release", "KIND KEY", 2, NULL, cli_needs_all,
+                "Release an object from its owner; the object stays",
+                "After that, other files can adopt it. `authzctl owner list` has the names."),
+     .method = "DELETE", .path = API "object-owners?kind={}&key={}", .done = "was released", .missing = "has no owner of this name; see `authzctl owner list`"},
     {ADMIN_VERB("session end", "SESSION", 1, session_end_options, verbs_asking,
                 "End a browser session", NULL),
      .method = "DELETE", .path = API "sessions/{}", .done = "was ended", .missing = "is not a session; see `authzctl session list`"},

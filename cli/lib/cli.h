@@ -38,6 +38,10 @@ struct cli_choices {
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
     bool yes;           /* verbs that cannot be undone: do not ask */
     bool start;         /* setup: start the service */
+    bool check;         /* plan: end with status 2 if there are changes */
+    bool prune;         /* apply: delete strays */
+    const char *out;    /* plan: file for apply */
+    const char *owner;  /* export: owner of the objects */
     bool defaults;      /* setup: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
@@ -64,7 +68,7 @@ struct cli_choices {
     const char *key_file;   /* file with the admin key for it */
 
     /* Members and filters of the verbs of the admin API (admin_verbs.c). */
-    bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, all, create;
+    bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, all, create, send;
     const char *url, *default_scope, *pin, *idp;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
     const char *logo_uri, *logo, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,

@@ -14,6 +14,7 @@
 #include "policy/engine/engine.h"
 #include "policy/engine/engine_embedded.h"
 #include "store/audit/signed.h"
+#include "store/audit/unsealed.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
 #include "store/policy/engines.h"
@@ -125,6 +126,21 @@ health_check_trust_bundle(struct op *op, struct health_findings *found)
                : st;
 }
 
+/* Check that housekeeping seals the audit log: rows that are not sealed can be changed unseen. */
+static enum az_status
+health_check_audit_seal(struct op *op, struct health_findings *found)
+{
+    int64_t seconds;
+    (void) found;
+    enum az_status st = audit_unsealed_seconds(op, &seconds);
+    if (st == AZ_OK && seconds > AUDIT_UNSEALED_MAX)
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "an audit row has not been sealed for %lld seconds; `authzctl audit seal` "
+                       "tells why",
+                       (long long) seconds);
+    return st;
+}
+
 /* Say why the audit log is not sealed. */
 static enum az_status
 health_check_audit_log(struct op *op, struct health_findings *found)
@@ -168,6 +184,7 @@ static const struct health_check {
     {"signing_key",         health_check_signing_key,    DOWN,     NULL,                   false},
     {"credential_key",      health_check_credential_key, DOWN,     NULL,                   false},
     {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED, NULL,                   false},
+    {"audit_seal",          health_check_audit_seal,     DEGRADED, NULL,                   false},
     {"audit_log",           health_check_audit_log,      DEGRADED, health_refuses_to_seal, false},
 };
 

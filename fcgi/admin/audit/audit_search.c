@@ -31,17 +31,17 @@ static const struct page_limits search_limits = {AUDIT_SEARCH_SIZE, AUDIT_SEARCH
 
 struct search {
     struct audit_filter filter;
-    struct audit_place after; /* day -1: from the newest row on */
+    struct audit_walk_mark after; /* day -1: from the newest row on */
     struct audit_walk walk;
     int64_t size, rows; /* asked for, and found */
     bool summary;
-    bool more;               /* rows may be left, after `next` */
-    struct audit_place next; /* where the next answer begins */
+    bool more;                   /* rows may be left, after `next` */
+    struct audit_walk_mark next; /* where the next answer begins */
 };
 
 /* Read a place as this service writes it: number of the day, dot, id. */
 static bool
-read_place(TALLOC_CTX *mem, const char *text, struct audit_place *ret)
+read_place(TALLOC_CTX *mem, const char *text, struct audit_walk_mark *ret)
 {
     const char *dot = strchr(text, '.');
     const char *day = dot != NULL ? talloc_strndup(mem, text, (size_t) (dot - text)) : NULL;
@@ -78,7 +78,7 @@ search_step(struct op *op, struct search *search, struct buf *out)
     const struct audit_part part = {result, found < room ? found : (int) room, search->summary};
     search->more = found > part.rows || search->walk.days > 0;
     search->next = found > part.rows
-                       ? (struct audit_place){day, audit_rows_id(result, part.rows - 1)}
+                       ? (struct audit_walk_mark){day, audit_rows_id(result, part.rows - 1)}
                        : audit_walk_place(&search->walk);
     st = audit_logs_append(op, &part, search->rows == 0, out);
     search->rows += part.rows;

@@ -19,6 +19,9 @@ extern const char *const settings_id_token_algs[];
 /* The value of SVC_POLICY_ENGINE with which the service decides in its own processes. */
 #define SETTINGS_EMBEDDED "embedded"
 
+/* The value of SVC_AUDIT_STREAM with which no rows are sent. */
+#define SETTINGS_STREAM_OFF "off"
+
 /* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
 extern const char *const settings_dpop_algs[];
 
@@ -81,6 +84,12 @@ struct settings {
     long audit_retention_days;   /* audit partitions older than this are dropped; 0 keeps all */
     long audit_export_max_rows;  /* rows of one export */
     const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
+    const char *audit_checkpoint_url;  /* checkpoints are posted to it, NULL: to none */
+    bool audit_public;                 /* checkpoint and keys at /audit/ */
+    const char *audit_stream;          /* off, otlp or ocsf */
+    const char *audit_stream_url;      /* of the collector, or NULL */
+    const char *audit_stream_header;   /* "NAME: VALUE" of its requests, secret; or NULL */
+    bool audit_stream_documents;       /* with question and answer of policy */
     long refresh_family_validity;      /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */
     long code_validity;             /* lifetime of an authorization code, seconds */

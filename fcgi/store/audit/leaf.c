@@ -52,3 +52,13 @@ audit_leaf_find(struct audit_tiles *tiles, int64_t size, int64_t id, struct audi
     }
     return st;
 }
+
+enum az_status
+audit_leaf_tile(struct audit_tiles *tiles, int64_t size, int64_t id, uint64_t *ret)
+{
+    const struct audit_tile *tile;
+    uint64_t count = ((uint64_t) size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
+    enum az_status st = find_tile(tiles, id, count, &tile);
+    *ret = st == AZ_OK ? tile->n : 0;
+    return st;
+}

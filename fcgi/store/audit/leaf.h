@@ -16,4 +16,7 @@ struct audit_place {
 enum az_status audit_leaf_find(struct audit_tiles *tiles, int64_t size, int64_t id,
                                struct audit_place *ret);
 
+/* Find the tile of level 0 that has a row, or rows before it if the log does not have it. */
+enum az_status audit_leaf_tile(struct audit_tiles *tiles, int64_t size, int64_t id, uint64_t *ret);
+
 #endif

@@ -11,9 +11,9 @@ static const struct db_stmt audit_note_read_stmt = {
 enum audit_epochs_column { EPOCH_NUMBER, EPOCH_UP_TO, EPOCH_SIGNED, EPOCH_BEGIN, EPOCH_AT };
 static const struct db_stmt audit_epochs_stmt = {
     "audit_epochs",
-    "SELECT b.epoch, s.line::json -> 'seal' ->> 'upTo' AS up_to,"
+    "SELECT b.epoch AS number, s.line::json -> 'seal' ->> 'upTo' AS up_to,"
     "  greatest(s.leaf + 1, d.leaf + 1) AS signed,"
-    "  b.line::json -> 'begin' ->> 'upTo' AS begin_up_to, b.line::json -> 'begin' ->> 'at' AS at"
+    "  b.line::json -> 'begin' ->> 'upTo' AS begin, b.line::json -> 'begin' ->> 'at' AS at"
     " FROM audit_note b LEFT JOIN LATERAL (SELECT leaf, line FROM audit_note"
     "   WHERE epoch = b.epoch AND line LIKE '{\"v\":1,\"seal\":%' ORDER BY leaf DESC LIMIT 1) s"
     "  ON true LEFT JOIN LATERAL (SELECT n.leaf FROM audit_note n JOIN audit_checkpoint c"

@@ -40,11 +40,16 @@ audit_log_keys(struct op *op, json_t **ret)
 }
 
 static enum az_status
+not_sealed(struct op *op)
+{
+    return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute", NULL);
+}
+
+static enum az_status
 not_found(struct op *op, int64_t id, const struct audit_log_state *state)
 {
     if (state->begun && id > state->up_to)
-        return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute",
-                       NULL);
+        return not_sealed(op);
     return op_fail(op, AZ_NOT_FOUND, "The log that proves itself does not have this audit row",
                    NULL);
 }
@@ -77,7 +82,10 @@ write_proof(struct op *op, struct audit_tiles *tiles, uint64_t leaf, const struc
     BUF_AUTO text;
     buf_init(&text, op->mem, PROOF_OCTETS_MAX);
     const char *extra = b64_encode(op->mem, line->text, line->length);
-    if (extra == NULL || checkpoint_read(note, &checkpoint) != AZ_OK
+    enum az_status st = checkpoint_read(note, &checkpoint);
+    if (st == AZ_OK && leaf >= checkpoint.size)
+        return not_sealed(op); /* appended since, or the checkpoint could not be signed */
+    if (extra == NULL || st != AZ_OK
         || merkle_inclusion(&source, leaf, checkpoint.size, &proof) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the audit log is damaged; run `authzctl audit verify`");

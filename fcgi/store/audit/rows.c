@@ -201,9 +201,8 @@ audit_rows_fetch(struct op *op, int64_t id, PGresult **ret)
  * the row is still worth reading. */
 #define UNREADABLE "{\"error\":\"the stored document cannot be read by this version\"}"
 
-/* Unpack a document; *ret stays NULL if the row has none. */
-static enum az_status
-unpack_column(struct op *op, const PGresult *result, int row, int column, const char **ret)
+enum az_status
+audit_row_unpack(struct op *op, const PGresult *result, int row, int column, const char **ret)
 {
     const unsigned char *packed = NULL;
     size_t packed_length, length;
@@ -243,8 +242,8 @@ enum az_status
 audit_rows_get(struct op *op, const PGresult *result, int row, struct audit_row *ret)
 {
     audit_rows_head(result, row, ret);
-    enum az_status st = unpack_column(op, result, row, ROW_POLICY_INPUT, &ret->input);
+    enum az_status st = audit_row_unpack(op, result, row, ROW_POLICY_INPUT, &ret->input);
     if (st == AZ_OK)
-        st = unpack_column(op, result, row, ROW_POLICY_DECISION, &ret->decision);
+        st = audit_row_unpack(op, result, row, ROW_POLICY_DECISION, &ret->decision);
     return st;
 }

@@ -89,16 +89,16 @@ struct audit_walk {
 };
 
 /* The place of a row: a walk goes on with the rows after it, which are older. */
-struct audit_place {
+struct audit_walk_mark {
     int64_t day; /* number of its partition */
     int64_t id;
 };
 
 /* Go on after a place, which need not be that of a row. Called before the first step. */
-void audit_walk_after(struct audit_walk *walk, const struct audit_place *place);
+void audit_walk_after(struct audit_walk *walk, const struct audit_walk_mark *place);
 
 /* Return the place after which the walk goes on. */
-struct audit_place audit_walk_place(const struct audit_walk *walk);
+struct audit_walk_mark audit_walk_place(const struct audit_walk *walk);
 
 /* Begin the walk. */
 enum az_status audit_walk_begin(struct op *op, const struct audit_filter *filter,

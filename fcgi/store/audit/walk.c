@@ -21,7 +21,7 @@ audit_walk_begin(struct op *op, const struct audit_filter *filter, struct audit_
 }
 
 void
-audit_walk_after(struct audit_walk *walk, const struct audit_place *place)
+audit_walk_after(struct audit_walk *walk, const struct audit_walk_mark *place)
 {
     while (walk->days > 0 && walk->day[walk->days - 1] > place->day)
         walk->days--;
@@ -29,14 +29,14 @@ audit_walk_after(struct audit_walk *walk, const struct audit_place *place)
         walk->start = place->id;
 }
 
-struct audit_place
+struct audit_walk_mark
 audit_walk_place(const struct audit_walk *walk)
 {
     bool begun = walk->below > 0;
-    return (struct audit_place){.day = walk->days > 0 ? walk->day[walk->days - 1] : 0,
-                                .id = begun             ? walk->below
-                                      : walk->start > 0 ? walk->start
-                                                        : INT64_MAX};
+    return (struct audit_walk_mark){.day = walk->days > 0 ? walk->day[walk->days - 1] : 0,
+                                    .id = begun             ? walk->below
+                                          : walk->start > 0 ? walk->start
+                                                            : INT64_MAX};
 }
 
 /* Run a statement about the newest day that is left. A day that housekeeping has dropped since has

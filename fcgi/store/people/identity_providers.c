@@ -42,7 +42,7 @@ static const struct db_stmt identity_providers_list_stmt = {
 enum identity_provider_logos_column { LOGOS_OBJECT };
 static const struct db_stmt identity_provider_logos_stmt = {
     "identity_provider_logos",
-    "SELECT coalesce(json_object_agg(l.idp_id, l.logo), '{}') FROM (SELECT idp_id, logo"
+    "SELECT coalesce(json_object_agg(l.idp_id, l.logo), '{}') AS object FROM (SELECT idp_id, logo"
     "  FROM identity_provider WHERE enabled AND logo IS NOT NULL ORDER BY id LIMIT $1) l",
     1};
 
