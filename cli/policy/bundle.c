@@ -15,6 +15,10 @@
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
 #include "policy/save/rule_warnings.h"
+#include "rego/value.h"
+
+/* Most octets for the values of two payloads, which have some 20 for each of theirs. */
+#define SAME_OCTETS_MAX (1024UL << 20)
 
 /* clang-format off */
 const struct cli_option bundle_deploy_options[] = {
@@ -55,12 +59,18 @@ parse_payload(TALLOC_CTX *mem, const char *text)
                : NULL;
 }
 
+/* True if two payloads differ in their layout alone. Numbers are compared by their digits, because
+ * two of them may be one double and two values for a rule. */
 static bool
 same_value(const char *stored, const char *given)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
-    const json_t *one = parse_payload(mem, stored), *other = parse_payload(mem, given);
-    bool same = one != NULL && other != NULL && json_equal(one, other);
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, SAME_OCTETS_MAX);
+    const struct rego_value *one = rego_parse(&arena, stored, strlen(stored)),
+                            *other = rego_parse(&arena, given, strlen(given));
+    bool same = one != NULL && other != NULL && rego_compare(one, other) == 0
+                && !rego_is_spelled_otherwise(one, other);
     talloc_free(mem);
     return same;
 }

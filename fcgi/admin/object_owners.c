@@ -28,12 +28,12 @@ struct object_mark {
     {"key",  FIELD_TEXT, .required = true, .max = OBJECT_KEY_MAX, .rule = field_rule_visible, FIELD_INTO(struct object_mark, key), .help = "Its name; of an entry DATAKEY/MEMBER/NAME", .example = "\"shop\""}
 static const struct field object_mark_fields[] = {
     NAMES,
-    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1, FIELD_INTO(struct object_mark, digest), .help = "SHA-256 of the object as it was applied"},
+    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1, FIELD_INTO(struct object_mark, digest), .help = "SHA-256 of the object as it was applied", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
     {"secret", FIELD_TEXT, .max = OBJECT_SECRET_MAX, FIELD_INTO(struct object_mark, secret), .help = "Its secrets; a MAC of them is kept"},
 };
 static const struct field object_secret_fields[] = {
     NAMES,
-    {"secret", FIELD_TEXT, .required = true, .max = OBJECT_SECRET_MAX, FIELD_INTO(struct object_mark, secret), .help = "Its secrets"},
+    {"secret", FIELD_TEXT, .required = true, .max = OBJECT_SECRET_MAX, FIELD_INTO(struct object_mark, secret), .help = "Its secrets", .example = "\"{\\\"clientSecret\\\":\\\"s3cr3t-of-the-shop\\\"}\""},
 };
 static const struct field_table object_mark_table = FIELD_TABLE("ObjectMark", object_mark_fields, 0);
 static const struct field_table object_secret_table = FIELD_TABLE("ObjectSecret", object_secret_fields, 0);
@@ -88,6 +88,22 @@ mark_mac(struct op *op, const struct object_mark *mark, char ret[SHA256_HEX_SIZE
     return AZ_OK;
 }
 
+/* The place of an item, for the names of its faults. */
+struct mark_place {
+    struct request *req;
+    const char *list;
+    size_t index;
+};
+
+static void
+mark_fault(void *arg, const char *path, const char *why)
+{
+    const struct mark_place *place = arg;
+    const char *whole =
+        talloc_asprintf(place->req->op.mem, "%s[%zu].%s", place->list, place->index, path);
+    request_field_fault(place->req, whole != NULL ? whole : path, why);
+}
+
 /* Read the items of a body, with MACs in place of the secrets. */
 static enum az_status
 marks_read(struct request *req, const struct field_table *table, const json_t *items, json_t **ret)
@@ -99,7 +115,8 @@ marks_read(struct request *req, const struct field_table *table, const json_t *i
     json_array_foreach (items, i, item) {
         char mac[SHA256_HEX_SIZE] = "";
         struct object_mark mark = {.kind = NULL};
-        if (fields_read(req->op.mem, table, item, request_field_fault, req, &mark, NULL) != AZ_OK)
+        struct mark_place place = {req, table == &object_mark_table ? "marks" : "secrets", i};
+        if (fields_read(req->op.mem, table, item, mark_fault, &place, &mark, NULL) != AZ_OK)
             return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
         if (mark.secret != NULL)
             st = mark_mac(&req->op, &mark, mac);

@@ -92,6 +92,11 @@ for my $mode (qw(merge replace)) {
         qr/^data rows: 0 added, 0 changed, 0 removed, \d+ unchanged, 0 protected$/m,
         '... of what was pulled counts no row as changed' );
 }
+put( "$dir/data/my.set.json", '{"a":[1,2.50000000000000000001],"z":1}' );
+like(
+    ctl_is( 0, [ qw(bundle deploy --dry-run), $dir ], '... of a number that is the same double', @env )->{out},
+    qr/^data rows: 0 added, 1 changed/m,
+    '... counts as changed' );
 ctl_is( 0, [qw(policy data delete -q my.set)], '(the row is deleted)', @env );
 unlink "$dir/data/my.set.json" or die "unlink: $!";
 

@@ -277,6 +277,28 @@ run( 0, '... which apply makes', 'apply', $mcp );
 is( pin()->{status}, 'approved', '... and the tool is served' );
 run( 0, '... and then the plan is empty', 'plan', '--check', $mcp );
 
+# ---- the marks over the API (F5)
+
+sub marks {
+    return [ map { { kind => 'rule', key => "$_[0]/$_", digest => '0' x 64 } } 1 .. $_[1] ];
+}
+is( api( PUT => 'object-owners', { owner => 'many', marks => marks( 'many', 1000 ) } )->status, 204,
+    '1000 marks at once' );
+is( api( PUT => 'object-owners', { owner => 'many', marks => marks( 'many', 1001 ) } )->status, 400,
+    '... and not 1001' );
+is( api( PUT => 'object-owners', { owner => 'else', marks => [ @{ marks( 'else', 1 ) }, @{ marks( 'many', 1 ) } ] } )
+      ->status,
+    409, 'refused: the mark of another owner' );
+is( $stack->sql(q{SELECT count(*) FROM object_owner WHERE owner = 'else'}), 0, '... with all marks of the request' );
+my $odd =
+  api( PUT => 'object-owners', { owner => 'else', marks => [ { kind => 'person', key => 'x', digest => '0' x 64 } ] } );
+is_deeply(
+    [ $odd->status, keys %{ $odd->member('fieldErrors') } ], [ 400, 'marks[0].kind' ],
+    'refused: another kind, by its place' );
+is( api( DELETE => 'object-owners?kind=rule&key=many/1' )->status, 204, 'a mark is released' );
+is( api( DELETE => 'object-owners?kind=rule&key=many/1' )->status, 404, '... once' );
+is( api( DELETE => 'object-owners?kind=rule' )->status,            400, 'refused: no key' );
+
 # ---- an export into a directory that is in use (F2, F4)
 
 my $used = "$place/used";
