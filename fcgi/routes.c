@@ -29,6 +29,7 @@
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_data.h"
 #include "admin/policy/policy_evaluate.h"
+#include "admin/policy/policy_impact.h"
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
 #include "answers.h"
@@ -298,6 +299,10 @@ const struct route routes[] = {
     {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN, ABOUT("Show a rule"), ANSWERS(GIVES(200, policy_rule_table, "The rule"))},
     {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Replace a rule and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"))},
     {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE, ABOUT("Delete a rule"), ANSWERS(GIVES_NOTHING(204, "The rule is deleted"))},
+    {GET("/admin/api/policy-impact", "listPolicyImpact", policy_impact_list_handle), ADMIN, ABOUT("List the measurements of policy changes, without their results"), ANSWERS(GIVES_LIST(answer_impact, "The measurements, the newest first"))},
+    {POST("/admin/api/policy-impact", "measurePolicyImpact", policy_impact_create_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_impact_table), ABOUT("Measure what a change of the policy would have decided on recorded questions; nothing is saved"), ANSWERS(GIVES(200, answer_impact, "The result"), GIVES(202, answer_impact, "It is being measured; Location has the rest"))},
+    {GET("/admin/api/policy-impact/{id}", "getPolicyImpact", policy_impact_get_handle), ADMIN, ABOUT("Show a measurement, and wait for its result as Prefer: wait says"), ANSWERS(GIVES(200, answer_impact, "The result"), GIVES(202, answer_impact, "It is being measured"))},
+    {DELETE("/admin/api/policy-impact/{id}", "deletePolicyImpact", policy_impact_delete_handle), ADMIN_WRITE, ABOUT("Delete a measurement, and end it if it is under way"), ANSWERS(GIVES_NOTHING(204, "The measurement is deleted"))},
     {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */

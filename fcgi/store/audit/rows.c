@@ -170,6 +170,12 @@ audit_rows_fetch(struct op *op, int64_t id, PGresult **ret)
  * the row is still worth reading. */
 #define UNREADABLE "{\"error\":\"the stored document cannot be read by this version\"}"
 
+bool
+audit_rows_is_readable(const char *document)
+{
+    return strcmp(document, UNREADABLE) != 0;
+}
+
 /* Unpack a document; *ret stays NULL if the row has none. */
 static enum az_status
 unpack_column(struct op *op, const PGresult *result, int row, int column, const char **ret)
