@@ -312,6 +312,7 @@ static const struct field impact_fields[] = {
     {"byReason",          FIELD_ARRAY,   .help = "added and removed by reason code"},
     {"clients",           FIELD_INTEGER, .help = "Clients with a difference"},
     {"people",            FIELD_INTEGER, .help = "Subjects with a difference"},
+    {"guards",            FIELD_ARRAY,   .help = "Limits that were counted: name, of, the counts, and refused with limit, max, seen, of"},
     {"examples",          FIELD_OBJECT,  .help = "Examples by class: auditId, index, createdAt, endpoint, clientId, subjectId, before, after"},
 };
 const struct field_table answer_impact = ANSWER("PolicyImpact", impact_fields);

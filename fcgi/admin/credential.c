@@ -17,7 +17,7 @@ find_key(struct request *req, const char **ret_label)
     const char *key = request_header(req, "HTTP_X_ADMIN_API_KEY");
     if (key == NULL || *key == '\0' || strlen(key) > ADMIN_KEY_TEXT_MAX)
         return AZ_OK;
-    return admin_key_find(&req->op, key, ret_label);
+    return admin_key_find(&req->op, key, ret_label, &req->admin_id);
 }
 
 static enum az_status

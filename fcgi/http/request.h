@@ -95,6 +95,7 @@ struct request {
     const struct dpop
         *dpop; /* the DPoP proof (oauth/dpop/dpop.h), or NULL if none was sent or read */
     const char *admin_label;    /* label of the admin key, set by the admin credential */
+    const char *admin_id;       /* its id; NULL: the operator himself, or development mode */
     json_t *error_body;         /* replaces the dialect's body of a failure; owned by op.mem */
     bool error_is_empty;        /* the answer to a failure has no body */
     const char *challenge;      /* WWW-Authenticate of a 401, set by the credential */

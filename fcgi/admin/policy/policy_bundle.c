@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
@@ -255,8 +256,12 @@ policy_bundle_deploy_handle(struct request *req)
 {
     struct deploy deploy = {.source = "deploy", .who = req->admin_label};
     struct deploy_result result;
+    struct save_limits limits;
     const char *mode = NULL;
-    enum az_status st = policy_bundle_read(req, req->json, &deploy, &mode);
+    enum az_status st = impact_limits_read(req, &limits);
+    deploy.limits = &limits;
+    if (st == AZ_OK)
+        st = policy_bundle_read(req, req->json, &deploy, &mode);
     if (st != AZ_OK)
         return st;
     policy_bundle_note(req, mode, &deploy);

@@ -29,8 +29,8 @@ const char *const impact_other_names[IMPACT_OTHERS] = {
 
 /* ---- rights */
 
-static bool
-list_has(const json_t *list, const json_t *wanted)
+bool
+impact_list_has(const json_t *list, const json_t *wanted)
 {
     size_t index;
     json_t *item;
@@ -47,7 +47,7 @@ list_within(const json_t *one, const json_t *other)
     size_t index;
     json_t *item;
     json_array_foreach ((json_t *) (uintptr_t) one, index, item)
-        if (!list_has(other, item))
+        if (!impact_list_has(other, item))
             return false;
     return true;
 }

@@ -71,9 +71,8 @@ note_name(struct impact_groups *groups, json_t *names, const char *name)
         groups->lost = true;
 }
 
-/* Return the scopes that a side gives, or those that the operation needs. */
-static const json_t *
-scopes_of(const struct impact_decision *decision, const struct effect *effect)
+const json_t *
+impact_scopes(const struct impact_decision *decision, const struct effect *effect)
 {
     const json_t *scopes = json_object_get(effect->rights, "scopes");
     if (effect->outcome != EFFECT_ALLOW)
@@ -87,15 +86,11 @@ scopes_of(const struct impact_decision *decision, const struct effect *effect)
 static void
 count_scopes(struct impact_groups *groups, const json_t *has, const json_t *lacks, const char *what)
 {
-    size_t index, place;
-    const json_t *scope, *there;
-    json_array_foreach (has, index, scope) {
-        bool found = false;
-        json_array_foreach (lacks, place, there)
-            found = found || json_equal(scope, there);
-        if (!found && json_is_string(scope))
+    size_t index;
+    const json_t *scope;
+    json_array_foreach (has, index, scope)
+        if (!impact_list_has(lacks, scope) && json_is_string(scope))
             count_key(groups, BY_SCOPE, json_string_value(scope), what);
-    }
 }
 
 /* Count the codes of one side that the other lacks. */
@@ -118,7 +113,8 @@ groups_add(struct impact_groups *groups, const struct impact_decision *decision,
 {
     const char *what = impact_class_names[class];
     const struct effect *base = decision->base, *candidate = decision->candidate;
-    const json_t *before = scopes_of(decision, base), *after = scopes_of(decision, candidate);
+    const json_t *before = impact_scopes(decision, base),
+                 *after = impact_scopes(decision, candidate);
     if (decision->client != NULL) {
         count_key(groups, BY_CLIENT, decision->client, what);
         note_name(groups, groups->clients, decision->client);

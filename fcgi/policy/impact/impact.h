@@ -29,6 +29,7 @@ struct impact_selection {
     int64_t decisions;          /* looked at, at most */
     int64_t seconds;            /* that the run may take */
     int64_t examples;           /* of each class */
+    const json_t *watches;      /* array (watch.h), or NULL */
 };
 
 /* Learns of the progress after each step, and ends the run by a status other than AZ_OK. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "policy/decide/question.h"
 #include "policy/decide/registry.h"
@@ -133,6 +134,23 @@ decide(struct op *op, const struct side *side, const struct asked *asked, struct
                                    : effect_find(op, asked->input, side->registry, answer, ret);
 }
 
+/* Return a decision of the row, without its effects. */
+static struct impact_decision
+decision_of(const struct asked *asked)
+{
+    const struct audit_row *row = asked->row;
+    struct impact_decision decision = {
+        .audit_id = row->id,
+        .created_at = row->created_at,
+        .endpoint = row->endpoint,
+        .client = row->client_id,
+        .subject = row->subject_id,
+        .input = json_is_object(asked->input) ? asked->input : NULL,
+    };
+    iso8601_parse(row->created_at, strlen(row->created_at), &decision.at_ms);
+    return decision;
+}
+
 /* Count the decisions of a row that both sides made. */
 static enum az_status
 count_decisions(struct op *op, const struct replay *replay, const struct asked *asked,
@@ -144,17 +162,10 @@ count_decisions(struct op *op, const struct replay *replay, const struct asked *
     enum az_status st =
         effect_find(op, asked->input, replay->base.registry, asked->recorded, recorded);
     for (size_t i = 0; st == AZ_OK && i < asked->count; i++) {
-        const struct impact_decision decision = {
-            .audit_id = asked->row->id,
-            .index = i,
-            .created_at = asked->row->created_at,
-            .endpoint = asked->row->endpoint,
-            .client = asked->row->client_id,
-            .subject = asked->row->subject_id,
-            .input = asked->input,
-            .base = &base[i],
-            .candidate = &candidate[i],
-        };
+        struct impact_decision decision = decision_of(asked);
+        decision.index = i;
+        decision.base = &base[i];
+        decision.candidate = &candidate[i];
         tally_add(tally, &decision);
         if (impact_compare(&recorded[i], &base[i]).class != IMPACT_SAME)
             tally_drift(tally);
@@ -177,7 +188,8 @@ decide_both(struct op *op, const struct replay *replay, const struct asked *aske
     if (st != AZ_OK)
         return st;
     if (give_up != NULL) {
-        tally_unknown(tally, IMPACT_GIVES_UP, give_up, asked->count);
+        const struct impact_decision decision = decision_of(asked);
+        tally_unknown(tally, &decision, IMPACT_GIVES_UP, give_up, asked->count);
         return AZ_OK;
     }
     return count_decisions(op, replay, asked, base, candidate, tally);
@@ -215,12 +227,13 @@ replay_row(struct op *op, const struct replay *replay, const struct audit_row *r
         return AZ_OK;
     asked.count = effect_count(asked.input);
     asked.entrypoint = entrypoint_of(op->mem, asked.input);
+    const struct impact_decision decision = decision_of(&asked);
     if (!json_is_object(asked.input))
-        tally_unknown(tally, IMPACT_DAMAGED, NULL, 1);
+        tally_unknown(tally, &decision, IMPACT_DAMAGED, NULL, 1);
     else if (asked.entrypoint == NULL)
-        tally_unknown(tally, IMPACT_NO_ENTRYPOINT, NULL, 1);
+        tally_unknown(tally, &decision, IMPACT_NO_ENTRYPOINT, NULL, 1);
     else if (impact_hides_values(asked.input, asked.recorded))
-        tally_unknown(tally, IMPACT_HIDDEN, NULL, asked.count);
+        tally_unknown(tally, &decision, IMPACT_HIDDEN, NULL, asked.count);
     else
         return decide_both(op, replay, &asked, tally);
     return AZ_OK;

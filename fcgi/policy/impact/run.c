@@ -103,7 +103,7 @@ impact_run(struct op *op, const struct impact_pair *pair, const struct impact_se
            impact_progress_fn *progress, void *arg, json_t **ret)
 {
     struct run run = {.selection = selection,
-                      .tally = tally_new(op->mem, selection->examples),
+                      .tally = tally_new(op->mem, selection->examples, selection->watches),
                       .until_ms = clock_monotonic_ms() + selection->seconds * 1000};
     bool more = true;
     if (run.tally == NULL)

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "policy/impact/examples.h"
 #include "policy/impact/groups.h"
+#include "policy/impact/watch.h"
 
 static const char *const unknown_names[IMPACT_UNKNOWNS] = {
     [IMPACT_GIVES_UP] = "gives_up",
@@ -23,11 +24,12 @@ struct tally {
     json_t *builtins; /* object: that the machine lacks, with counts */
     struct impact_groups *groups;
     struct impact_examples *examples;
+    struct watches *watches;
     bool lost; /* no memory for a count */
 };
 
 struct tally *
-tally_new(TALLOC_CTX *mem, int64_t examples)
+tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches)
 {
     struct tally *tally = talloc_zero(mem, struct tally);
     if (tally == NULL)
@@ -35,7 +37,9 @@ tally_new(TALLOC_CTX *mem, int64_t examples)
     tally->builtins = jsonx_own(tally, json_object());
     tally->groups = groups_new(tally);
     tally->examples = examples_new(tally, (size_t) examples);
-    if (tally->builtins == NULL || tally->groups == NULL || tally->examples == NULL)
+    tally->watches = watches_new(tally, watches);
+    if (tally->builtins == NULL || tally->watches == NULL || tally->groups == NULL
+        || tally->examples == NULL)
         TALLOC_FREE(tally);
     return tally;
 }
@@ -44,6 +48,7 @@ void
 tally_add(struct tally *tally, const struct impact_decision *decision)
 {
     struct impact_difference difference = impact_compare(decision->base, decision->candidate);
+    watches_add(tally->watches, decision, decision->at_ms, &difference);
     tally->class[difference.class]++;
     tally->mixed += difference.mixed;
     tally->failing += difference.failing;
@@ -63,8 +68,10 @@ tally_drift(struct tally *tally)
 }
 
 void
-tally_unknown(struct tally *tally, enum impact_unknown why, const char *builtin, size_t count)
+tally_unknown(struct tally *tally, const struct impact_decision *decision, enum impact_unknown why,
+              const char *builtin, size_t count)
 {
+    watches_unknown(tally->watches, decision, decision->at_ms, count);
     tally->unknown[why] += (int64_t) count;
     if (builtin == NULL)
         return;
@@ -140,5 +147,6 @@ tally_json(TALLOC_CTX *mem, const struct tally *tally)
     jsonx_set(&out, "notKnown", unknown_json(tally));
     groups_write(tally->groups, &out);
     jsonx_set(&out, "examples", examples_json(tally->examples));
+    jsonx_set(&out, "guards", json_incref(watches_json(mem, tally->watches)));
     return jsonx_built(&out);
 }

@@ -21,9 +21,14 @@ struct impact_decision {
     int64_t audit_id;
     size_t index; /* within a batch */
     const char *created_at, *endpoint, *client, *subject;
+    int64_t at_ms; /* created_at, milliseconds since 1970 */
     const json_t *input;
     const struct effect *base, *candidate;
 };
+
+/* Return the scopes that one side gives, or those that the operation needs; NULL: it allows
+ * nothing, or there are none. */
+const json_t *impact_scopes(const struct impact_decision *decision, const struct effect *effect);
 
 /* Ways in which a decision is not known (I10). */
 enum impact_unknown {
@@ -36,8 +41,9 @@ enum impact_unknown {
 
 struct tally;
 
-/* Return an empty tally on mem; NULL: no memory. */
-struct tally *tally_new(TALLOC_CTX *mem, int64_t examples);
+/* Return an empty tally on mem, which also counts against these watches (watch.h; NULL: none).
+ * NULL: no memory. */
+struct tally *tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches);
 
 /* Count a decision; its values are copied. */
 void tally_add(struct tally *tally, const struct impact_decision *decision);
@@ -47,7 +53,8 @@ void tally_drift(struct tally *tally);
 
 /* Count `count` decisions that are not known; `builtin` names what the machine lacks, or is NULL.
  */
-void tally_unknown(struct tally *tally, enum impact_unknown why, const char *builtin, size_t count);
+void tally_unknown(struct tally *tally, const struct impact_decision *decision,
+                   enum impact_unknown why, const char *builtin, size_t count);
 
 /* Return the number of decisions that were counted. */
 int64_t tally_looked(const struct tally *tally);

@@ -140,6 +140,15 @@ candidate_make(struct op *op, const struct save_plan *plan, struct save_outcome 
         return st;
     st = change_rows(op, &making);
     db_rollback(op);
+    *ret = (struct impact_pair){
+        {NULL, NULL, NULL},
+        {NULL, NULL, NULL}
+    };
+    if (st == AZ_OK)
+        *ret = (struct impact_pair){
+            {making.before.bundle.revision, making.before_name, making.before.data},
+            {making.after.bundle.revision,  making.after_name,  making.after.data }
+        };
     if (st == AZ_OK)
         st = plan_side(op, &making.before, making.before_name, &refusal);
     if (st == AZ_OK && refusal == NULL)
@@ -149,9 +158,5 @@ candidate_make(struct op *op, const struct save_plan *plan, struct save_outcome 
     if (st != AZ_OK)
         return st;
     ret_outcome->warnings = rule_warnings(op, &making.after.rows);
-    *ret = (struct impact_pair){
-        {making.before.bundle.revision, making.before_name, making.before.data},
-        {making.after.bundle.revision,  making.after_name,  making.after.data }
-    };
     return AZ_OK;
 }

@@ -266,6 +266,7 @@ plan_of(struct deploy_work *work)
         .who = deploy->who,
         .message = deploy->message,
         .if_revision = deploy->if_revision,
+        .limits = deploy->limits,
     };
 }
 

@@ -42,9 +42,10 @@ struct deploy {
                          rules, rows with inBundle false), and leave out rules below svc that are
                          no longer shipped (counted as protected) */
     bool dry_run;     /* rehearse and count only */
-    const char *source, *who; /* deploy or rollback; the admin key's label or authzctl */
-    const char *message;      /* of the author (save_message_fault), or NULL */
-    const char *if_revision;  /* refuse unless this revision is active, NULL: do not ask */
+    const char *source, *who;         /* deploy or rollback; the admin key's label or authzctl */
+    const char *message;              /* of the author (save_message_fault), or NULL */
+    const char *if_revision;          /* refuse unless this revision is active, NULL: do not ask */
+    const struct save_limits *limits; /* or NULL */
 };
 
 /* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */

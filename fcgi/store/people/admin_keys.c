@@ -13,8 +13,10 @@
 #include "store/db/db.h"
 #include "store/db/locks.h"
 
+enum admin_key_find_column { FIND_LABEL, FIND_ID };
 static const struct db_stmt admin_key_find_stmt = {
-    "admin_key_find", "SELECT label FROM admin_key WHERE lookup = $1 AND revoked_at IS NULL", 1};
+    "admin_key_find", "SELECT label, id FROM admin_key WHERE lookup = $1 AND revoked_at IS NULL",
+    1};
 static const struct db_stmt admin_key_insert_stmt = {
     "admin_key_insert",
     "INSERT INTO admin_key (id, label, managed_by, lookup, "
@@ -117,15 +119,19 @@ admin_key_register_configured(struct op *op)
 }
 
 enum az_status
-admin_key_find(struct op *op, const char *plaintext, const char **ret_label)
+admin_key_find(struct op *op, const char *plaintext, const char **ret_label, const char **ret_id)
 {
+    PGresult *result;
     unsigned char lookup[SHA256_OCTETS];
     struct db_params params = {.count = 0};
     enum az_status st = keyring_admin_lookup(op->az->keyring, plaintext, lookup);
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "HMAC failed");
     db_octets(&params, lookup, sizeof(lookup));
-    return db_fetch_text(op, &admin_key_find_stmt, &params, ret_label);
+    st = db_exec(op, &admin_key_find_stmt, &params, true, &result);
+    *ret_label = st == AZ_OK ? db_get(result, 0, FIND_LABEL) : NULL;
+    *ret_id = st == AZ_OK ? db_get(result, 0, FIND_ID) : NULL;
+    return st;
 }
 
 enum az_status

@@ -17,7 +17,8 @@
 enum az_status admin_key_register_configured(struct op *op);
 
 /* Find the label of the unrevoked key with this plaintext, or NULL. One trip. */
-enum az_status admin_key_find(struct op *op, const char *plaintext, const char **ret_label);
+enum az_status admin_key_find(struct op *op, const char *plaintext, const char **ret_label,
+                              const char **ret_id);
 
 /* Make a key: *ret_plaintext is shown once and is wiped with op->mem; *ret_id is the id of its row,
  * on op->mem. */

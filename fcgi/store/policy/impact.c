@@ -43,6 +43,10 @@ static const struct db_stmt impact_list_stmt = {
     "impact_list", "SELECT " DTO " FROM policy_impact i ORDER BY i.id DESC", 1};
 static const struct db_stmt impact_remove_stmt = {"impact_remove",
                                                   "DELETE FROM policy_impact WHERE id = $1", 1};
+static const struct db_stmt impact_end_previews_stmt = {
+    "impact_end_previews",
+    "DELETE FROM policy_impact WHERE state = 'running' AND (selection::jsonb -> 'save') IS NULL",
+    0};
 static const struct db_stmt impact_purge_stmt = {
     "impact_purge",
     "DELETE FROM policy_impact WHERE made_at < now() - make_interval(days => $1::integer) OR id <= "
@@ -115,6 +119,12 @@ impact_remove(struct op *op, int64_t id, bool *ret_found)
     enum az_status st = db_exec(op, &impact_remove_stmt, &params, false, &result);
     *ret_found = st == AZ_OK && db_written(result) > 0;
     return st;
+}
+
+enum az_status
+impact_end_previews(struct op *op)
+{
+    return db_exec(op, &impact_end_previews_stmt, NULL, false, NULL);
 }
 
 enum az_status

@@ -37,6 +37,10 @@ enum az_status impact_list(struct op *op, const char **ret);
 /* Delete a run, which ends it if it is not over. *ret_found is false if there is none. */
 enum az_status impact_remove(struct op *op, int64_t id, bool *ret_found);
 
+/* Delete the runs that are not over and that no save waits for, which ends them: a save measures.
+ */
+enum az_status impact_end_previews(struct op *op);
+
 /* Delete runs that are older than SVC_IMPACT_KEEP_DAYS or than audit rows may be, and all but the
  * newest IMPACT_KEPT_MAX. */
 enum az_status impact_purge(struct op *op, int64_t *ret_removed);

@@ -45,7 +45,7 @@ sub sum_not_known {
 my $empty = impact( rule => deny('true'), since => '2026-01-01T00:00:00Z', until => '2026-01-02T00:00:00Z' );
 admin_ok(
     $empty, 200, { state => 'done', looked => 0, empty => sub { $_[0] }, truncated => sub { !$_[0] } },
-    'empty_period: zeros, and it says so (policy.md I13)' );
+    'empty_period: zeros, and it says so (policy.md I12)' );
 
 # ---- the same policy
 
