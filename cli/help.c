@@ -12,6 +12,7 @@
 const struct help_exit help_exits[] = {
     {CLI_OK,          "Success"                                                                     },
     {CLI_FAILED,      "The request was refused or failed"                                           },
+    {CLI_LIMIT,       "A limit (--max-...) of a change was passed, or could not be measured"        },
     {CLI_USAGE,       "The command line is wrong"                                                   },
     {CLI_UNAVAILABLE,
      "The database, the service or the policy engine cannot be reached; try again"                  },

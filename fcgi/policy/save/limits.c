@@ -113,8 +113,9 @@ add_watches(struct judging *j)
     const json_t *guard;
     if (asks(j->plan)) {
         const struct save_limits *limits = j->plan->limits;
-        json_t *about = jsonx_own(
-            j->op->mem, json_pack("{s:O*}", "limits", (json_t *) (uintptr_t) limits->max));
+        json_t *about = jsonx_own(j->op->mem, json_pack("{s:O*,s:s}", "limits",
+                                                        (json_t *) (uintptr_t) limits->max,
+                                                        "notKnown", "ignore"));
         json_t *name = jsonx_own(j->op->mem, json_null());
         add_watch(j, name, limits->since != NULL ? limits->since : IMPACT_PERIOD, about);
     }
