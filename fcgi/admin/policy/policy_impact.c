@@ -173,18 +173,14 @@ selection_text(struct request *req, const struct impact_request *given,
 
 /* ---- answering ---- */
 
-/* Make the body of a 503: the reason why nothing can be measured now. */
+/* Name the reason why nothing can be measured now. */
 static enum az_status
 policy_impact_refuse(struct request *req, enum az_status st)
 {
-    const char *error = st == AZ_BUSY          ? "impact_in_progress"
-                        : st == AZ_UNAVAILABLE ? "impact_unavailable"
-                                               : NULL;
-    if (error != NULL && req->error_body == NULL)
-        req->error_body =
-            jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "error", error, "error_description",
-                                             req->op.fault.public_text));
-    return st;
+    struct az_fault *fault = &req->op.fault;
+    return st == AZ_BUSY          ? az_fail_as(fault, AZ_IMPACT_IN_PROGRESS, NULL)
+           : st == AZ_UNAVAILABLE ? az_fail_as(fault, AZ_IMPACT_UNAVAILABLE, NULL)
+                                  : st;
 }
 
 /* Wait for the run as the caller prefers, and answer. */

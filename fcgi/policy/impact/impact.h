@@ -32,7 +32,7 @@ struct impact_selection {
     const json_t *watches;      /* array (watch.h), or NULL */
 };
 
-/* Learns of the progress after each step, and ends the run by a status other than AZ_OK. */
+/* Learns of the progress after each row, and ends the run by a status other than AZ_OK. */
 typedef enum az_status impact_progress_fn(struct op *op, void *arg, int64_t done);
 
 /*

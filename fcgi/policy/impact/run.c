@@ -11,6 +11,8 @@
 
 /* A run. */
 struct run {
+    impact_progress_fn *progress;
+    void *arg; /* of progress */
     const struct impact_selection *selection;
     struct replay *replay;
     struct tally *tally;
@@ -43,6 +45,8 @@ decide_rows(struct op *op, struct run *run, const PGresult *result)
             if (!run->truncated)
                 st = replay_row(&each, run->replay, &row, run->selection->evaluation, run->tally);
         }
+        if (st == AZ_OK)
+            st = run->progress(&each, run->arg, tally_looked(run->tally));
         op->fault = each.fault;
         talloc_free(each.mem);
     }
@@ -102,7 +106,9 @@ enum az_status
 impact_run(struct op *op, const struct impact_pair *pair, const struct impact_selection *selection,
            impact_progress_fn *progress, void *arg, json_t **ret)
 {
-    struct run run = {.selection = selection,
+    struct run run = {.progress = progress,
+                      .arg = arg,
+                      .selection = selection,
                       .tally = tally_new(op->mem, selection->examples, selection->watches),
                       .until_ms = clock_monotonic_ms() + selection->seconds * 1000};
     bool more = true;
@@ -116,8 +122,6 @@ impact_run(struct op *op, const struct impact_pair *pair, const struct impact_se
         st = audit_walk_begin(op, &selection->filter, &run.walk);
     while (st == AZ_OK && more && !run.truncated) {
         st = run_step(op, &run, &more);
-        if (st == AZ_OK)
-            st = progress(op, arg, tally_looked(run.tally));
         run.truncated = run.truncated || (more && clock_monotonic_ms() >= run.until_ms);
     }
     return st == AZ_OK ? write_answer(op, &run, pair, ret) : st;
