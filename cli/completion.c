@@ -18,27 +18,25 @@
  */
 struct completion_shell {
     const char *name;
-    const char *head, *end;
+    const char *first, *head, *end;
 };
 
 static const struct completion_shell completion_shells[] = {
-    {"bash",
-     "# Completion of authzctl for bash; printed by `authzctl completion bash`.\n"
+    {"bash", "# Completion of authzctl for bash; printed by `authzctl completion bash`.\n",
      "_authzctl() {\n"
-     "    local cur=${COMP_WORDS[COMP_CWORD]} path_= list= options= skip= word\n"
-     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n", "    if [[ $cur == -* ]]; then list=$options; fi\n"
+     "    local cur=${COMP_WORDS[COMP_CWORD]} path_= list= options= skip= word at_=()\n"
+     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n",                                                                           "    if [[ $cur == -* ]]; then list=$options; fi\n"
      "    COMPREPLY=($(compgen -W \"$list\" -- \"$cur\"))\n"
      "}\n"
-     "complete -o default -F _authzctl authzctl\n"},
+     "complete -o default -F _authzctl authzctl\n"                                                 },
     {"zsh",
      "#compdef authzctl\n"
-     "# Completion of authzctl for zsh; printed by `authzctl completion zsh`.\n"
-     "_authzctl() {\n"
-     "    local cur=${words[CURRENT]} path_= list= options= skip= word\n"
-     "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n",        "    if [[ $cur == -* ]]; then list=$options; fi\n"
+     "# Completion of authzctl for zsh; printed by `authzctl completion zsh`.\n",           "_authzctl() {\n"
+     "    local cur=${words[CURRENT]} path_= list= options= skip= word at_=()\n"
+     "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n", "    if [[ $cur == -* ]]; then list=$options; fi\n"
      "    if [[ -n $list ]]; then compadd -- ${=list}; else _files; fi\n"
      "}\n"
-     "_authzctl \"$@\"\n"                                },
+     "_authzctl \"$@\"\n"},
 };
 
 /* Words that an option takes, by the verbs that have it. */
@@ -55,6 +53,50 @@ static const struct {
     {"keys",     "use",         "oidc statement audit"                                   },
     {"resource", "type",        "REST MCP STATIC"                                        },
 };
+
+/* Names that an argument takes, by its word in the usage line, and the verb that lists them in its
+ * first column. */
+static const struct {
+    const char *argument, *verb;
+} completion_names[] = {
+    {"CLIENT",    "client list"        },
+    {"CONNECTOR", "connector available"},
+    {"IDP",       "idp list"           },
+    {"KEY",       "policy data list"   },
+    {"PATH",      "policy rule list"   },
+    {"RESOURCE",  "resource list"      },
+};
+
+/*
+ * Print the function that lists the names that exist. Strangers choose some of them (a client_id
+ * may be any URL), and a shell runs what is in $(...) or behind a semicolon: a name with another
+ * character than these is not offered. A colon is none of them, because bash divides words at it.
+ */
+static void
+put_lister(void)
+{
+    fputs("_authzctl_names() {\n"
+          "    authzctl \"${at_[@]}\" \"$@\" </dev/null 2>/dev/null |\n"
+          "        awk 'NR > 1 && $1 ~ /^[A-Za-z0-9][A-Za-z0-9._@\\/-]*$/ {print $1}'\n"
+          "}\n",
+          stdout);
+}
+
+/* Print one branch for a verb whose first argument is a name that exists already. */
+static void
+put_names(const struct cli_verb *row)
+{
+    const char *argument = row->arguments + strspn(row->arguments, "["),
+               *last = strrchr(row->words, ' ');
+    size_t length = strcspn(argument, " ]");
+    if (row->hidden || (last != NULL && strcmp(last, " create") == 0))
+        return;
+    for (size_t i = 0; i < sizeof(completion_names) / sizeof(completion_names[0]); i++)
+        if (strlen(completion_names[i].argument) == length
+            && strncmp(completion_names[i].argument, argument, length) == 0)
+            printf("        '%s') list=$(_authzctl_names %s) ;;\n", row->words,
+                   completion_names[i].verb);
+}
 
 /* Print what is offered behind an option with a value: its words, or files. */
 static void
@@ -122,6 +164,33 @@ put_nouns(struct cli *cli)
         }
 }
 
+/* Print what goes on with the words before the cursor: the way to a server, the values of other
+ * options, and the path of the verb. */
+static void
+put_path(const struct cli_verb *verbs)
+{
+    fputs("        if [[ -n $skip ]]; then\n"
+          "            case $skip in\n"
+          "            --config | --key-file | --server) at_+=(\"$skip\" \"$word\") ;;\n"
+          "            esac\n"
+          "            skip=\n            continue\n        fi\n        case $word in\n        ",
+          stdout);
+    put_valued(verbs);
+    fputs(") skip=$word ;;\n        -*) ;;\n        *) path_=\"$path_${path_:+ }$word\" ;;\n"
+          "        esac\n    done\n    path_=${path_#help }\n    options='",
+          stdout);
+}
+
+/* Print what is offered as the name behind a verb, unless an option or its value is being typed. */
+static void
+put_all_names(const struct cli_verb *verbs)
+{
+    fputs("    if [[ -z $skip && $cur != -* ]]; then\n        case $path_ in\n", stdout);
+    for (const struct cli_verb *row = verbs; row->words != NULL; row++)
+        put_names(row);
+    fputs("        esac\n    fi\n", stdout);
+}
+
 int
 completion_run(struct cli *cli)
 {
@@ -133,13 +202,10 @@ completion_run(struct cli *cli)
         output_error("completion: %s is not supported; the shells are bash and zsh", cli->args[0]);
         return CLI_USAGE;
     }
+    fputs(shell->first, stdout);
+    put_lister();
     fputs(shell->head, stdout);
-    fputs("        if [[ -n $skip ]]; then skip=; continue; fi\n        case $word in\n        ",
-          stdout);
-    put_valued(cli->verbs);
-    fputs(") skip=yes ;;\n        -*) ;;\n        *) path_=\"$path_${path_:+ }$word\" ;;\n"
-          "        esac\n    done\n    path_=${path_#help }\n    options='",
-          stdout);
+    put_path(cli->verbs);
     put_options(cli_options);
     fputs(" '\n    case $path_ in\n", stdout);
     put_nouns(cli);
@@ -151,6 +217,7 @@ completion_run(struct cli *cli)
         puts("' ;;");
     }
     fputs("    esac\n", stdout);
+    put_all_names(cli->verbs);
     put_values();
     fputs(shell->end, stdout);
     return CLI_OK;

@@ -31,7 +31,7 @@ static enum az_status
 db_make_partitions(struct cli *cli, struct jsonx_build *report)
 {
     int made = 0, dropped = 0;
-    enum az_status st = partition_maintain(&cli->op, &made, &dropped);
+    enum az_status st = partition_maintain(&cli->op, false, &made, &dropped);
     if (st != AZ_OK)
         return st;
     output_line(cli, "partitions: %d created, %d dropped", made, dropped);

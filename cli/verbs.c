@@ -14,6 +14,15 @@
     "the bundle: {\"disabled\": [PATH...]}. Hidden files are skipped, other files are listed as "  \
     "ignored, and symbolic links are refused."
 
+/* The layout of a directory with an instance (cli/instance). */
+#define INSTANCE_LAYOUT                                                                            \
+    "instance.json names the owner. clients/, providers/, resources/ and connectors/ have one "    \
+    "file for each object, NAME.json, and policy/ is a directory of `bundle deploy`."
+
+#define IMPORTED                                                                                   \
+    "DIR is made; DIR/import.md lists each member of FILE and what became of it. No secret is "    \
+    "written."
+
 #define DATABASE "SVC_DATABASE_URL"
 /* The two secrets of the keyring. */
 #define KEYRING "SVC_CREDENTIAL_KEY", "SVC_ADMIN_PEPPER"
@@ -26,6 +35,15 @@ static const char *const minting[] = {DATABASE, KEYRING, "SVC_OIDC_ISSUER", NULL
 const char *const verbs_signing[] = {DATABASE, "SVC_OIDC_ISSUER", RETIREMENT, NULL};
 static const char *const sealing[] = {
     DATABASE, KEYRING, "SVC_OIDC_ISSUER", RETIREMENT, "SVC_AUDIT_CHECKPOINT_FILE", NULL};
+static const char *const streaming[] = {DATABASE,
+                                        "SVC_OIDC_ISSUER",
+                                        "SVC_AUDIT_STREAM",
+                                        "SVC_AUDIT_STREAM_URL",
+                                        "SVC_AUDIT_STREAM_HEADER",
+                                        "SVC_AUDIT_STREAM_DOCUMENTS",
+                                        "SVC_AUDIT_CHECKPOINT_URL",
+                                        "SVC_SAFE_HTTP_TIMEOUT_SECONDS",
+                                        NULL};
 static const char *const rotating[] = {
     DATABASE, KEYRING, "SVC_OIDC_ISSUER", "SVC_OIDC_JWKS_CACHE_SECONDS", RETIREMENT, NULL};
 /* The dispatcher of the service reads these for every request. */
@@ -56,6 +74,12 @@ static const struct cli_verb own_verbs[] = {
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},
+    {"apply", "DIR|FILE", 1, 1, apply_options, cli_needs_all, CLI_ANYWHERE, false, apply_run,
+     "Make the service have the objects of a directory, or do what a plan says",
+     "FILE is one of `authzctl plan --out`. Each object that the files have and the service has not is created, each that differs is "
+     "changed, and one that has no owner is adopted. What the files do not name stays. If another administrator changed an object "
+     "since the plan, nothing more is done, and the steps that were done are told; run it again then. The secret of a new client "
+     "is printed once."},
     {"audit checkpoint", "", 0, 0, NULL, verbs_asking, CLI_DATABASE, false, audit_checkpoint_run,
      "Print the newest checkpoint of the log over all audit rows",
      "Keep it where the owner of the database cannot write: `authzctl audit verify --checkpoint` holds the log against it."},
@@ -79,6 +103,10 @@ static const struct cli_verb own_verbs[] = {
     {"audit seal", "", 0, 0, audit_seal_options, sealing, CLI_DATABASE, false, audit_seal_run,
      "Append new audit rows to the log and sign a checkpoint",
      "Housekeeping does it each minute."},
+    {"audit stream", "", 0, 0, audit_stream_options, streaming, CLI_DATABASE, false, audit_stream_verb_run,
+     "Show how far the stream of audit rows and the posted checkpoints are",
+     "The service sends each 5 seconds (SVC_AUDIT_STREAM, SVC_AUDIT_CHECKPOINT_URL). The exit status is 1 if a server refuses the "
+     "credential or has no such address."},
     {"audit tail", "", 0, 0, audit_tail_options, verbs_asking, CLI_ANYWHERE, false, audit_tail_run,
      "Print audit rows as they are written, until it is interrupted",
      "An absent value is -. With --json each row is one line."},
@@ -122,6 +150,13 @@ static const struct cli_verb own_verbs[] = {
     {"cedar format", "FILE", 1, 1, NULL, NULL, CLI_FILES, false, cedar_format_run,
      "Print policies in Cedar as canonical text",
      "Comments are lost."},
+    {"cedar prove", "DIR", 1, 1, cedar_prove_options, NULL, CLI_FILES, false, cedar_prove_run,
+     "Prove that policies in Cedar allow nothing that others did not",
+     "DIR and the DIR of --against are directories as `bundle pull` writes them. For all requests and entities of the schema: "
+     "whether what the Cedar policies of DIR allow, those of --against allow, and whether each policy of DIR is free of errors. "
+     "In mode guard permits have no effect. A counterexample is decided by the evaluator of this program before it is shown. "
+     "Rules in Rego, data rows and entitlements are not part of the proof. The exit status is 0 if it is proved, 2 if "
+     "something is newly allowed, 1 if something is not proved, and 69 without the program of contrib/cedar-prove."},
     {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, cedar_test_options, NULL, CLI_FILES, false, cedar_test_run,
      "Run the cases of Cedar's integration tests",
      "CASES is a directory, or an archive that tar can read. A case in it is a JSON file that names its policies and "
@@ -156,11 +191,20 @@ static const struct cli_verb own_verbs[] = {
      "Add rights to the binding of a client and publish the change",
      "The binding is the member clients.CLIENT of the data row svc.entitlements.bindings; rights that it has stay. "
      "Several of these at once lose nothing. Prints the revision of the bundle and its state, like `policy data set`."},
+    {"export", "DIR", 1, 1, export_options, cli_needs_all, CLI_ANYWHERE, false, export_run,
+     "Write the clients, providers, resources, connectors and the policy as files",
+     INSTANCE_LAYOUT " No secret is written, and names of secrets that a file of DIR has stay. Objects of other owners are left out."},
     {"idp home", "[IDP]", 0, 1, idp_home_options, cli_needs_all, CLI_ANYWHERE, false, idp_home_run,
      "Show the home issuer, or make that of a provider the home issuer",
      "People of the home issuer keep their sub as their name (alice); those of other providers are IDP|SUB. The first sign-in "
      "stores the issuer of the oldest enabled provider, and the deletion of a provider changes nothing. A change renames nobody: "
      "new people of IDP get their sub, so that rules, rows and delegations that name a sub hold for them."},
+    {"import hydra", "FILE DIR", 2, 2, NULL, NULL, CLI_FILES, false, import_hydra_run,
+     "Make files for `authzctl apply` from the clients of Ory Hydra",
+     IMPORTED " FILE is the JSON of GET /admin/clients, or of `hydra list oauth2-clients --format json`."},
+    {"import keycloak", "FILE DIR", 2, 2, NULL, NULL, CLI_FILES, false, import_keycloak_run,
+     "Make files for `authzctl apply` from a realm export of Keycloak",
+     IMPORTED " FILE is the JSON of a realm, as `kc.sh export` writes it."},
     {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_ANYWHERE, false, keys_rotate_run,
      "Activate the next signing keys, retire the active ones and create new next keys",
      "There is one key for each algorithm in SVC_OIDC_ID_TOKEN_ALGS; all are rotated together. The next keys must have "
@@ -176,6 +220,10 @@ static const struct cli_verb own_verbs[] = {
     {"openapi", "", 0, 0, NULL, describing, CLI_HOST, false, openapi_run,
      "Print the description of the interface (OpenAPI 3.1.0)",
      "The service has the same document at /openapi.json, unless SVC_SWAGGER_ENABLED is false."},
+    {"plan", "DIR", 1, 1, plan_options, cli_needs_all, CLI_ANYWHERE, false, plan_run,
+     "Show what `authzctl apply` would change",
+     INSTANCE_LAYOUT " The rules and rows are checked by the service as a deploy is. A stray is an object of this owner that the files no "
+     "longer have."},
     {"policy compare", "", 0, 0, policy_compare_options, comparing, CLI_DATABASE, false, policy_compare_run,
      "Let OPA and the embedded engine decide stored questions again, and show differences",
      "The questions are those of the newest audit rows with a decision. Both engines decide them by the policy of today, whatever "

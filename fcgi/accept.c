@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcgiapp.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "http/serve/dispatch.h"
+#include "policy/engine/prepare.h"
 #include "policy/engine/witness.h"
 #include "process.h"
 #include "store/db/audit.h"
@@ -210,6 +212,16 @@ run_witness(struct az *az, bool waits)
     talloc_free(op.mem);
 }
 
+/* Read the data of the revision that OPA was given. */
+static void
+run_prepare(struct az *az)
+{
+    struct op op = process_op(talloc_new(NULL), az);
+    prepare_run(&op);
+    talloc_free(op.mem);
+    malloc_trim(0); /* the texts took many times what is kept */
+}
+
 /* Write audit rows that wait for a process that leads, if there is none. */
 static void
 flush_rows(struct az *az)
@@ -321,6 +333,8 @@ accept_loop(struct az *az, int socket)
         dispatch(az, &io);
         if (witness_has_kept(az->witness))
             run_witness(az, request_waits(&held.request, socket));
+        if (prepare_waits(az))
+            run_prepare(az);
     }
     flush_rows(az);
     FCGX_Free(&held.request, 1);

@@ -37,6 +37,8 @@ static const struct field audit_row_fields[] = {
     {"policyInput",    FIELD_OBJECT,  .help = "The question that policy was asked"},
     {"policyDecision", FIELD_OBJECT,  .help = "Its answer, with the revision"},
     {"requestSummary", FIELD_OBJECT,  .required = true, .help = "Operation, status, and what the endpoint noted", .example = "{\"operation\": \"token\", \"status\": 200}"},
+    {"leafIndex",      FIELD_INTEGER, .help = "Of an export: number of its leaf in the log over all rows; absent before it is sealed"},
+    {"leafHash",       FIELD_TEXT,    .help = "Of an export: SHA-256 of its leaf as it was sealed, hex"},
 };
 const struct field_table answer_audit_row = ANSWER("AuditLogDto", audit_row_fields);
 
@@ -251,6 +253,11 @@ static const struct field home_issuer_fields[] = {
     {"consequences", FIELD_TEXT_LIST, .help = "Of a PUT: what follows from the change"},
 };
 const struct field_table answer_home_issuer = ANSWER("HomeIssuerAnswer", home_issuer_fields);
+
+static const struct field same_secrets_fields[] = {
+    {"same", FIELD_ARRAY, .required = true, .help = "For each secret, in order: it is the one that the object was marked with", .example = "[true, false]"},
+};
+const struct field_table answer_same_secrets = ANSWER("SameSecrets", same_secrets_fields);
 
 static const struct field evaluation_fields[] = {
     {"result",      FIELD_ANY,     .help = "Answer of the engine to the input", .example = "{\"allow\": true}"},

@@ -3,8 +3,11 @@
 #include "housekeeping.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
+#include "audit/posts.h"
+#include "audit/stream.h"
 #include "base/cron.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
@@ -33,20 +36,21 @@
 #include "store/uma/delegations.h"
 #include "store/uma/tickets.h"
 
-/* Each job writes what it did to a note. */
+/* Each job writes what it did to a note. Partitions are made even if no day of the audit log may be
+ * dropped: without them no token can be stored two days later. */
 static enum az_status
 job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
-    enum az_status st = audit_seal_drops(op);
-    if (st == AZ_RETRY) {
-        snprintf(note, size, "waits until the audit rows of an old day are sealed");
-        return AZ_OK;
-    }
-    if (st == AZ_OK)
-        st = partition_maintain(op, &made, &dropped);
-    snprintf(note, size, "%d created, %d dropped", made, dropped);
-    return st;
+    struct op sealing = op_beside(op, op->mem);
+    enum az_status sealed = audit_seal_drops(&sealing);
+    enum az_status st = partition_maintain(op, sealed == AZ_OK, &made, &dropped);
+    snprintf(note, size, "%d created, %d dropped%s", made, dropped,
+             sealed == AZ_RETRY ? "; the audit rows of an old day wait until they are sealed" : "");
+    if (st != AZ_OK || sealed == AZ_OK || sealed == AZ_RETRY)
+        return st;
+    op->fault = sealing.fault;
+    return sealed;
 }
 
 static enum az_status
@@ -72,6 +76,17 @@ job_audit_seal(struct op *op, char *note, size_t size)
         st = audit_seal_file(op);
     snprintf(note, size, "%lld audit rows sealed, the log has %lld leaves", (long long) sealed.rows,
              (long long) sealed.size);
+    return st;
+}
+
+static enum az_status
+job_audit_stream(struct op *op, char *note, size_t size)
+{
+    struct streamed done;
+    enum az_status st = audit_stream_run(op, &done);
+    snprintf(note, size, "%lld audit rows sent, %lld skipped%s%s", (long long) done.sent,
+             (long long) done.skipped, done.note != NULL ? "; " : "",
+             done.note != NULL ? done.note : "");
     return st;
 }
 
@@ -132,6 +147,8 @@ static const struct job {
     enum az_status (*count)(struct op *op, int64_t *ret);
     enum az_status (*plain)(struct op *op);
     const char *note;
+    bool sends; /* waits for other servers, in a process of its own: it runs often, and only its
+                   failures are logged */
 } jobs[] = {
     {"audit_counts", 60,        .count = audit_counts_add, .note = "audit rows counted"},
     {"audit_seal", 60,          .run = job_audit_seal},
@@ -152,6 +169,8 @@ static const struct job {
     {"assertions", 600,         .count = client_assertions_purge, .note = "expired client assertions removed"},
     {"uma", 600,                .run = job_uma},
     {"mcp_tools", 3600,         .run = mcp_sync_all},
+    {"audit_stream", HOUSEKEEPING_SENDING_EVERY, .run = job_audit_stream, .sends = true},
+    {"audit_posts", HOUSEKEEPING_SENDING_EVERY, .count = audit_posts_run, .note = "checkpoints of the audit log posted", .sends = true},
     {"documents", 600,          .plain = documents_prune, .note = "fetched documents that are no longer used removed"},
 };
 /* clang-format on */
@@ -193,8 +212,10 @@ run_job(struct op *op, const struct job *job)
     bool ignored;
     enum az_status st = call_job(op, job, note, sizeof(note));
     const char *outcome = st == AZ_OK ? note : op->fault.detail;
-    log_text(st == AZ_OK ? AZ_SEV_INFO : AZ_SEV_ERROR, "housekeeping", "%s: %s", job->name,
-             outcome);
+    log_text(st != AZ_OK  ? AZ_SEV_ERROR
+             : job->sends ? AZ_SEV_DEBUG
+                          : AZ_SEV_INFO,
+             "housekeeping", "%s: %s", job->name, outcome);
     struct op after = op_beside(op, op->mem);
     if (job_note(&after, job->name, outcome) != AZ_OK)
         log_text(AZ_SEV_WARN, "housekeeping", "%s: outcome not stored: %s", job->name,
@@ -222,10 +243,18 @@ try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
     return st;
 }
 
+bool
+housekeeping_sends(const struct settings *cfg)
+{
+    return strcmp(cfg->audit_stream, SETTINGS_STREAM_OFF) != 0 || cfg->audit_checkpoint_url != NULL;
+}
+
 void
-housekeeping_run(struct az *az)
+housekeeping_run(struct az *az, bool sending)
 {
     for (size_t i = 0; i < JOBS && !*az->stopping; i++) {
+        if (jobs[i].sends != sending)
+            continue;
         struct op op = {.mem = talloc_new(NULL), .az = az, .now_ms = (int64_t) time(NULL) * 1000};
         bool held = false;
         if (try_job(&op, &jobs[i], true, &held) != AZ_OK && op.fault.detail[0] != '\0')

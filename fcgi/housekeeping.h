@@ -3,13 +3,22 @@
 #ifndef AZ_HOUSEKEEPING_H
 #define AZ_HOUSEKEEPING_H
 
+#include <stdbool.h>
+
 #include "base/op.h"
 
 /* Seconds between two looks of the parent of --workers for due jobs. */
 #define HOUSEKEEPING_EVERY 60
 
-/* Run the due jobs and log what each did. A job whose lock another process holds is skipped. */
-void housekeeping_run(struct az *az);
+/* Seconds between two looks for what is to be sent to other servers. A start costs 5 ms. */
+#define HOUSEKEEPING_SENDING_EVERY 5
+
+/* True if there are jobs that send something to other servers. */
+bool housekeeping_sends(const struct settings *cfg);
+
+/* Run the due jobs and log what each did: those that send something to other servers, or all
+ * others. A job whose lock another process holds is skipped. */
+void housekeeping_run(struct az *az, bool sending);
 
 /* Run all jobs now, due or not (`authzctl maintain`). Return the status of the first failure, with
  * its fault in op; without a failure, AZ_CONFLICT if another process held the lock of a job. */

@@ -212,6 +212,7 @@ run_parent(struct az *az, const struct choices *choices)
         pools[GATEWAY].workers = 1; /* it answers 404 */
     if (!az->check_owed)
         process_load_policy(az);
+    process_share_policy(az);
     log_text(AZ_SEV_INFO, "started",
              "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
              az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers, pools[BUNDLES].workers,

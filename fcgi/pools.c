@@ -202,18 +202,32 @@ start_workers(struct az *az, struct pool *pools, size_t count)
         }
 }
 
-/* Collect the ended children. Return true if one was a worker. *ret_status is the exit status of
- * the keeper, if it ended. */
+/* A child that works beside the workers now and then. */
+struct keeper {
+    void (*work)(struct op *op); /* NULL: there is nothing to do */
+    int every;                   /* seconds between two starts */
+    pid_t pid;                   /* 0: it does not run */
+    time_t due;                  /* of the next start */
+};
+
+/* The keepers of a parent: housekeeping, and what waits for other servers, so that one that hangs
+ * does not keep the rest waiting. */
+#define KEEPERS 2
+
+/* Collect the ended children. Return true if one was a worker. *ret_status becomes the exit
+ * status of a keeper that failed. */
 static bool
-reap(struct pool *pools, size_t count, pid_t *keeper, int *ret_status)
+reap(struct pool *pools, size_t count, struct keeper keepers[KEEPERS], int *ret_status)
 {
     int status;
     bool found = false;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        if (pid == *keeper) {
-            *keeper = 0;
-            *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-        }
+        for (size_t i = 0; i < KEEPERS; i++)
+            if (pid == keepers[i].pid) {
+                keepers[i].pid = 0;
+                if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+                    *ret_status = WEXITSTATUS(status);
+            }
         for (size_t i = 0; i < count; i++)
             for (int j = 0; j < pools[i].workers; j++)
                 if (pools[i].pid[j] == pid) {
@@ -247,13 +261,26 @@ pools_sleep(long ms)
     nanosleep(&time, NULL);
 }
 
+static void
+keep(struct op *op)
+{
+    audit_flush(op);
+    housekeeping_run(op->az, false);
+}
+
+static void
+keep_sending(struct op *op)
+{
+    housekeeping_run(op->az, true);
+}
+
 /*
- * Run housekeeping in a child process (the keeper), so that a slow database cannot keep the parent
- * from replacing workers. The keeper checks the schema first: a database that could not be reached
- * at start may have a schema of another version, and then the service must stop.
+ * Work in a child process (a keeper), so that a slow database cannot keep the parent from replacing
+ * workers. The keeper checks the schema first: a database that could not be reached at start may
+ * have a schema of another version, and then the service must stop.
  */
 static pid_t
-start_keeper(struct az *az)
+start_keeper(struct az *az, const struct keeper *keeper)
 {
     pid_t parent = getpid(), pid = fork();
     if (pid != 0)
@@ -261,27 +288,37 @@ start_keeper(struct az *az)
     child_begin(az, parent);
     struct op op = process_op(talloc_new(NULL), az);
     enum az_status st = process_prepare_database(&op);
-    if (st != AZ_OK) {
+    if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
-    } else {
-        audit_flush(&op);
-        housekeeping_run(az);
-    }
+    else
+        keeper->work(&op);
     db_close(az->db);
     _exit(st == AZ_CONFLICT ? EXIT_CONFIG : 0);
+}
+
+/* Start the keepers that are due. */
+static void
+start_keepers(struct az *az, struct keeper keepers[KEEPERS])
+{
+    time_t now = time(NULL);
+    for (size_t i = 0; i < KEEPERS; i++)
+        if (keepers[i].work != NULL && keepers[i].pid == 0 && now >= keepers[i].due) {
+            keepers[i].pid = start_keeper(az, &keepers[i]);
+            keepers[i].due = now + keepers[i].every;
+        }
 }
 
 static void
 stop_workers(struct az *az, struct pool *pools, size_t count)
 {
-    pid_t keeper = 0;
+    struct keeper none[KEEPERS] = {{.pid = 0}};
     int ignored;
     /* A deadline, not a number of sleeps: each worker that ends interrupts a sleep. */
     int64_t until = clock_monotonic_ms() + az->cfg->shutdown_phase_timeout * 1000 + GRACE_MS;
     signal_all(pools, count, SIGTERM);
     while (signal_all(pools, count, 0) > 0 && clock_monotonic_ms() < until) {
         pools_sleep(TICK_MS);
-        reap(pools, count, &keeper, &ignored);
+        reap(pools, count, none, &ignored);
     }
     signal_all(pools, count, SIGKILL);
     for (size_t i = 0; i < count; i++)
@@ -302,9 +339,11 @@ flush_rows(struct az *az)
 int
 pools_run(struct az *az, struct pool *pools, size_t count)
 {
-    pid_t keeper = 0;
+    struct keeper keepers[KEEPERS] = {
+        {keep,                                              HOUSEKEEPING_EVERY,         0, 0},
+        {housekeeping_sends(az->cfg) ? keep_sending : NULL, HOUSEKEEPING_SENDING_EVERY, 0, 0},
+    };
     int status = 0;
-    time_t keeper_due = 0;
     stop_flag = az->stopping;
     ticks_left = 1 << 30;
     handle(SIGTERM, on_stop);
@@ -316,12 +355,9 @@ pools_run(struct az *az, struct pool *pools, size_t count)
     db_close(az->db);
     while (!*az->stopping && status == 0) {
         start_workers(az, pools, count);
-        if (keeper == 0 && time(NULL) >= keeper_due) {
-            keeper = start_keeper(az);
-            keeper_due = time(NULL) + HOUSEKEEPING_EVERY;
-        }
+        start_keepers(az, keepers);
         pools_sleep(LOOK_MS);
-        while (reap(pools, count, &keeper, &status))
+        while (reap(pools, count, keepers, &status))
             pools_sleep(RESTART_DELAY_MS);
     }
     struct itimerval off = {
@@ -329,8 +365,9 @@ pools_run(struct az *az, struct pool *pools, size_t count)
         {0, 0}
     };
     setitimer(ITIMER_REAL, &off, NULL);
-    if (keeper > 0)
-        kill(keeper, SIGTERM);
+    for (size_t i = 0; i < KEEPERS; i++)
+        if (keepers[i].pid > 0)
+            kill(keepers[i].pid, SIGTERM);
     stop_workers(az, pools, count);
     flush_rows(az);
     log_text(AZ_SEV_INFO, "stopped", "all workers ended");

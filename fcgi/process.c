@@ -3,6 +3,7 @@
 #include "process.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +16,8 @@
 #include "http/page/page.h"
 #include "http/shared.h"
 #include "policy/engine/engine.h"
+#include "policy/engine/engine_plan.h"
+#include "policy/engine/shared_data.h"
 #include "policy/engine/witness.h"
 #include "store/clients/clients.h"
 #include "store/db/audit.h"
@@ -47,7 +50,7 @@ open_witness(struct az *az, const char **ret_why)
 
 /* The file of shared commits. MAGIC changes with struct commit_board and with the parameters of its
  * rows. */
-#define COMMITS_MAGIC 0x617a636f6d6d6974ULL
+#define COMMITS_MAGIC 0x617a636f6d6d6932ULL
 struct commits_map {
     struct mapped_head head;
     struct commit_board board;
@@ -219,4 +222,15 @@ process_load_policy(struct az *az)
     struct op op = process_op(talloc_new(az), az);
     engine_renew(&op);
     talloc_free(op.mem);
+}
+
+void
+process_share_policy(struct az *az)
+{
+    if (!settings_engine_is_embedded(az->cfg))
+        return;
+    az->shared_data = shared_data_new(az, ENGINE_PLAN_OCTETS_MAX);
+    if (az->shared_data == NULL)
+        log_text(AZ_SEV_WARN, "policy data not shared",
+                 "each worker keeps the data of a saved policy for itself: %s", strerror(errno));
 }

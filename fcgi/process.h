@@ -41,4 +41,8 @@ enum az_status process_prepare_database(struct op *op);
  * memory until the next save. Each loads its own if this fails. */
 void process_load_policy(struct az *az);
 
+/* Make the memory in which the workers that are forked share the data of later revisions, if they
+ * decide themselves. Each reads its own if this fails. After process_load_policy(). */
+void process_share_policy(struct az *az);
+
 #endif

@@ -8,6 +8,7 @@
 #include "admin/admin_keys.h"
 #include "admin/audit/audit_export.h"
 #include "admin/audit/audit_logs.h"
+#include "admin/audit/audit_proof.h"
 #include "admin/audit/governance.h"
 #include "admin/credential.h"
 #include "admin/gateway/connections.h"
@@ -17,6 +18,7 @@
 #include "admin/health.h"
 #include "admin/keys.h"
 #include "admin/metrics.h"
+#include "admin/object_owners.h"
 #include "admin/people/client_dto.h"
 #include "admin/people/clients.h"
 #include "admin/people/home_issuer.h"
@@ -68,6 +70,7 @@
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
 #include "policy/engine/engine.h"
+#include "store/db/object_owners.h"
 #include "store/gateway/connectors.h"
 #include "store/people/admin_keys.h"
 #include "store/people/consents.h"
@@ -125,6 +128,7 @@ static const struct route_param sessions_params[] = {
 #define ADMIN .credential = &credential_admin, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
 #define ADMIN_WRITE ADMIN, .audited = true
 #define ENGINE .credential = &credential_bundle
+#define AUDIT_PUBLIC PUBLIC, .is_on = audit_proof_is_public, .cache = CACHE_PRIVATE, LIMITED
 #define HEALTH PUBLIC, .cache = CACHE_PRIVATE
 
 /* Input: a query, a form, or a body with its largest size in octets. */
@@ -142,6 +146,7 @@ static const struct route_param sessions_params[] = {
 #define GIVES(code, table, text) {code, "application/json", &(table), false, text}
 #define GIVES_LIST(table, text) {200, "application/json", &(table), true, text}
 #define GIVES_JSON(text) {200, "application/json", NULL, false, text}
+#define GIVES_TEXT(text) {200, "text/plain", NULL, false, text}
 #define GIVES_NOTHING(code, text) {code, NULL, NULL, false, text}
 #define GIVES_REDIRECT {302, NULL, NULL, false, "The browser goes on"}
 #define FAILS(code, text) {code, "application/json", NULL, false, text}
@@ -230,6 +235,12 @@ const struct route routes[] = {
     {GET("/admin/api/audit-logs", "listAuditLogs", audit_logs_handle), ADMIN, QUERY(audit_logs_params), ABOUT("List audit rows, newest first"), ANSWERS(GIVES(200, answer_audit_page, "A page of rows"))},
     {GET("/admin/api/audit-logs/export", "exportAuditLogs", audit_export_handle), ADMIN, QUERY(audit_export_params), ABOUT("Export audit rows"), ANSWERS(GIVES(200, answer_audit_export, "The rows"), {200, "application/x-ndjson", NULL, false, "One row per line"}, {200, "text/csv", NULL, false, "One row per line"})},
     {GET("/admin/api/audit-logs/{id}", "getAuditLog", audit_log_handle), ADMIN, ABOUT("Show an audit row"), ANSWERS(GIVES(200, answer_audit_row, "The row"))},
+    {GET("/admin/api/audit-logs/{id}/proof", "proveAuditLog", audit_proof_handle), ADMIN, ABOUT("Prove that an audit row is in the log over all rows"), ANSWERS(GIVES_TEXT("The proof with the row, in the form c2sp.org/tlog-proof@v1"), FAILS(409, "The row is not sealed yet"))},
+    {GET("/admin/api/audit/checkpoint", "getAuditCheckpoint", audit_checkpoint_handle), ADMIN, ABOUT("Show the newest checkpoint of the log over all audit rows"), ANSWERS(GIVES_TEXT("A signed note (c2sp.org/tlog-checkpoint)"))},
+    {GET("/admin/api/audit/keys", "getAuditKeys", audit_keys_handle), ADMIN, ABOUT("Show the keys that ever signed checkpoints"), ANSWERS(GIVES(200, answer_key_set, "The keys"))},
+    {GET("/admin/api/audit/tile/**", "getAuditTile", audit_tile_handle), ADMIN, ABOUT("Show hashes of the log over all audit rows: LEVEL/N, or LEVEL/N.p/WIDTH for a tile that is not full"), ANSWERS({200, "application/octet-stream", NULL, false, "SHA-256 hashes, one after the other (c2sp.org/tlog-tiles)"})},
+    {GET("/audit/checkpoint", "getPublicAuditCheckpoint", audit_checkpoint_handle), AUDIT_PUBLIC, ABOUT("Show the newest checkpoint of the log over all audit rows"), ANSWERS(GIVES_TEXT("A signed note (c2sp.org/tlog-checkpoint)"))},
+    {GET("/audit/keys", "getPublicAuditKeys", audit_keys_handle), AUDIT_PUBLIC, ABOUT("Show the keys that ever signed checkpoints"), ANSWERS(GIVES(200, answer_key_set, "The keys"))},
 
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
@@ -268,6 +279,11 @@ const struct route routes[] = {
     {DELETE("/admin/api/connectors/{id}", "uninstallConnector", connector_delete_handle), ADMIN_WRITE, ABOUT("Uninstall a connector that nothing uses"), ANSWERS(GIVES_NOTHING(204, "The connector is not installed any more"), FAILS(409, "Objects use the connector: connector_in_use with its blockers"))},
     {POST("/admin/api/connectors/{id}/install", "installConnector", connector_install_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(connector_install_table), ABOUT("Install a connector, and create its managed resource if the body asks for it"), ANSWERS(GIVES(201, connector_view, "The connector"), GIVES(200, connector_view, "It was installed already, and nothing is changed"))},
     {POST("/admin/api/connectors/{id}/sync", "syncConnector", connector_sync_handle), ADMIN_WRITE, QUERY(connector_sync_params), ABOUT("Sync an installed connector with the catalogue"), ANSWERS(GIVES(200, answer_sync, "The report"))},
+
+    {GET("/admin/api/object-owners", "listObjectOwners", object_owners_list_handle), ADMIN, QUERY(object_owners_params), ABOUT("List the objects that directories of files keep as they say"), ANSWERS(GIVES_LIST(object_owner_view, "The objects and their owners"))},
+    {PUT("/admin/api/object-owners", "putObjectOwners", object_owners_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(object_owners_table), ABOUT("Mark objects as those of an owner, all of them or none"), ANSWERS(GIVES_NOTHING(204, "The objects are marked"), FAILS(409, "An object belongs to another owner"))},
+    {DELETE("/admin/api/object-owners", "deleteObjectOwner", object_owner_delete_handle), ADMIN_WRITE, QUERY(object_owner_params), ABOUT("Release an object from its owner; the object stays"), ANSWERS(GIVES_NOTHING(204, "The object has no owner"))},
+    {POST("/admin/api/object-owners/secrets", "compareObjectSecrets", object_secrets_handle), ADMIN_WRITE, JSON, FIELDS_OF(object_secrets_table), ABOUT("Tell which secrets are those that objects were made of"), ANSWERS(GIVES(200, answer_same_secrets, "True or false for each"))},
 
     {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(consent_view, "The consents, at most 1000"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},

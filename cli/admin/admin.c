@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/b64url.h"
 #include "base/digits.h"
 #include "base/json/jsonx.h"
+#include "base/picture.h"
 #include "base/words.h"
 #include "cli/lib/input.h"
 #include "cli/verbs.h"
@@ -49,7 +51,7 @@ admin_member_value(const struct cli *cli, const struct admin_member *member)
         return *(const bool *) choice_at(cli, member) ? json_boolean(member->kind == ADMIN_TRUE)
                                                       : NULL;
     const char *text = choice_text(cli, member);
-    if (text == NULL || member->kind == ADMIN_OBJECT)
+    if (text == NULL || member->kind == ADMIN_OBJECT || member->kind == ADMIN_LOGO)
         return NULL;
     if (member->kind == ADMIN_WORDS)
         return words_list(text);
@@ -114,17 +116,42 @@ admin_read_file(struct cli *cli, json_t *body)
     return json_object_update(body, object) == 0 ? CLI_OK : output_no_memory(cli);
 }
 
+/* Read a picture as a data: URL (RFC 2397); NULL after the error has been printed. The service
+ * checks it again: this one knows the file. */
+static json_t *
+admin_read_logo(struct cli *cli, const char *option, const char *file)
+{
+    static const char expected[] = "give a PNG, JPEG or WebP picture";
+    size_t length = 0;
+    char *octets = input_read_file(cli, file, PICTURE_LOGO_MAX, "16 KiB", expected, &length);
+    if (octets == NULL)
+        return NULL;
+    const char *type = picture_type(octets, length);
+    if (type == NULL) {
+        output_error("%s: --%s: %s is of another type; %s", cli->path, option, file, expected);
+        return NULL;
+    }
+    const char *text = b64_encode(cli->mem, octets, length);
+    json_t *url =
+        text != NULL ? jsonx_own(cli->mem, json_sprintf("data:%s;base64,%s", type, text)) : NULL;
+    if (url == NULL)
+        output_no_memory(cli);
+    return url;
+}
+
 /* Read the members that have a file of their own into the body. */
 static int
 admin_read_members(struct cli *cli, const struct admin_member *members, json_t *body)
 {
     for (; members != NULL && members->name != NULL; members++) {
-        if (members->kind != ADMIN_OBJECT || choice_text(cli, members) == NULL)
+        const char *file = choice_text(cli, members);
+        if ((members->kind != ADMIN_OBJECT && members->kind != ADMIN_LOGO) || file == NULL)
             continue;
-        json_t *object = admin_read_object(cli, members->name, choice_text(cli, members));
-        if (object == NULL)
+        json_t *value = members->kind == ADMIN_LOGO ? admin_read_logo(cli, members->name, file)
+                                                    : admin_read_object(cli, members->name, file);
+        if (value == NULL)
             return CLI_FAILED;
-        if (json_object_set(body, members->name, object) != 0)
+        if (json_object_set(body, members->name, value) != 0)
             return output_no_memory(cli);
     }
     return CLI_OK;
@@ -196,6 +223,17 @@ admin_make_body(struct cli *cli, const struct admin_verb *verb, struct call *cal
 
 /* ---- the answer ---- */
 
+/* Return a value as a table shows it (new reference): of a data: URL its type and size. */
+static json_t *
+shown_value(json_t *value)
+{
+    const char *text = json_string_value(value);
+    const char *data = text != NULL && strncmp(text, "data:", 5) == 0 ? strchr(text, ',') : NULL;
+    return data != NULL ? json_sprintf("%.*s,... (%zu characters; --json prints all)",
+                                       (int) (data - text), text, strlen(text))
+                        : json_incref(value);
+}
+
 void
 admin_print_object(const struct cli *cli, json_t *object)
 {
@@ -212,7 +250,7 @@ admin_print_object(const struct cli *cli, json_t *object)
         return;
     }
     json_object_foreach (object, member, value)
-        jsonx_append(&rows, json_pack("{s:s,s:O}", "member", member, "value", value));
+        jsonx_append(&rows, json_pack("{s:s,s:o}", "member", member, "value", shown_value(value)));
     output_rows(cli, jsonx_built(&rows), columns);
 }
 

@@ -14,6 +14,7 @@ enum admin_kind {
     ADMIN_TRUE,   /* a switch: true */
     ADMIN_FALSE,  /* a switch: false */
     ADMIN_OBJECT, /* a file with a JSON object */
+    ADMIN_LOGO,   /* a file with a picture: a data: URL */
 };
 
 /* An option that becomes a member of the body, or a parameter of the query. */

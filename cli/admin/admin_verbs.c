@@ -108,6 +108,7 @@ static const struct output_column client_columns[] = {
     {"file", 0, "FILE", AT(file), false, "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
     {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
     {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set, if discovery shall not tell it"}, \
+    {"logo", 0, "FILE", AT(logo), false, "Show the PNG, JPEG or WebP picture in FILE, at most 16 KiB, where people choose a provider"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that is requested from the provider; may be repeated"}, \
     {"token-endpoint", 0, "URL", AT(token_endpoint), false, "Token endpoint, if discovery shall not tell it"}, \
@@ -130,6 +131,7 @@ static const struct admin_member idp_members[] = {
     {AT(enable),                 "enabled",               ADMIN_TRUE},
     {AT(issuer),                 "issuer",                ADMIN_TEXT},
     {AT(jwks_uri),               "jwksUri",               ADMIN_TEXT},
+    {AT(logo),                   "logo",                  ADMIN_LOGO},
     {AT(name),                   "name",                  ADMIN_TEXT},
     {AT(scopes),                 "scopes",                ADMIN_WORDS},
     {AT(token_endpoint),         "tokenEndpoint",         ADMIN_TEXT},
@@ -171,6 +173,21 @@ static const struct output_column session_columns[] = {
     {"idpId",     "PROVIDER"},
     {"createdAt", "CREATED"},
     {"expiresAt", "EXPIRES"},
+    {NULL, NULL},
+};
+static const struct cli_option owner_list_options[] = {
+    {"owner", 0, "NAME", AT(owner), false, "Show the objects of NAME alone"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+static const struct admin_member owner_filters[] = {
+    {AT(owner), "owner", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column owner_columns[] = {
+    {"kind",      "KIND"},
+    {"key",       "KEY"},
+    {"owner",     "OWNER"},
+    {"updatedAt", "APPLIED"},
     {NULL, NULL},
 };
 static const struct output_column consent_columns[] = {
@@ -249,7 +266,8 @@ const struct admin_verb people_verbs[] = {
                 "Create an identity provider and print it",
                 "A provider whose issuer cannot be used is disabled, unless --enable says otherwise, and a warning says why. `home` says "
                 "whether its people keep their sub as their name. IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
-                "service at the provider is the member clientSecret of --file, because other users of the host can read a command line."),
+                "service at the provider is the member clientSecret of --file, because other users of the host can read a command line. "
+                "Without a logo, none is shown; \"logo\": null in --file takes it away."),
      .method = "POST", .path = API "identity-providers", .key = "idpId", .members = idp_members},
     {ADMIN_VERB("idp delete", "IDP", 1, idp_delete_options, cli_needs_all,
                 "Delete an identity provider", NULL),
@@ -269,6 +287,13 @@ const struct admin_verb people_verbs[] = {
                 "List the signing keys: next, active and retired",
                 "The keys themselves are never shown. A retired key stays published until the time of the last column."),
      .method = "GET", .path = API "keys", .columns = key_columns},
+    {ADMIN_VERB("owner list", "", 0, owner_list_options, verbs_asking,
+                "List the objects that directories of files keep as they say", "See `authzctl apply`."),
+     .method = "GET", .path = API "object-owners", .members = owner_filters, .columns = owner_columns},
+    {ADMIN_VERB("owner release", "KIND KEY", 2, NULL, cli_needs_all,
+                "Release an object from its owner; the object stays",
+                "After that, other files can adopt it. `authzctl owner list` has the names."),
+     .method = "DELETE", .path = API "object-owners?kind={}&key={}", .done = "was released", .missing = "has no owner of this name; see `authzctl owner list`"},
     {ADMIN_VERB("session end", "SESSION", 1, session_end_options, verbs_asking,
                 "End a browser session", NULL),
      .method = "DELETE", .path = API "sessions/{}", .done = "was ended", .missing = "is not a session; see `authzctl session list`"},

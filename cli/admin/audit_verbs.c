@@ -30,7 +30,7 @@ static const struct cli_option audit_list_options[] = {
 };
 const struct cli_option audit_export_options[] = {
     BY_CLIENT, BY_ENDPOINT, BY_FLOW,
-    {"format", 0, "FORMAT", AT(format), false, "Format of the export: json (default), ndjson or csv"},
+    {"format", 0, "FORMAT", AT(format), false, "Format of the export: json (default), ndjson, csv, ocsf (OCSF 1.3.0), otlp (OpenTelemetry logs), or lines (the log that proves itself)"},
     BY_FROM,
     {"from-instant", 0, "TIME", AT(from_instant), false, "Begin at TIME, for example 2026-01-31T12:00:00Z"},
     {"operation", 0, "NAME", AT(operation), false, "Export those of one operation alone, for example createClient"},

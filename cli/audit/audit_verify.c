@@ -15,7 +15,6 @@
 #include "store/audit/log_lines.h"
 #include "store/audit/notes.h"
 #include "store/audit/proof.h"
-#include "store/audit/seal.h"
 #include "store/audit/verify.h"
 #include "store/db/partitions.h"
 
@@ -76,35 +75,94 @@ faults_json(const struct audit_report *report)
     return list;
 }
 
-/* Print the report; return the exit status. */
-static int
-print_report(struct cli *cli, const char *origin, const struct audit_report *report)
+static json_t *
+report_json(const struct audit_report *report)
 {
-    if (cli->choice.json)
-        output_json(jsonx_own(
-            cli->mem,
-            json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "origin", origin, "leaves",
-                      (json_int_t) report->size, "rows", (json_int_t) report->rows, "notes",
-                      (json_int_t) report->notes, "checkpoints", (json_int_t) report->checkpoints,
-                      "dropped", (json_int_t) report->dropped, "unsealed",
-                      (json_int_t) report->unsealed, "faults", (json_int_t) report->faults, "first",
-                      faults_json(report))));
-    else {
-        printf("log          %s\nleaves       %" PRId64 "\nrows         %" PRId64
-               " checked\nnotes        %" PRId64 " checked\ncheckpoints  %" PRId64
-               " checked\ndropped      %" PRId64 " rows, by retention\nnot sealed   %" PRId64
-               " rows\n",
-               origin, report->size, report->rows, report->notes, report->checkpoints,
-               report->dropped, report->unsealed);
-        for (int64_t i = 0; i < report->faults && i < AUDIT_FAULTS_LISTED; i++)
-            printf("FAULT        %s %" PRId64 "\n", audit_fault_text(report->fault[i].kind),
-                   report->fault[i].at);
-        if (report->faults > AUDIT_FAULTS_LISTED)
-            printf("             and %" PRId64 " more\n", report->faults - AUDIT_FAULTS_LISTED);
-        printf("%s\n", report->faults == 0 ? "the log is complete and unchanged"
-                                           : "the log or its rows were changed");
+    return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "origin", report->origin, "leaves",
+                     (json_int_t) report->size, "rows", (json_int_t) report->rows, "notes",
+                     (json_int_t) report->notes, "checkpoints", (json_int_t) report->checkpoints,
+                     "dropped", (json_int_t) report->dropped, "unsealed",
+                     (json_int_t) report->unsealed, "faults", (json_int_t) report->faults, "first",
+                     faults_json(report));
+}
+
+static void
+print_report(const struct audit_report *report)
+{
+    printf("log          %s\nleaves       %" PRId64 "\nrows         %" PRId64
+           " checked\nnotes        %" PRId64 " checked\ncheckpoints  %" PRId64
+           " checked\ndropped      %" PRId64 " rows, by retention\nnot sealed   %" PRId64 " rows\n",
+           report->origin, report->size, report->rows, report->notes, report->checkpoints,
+           report->dropped, report->unsealed);
+    for (int64_t i = 0; i < report->faults && i < AUDIT_FAULTS_LISTED; i++)
+        printf("FAULT        %s %" PRId64 "\n", audit_fault_text(report->fault[i].kind),
+               report->fault[i].at);
+    if (report->faults > AUDIT_FAULTS_LISTED)
+        printf("             and %" PRId64 " more\n", report->faults - AUDIT_FAULTS_LISTED);
+}
+
+/* Return the date of a partition. */
+static const char *
+day_text(int64_t day, char date[ISO8601_SIZE])
+{
+    if (day < 0 || iso8601_format(PARTITION_EPOCH + day * 86400, date) != AZ_OK)
+        return "no day";
+    date[strlen("2026-01-31")] = '\0';
+    return date;
+}
+
+static json_t *
+days_json(const struct audit_notes *notes)
+{
+    char date[ISO8601_SIZE];
+    json_t *list = json_array();
+    for (size_t i = 0; i < notes->count; i++)
+        json_array_append_new(list, json_pack("{s:s,s:I,s:I}", "day",
+                                              day_text(notes->dropped[i].day, date), "rows",
+                                              (json_int_t) notes->dropped[i].rows, "missing",
+                                              (json_int_t) notes->dropped[i].missing));
+    return list;
+}
+
+/* Print each day that a note says was dropped, so that a reader finds one that retention did not
+ * drop. */
+static void
+print_days(const struct audit_notes *notes)
+{
+    char date[ISO8601_SIZE];
+    for (size_t i = 0; i < notes->count; i++)
+        printf("dropped day  %s, %" PRId64 " rows, of which %" PRId64 " are missing\n",
+               day_text(notes->dropped[i].day, date), notes->dropped[i].rows,
+               notes->dropped[i].missing);
+}
+
+/* Print the reports; return the exit status. The members of JSON are those of the present epoch;
+ * earlier ones are listed beside them. */
+static int
+print_reports(struct cli *cli, const struct audit_report *reports, size_t count,
+              const struct audit_notes *notes)
+{
+    int64_t faults = 0;
+    json_t *earlier = json_array();
+    for (size_t i = 0; i < count; i++) {
+        faults += reports[i].faults;
+        if (!cli->choice.json)
+            print_report(&reports[i]);
+        else if (i + 1 < count)
+            json_array_append_new(earlier, report_json(&reports[i]));
     }
-    return report->faults == 0 ? CLI_OK : CLI_FAILED;
+    if (cli->choice.json) {
+        json_t *report = jsonx_own(cli->mem, report_json(&reports[count - 1]));
+        json_object_set_new(report, "droppedDays", days_json(notes));
+        json_object_set(report, "earlier", earlier);
+        output_json(report);
+    } else {
+        print_days(notes);
+        printf("%s\n", faults == 0 ? "the log is complete and unchanged"
+                                   : "the log or its rows were changed");
+    }
+    json_decref(earlier);
+    return faults == 0 ? CLI_OK : CLI_FAILED;
 }
 
 /* ---- the database ---- */
@@ -128,9 +186,8 @@ int
 audit_verify_run(struct cli *cli)
 {
     struct audit_check check = {.from_day = 0, .to_day = INT64_MAX};
-    struct audit_log_state state;
     struct checkpoint_file foreign = {.count = 0};
-    struct audit_report report;
+    struct audit_verified verified;
     int status = read_day(cli, "from", cli->choice.from, &check.from_day);
     if (status == CLI_OK)
         status = read_day(cli, "to", cli->choice.to, &check.to_day);
@@ -140,16 +197,16 @@ audit_verify_run(struct cli *cli)
         status = checkpoint_file_read(cli, cli->choice.file, check.keys, &foreign);
     if (status != CLI_OK)
         return status;
-    if (audit_log_state_read(&cli->op, &state) != AZ_OK)
-        return output_fault(cli);
-    check.origin = audit_log_origin(&cli->op, state.epoch);
+    if ((cli->choice.from != NULL || cli->choice.to != NULL) && !cli->choice.quiet)
+        fputs("authzctl: audit verify: no hash covers the day of a leaf that is not read, so with "
+              "--from or --to a row can be hidden by giving it another day; only the whole check "
+              "proves\n",
+              stderr);
     check.foreign = foreign.at;
     check.foreigns = foreign.count;
-    if (check.origin == NULL)
-        return output_no_memory(cli);
-    if (audit_verify(&cli->op, &check, &report) != AZ_OK)
+    if (audit_verify(&cli->op, &check, &verified) != AZ_OK)
         return output_fault(cli);
-    return print_report(cli, check.origin, &report);
+    return print_reports(cli, verified.report, verified.notes.epochs, &verified.notes);
 }
 
 /* ---- a file of lines ---- */
@@ -191,6 +248,28 @@ read_gone(const char *line, size_t length, merkle_hash ret)
     return true;
 }
 
+/* Return the epoch of an origin (store/audit/seal.h). */
+static long
+epoch_of(const char *origin)
+{
+    const char *slash = strrchr(origin, '/');
+    return slash == NULL || strcmp(slash, "/audit") == 0 ? 1 : strtol(slash + 1, NULL, 10);
+}
+
+/* Keep the checkpoints of the epoch that a line begins: a file of checkpoints has those of all, and
+ * a file of lines has one. */
+static void
+keep_epoch(struct checkpoint_file *foreign, const char *line)
+{
+    const char *number = audit_note_kind(line) == NOTE_BEGIN ? strstr(line, "\"epoch\":") : NULL;
+    long epoch = number != NULL ? strtol(number + strlen("\"epoch\":"), NULL, 10) : 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < foreign->count; i++)
+        if (epoch_of(foreign->at[i].origin) == epoch)
+            foreign->at[kept++] = foreign->at[i];
+    foreign->count = kept;
+}
+
 /* Return the rows that the note of a dropped day has; 0: the line is no such note. */
 static int64_t
 rows_dropped(const char *line)
@@ -201,7 +280,7 @@ rows_dropped(const char *line)
 
 /* Hash the lines of a file and compare the trees that they make. */
 static enum az_status
-hash_lines(struct cli *cli, FILE *file, const struct checkpoint_file *foreign,
+hash_lines(struct cli *cli, FILE *file, struct checkpoint_file *foreign,
            struct audit_report *report)
 {
     const struct audit_log_state empty = {.epoch = 0};
@@ -215,6 +294,8 @@ hash_lines(struct cli *cli, FILE *file, const struct checkpoint_file *foreign,
     enum az_status st = audit_edge_read(&cli->op, &empty, &edge);
     while (st == AZ_OK && (length = getline(&line, &room, file)) > 0) {
         size_t octets = (size_t) length - (line[length - 1] == '\n');
+        if (audit_edge_size(edge) == 0)
+            keep_epoch(foreign, line);
         noted += rows_dropped(line);
         if (read_gone(line, octets, hash))
             report->dropped++;
@@ -232,15 +313,21 @@ hash_lines(struct cli *cli, FILE *file, const struct checkpoint_file *foreign,
     report->rows = report->size - report->dropped;
     if (report->dropped > noted)
         audit_fault_add(report, AUDIT_ROWS_HIDDEN, report->dropped - noted);
+    return st;
+}
+
+/* Count the leaves behind the last checkpoint, and report checkpoints behind the last leaf. */
+static void
+check_end(const struct checkpoint_file *foreign, struct audit_report *report)
+{
     report->unsealed = report->size;
-    for (size_t i = 0; i < foreign->count; i++)
-        if (foreign->at[i].size <= (uint64_t) report->size
-            && report->size - (int64_t) foreign->at[i].size < report->unsealed)
-            report->unsealed = report->size - (int64_t) foreign->at[i].size;
     for (size_t i = 0; i < foreign->count; i++)
         if (foreign->at[i].size > (uint64_t) report->size)
             audit_fault_add(report, AUDIT_ROLLED_BACK, (int64_t) foreign->at[i].size);
-    return st;
+        else if (report->size - (int64_t) foreign->at[i].size < report->unsealed)
+            report->unsealed = report->size - (int64_t) foreign->at[i].size;
+    if (foreign->count == 0)
+        audit_fault_add(report, AUDIT_CHECKPOINT_GONE, report->size);
 }
 
 int
@@ -265,5 +352,8 @@ audit_verify_export_run(struct cli *cli)
     fclose(file);
     if (st != AZ_OK)
         return output_no_memory(cli);
-    return print_report(cli, foreign.count > 0 ? foreign.at[0].origin : "", &report);
+    check_end(&foreign, &report);
+    const struct audit_notes notes = {.count = 0};
+    report.origin = foreign.count > 0 ? foreign.at[0].origin : "";
+    return print_reports(cli, &report, 1, &notes);
 }

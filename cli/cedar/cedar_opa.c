@@ -157,30 +157,14 @@ take_answers(TALLOC_CTX *mem, struct cedar_case *one, const struct cedar_json *a
     return true;
 }
 
-/* Run the program in the directory of the batch; what it prints goes to a file there. */
 static char *
-evaluate_batch(struct cedar_opa *opa, TALLOC_CTX *mem, const struct temp_dir *place,
-               size_t *ret_length)
+evaluate_batch(struct cedar_opa *opa, const struct temp_dir *place, size_t *ret_length)
 {
     static const char *const arguments[] = {
         "eval", "--data", ".", "--format", "raw", "data.batch.answers", NULL};
-    const char *why = "out of memory";
     struct opa_call call = {.program = opa->program, .dir = place->path, .arguments = arguments};
-    call.output = openat(place->root, "answers", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (call.output < 0) {
-        output_error("%s: %s: cannot be written", opa->cli->path, place->path);
-        return NULL;
-    }
-    int status = opa_run(opa->cli, &call, &opa->signal);
-    close(call.output);
-    char *text = status != CLI_UNAVAILABLE
-                     ? dir_read(mem, place->root, "answers", ANSWERS_MAX, ret_length, &why)
-                     : NULL;
-    if (status == CLI_OK && text != NULL)
-        return text;
-    if (opa->signal == 0 && status != CLI_UNAVAILABLE)
-        output_error("%s: the policy engine failed: %s", opa->cli->path, text != NULL ? text : why);
-    return NULL;
+    return opa_run_read(opa->cli, &call, place->root, ANSWERS_MAX, "the policy engine failed",
+                        ret_length, &opa->signal);
 }
 
 bool
@@ -193,7 +177,7 @@ cedar_opa_run(struct cedar_opa *opa, TALLOC_CTX *mem, struct cedar_case **cases,
     sigset_t before;
     opa_hold_signals(&before);
     const char *text = temp_dir_make(opa->cli, &place) && put_batch(opa, mem, &place, cases, count)
-                           ? evaluate_batch(opa, mem, &place, &length)
+                           ? evaluate_batch(opa, &place, &length)
                            : NULL;
     temp_dir_remove(&place);
     sigprocmask(SIG_SETMASK, &before, NULL);

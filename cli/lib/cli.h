@@ -15,7 +15,7 @@
 enum cli_exit {
     CLI_OK = 0,           /* success */
     CLI_FAILED = 1,       /* refused or failed */
-    CLI_LIMIT = 2,        /* a limit of a change was passed, or could not be measured */
+    CLI_NOTABLE = 2,      /* done, and found what it was asked to look for: plan --check */
     CLI_USAGE = 64,       /* EX_USAGE */
     CLI_UNAVAILABLE = 69, /* EX_UNAVAILABLE: database or policy engine not reachable */
     CLI_CONFIG = 78,      /* EX_CONFIG */
@@ -38,6 +38,10 @@ struct cli_choices {
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
     bool yes;           /* verbs that cannot be undone: do not ask */
     bool start;         /* setup: start the service */
+    bool check;         /* plan: end with status 2 if there are changes */
+    bool prune;         /* apply: delete strays */
+    const char *out;    /* plan: file for apply */
+    const char *owner;  /* export: owner of the objects */
     bool defaults;      /* setup: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
@@ -50,6 +54,10 @@ struct cli_choices {
     const char *policies;   /* cedar authorize: file of policies */
     const char *entities;   /* cedar authorize: file of entities */
     const char *engine;     /* cedar: builtin or opa */
+    const char *against;    /* cedar prove: directory of the policies in use */
+    const char *prover;     /* cedar prove: program of contrib/cedar-prove */
+    const char *schema;     /* cedar prove: schema of Cedar */
+    const char *seconds;    /* cedar prove: limit of each check */
     const char *use;        /* keys rotate: oidc or statement */
     const char *issuer;     /* setup: public URL */
     const char *uri;        /* setup: database as a libpq URI */
@@ -58,10 +66,10 @@ struct cli_choices {
     const char *key_file;   /* file with the admin key for it */
 
     /* Members and filters of the verbs of the admin API (admin_verbs.c). */
-    bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, all, create;
+    bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, all, create, send;
     const char *url, *default_scope, *pin, *idp;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
-    const char *logo_uri, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
+    const char *logo_uri, *logo, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
         *authorization_endpoint;
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
     const char *grants, *resources, *endpoints, *gateway_scopes;

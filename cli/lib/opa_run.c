@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/lib/dir.h"
 #include "cli/lib/output.h"
 
 /* Environment variables that are passed to the engine. */
@@ -36,16 +37,17 @@ runnable(TALLOC_CTX *mem, const char *file)
     return program;
 }
 
-/* Search PATH. Skip empty and relative entries: they would run a file of the current directory. */
-static const char *
-search_path(TALLOC_CTX *mem)
+const char *
+opa_program(TALLOC_CTX *mem, const char *file, const char *name)
 {
+    if (file != NULL)
+        return runnable(mem, file);
     const char *path = getenv("PATH"), *program = NULL;
     for (size_t length; path != NULL && *path != '\0' && program == NULL;
          path += length + (path[length] == ':')) {
         length = strcspn(path, ":");
         if (*path == '/')
-            program = runnable(mem, talloc_asprintf(mem, "%.*s/opa", (int) length, path));
+            program = runnable(mem, talloc_asprintf(mem, "%.*s/%s", (int) length, path, name));
     }
     return program;
 }
@@ -71,7 +73,7 @@ opa_find(const struct cli *cli, const char **ret_program)
         named = variable;
     if (named != NULL)
         program = runnable(cli->mem, named);
-    else if ((program = search_path(cli->mem)) == NULL)
+    else if ((program = opa_program(cli->mem, NULL, "opa")) == NULL)
         program = search_cache(cli->mem);
     if (program != NULL) {
         *ret_program = program;
@@ -176,9 +178,32 @@ opa_run(const struct cli *cli, const struct opa_call *call, int *ret_signal)
         return WEXITSTATUS(status) == 0 ? CLI_OK : CLI_FAILED;
     if (*ret_signal == 0)
         output_error(
-            "%s: %s: %s; name an opa 1.x program with --opa FILE", cli->path, call->program,
-            child > 0 && status >= 0 && WIFSIGNALED(status) ? "was killed" : "cannot be run");
+            "%s: %s: %s; %s", cli->path, call->program,
+            child > 0 && status >= 0 && WIFSIGNALED(status) ? "was killed" : "cannot be run",
+            call->remedy != NULL ? call->remedy : "name an opa 1.x program with --opa FILE");
     return CLI_UNAVAILABLE;
+}
+
+char *
+opa_run_read(const struct cli *cli, struct opa_call *call, int root, size_t max, const char *what,
+             size_t *ret_length, int *ret_signal)
+{
+    const char *why = "out of memory";
+    call->output = openat(root, "answers", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (call->output < 0) {
+        output_error("%s: %s: cannot be written", cli->path, call->dir);
+        return NULL;
+    }
+    int status = opa_run(cli, call, ret_signal);
+    close(call->output);
+    char *text = status != CLI_UNAVAILABLE
+                     ? dir_read(cli->mem, root, "answers", max, ret_length, &why)
+                     : NULL;
+    if (status == CLI_OK && text != NULL)
+        return text;
+    if (*ret_signal == 0 && status != CLI_UNAVAILABLE)
+        output_error("%s: %s: %s", cli->path, what, text != NULL ? text : why);
+    return NULL;
 }
 
 int

@@ -23,12 +23,18 @@ int opa_find(const struct cli *cli, const char **ret_program);
 /* Block the signals that end a program, so that temporary files can be removed first. */
 void opa_hold_signals(sigset_t *ret_before);
 
+/* Return the absolute path of an executable file, or of the program `name` on PATH if file is NULL;
+ * NULL if there is none. Relative entries of PATH are skipped: they would run a file of the current
+ * directory. */
+const char *opa_program(TALLOC_CTX *mem, const char *file, const char *name);
+
 /* One run of the program. */
 struct opa_call {
     const char *program;          /* absolute */
     const char *dir;              /* where it runs */
     const char *const *arguments; /* those after its name; ends with NULL */
     int output;                   /* file that gets all that it prints; -1: our own outputs */
+    const char *remedy;           /* end of the error if it cannot be run; NULL: to name an opa */
 };
 
 /*
@@ -38,6 +44,14 @@ struct opa_call {
  * error printed if it cannot be run.
  */
 int opa_run(const struct cli *cli, const struct opa_call *call, int *ret_signal);
+
+/*
+ * Run the program in a temporary directory, which gets a file `answers` with all that it prints.
+ * Returns that text, of at most max octets and on cli->mem. NULL, with the error printed unless a
+ * signal ended it, if the program failed; its errors begin with the words `what`.
+ */
+char *opa_run_read(const struct cli *cli, struct opa_call *call, int root, size_t max,
+                   const char *what, size_t *ret_length, int *ret_signal);
 
 /* Run `opa test .` in a directory; its output goes to ours. CLI_OK if all tests pass, CLI_FAILED
  * otherwise. */

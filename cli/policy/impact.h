@@ -34,7 +34,7 @@
  * return how many there are; 0: the save is not measured. */
 size_t impact_query(const struct cli *cli, struct query_pair *ret);
 
-/* Return the exit status of a refused save: CLI_LIMIT if limits refused it, else `status`. */
+/* Return the exit status of a refused save: CLI_NOTABLE if limits refused it, else `status`. */
 int impact_status(const json_t *answer, int status);
 
 #endif

@@ -74,7 +74,7 @@ int
 impact_status(const json_t *answer, int status)
 {
     const char *error = json_string_value(json_object_get(answer, "error"));
-    return error != NULL && strcmp(error, "impact_refused") == 0 ? CLI_LIMIT : status;
+    return error != NULL && strcmp(error, "impact_refused") == 0 ? CLI_NOTABLE : status;
 }
 
 /* ---- printing */
@@ -191,7 +191,7 @@ judge(const struct cli *cli, const json_t *result)
             continue;
         output_error("%s: %s %lld, at most %s: REFUSED", cli->path, limit_rows[i].words, count,
                      limit);
-        status = CLI_LIMIT;
+        status = CLI_NOTABLE;
     }
     if (impact_query(cli,
                      (struct query_pair[IMPACT_QUERY_MAX]){
@@ -201,7 +201,7 @@ judge(const struct cli *cli, const json_t *result)
         && json_is_true(json_object_get(result, "truncated"))) {
         output_error("%s: not all decisions of the period were looked at, so no limit holds",
                      cli->path);
-        status = CLI_LIMIT;
+        status = CLI_NOTABLE;
     }
     return status;
 }

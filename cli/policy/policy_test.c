@@ -26,6 +26,7 @@
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 #include "policy/rows/rule_builtins.h"
+#include "policy/rows/rule_places.h"
 #include "policy/rows/schema.h"
 #include "policy/save/rule_check.h"
 #include "policy/save/save_data.h"
@@ -238,6 +239,30 @@ add_rows(struct trial *trial)
     }
 }
 
+static bool
+is_cedar(const struct deploy_rule *rule)
+{
+    return strcmp(rule_kind(rule->path), "cedar") == 0;
+}
+
+/* Put the places of the rules into a row, as in the bundle, so that a reason names its rule
+ * (policy/rows/rule_places.h). */
+static void
+add_places(struct trial *trial)
+{
+    TALLOC_CTX *mem = trial->cli->mem;
+    struct rule_text *text = talloc_array(mem, struct rule_text, (unsigned) trial->dir.rules + 1);
+    size_t count = 0;
+    for (size_t i = 0; text != NULL && i < trial->dir.rules; i++)
+        if (trial->dir.rule[i].enabled && !is_cedar(&trial->dir.rule[i]))
+            text[count++] = (struct rule_text){trial->dir.rule[i].path, trial->dir.rule[i].content};
+    json_t *places = text != NULL ? rule_places_find(mem, text, count) : NULL;
+    if (places == NULL
+        || (json_object_size(places) > 0
+            && json_object_set(trial->rows, RULE_PLACES_KEY, places) != 0))
+        test_fail(trial, RULE_PLACES_KEY, NULL);
+}
+
 /* True if a file is the test of a rule: a_test.rego of a.rego, or of a.cedar. */
 static bool
 is_test_of(const char *test, const char *rule)
@@ -254,12 +279,6 @@ is_of_disabled(const struct trial *trial, const char *test)
         if (!trial->dir.rule[i].enabled && is_test_of(test, trial->dir.rule[i].path))
             return true;
     return false;
-}
-
-static bool
-is_cedar(const struct deploy_rule *rule)
-{
-    return strcmp(rule_kind(rule->path), "cedar") == 0;
 }
 
 /* Write what a Cedar rule is compiled to; the engine's check of the author's Rego does not need
@@ -376,6 +395,7 @@ put_policy(struct trial *trial)
     add_rules(trial);
     add_rows(trial);
     add_entities(trial);
+    add_places(trial);
     put_rows(trial);
 }
 

@@ -224,7 +224,7 @@ check_witness() {
 # check_differential N: compare N answers of both engines; the log shows the state of the run.
 check_differential() {
     TESTS_SECONDS=172800
-    export AUTHZ_DIFFERENTIAL=$1
+    export AUTHZ_DIFFERENTIAL=$1 AUTHZ_REGO_SEED=${AUTHZ_REGO_SEED:-new}
     check_tests gcc t/rego/differential.t
 }
 
@@ -232,6 +232,14 @@ check_differential() {
 check_cedar() {
     export AUTHZ_CEDAR_ALL=1
     check_tests gcc t/cli/cedar.t t/interop/cedar.t
+}
+
+# Build the prover of Cedar policies, and let it judge some.
+check_prove() {
+    packages_install prove
+    cargo build --release --locked --manifest-path "$TOP/contrib/cedar-prove/Cargo.toml" --target-dir "$WORK/cedar-prove"
+    export AUTHZ_CEDAR_PROVE=$WORK/cedar-prove/release/authz-cedar-prove
+    check_tests gcc t/cli/cedar_prove.t
 }
 
 # Only the unit tests are checked for leaks, because the processes of the service are not dumpable.

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # The schema, authz.fcgi and OPA. Needs: layout.sh, daemons.sh, build.sh, settings.sh.
 
-# One worker more than processors, so that a slow policy call leaves no core idle; each has one database connection.
-WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
+# Three per processor (performance.md 3.4); each has one database connection.
+WORKERS=${AUTHZ_WORKERS:-$((3 * $(nproc)))}
 # Half of them may wait for identity providers and other servers at the same time.
 WEB_WORKERS=8
 BUNDLE_WORKERS=2

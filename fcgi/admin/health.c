@@ -13,6 +13,8 @@
 #include "policy/decide/trust.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/engine_embedded.h"
+#include "store/audit/signed.h"
+#include "store/audit/unsealed.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
 #include "store/policy/engines.h"
@@ -124,6 +126,40 @@ health_check_trust_bundle(struct op *op, struct health_findings *found)
                : st;
 }
 
+/* Check that housekeeping seals the audit log: rows that are not sealed can be changed unseen. */
+static enum az_status
+health_check_audit_seal(struct op *op, struct health_findings *found)
+{
+    int64_t seconds;
+    (void) found;
+    enum az_status st = audit_unsealed_seconds(op, &seconds);
+    if (st == AZ_OK && seconds > AUDIT_UNSEALED_MAX)
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "an audit row has not been sealed for %lld seconds; `authzctl audit seal` "
+                       "tells why",
+                       (long long) seconds);
+    return st;
+}
+
+/* Say why the audit log is not sealed. */
+static enum az_status
+health_check_audit_log(struct op *op, struct health_findings *found)
+{
+    (void) found;
+    const char *why = audit_signed_refusal(op->mem, op->az);
+    return why == NULL ? AZ_OK : op_fail(op, AZ_CONFLICT, NULL, "%s", why);
+}
+
+/* True if the audit log is not sealed: the check is listed then alone. */
+static bool
+health_refuses_to_seal(const struct az *az)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    bool refuses = mem != NULL && audit_signed_refusal(mem, az) != NULL;
+    talloc_free(mem);
+    return refuses;
+}
+
 /* Status of a check that failed, and of the service then. */
 #define DOWN "DOWN"
 #define DEGRADED "DEGRADED"
@@ -139,15 +175,17 @@ static const struct health_check {
     bool (*applies)(const struct az *); /* NULL: always */
     bool of_opa;                        /* degrades only, while the service decides itself */
 } checks[] = {
-    {"database",            health_check_database,       DOWN,     NULL,            false},
-    {"migrations",          health_check_migrations,     DOWN,     NULL,            false},
-    {"plan",                health_check_plan,           DEGRADED, embedded_wanted, false},
-    {"rules",               health_check_rules,          DEGRADED, embedded_wanted, false},
-    {"opa",                 health_check_engine,         DOWN,     NULL,            true },
-    {"bundle",              health_check_bundle,         DOWN,     NULL,            true },
-    {"signing_key",         health_check_signing_key,    DOWN,     NULL,            false},
-    {"credential_key",      health_check_credential_key, DOWN,     NULL,            false},
-    {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED, NULL,            false},
+    {"database",            health_check_database,       DOWN,     NULL,                   false},
+    {"migrations",          health_check_migrations,     DOWN,     NULL,                   false},
+    {"plan",                health_check_plan,           DEGRADED, embedded_wanted,        false},
+    {"rules",               health_check_rules,          DEGRADED, embedded_wanted,        false},
+    {"opa",                 health_check_engine,         DOWN,     NULL,                   true },
+    {"bundle",              health_check_bundle,         DOWN,     NULL,                   true },
+    {"signing_key",         health_check_signing_key,    DOWN,     NULL,                   false},
+    {"credential_key",      health_check_credential_key, DOWN,     NULL,                   false},
+    {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED, NULL,                   false},
+    {"audit_seal",          health_check_audit_seal,     DEGRADED, NULL,                   false},
+    {"audit_log",           health_check_audit_log,      DEGRADED, health_refuses_to_seal, false},
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))

@@ -9,6 +9,8 @@
 #include "crypto/digest.h"
 #include "http/address.h"
 #include "metrics/metrics.h"
+#include "store/audit/outgoing.h"
+#include "store/audit/unsealed.h"
 #include "store/policy/bundles.h"
 #include "store/tokens/signing_keys.h"
 
@@ -29,7 +31,7 @@ shows_token(const struct request *req)
 
 /* The gauges, which are read when they are asked for. */
 struct samples {
-    struct metric_sample list[1 + PROCESS_STATES + 1 + SIGNING_USES];
+    struct metric_sample list[1 + PROCESS_STATES + 1 + SIGNING_USES + 1 + 4];
     size_t count;
 };
 
@@ -48,13 +50,31 @@ read_processes(const struct metrics *metrics, struct samples *samples)
         add_sample(samples, METRIC_DB_POOL, metrics_process_states[i], (int64_t) counts[i]);
 }
 
+/* Read how far what is sent of the audit log is. */
+static enum az_status
+read_streams(struct op *op, struct samples *samples)
+{
+    struct outgoing rows = {.name = OUTGOING_ROWS}, posts = {.name = OUTGOING_CHECKPOINTS};
+    enum az_status st = outgoing_read(op, &rows);
+    if (st == AZ_OK)
+        st = outgoing_read(op, &posts);
+    if (st == AZ_OK && rows.begun) {
+        add_sample(samples, METRIC_STREAM_LAG, NULL, rows.lag);
+        add_sample(samples, METRIC_STREAM_SKIPPED, NULL, rows.skipped);
+        add_sample(samples, METRIC_STREAM_HELD, rows.name, rows.held);
+    }
+    if (st == AZ_OK && posts.begun)
+        add_sample(samples, METRIC_STREAM_HELD, posts.name, posts.held);
+    return st;
+}
+
 /* Read the metrics of the database. If it cannot be reached, the other metrics are shown, because
  * they are needed most then. */
 static void
 read_stored(struct op *op, struct samples *samples)
 {
     struct bundle_served served = {.revision = NULL};
-    int64_t ages[SIGNING_USES];
+    int64_t ages[SIGNING_USES], unsealed;
     enum az_status st = bundle_current(op, &served);
     if (st == AZ_OK && served.revision != NULL)
         add_sample(samples, METRIC_BUNDLE_REVISION, served.revision, 1);
@@ -64,6 +84,12 @@ read_stored(struct op *op, struct samples *samples)
         if (ages[use] >= 0)
             add_sample(samples, METRIC_KEY_AGE, signing_use_name((enum signing_use) use),
                        ages[use]);
+    if (st == AZ_OK)
+        st = audit_unsealed_seconds(op, &unsealed);
+    if (st == AZ_OK)
+        add_sample(samples, METRIC_UNSEALED, NULL, unsealed);
+    if (st == AZ_OK)
+        read_streams(op, samples);
     az_fault_clear(&op->fault);
 }
 

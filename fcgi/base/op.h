@@ -13,6 +13,8 @@ struct settings;
 struct db;
 struct engine;
 struct embedded;
+struct shared_data;
+struct prepared;
 struct witness;
 struct shared;
 struct commits;
@@ -40,18 +42,20 @@ struct az_operator {
 
 /* State of a process; made once and passed by pointer, never a global. */
 struct az {
-    const struct settings *cfg;   /* settings, complete and checked */
-    struct db *db;                /* the one database connection (made when first needed) */
-    struct engine *engine;        /* the one connection to the policy engine */
-    struct embedded *embedded;    /* the revision that this process decides by, or NULL */
-    struct witness *witness;      /* asks OPA about decisions of the machine; NULL in the CLI */
-    struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
-    struct commits *commits;      /* shared commits; NULL: this process writes alone */
-    struct counters *counters;    /* mapped file of the metrics, NULL in the CLI */
-    struct metrics *metrics;      /* the metrics in it, NULL in the CLI */
-    struct client_cache *clients; /* clients by client_id, re-checked by every write */
-    struct published *registry;   /* resource types as published with one revision, or NULL */
-    struct published *trust;      /* so the trust row */
+    const struct settings *cfg;      /* settings, complete and checked */
+    struct db *db;                   /* the one database connection (made when first needed) */
+    struct engine *engine;           /* the one connection to the policy engine */
+    struct embedded *embedded;       /* the revision that this process decides by, or NULL */
+    struct shared_data *shared_data; /* data of revisions that the workers share, or NULL */
+    struct prepared *prepared;       /* data of a revision that may decide soon, or NULL */
+    struct witness *witness;         /* asks OPA about decisions of the machine; NULL in the CLI */
+    struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
+    struct commits *commits;         /* shared commits; NULL: this process writes alone */
+    struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */
+    struct metrics *metrics;         /* the metrics in it, NULL in the CLI */
+    struct client_cache *clients;    /* clients by client_id, re-checked by every write */
+    struct published *registry;      /* resource types as published with one revision, or NULL */
+    struct published *trust;         /* so the trust row */
     struct identity_providers *providers; /* identity providers as last read, or NULL */
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
     struct managed_memory *managed;       /* managed resources as last read, or NULL */

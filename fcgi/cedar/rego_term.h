@@ -5,8 +5,10 @@
 #include "base/buf.h"
 #include "cedar/value.h"
 
-/* Longest text that is made, in octets, from a file of 512 KiB and from entities of 32 MiB. */
-#define CEDAR_REGO_MAX ((size_t) 256 << 20)
+/* Longest text that is made, in octets, from a file of 512 KiB and from entities of 32 MiB. talloc
+ * gives no more than 256 MiB at once, so with that limit a longer text would be a lack of memory.
+ */
+#define CEDAR_REGO_MAX ((size_t) 128 << 20)
 
 /* Names of the members that tell entities and values of extension types from records. */
 #define CEDAR_REGO_ENTITY "__entity"

@@ -37,6 +37,7 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_CONNECTION] = "gateway connections",
     [KEYRING_LINK_STATE] = "gateway link states",
     [KEYRING_MCP_STATE] = "MCP request states",
+    [KEYRING_OBJECT_SECRET] = "secrets of owned objects",
 };
 
 struct keyring *

@@ -23,6 +23,7 @@ enum keyring_purpose {
     KEYRING_CONNECTION,        /* accounts of people at upstreams, and our registrations there */
     KEYRING_LINK_STATE,        /* states of links; nothing is sealed with it */
     KEYRING_MCP_STATE,         /* requestState of MCP calls; the same */
+    KEYRING_OBJECT_SECRET,     /* secrets of files that an object was made of; the same */
     KEYRING_PURPOSES
 };
 

@@ -19,6 +19,7 @@ respond_octets(struct request *req, int status, const char *content_type, const 
     req->res.content_type = content_type;
     req->res.body = body;
     req->res.length = length;
+    req->res.newline = false;
     return AZ_OK;
 }
 
@@ -46,12 +47,20 @@ respond_empty(struct request *req, int status)
 }
 
 enum az_status
+respond_json_text(struct request *req, int status, const char *json)
+{
+    enum az_status st = respond_octets(req, status, "application/json", json, strlen(json));
+    req->res.newline = st == AZ_OK;
+    return st;
+}
+
+enum az_status
 respond_json(struct request *req, int status, json_t *json)
 {
     char *text = json != NULL ? jsonx_dump(req->op.mem, json) : NULL;
     if (text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the answer");
-    return respond_octets(req, status, "application/json", text, strlen(text));
+    return respond_json_text(req, status, text);
 }
 
 static enum az_status
@@ -81,12 +90,6 @@ enum az_status
 respond_see_other(struct request *req, const char *url)
 {
     return respond_location(req, 303, url);
-}
-
-enum az_status
-respond_json_text(struct request *req, int status, const char *json)
-{
-    return respond_octets(req, status, "application/json", json, strlen(json));
 }
 
 enum az_status

@@ -3,6 +3,7 @@
 #define AZ_HTTP_RESPONSE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -29,16 +30,18 @@ struct response {
     const char *content_type;                      /* NULL: there is no body */
     const char *body;                              /* on the request's memory */
     size_t length;                                 /* octets of body */
+    bool newline;                                  /* a line feed follows the body */
     enum az_status (*stream)(struct request *req); /* writes the body, or NULL: it is above */
     void *stream_arg;                              /* for stream */
     struct http_header header[HTTP_HEADERS_MAX];   /* besides Status, Content-Type and the row's */
     size_t headers;                                /* used entries of header */
 };
 
-/* Answer with JSON (borrowed). AZ_SERVER_ERROR: json is NULL because it could not be built. */
+/* Answer with JSON (borrowed) and a line feed, so that a shell's prompt begins its own line (RFC
+ * 8259 2). AZ_SERVER_ERROR: json is NULL because it could not be built. */
 enum az_status respond_json(struct request *req, int status, json_t *json);
 
-/* Answer with JSON that is already text (the database made it). */
+/* Answer with JSON that is already text (the database made it) and a line feed. */
 enum az_status respond_json_text(struct request *req, int status, const char *json);
 
 /* Answer without a body. */

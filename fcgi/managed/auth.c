@@ -181,21 +181,17 @@ reader_auth(struct reader *reader, const json_t *object)
     *auth = (struct managed_auth){.type = MANAGED_AUTH_NONE, .type_name = "none"};
     if (object == NULL)
         return;
+    /* Read on after a fault, so that one answer has all of them; the rules between members depend
+     * on the type. */
     reader->at = "upstreamAuth.";
-    bool good = reader_fields(reader, &managed_auth_table, object, &raw)
-                && auth_type_of(raw.auth.type_name, &raw.auth.type);
-    if (good) {
-        *auth = raw.auth;
-        reader->at = "upstreamAuth.privateKeyJwt.";
-        good = raw.private_key == NULL || reader_fields(reader, &key_table, raw.private_key, auth);
-        reader->at = "upstreamAuth.validate.";
-        good = (raw.validate == NULL || reader_fields(reader, &validate_table, raw.validate, auth))
-               && good;
-        if (raw.validate != NULL && good && auth->validate_path == NULL)
-            reader_tell(reader, "path", "is required");
-        reader->at = "upstreamAuth.";
-    }
-    if (good)
+    reader_fields(reader, &managed_auth_table, object, &raw);
+    bool typed = auth_type_of(raw.auth.type_name, &raw.auth.type);
+    *auth = raw.auth;
+    reader_part(reader, "privateKeyJwt", &key_table, raw.private_key, auth);
+    if (reader_part(reader, "validate", &validate_table, raw.validate, auth) && raw.validate != NULL
+        && auth->validate_path == NULL)
+        reader_tell(reader, "validate.path", "is required");
+    if (typed)
         reader_auth_rules(reader, object, raw.private_key, auth);
     reader->at = "";
 }

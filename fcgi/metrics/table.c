@@ -47,7 +47,8 @@ static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 /* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */
 static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
-static const char *const uses[] = {"oidc", "statement", NULL};
+static const char *const uses[] = {"oidc", "statement", "audit", NULL};
+static const char *const streams[] = {"rows", "checkpoints", NULL};
 
 const char *const metrics_process_states[PROCESS_STATES + 1] = {"closed", "idle", "busy", NULL};
 
@@ -124,6 +125,18 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_KEY_AGE] = {"svc_key_age_seconds",
      "Age of the oldest active signing key since it became active.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"use", uses}}},
+    [METRIC_UNSEALED] = {"svc_audit_unsealed_seconds",
+     "Age of the oldest audit row that no checkpoint covers; 0 if there is none.",
+     METRIC_GAUGE, ROUTES_NONE},
+    [METRIC_STREAM_LAG] = {"svc_audit_stream_lag_rows",
+     "Audit rows that wait to be sent to the collector.",
+     METRIC_GAUGE, ROUTES_NONE},
+    [METRIC_STREAM_SKIPPED] = {"svc_audit_stream_skipped_total",
+     "Audit rows that the collector refused alone, and that were skipped.",
+     METRIC_GAUGE, ROUTES_NONE},
+    [METRIC_STREAM_HELD] = {"svc_audit_stream_held",
+     "1 if the server refuses the credential, or has no such address: rows of SVC_AUDIT_STREAM_URL, checkpoints of SVC_AUDIT_CHECKPOINT_URL.",
+     METRIC_GAUGE, ROUTES_NONE, .label = {{"stream", streams}}},
     [METRIC_BUILD] = {"svc_build_info",
      "The version that runs.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"version", NULL}}},

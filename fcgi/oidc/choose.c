@@ -56,7 +56,9 @@ add_choices(struct request *req, const struct authorization *authorization,
             const struct identity_provider *without, struct jsonx_build *values)
 {
     struct jsonx_build list = {json_array(), false};
-    for (size_t i = 0; i < count; i++) {
+    json_t *logos;
+    enum az_status st = identity_provider_logos(&req->op, &logos);
+    for (size_t i = 0; i < count && st == AZ_OK; i++) {
         if (without != NULL && strcmp(providers[i]->idp_id, without->idp_id) == 0)
             continue;
         const char *url = choice_href(req, authorization, providers[i]->idp_id);
@@ -67,13 +69,16 @@ add_choices(struct request *req, const struct authorization *authorization,
                 &req->op, AZ_INVALID_REQUEST,
                 "The request is too long for the page that offers the identity providers", NULL);
         }
-        json_t *choice = json_pack("{s:s,s:s*,s:s*}", "name", provider_name(providers[i]), "host",
-                                   provider_host(req, providers[i]), "href", url);
+        json_t *choice = json_pack("{s:s,s:s*,s:s*,s:O*}", "name", provider_name(providers[i]),
+                                   "host", provider_host(req, providers[i]), "href", url, "logo",
+                                   json_object_get(logos, providers[i]->idp_id));
         list.lost |= url == NULL;
         jsonx_append(&list, choice);
     }
     values->lost |= list.lost;
     jsonx_set(values, "providers", list.value);
+    if (st != AZ_OK)
+        return st;
     return values->lost ? op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory") : AZ_OK;
 }
 

@@ -34,7 +34,13 @@ rego_take(struct rego_arena *arena, size_t octets)
         return NULL;
     }
     octets = (octets + ARENA_ALIGN - 1) & ~(size_t) (ARENA_ALIGN - 1);
-    if ((size_t) (arena->end - arena->at) < octets) {
+    size_t left = (size_t) (arena->end - arena->at);
+    if (left < octets && arena->grow != NULL) {
+        if (!arena->grow(arena, octets - left)) {
+            arena->full = true;
+            return NULL;
+        }
+    } else if (left < octets) {
         size_t size = octets > ARENA_BLOCK / 4 ? octets : ARENA_BLOCK;
         char *block = NULL;
         size = size > arena->max - arena->taken ? arena->max - arena->taken : size;

@@ -59,6 +59,9 @@ struct rego_arena {
     size_t max;   /* of `taken` */
     bool full;    /* an allocation did not fit, or there is no memory */
     bool twins;   /* equal values in two spellings met in a set or object, and one was dropped */
+    /* Moves `end` by at least so many octets, which are zero; false: there are no more. NULL:
+     * blocks are children of `mem`. */
+    bool (*grow)(struct rego_arena *arena, size_t octets);
 };
 
 /* Start an arena whose blocks are children of `mem`. It never takes more than `max` octets. */

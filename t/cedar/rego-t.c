@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cedar/parse.h"
+#include "cedar/rego_term.h"
 #include "scarce.h"
 #include "tap.h"
 
@@ -109,6 +110,40 @@ test_module(TALLOC_CTX *mem)
     is_str(compile(mem, text), compile(mem, text), "the same policies give the same module");
 }
 
+/* Compile one policy with an id of this many octets, which stands in its Rego twice. */
+static const char *
+compile_long(TALLOC_CTX *mem, size_t octets, size_t *ret_length)
+{
+    static const char text[] = "permit (principal, action, resource);";
+    struct cedar_fault fault;
+    struct cedar_file *file = cedar_parse(mem, text, strlen(text), &fault);
+    char *id = talloc_array(mem, char, octets + 1);
+    if (file == NULL || id == NULL)
+        return "no policy";
+    memset(id, 'a', octets);
+    id[octets] = '\0';
+    file->policy[0].id = (struct cedar_text){id, octets};
+    const char *rego = cedar_rego(mem, file, "p.q", &fault);
+    *ret_length = rego != NULL ? strlen(rego) : 0;
+    return rego != NULL ? "" : talloc_strdup(mem, fault.text);
+}
+
+static void
+test_limit(void)
+{
+    size_t base = 0, length = 0;
+    TALLOC_CTX *mem = talloc_new(NULL);
+    compile_long(mem, 0, &base);
+    size_t most = (CEDAR_REGO_MAX - base) / 2;
+    is_str(compile_long(mem, most, &length), "", "limit: as much Rego as is made");
+    ok(CEDAR_REGO_MAX - length < 2, "... to the octet");
+    talloc_free(mem);
+    mem = talloc_new(NULL);
+    is_str(compile_long(mem, most + 1, &length), "the policies become too much Rego",
+           "... and more is refused, which is said");
+    talloc_free(mem);
+}
+
 struct module {
     const struct cedar_file *file;
     const char *text; /* its Rego */
@@ -144,6 +179,7 @@ main(void)
     test_module(mem);
     test_rules(mem);
     test_memory(mem);
+    test_limit();
     talloc_free(mem);
     return done();
 }

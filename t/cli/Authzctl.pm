@@ -16,7 +16,7 @@ use Authz::Path    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-our @EXPORT = qw(ctl ctl_is settings tree);
+our @EXPORT = qw(ctl ctl_is new_audit_log put_file settings tree);
 
 my $program;
 
@@ -49,6 +49,26 @@ sub ctl_is {
     my $got = ctl( $arguments, %option );
     is( $got->{status}, $status, $name ) or diag "standard output: $got->{out}\nstandard error: $got->{err}";
     return $got;
+}
+
+# Write a file of a directory; its name.
+sub put_file {
+    my ( $dir, $name, $text ) = @_;
+    open my $file, '>:raw', "$dir/$name" or die "$dir/$name: $!\n";
+    print {$file} $text;
+    close $file or die "$dir/$name: $!\n";
+    return "$dir/$name";
+}
+
+# Take the log over all audit rows away, which housekeeping of the service began; from here on the test alone seals. What the service
+# signed last, in its runtime directory, goes too.
+sub new_audit_log {
+    my ($stack) = @_;
+    $stack->sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
+    $stack->sql(q{SELECT pg_advisory_lock(6, hashtext('audit_seal')), pg_advisory_unlock(6, hashtext('audit_seal'))});
+    $stack->sql('TRUNCATE audit_log_state, audit_tile, audit_note, audit_checkpoint');
+    unlink $stack->settings->{SVC_RUNTIME_DIR} . '/audit-signed';
+    return;
 }
 
 # A new directory with these files: tree('custom/a.rego' => TEXT, ...).

@@ -25,13 +25,7 @@ sub sql { return $stack->sql( $_[0] ) }
 
 sub run { return ctl_is( $_[0], [ split / /, $_[1] ], $_[2], env => $env ) }
 
-sub put {
-    my ( $name, $text ) = @_;
-    open my $file, '>', "$dir/$name" or die "$dir/$name: $!\n";
-    print {$file} $text;
-    close $file;
-    return "$dir/$name";
-}
+sub put { return put_file( $dir, @_ ) }
 
 # Rows are written after an answer; the seal waits for none of them.
 sub make_rows { my ($count) = @_; $stack->token( @crm, scope => 'orders.read' ) for 1 .. $count; return }
@@ -57,9 +51,7 @@ sub tampered {
 # ---- the log begins
 
 # Housekeeping of the service has begun a log; from here on the test alone seals.
-sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
-sql(q{SELECT pg_advisory_lock(6, hashtext('audit_seal')), pg_advisory_unlock(6, hashtext('audit_seal'))});
-sql('TRUNCATE audit_log_state, audit_tile, audit_note, audit_checkpoint');
+new_audit_log($stack);
 
 run( 1, 'audit verify',     'audit verify without a log fails' );
 run( 1, 'audit checkpoint', '... and so does audit checkpoint' );
@@ -289,6 +281,7 @@ faults_are( [], '... and verify takes it', " --keys $keys --checkpoint $dir/file
 sql("UPDATE audit_log_state SET size = $old_size, up_to = (SELECT (line::json -> 'seal' ->> 'upTo')::bigint FROM audit_note WHERE leaf = $old_size - 1)"
 );
 sql("DELETE FROM audit_checkpoint WHERE size > $old_size");
+sql("DELETE FROM audit_note WHERE leaf >= $old_size");
 like(
     run( 1, "audit verify --quiet --keys $keys --checkpoint $kept", 'foreign_larger: a log that was rolled back' )
       ->{out},
@@ -297,6 +290,13 @@ run( 0, 'audit seal --new-epoch restored', 'audit seal --new-epoch' );
 make_rows(2);
 run( 0, 'audit seal', '... goes on' );
 like( run( 0, 'audit checkpoint', 'audit checkpoint' )->{out}, qr{\A\S+/audit/2\n}, '... under another origin' );
-faults_are( [], 'audit verify: the new epoch' );
+my $renewed = run(
+    1, "audit verify --json --quiet --keys $keys --checkpoint $kept",
+    'audit verify: the new epoch, and the one that lost rows' )->{json};
+is_deeply( $renewed->{first}, [], '... a checkpoint of the first epoch is no fault of the new one' );
+is_deeply(
+    [ map {"$_->{fault} $_->{at}"} @{ $renewed->{earlier}[0]{first} } ],
+    ["the log was rolled back behind the checkpoint of size $new_size"],
+    '... but of the first' );
 
 done_testing();

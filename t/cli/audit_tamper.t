@@ -8,9 +8,11 @@ use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Digest::SHA ();
 use File::Temp  ();
+use POSIX       ();
 use Test::More;
 
-use Authz::Stack ();
+use Authz::Process ();
+use Authz::Stack   ();
 use Authzctl;
 
 my $stack = Authz::Stack->start;
@@ -22,18 +24,10 @@ sub sql { return $stack->sql( $_[0] ) }
 
 sub run { return ctl_is( $_[0], [ split / /, $_[1] ], $_[2], env => $env ) }
 
-sub put {
-    my ( $name, $text ) = @_;
-    open my $file, '>', "$dir/$name" or die "$dir/$name: $!\n";
-    print {$file} $text;
-    close $file;
-    return "$dir/$name";
-}
+sub put { return put_file( $dir, @_ ) }
 
 # Housekeeping seals no more; the log begins again, and has a second checkpoint that an auditor keeps.
-sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
-sql(q{SELECT pg_advisory_lock(6, hashtext('audit_seal')), pg_advisory_unlock(6, hashtext('audit_seal'))});
-sql('TRUNCATE audit_log_state, audit_tile, audit_note, audit_checkpoint');
+new_audit_log($stack);
 run( 0, 'audit seal', 'the log begins' );
 $stack->token( @crm, scope => 'orders.read' ) for 1 .. 8;
 run( 0, 'audit seal', 'rows are sealed' );
@@ -195,18 +189,30 @@ tampered(
 sql( copy_of( q{nextval('audit_id_seq')}, q{now() - interval '3 days'} ) ) for 1 .. 2;
 my $youngest = sql('SELECT max(id) FROM audit_log');
 run( 0, 'audit seal', 'rows of an older day are sealed' );
+sql( copy_of( $row, q{now() - interval '3 days'} ) );
 ctl_is(
     0, ['maintain'], 'retention of one day',
     env => { %$env, SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 } );
 sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
 SKIP: {
-    skip 'the day has changed', 5 if sql("SELECT to_regclass('audit_log_p$before')") ne '';
+    skip 'the day has changed', 10 if sql("SELECT to_regclass('audit_log_p$before')") ne '';
     like(
         sql(q{SELECT line FROM audit_note WHERE line LIKE '%dropped%'}), qr/"rows":2\}/,
-        'the note of the day has its rows' );
+        'the note of the day has the leaves in it, without a row that was added' );
+    is( sql(q{SELECT count(*) FROM audit_checkpoint c JOIN audit_note n ON c.size = n.leaf + 1 WHERE n.line LIKE '%dropped%'}
+        ),
+        1,
+        '... and a checkpoint' );
     sql('DROP TABLE kept_log, kept_tile, kept_note');
     sql("CREATE TABLE kept_$_ AS SELECT * FROM audit_$_") for qw(log tile note);
-    is( tampered( [], [], 'a day that retention dropped is no fault' )->{dropped}, 2, '... and its rows are counted' );
+    my $dropped = tampered( [], [], 'a day that retention dropped is no fault' );
+    is( $dropped->{dropped}, 2, '... and its rows are counted' );
+    my $date = POSIX::strftime( '%Y-%m-%d', gmtime( 1767225600 + 86400 * $before ) );
+    is_deeply( $dropped->{droppedDays}, [ { day => $date, rows => 2, missing => 2 } ], '... and the day is told' );
+    like(
+        run( 0, 'audit verify --quiet', 'audit verify' )->{out},
+        qr/^dropped day  $date, 2 rows, of which 2 are missing$/m,
+        '... also as text' );
     tampered(
         [ "DELETE FROM audit_log WHERE id = $row", leaves_with( $leaf, sub { $_[0]{day} = $before } ) ],
         ["missing row $youngest"],
@@ -228,10 +234,117 @@ SKIP: {
     is( $told->{first}[0]{fault}, 'rows left out that no note of a dropped day has:', '... is a fault' );
 }
 
+# ---- what this host signed last (decisions.md "Audit proof"): nothing is signed upon a log that was changed behind it
+
+my $signed = $stack->settings->{SVC_RUNTIME_DIR} . '/audit-signed';
+
+sub is_ready {
+    my ($want) = @_;
+    return Authz::Process::until_true(
+        30,
+        sub { ( $stack->http->get('/health/ready')->member('status') // '' ) eq $want } );
+}
+
+sub backup { sql("CREATE TABLE b_$_ AS SELECT * FROM audit_$_") for qw(log_state tile note checkpoint); return }
+
+sub put_back {
+    for my $table (qw(log_state tile note checkpoint)) {
+        sql("DELETE FROM audit_$table");
+        sql("INSERT INTO audit_$table SELECT * FROM b_$table");
+        sql("DROP TABLE b_$table");
+    }
+    return;
+}
+
+# Try to seal after a change; nothing may be signed.
+sub seals_not {
+    my ( $changes, $why, $name ) = @_;
+    $stack->token( @crm, scope => 'orders.read' );
+    backup();
+    sql($_) for @$changes;
+    my $before = sql('SELECT count(*) FROM audit_checkpoint');
+    like(
+        run( 1, 'audit seal', "$name: not sealed" )->{err}, qr/not sealed: \Q$why\E; run `authzctl audit verify`/,
+        '... which is said' );
+    is( sql('SELECT count(*) FROM audit_checkpoint'), $before, '... and no checkpoint is made' );
+    ok( defined is_ready('DEGRADED'), '... and readiness is degraded' );
+    put_back();
+    run( 0, 'audit seal', '... until the log is as it was' );
+    return;
+}
+
+# The end of the log with one more leaf, as the service writes it: a line that is a note or not, in the open tile of level 0.
+sub with_leaf {
+    my ( $line, $is_note ) = @_;
+    my $hash   = Digest::SHA::sha256_hex("\0$line");
+    my $octets = unpack 'H*', put_number( zigzag(0) << 1 | $is_note ) . put_number( zigzag(0) );
+    return (
+        "INSERT INTO audit_note SELECT epoch, size, '$line' FROM audit_log_state",
+        "UPDATE audit_tile SET width = width + 1, hashes = hashes || decode('$hash', 'hex'), leaves = leaves || "
+          . "decode('$octets', 'hex') WHERE level = 0 AND n = (SELECT size / 256 FROM audit_log_state)",
+        'UPDATE audit_log_state SET size = size + 1' );
+}
+run( 0, 'audit seal', 'the log is sealed' );
+ok( -s $signed, 'the checkpoint that was signed last is kept in SVC_RUNTIME_DIR' );
+seals_not(
+    [ with_leaf( note_of_drop( $day, 99 ), 1 ) ],
+    'a leaf that was not signed is no audit row',
+    'a false note of a dropped day behind the last checkpoint' );
+seals_not(
+    [ with_leaf( note_of_drop( $day, 99 ), 0 ) ],
+    'a leaf that was not signed is no audit row',
+    '... also as a leaf that is said to be a row' );
+my $last_size = sql('SELECT size FROM audit_log_state');
+seals_not(
+    [   'UPDATE audit_tile SET hashes = overlay(hashes PLACING decode(repeat($$00$$, 32), $$hex$$) FROM 33) WHERE level = 0 AND n = '
+          . int( $last_size / 256 ) ],
+    'the database no longer has what this host signed last',
+    'a leaf that was changed before it' );
+seals_not(
+    [   "UPDATE audit_log_state SET size = $size, up_to = (SELECT (line::json -> 'seal' ->> 'upTo')::bigint FROM audit_note WHERE epoch = 1 AND leaf = $size - 1)",
+        "DELETE FROM audit_checkpoint WHERE size > $size" ],
+    'the database no longer has what this host signed last',
+    'a log that was cut' );
+seals_not(
+    [ map {"DELETE FROM audit_$_"} qw(log_state tile note checkpoint) ],
+    'the database no longer has what this host signed last',
+    'a log that was taken away' );
+ok( defined is_ready('UP'), 'readiness is up again' );
+
+# Days are not dropped then, but partitions are made: without them no token could be stored two days later.
+my @retain =
+  ( env => { %$env, SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 } );
+my ( $ahead, $older ) = ( $day + 2, $day - 4 );
+sql("SELECT partition_create('audit_log', $older)");
+sql( copy_of( q{nextval('audit_id_seq')}, q{now() - interval '4 days'} ) );
+run( 0, 'audit seal', 'a row of an older day is sealed' );
+backup();
+sql($_) for with_leaf( note_of_drop( $day, 99 ), 1 ), "DROP TABLE audit_log_p$ahead";
+ctl_is( 1, ['maintain'], 'maintain, while the log is not sealed', @retain );
+SKIP: {
+    skip 'the day has changed', 2 if sql(q{SELECT (now() AT TIME ZONE 'UTC')::date - date '2026-01-01'}) ne $day;
+    ok( sql("SELECT to_regclass('audit_log_p$older')") ne '', '... drops no day' );
+    ok( sql("SELECT to_regclass('audit_log_p$ahead')") ne '', '... and makes those of the next days' );
+}
+put_back();
+ctl_is( 0, ['maintain'], '... and when it is sealed again', @retain );
+sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
+is( sql("SELECT to_regclass('audit_log_p$older')"), '', '... drops it' );
+
+# A host without that memory: the newest checkpoint of the database is good if we signed it.
+unlink $signed or die "$signed: $!";
+seals_not(
+    [ with_leaf( note_of_drop( $day, 99 ), 1 ) ],
+    'a leaf that was not signed is no audit row',
+    'a host that was started again: a false note of a dropped day' );
+
 # ---- keys that were retired long ago
 
 sql(q{UPDATE signing_key SET created_at = now() - interval '10 years' WHERE use = 'audit'});
 run( 0, 'keys rotate --use audit', 'the key is rotated' );
+unlink $signed or die "$signed: $!";
+$stack->token( @crm, scope => 'orders.read' );
+run( 0, 'audit seal', '... and a host that was started again takes a checkpoint of the old one' );
 sql(q{UPDATE signing_key SET retired_at = now() - interval '9 years' WHERE use = 'audit' AND state = 'retired'});
 my $seen = sql(q{SELECT count(*) FROM signing_key WHERE use = 'audit'});
 my $all  = run( 0, 'audit keys', 'audit keys' )->{out};
@@ -247,13 +360,45 @@ ok( !grep( { $set =~ /\Q$_\E/ } $all =~ /"kid": ?"([^"]+)"/g ), '... and the key
 ctl_is(
     1,                             [ qw(audit verify --quiet --keys), $keys, '--checkpoint', put( 'empty', '' ) ],
     'a file without a checkpoint', env => $env );
+my $all_notes = sql('SELECT string_agg(note, $$$$ ORDER BY size) FROM audit_checkpoint');
+$all_notes =~ s/\n*\z/\n/;
+my $ended = sql('SELECT size FROM audit_log_state');
 run( 0, 'audit seal --new-epoch hidden', 'a new epoch' );
 $stack->token( @crm, scope => 'orders.read' );
 run( 0, 'audit seal', '... is sealed' );
 put( 'keys', run( 0, 'audit keys', '... by the new key' )->{out} );
-my $found =
-  run( 1, "audit verify --json --quiet --keys $keys --checkpoint $kept", '... and does not hide the one before it' );
-is( $found->{json}{first}[0]{fault}, 'another epoch or issuer has the checkpoint of size', '... which is named' );
-is( $found->{json}{first}[0]{at},    $size,                                                '... by its size' );
+put( 'both', $all_notes . run( 0, 'audit checkpoint', '... with a checkpoint' )->{out} );
+my $verify = "audit verify --json --quiet --keys $keys --checkpoint";
+my $both   = run( 0, "$verify $dir/both", 'checkpoints of both epochs: each is verified' )->{json};
+is_deeply(
+    [ map { $_->{origin} =~ s{.*/audit}{}r } $both, @{ $both->{earlier} } ],
+    [ '/2',                                         '' ],
+    '... under its origin' );
+is( $both->{earlier}[0]{leaves}, $ended, '... the first one up to its last seal' );
+cmp_ok( $both->{earlier}[0]{checkpoints}, '>', 2, '... with its checkpoints' );
+my ($of_first) = sql("SELECT id FROM audit_log WHERE id > $begin AND endpoint = '/token' ORDER BY id LIMIT 1");
+sql("UPDATE audit_log SET outcome = 'denied' WHERE id = $of_first");
+is_deeply(
+    run( 1, "$verify $dir/both", 'a row of the first epoch that was changed' )->{json}{earlier}[0]{first},
+    [ { fault => 'changed row', at => $of_first } ],
+    '... is found' );
+sql("UPDATE audit_log SET outcome = 'allowed' WHERE id = $of_first");
+my $second = put( 'second', run( 0, 'audit lines', 'audit lines' )->{out} );
+ctl_is(
+    0, [ qw(audit verify-export --keys), $keys, '--checkpoint', "$dir/both", $second ],
+    '... verify-export takes both checkpoints', env => $env );
+ctl_is(
+    1, [ qw(audit verify-export --keys), $keys, '--checkpoint', $kept, $second ],
+    '... and not those of the first epoch alone', env => $env );
+sql(    'DELETE FROM audit_note WHERE epoch = 1 AND leaf >= '
+      . "(SELECT max(leaf) FROM audit_note WHERE epoch = 1 AND line LIKE '{\"v\":1,\"seal\"%')" );
+like(
+    run( 1, "$verify $dir/both", 'the first epoch without its last seal' )->{out}, qr/rolled back/,
+    '... is found by its checkpoint' );
+sql('DELETE FROM audit_note WHERE epoch = 1');
+my @gone = map { $_->{fault} } @{ run( 1, "$verify $dir/both", 'an epoch without notes' )->{json}{first} };
+is( $gone[0], 'missing begin of epoch', '... is missed' );
+is( $gone[1], 'another issuer, or an epoch that is not there, has the checkpoint of size',
+    '... also by its checkpoints' );
 
 done_testing();

@@ -82,6 +82,19 @@ like(
     qr/^rules: 1 added/m, '... deploys the rule' );
 ctl_is( 0, [ qw(bundle deploy -q --mode replace), $dir ], 'back to no rule', @env );
 
+# ---- a row as policy data set stores it, white space and order of members as they were given
+
+ctl_is( 0, [qw(policy data set -q my.set)], 'policy data set', @env, in => qq({"z": 1,\n "a" : [1 , 2.50]}\n) );
+ctl_is( 0, [ qw(bundle pull -q), $dir ], '... pull', @env );
+for my $mode (qw(merge replace)) {
+    like(
+        ctl_is( 0, [ qw(bundle deploy --dry-run --mode), $mode, $dir ], "... deploy --mode $mode", @env )->{out},
+        qr/^data rows: 0 added, 0 changed, 0 removed, \d+ unchanged, 0 protected$/m,
+        '... of what was pulled counts no row as changed' );
+}
+ctl_is( 0, [qw(policy data delete -q my.set)], '(the row is deleted)', @env );
+unlink "$dir/data/my.set.json" or die "unlink: $!";
+
 # ---- counts, before and after
 
 my $work = tree(

@@ -105,8 +105,12 @@ for my $case (
 
 # Warnings: valid, but probably a mistake. The exit status stays 0.
 for my $case (
-    [   'an https issuer with cookies for http', { SVC_OIDC_ISSUER => 'https://login.example' },
-        qr/^SVC_SESSION_COOKIE_SECURE: is false .*set it to true/ ],
+    [   'an https issuer with cookies for http',
+        { SVC_OIDC_ISSUER => 'https://login.example', SVC_SESSION_COOKIE_SECURE => 'false' },
+        qr/^SVC_SESSION_COOKIE_SECURE: is false .*delete it/ ],
+    [   'cookies for https of an http issuer',
+        { SVC_OIDC_ISSUER => 'http://127.0.0.1:1', SVC_SESSION_COOKIE_SECURE => 'true' },
+        qr/^SVC_SESSION_COOKIE_SECURE: is true .*delete it/ ],
     [   'an http issuer of another machine', { SVC_OIDC_ISSUER => 'http://login.example' },
         qr/^SVC_OIDC_ISSUER: is an http URL .*use https/ ],
     [   'a timeout beyond the age of sessions', { SVC_SESSION_TIMEOUT => '43201s' },
@@ -131,6 +135,7 @@ for my $case (
 }
 for my $change (
     { SVC_OIDC_ISSUER     => 'https://login.example', SVC_SESSION_COOKIE_SECURE => 'true' },
+    { SVC_OIDC_ISSUER     => 'https://login.example' },
     { SVC_OIDC_ISSUER     => 'http://127.0.0.1:1' },
     { SVC_SESSION_TIMEOUT => '12h' },
     { SVC_OIDC_ISSUER     => 'http://localhost', SVC_GATEWAY_CREDENTIAL_KEY => $keys{SVC_CREDENTIAL_KEY} },
@@ -177,8 +182,27 @@ is_deeply(
 is_deeply(
     $row{SVC_TRUSTED_PROXY_COUNT}, { name => 'SVC_TRUSTED_PROXY_COUNT', value => '2', origin => 'environment' },
     '... from the environment' );
-is( $row{SVC_LOG_LEVEL}{origin},    'default', '... by default' );
-is( $row{SVC_ADMIN_PEPPER}{origin}, 'unset',   '... not at all' );
+is( $row{SVC_LOG_LEVEL}{origin}, 'default', '... by default' );
+for my $case (
+    [ 'https://login.example', undef,   'true',  'SVC_OIDC_ISSUER' ],
+    [ 'https://login.example', '',      'true',  'SVC_OIDC_ISSUER' ],
+    [ 'http://127.0.0.1',      undef,   'false', 'SVC_OIDC_ISSUER' ],
+    [ 'http://127.0.0.1/s',    '',      'false', 'SVC_OIDC_ISSUER' ],
+    [ undef,                   undef,   'false', 'SVC_OIDC_ISSUER' ],
+    [ 'https://login.example', 'false', 'false', 'environment' ],
+    [ 'http://127.0.0.1',      'true',  'true',  'environment' ] )
+{
+    my ( $issuer, $set, $value, $origin ) = @$case;
+    my %case = ( SVC_OIDC_ISSUER => $issuer, SVC_SESSION_COOKIE_SECURE => $set );
+    delete @case{ grep { !defined $case{$_} } keys %case };
+    my ($cookie) =
+      grep { $_->{name} eq 'SVC_SESSION_COOKIE_SECURE' } @{ ctl( [qw(config show --json)], env => \%case )->{json} };
+    is_deeply(
+        $cookie, { name => 'SVC_SESSION_COOKIE_SECURE', value => $value, origin => $origin },
+        '... cookies follow the issuer unless they are set (specification 5.7): ' . join ' ',
+        map {"$_=$case{$_}"} sort keys %case );
+}
+is( $row{SVC_ADMIN_PEPPER}{origin}, 'unset', '... not at all' );
 is( $row{$_}{value}, '********', "... $_ is masked" ) for qw(SVC_ADMIN_API_KEY SVC_CREDENTIAL_KEY SVC_DATABASE_URL);
 unlike(
     $show->{out} . ctl( [ qw(config show --config), "$file" ], env => $env )->{out},

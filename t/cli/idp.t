@@ -6,7 +6,8 @@ use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
-use JSON::PP ();
+use JSON::PP     ();
+use MIME::Base64 ();
 use Test::More;
 
 use Authz::Grant ();
@@ -93,6 +94,36 @@ is_deeply( home('then'), { issuer => $demo->issuer, source => 'stored' }, '... a
 is( name_of( $corp, 'corp', 'frank' ), 'corp|frank', '... whose people have its idpId as before' );
 is( ctl_is( 0, [ qw(idp home --json --server), $stack->base ], 'idp home over the API', env => \%far )->{json}{source},
     'stored', '... tells the same' );
+
+# ---- a logo
+
+my %picture  = ( png => "\x89PNG\r\n\x1a\nxx", jpeg => "\xff\xd8\xffxx", webp => 'RIFFxxxxWEBPxx' );
+my $pictures = tree(
+    ( map { ( "a.$_" => $picture{$_} ) } keys %picture ),
+    'most.png' => $picture{png} . 'x' x 16374, 'more.png' => $picture{png} . 'x' x 16375,
+    'a.svg'    => '<svg xmlns="http://www.w3.org/2000/svg"/>', 'none.png' => '', 'off.json' => '{"logo": null}' );
+my $logo_of = sub { run( 0, [qw(idp show corp --json)], '... is stored' )->{json}{logo} };
+for my $type ( sort keys %picture ) {
+    my $made = run( 0, [ qw(idp update corp --logo), "$pictures/a.$type" ], "idp update --logo with a $type" );
+    like( $made->{out}, qr{^logo +data:image/$type;base64,\.\.\. \(\d+ characters}m, '... shows its type' );
+    is( $logo_of->(), "data:image/$type;base64," . MIME::Base64::encode_base64( $picture{$type}, '' ),
+        '... as a data: URL' );
+}
+run( 0, [ qw(idp update corp --name), 'Corp' ], 'a change of another member' );
+like( $logo_of->(), qr{\Adata:image/webp;}, '... with the logo as before' );
+run( 0, [ qw(idp update corp --logo), "$pictures/most.png" ], 'limit: a picture of 16384 octets' );
+my $stored = $logo_of->();
+for my $case (
+    [ 'more.png', qr/larger|16 KiB/,                                               'limit: one octet more is refused' ],
+    [ 'a.svg',    qr/a\.svg is of another type; give a PNG, JPEG or WebP picture/, 'an SVG is refused' ],
+    [ 'none.png', qr/none\.png/, 'an empty file' ], [ 'missing.png', qr/missing\.png/, 'no file' ] )
+{
+    my ( $file, $says, $name ) = @$case;
+    like( run( 1, [ qw(idp update corp --logo), "$pictures/$file" ], $name )->{err}, $says, '... and says why' );
+}
+is( $logo_of->(), $stored, '... nothing changed' );
+run( 0, [ qw(idp update corp --file), "$pictures/off.json" ], 'null in --file takes it away' );
+is( $logo_of->(), undef, '... so there is none' );
 
 # ---- refused
 

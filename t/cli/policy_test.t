@@ -48,6 +48,12 @@ test_allowed if data.svc.decision.issue.result.allow == true with input as quest
 
 test_denied if data.svc.decision.issue.result.allow == false with input as question("closed")
 
+test_reason_names_its_rule if {
+	some reason in data.svc.decision.issue.result.deny_reasons with input as question("closed")
+	reason.code == "closed"
+	reason.detail == {"path": "custom/issue.rego", "line": 3}
+}
+
 test_stranger if data.svc.decision.issue.result.allow == false with input as question("stranger")
 
 test_row if data.svc.entitlements.bindings.clients.crm.scopes == ["orders.read"]
@@ -62,7 +68,7 @@ my %good = (
 my $dir = tree(%good);
 
 my $pass = ctl_is( 0, [ qw(policy test), $dir ], 'tests that pass', env => \%env );
-like( $pass->{out}, qr{^PASS: 6/6$}m, '... on rules, shipped rules and rows' ) or diag $pass->{out}, $pass->{err};
+like( $pass->{out}, qr{^PASS: 7/7$}m, '... on rules, shipped rules and rows' ) or diag $pass->{out}, $pass->{err};
 like( $pass->{out}, qr/^ignored: README$/m, '... names what it ignored' );
 is( left(), '', '... and leaves nothing behind' );
 ctl_is(
@@ -78,7 +84,7 @@ ctl_is(
     'entities of Cedar are united as in the bundle',
     env => \%env );
 my $json = ctl_is( 0, [ qw(policy test --json), $dir ], 'with --json', env => \%env )->{json};
-is( scalar( grep { $_->{package} eq 'data.custom.whole_test' } @$json ), 5, '... the engine\'s own document' );
+is( scalar( grep { $_->{package} eq 'data.custom.whole_test' } @$json ), 6, '... the engine\'s own document' );
 
 my $fail = ctl_is(
     1,
@@ -141,7 +147,7 @@ like(
     ctl_is(
         0, [ qw(policy test), tree( %good, 'custom/issue_test.rego' => $test =~ s/^/    /gmr ) ],
         'a test whose lines are indented', env => \%env )->{out},
-    qr{^PASS: 6/6$}m,
+    qr{^PASS: 7/7$}m,
     '... runs' );
 
 # --coverage shows the lines that no test evaluates.
@@ -173,7 +179,7 @@ my $hidden = ctl_is(
         tree( %good, '.git/x.rego' => 'no rego', 'data/other/x.json' => '{', 'x.json' => '{', 'x.yaml' => "a: [\n" ) ],
     'files that are no part of a bundle',
     env => \%env );
-is( $hidden->{out}, "PASS: 6/6\n", '... are not looked at' );
+is( $hidden->{out}, "PASS: 7/7\n", '... are not looked at' );
 
 # The engine sees no setting of ours: they hold secrets, and a rule may read the environment.
 my $spy = tree( 'opa' => "#!/bin/sh\nexec env\n" );

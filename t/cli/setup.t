@@ -14,20 +14,24 @@ my $dir    = File::Temp->newdir;
 my $config = "$dir/authz.conf";
 my $stored = "SVC_OIDC_ISSUER=https://login.example\nSVC_DATABASE_URL=postgresql:///stored\n";
 
-# Run the script; the status and everything that it printed.
-sub setup_gets {
-    my (@options) = @_;
+my $script = "$FindBin::Bin/../../cli/setup-host";
+
+# Run a command; the status and everything that it printed.
+sub gets {
+    my (@command) = @_;
     local %ENV = ( %ENV, SVC_CONFIG => $config, AUTHZ_DATADIR => '/nonexistent', AUTHZ_BINDIR => '/nonexistent' );
     my $pid = open( my $out, '-|' ) // die "fork: $!";
     if ( !$pid ) {
         open STDIN,  '<',  '/dev/null' or die $!;
         open STDERR, '>&', \*STDOUT    or die $!;
-        exec "$FindBin::Bin/../../cli/setup-host", @options or die $!;
+        exec @command or die $!;
     }
     my $text = do { local $/ = undef; <$out> };
     close $out;
     return ( $? >> 8, $text );
 }
+
+sub setup_gets { return gets( $script, @_ ) }
 
 sub refused {
     my ( $status, $text, $name, @options ) = @_;
@@ -56,12 +60,12 @@ ok( !-e $config, 'a refused option changes nothing: there is no settings file' )
 
 # On a terminal it asks; script(1) makes one.
 SKIP: {
-    my ($script) = grep { -x $_ } map {"$_/script"} split /:/, $ENV{PATH};
-    skip 'no script(1)', 2 if !defined $script;
+    my ($terminal) = grep { -x $_ } map {"$_/script"} split /:/, $ENV{PATH};
+    skip 'no script(1)', 2 if !defined $terminal;
     local %ENV = ( %ENV, SVC_CONFIG => $config, AUTHZ_DATADIR => '/nonexistent', AUTHZ_BINDIR => '/nonexistent' );
-    my $got = readpipe("echo nonsense | $script -qec '$FindBin::Bin/../../cli/setup-host' /dev/null 2>&1");
+    my $got = readpipe("echo nonsense | $terminal -qec '$script' /dev/null 2>&1");
     like( $got, qr/\(issuer\): .*--issuer nonsense is not a URL/s, 'on a terminal setup asks for the issuer' );
-    $got = readpipe("echo | $script -qec '$FindBin::Bin/../../cli/setup-host --yes' /dev/null 2>&1");
+    $got = readpipe("echo | $terminal -qec '$script --yes' /dev/null 2>&1");
     unlike( $got, qr/\(issuer\): /, '... but not with --yes' );
 }
 
@@ -73,4 +77,44 @@ refused(
     'https://b.example' );
 refused( 1, qr/another SVC_DATABASE_URL/, 'another database than the stored one', '--database', 'postgresql:///b' );
 is( do { open my $in, '<', $config or die $!; local $/ = undef; <$in> }, $stored, '... and the file stays' );
+
+# ---- a host without systemd (sd_booted(3)): what is wrong, and what to do
+
+# Where systemd runs, an empty /run hides it.
+my @hidden =
+  -d '/run/systemd/system' ? ( 'unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /run && exec "$@"', 'sh' ) : ();
+SKIP: {
+    skip 'systemd runs here and cannot be hidden', 9 if @hidden && ( gets( @hidden, 'true' ) )[0] != 0;
+    my ( $status, $text ) = gets( @hidden, $script, '--yes', '--start' );
+    is( $status, 69, 'without systemd: --start is refused' );
+    like(
+        $text,
+        qr/systemd does not run here, so --start .*; nothing was changed\n  what to do: run setup without --start/,
+        '... and says what to do' );
+    is( do { open my $in, '<', $config or die $!; local $/ = undef; <$in> }, $stored, '... before anything changes' );
+
+    # Programs of a host that has neither the accounts nor systemd-sysusers.
+    mkdir "$dir/bin" or die $!;
+    symlink +( grep { -x $_ } "/usr/bin/$_", "/bin/$_" )[0], "$dir/bin/$_" or die "$_: $!" for qw(awk id);
+    open my $getent, '>', "$dir/bin/getent" or die $!;
+    print {$getent} "#!/bin/sh\nexit 2\n";
+    close $getent or die $!;
+    chmod 0755, "$dir/bin/getent" or die $!;
+    ( $status, $text ) = do { local $ENV{PATH} = "$dir/bin"; gets( $script, '--yes' ) };
+    is( $status, 1, 'without systemd-sysusers and the accounts: refused' );
+    like( $text, qr/authz and authz-opa do not exist, and no systemd-sysusers is here/, '... with the reason' );
+    like(
+        $text, qr/what to do: create them.*useradd --system .* authz-opa\n +useradd --system .* authz\n/s,
+        '... and the commands' );
+
+    # The last words: the functions of the script alone, without its steps.
+    my $last = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); ISSUER=https://login.example; next};
+    ( $status, $text ) = gets( @hidden, 'bash', '-c', $last, $script );
+    is( $status, 0, 'the last words on a host without systemd' ) or diag $text;
+    like(
+        $text,
+        qr/systemd does not run here\. Next:.*authz-spawn\.conf.*authz-opa\.service.*authzctl maintain.*authzctl config check/s,
+        '... name what to start by other means' );
+    unlike( $text, qr/setup --start/, '... and no option that cannot work' );
+}
 done_testing();

@@ -24,7 +24,7 @@ my $modules  = Authz::Path::apache_modules() // '';
 my $stack    = Authz::Stack->start;
 my $dir      = Authz::Process::directory();
 
-# The clients are those that the page tells its reader to make; t/contrib/guides.t runs its commands.
+# The clients are those that the page tells its reader to make; t/contrib/walk.t runs its commands.
 my @api    = $stack->make_client( 'orders-api', { endpoints => ['introspect'] } );
 my @reader = $stack->make_client( 'reader',     { grants    => ['client_credentials'], scopes => ['orders.read'] } );
 

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# README and the pages of doc: their links lead somewhere. t/contrib/guides.t runs their commands.
+# README and the pages of doc: their links lead somewhere. t/contrib/walk.t runs their commands.
 use strict;
 use warnings;
 

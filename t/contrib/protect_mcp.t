@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # doc/protect-mcp.md: its commands can be pasted, twice, and each answer has what the page shows. A person without a screen signs
-# in where the page says so.
+# in where the page says so; in walk.t one with a browser does.
 use strict;
 use warnings;
 
@@ -9,6 +9,7 @@ use JSON::PP         ();
 use Test::More;
 
 use Authz::Client  ();
+use Authz::Idp     ();
 use Authz::Node    ();
 use Authz::Path    ();
 use Authz::Process ();
@@ -20,9 +21,13 @@ plan skip_all => $missing if defined $missing;
 
 my $page = Authz::Web::edit( Authz::Path::source('doc/protect-mcp.md') );
 
-# The service has the settings that the page starts it with.
+# The service has the settings that the page starts it with, and an identity provider, as a trial has.
 my ($start) = $page =~ /^ +(SVC_.*) contrib\/quickstart up --no-demo$/m;
-my $stack = Authz::Stack->start( gateway => 4, settings => { map { split /=/, $_, 2 } split ' ', $start // '' } );
+my $stack = Authz::Stack->start(
+    gateway  => 4,
+    settings => { Authz::Idp->settings, map { split /=/, $_, 2 } split ' ', $start // '' } );
+my $idp = Authz::Idp->start;
+$idp->register( $stack, idpId => 'demo' );
 
 # The version of the SDK is the one that the tests have.
 my ( $example, $tests ) = map { JSON::PP::decode_json( Authz::Web::edit( Authz::Path::source($_) ) )->{dependencies} }
@@ -56,14 +61,14 @@ my \$page = ( \$browser->follow( \$ARGV[0] ) )[-1];
 for ( 1 .. 5 ) {
     last if !Authz::Browser::forms(\$page);
     my \@allow = \$page->body =~ /name="decision"/ ? ( button => [ decision => 'allow' ] ) : ();
-    \$page = ( \$browser->submit( \$page, set => { name => 'ann' }, \@allow ) )[-1];
+    \$page = ( \$browser->submit( \$page, \@allow ) )[-1];
 }
 print 'the browser shows: ', \$page->body, "\\n";
 END
 
 # Addresses of the page that are taken in a run beside others.
-my %port = map { $_ => Authz::Web::free_port() } qw(8001 8002 9000);
-$page =~ s/\b(8001|8002|9000)\b/$port{$1}/g;
+my %port = map { $_ => Authz::Web::free_port() } qw(8001 8002);
+$page =~ s/\b(8001|8002)\b/$port{$1}/g;
 
 # Each block of commands, and the lines of its output that the next block shows. The shell lives on from block to block; where a
 # block starts servers, the reader's next command comes when they listen.

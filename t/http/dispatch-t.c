@@ -85,7 +85,7 @@ static const struct {
     const char *allow; /* Allow header */
     const char *name;
 } cases[] = {
-    {"GET", "/health/live", 200, "{\"status\":\"UP\"}", NULL, "a path of the table"},
+    {"GET", "/health/live", 200, "{\"status\":\"UP\"}\n", NULL, "a path of the table; JSON ends with a line feed (decisions.md \"Answers end a line\")"},
     {"HEAD", "/health/live", 200, "", NULL, "HEAD: the head alone (RFC 9110 9.3.2)"},
     {"GET", "/health/live?a=b", 200, NULL, NULL, "a query is no part of the path"},
     {"GET", "/health/live?", 200, NULL, NULL, "... an empty one neither"},

@@ -169,11 +169,38 @@ test_age(void)
     }
 }
 
+/* Retry-After counts in seconds alone (RFC 9110 10.2.3). */
+static void
+test_retry(void)
+{
+    static const struct {
+        const char *value;
+        int64_t seconds;
+    } rows[] = {
+        {"120",                           120      },
+        {"0",                             0        },
+        {" 7 ",                           7        },
+        {"-1",                            0        },
+        {"1.5",                           0        },
+        {"",                              0        },
+        {"Fri, 31 Dec 2027 23:59:59 GMT", 0        },
+        {"99999999999999999999",          INT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char field[128];
+        struct fetch_head head = begin();
+        snprintf(field, sizeof(field), "Retry-After: %s\r\n", rows[i].value);
+        line(&head, field);
+        is_int(head.retry_after, rows[i].seconds, "Retry-After: %s", rows[i].value);
+    }
+}
+
 int
 main(void)
 {
     plan(0);
     test_age();
+    test_retry();
     test_type();
     test_lines();
     test_limit();

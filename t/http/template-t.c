@@ -160,7 +160,7 @@ test_refusals(TALLOC_CTX *mem)
         {"<p {{a}}>",                                 "t.html:1: a: a value can stand only in text or in a quoted attribute"},
         {"<p title={{a}}>",                           "t.html:1: a: a value can stand only in text or in a quoted attribute"},
         {"<{{a}}>",                                   "t.html:1: a: a value can stand only in text or in a quoted attribute"},
-        {"<img alt=\"\"\nsrc=\"{{a}}\">",
+        {"<video class=\"\"\nsrc=\"{{a}}\">",
          "t.html:2: a: a value cannot stand in an attribute that styles or loads something"                                 },
         {"<style>p{color:{{a}}}</style>",             "t.html:1: a style element cannot contain {{"                         },
         {"<style>{{! x }}</style>",                   "t.html:1: a style element cannot contain {{"                         },

@@ -36,6 +36,7 @@ export function launch(...more) {
 export async function open(browser, size = [1280, 800], scheme = 'light') {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
+  page.setDefaultTimeout(120000); // a busy machine is no fault
   page.faults = [];
   page.loads = [];
   page.on('console', message => {

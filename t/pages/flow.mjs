@@ -43,6 +43,7 @@ await isWell(ann, 'error');
 
 await ann.goto(authorize('wiki'));
 is(await heading(ann), 'Sign in', 'choose: several providers and nothing says which');
+is(await ann.$$eval('.choices a', links => links.map(link => [...link.querySelectorAll('img')].map(img => [img.complete, img.naturalWidth, img.width, img.alt]))), [[[true, 8, 32, '']], []], 'choose: the logo of a provider is drawn beside its name, and needs no other server (decisions.md "Logos of providers")');
 await isWell(ann, 'choose');
 await pressEnterOn(ann, 'The partner accounts 127.0.0.1');
 is(await heading(ann), 'Allow The wiki to access your account?', 'consent: after the provider, a client that registered itself is asked for');

@@ -17,6 +17,12 @@ if ( defined $why ) {
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
 my %idp   = map { ( $_ => Authz::Idp->start ) } qw(corp partner);
 $idp{$_}->register( $stack, idpId => $_, name => "The $_ accounts" ) for sort keys %idp;
+
+# The logo of one provider: 8 by 8 pixels of one colour.
+my $corp = $stack->admin( GET => '/admin/api/identity-providers/corp' )->json;
+$corp->{logo} =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mPoErXAihiGlgQAFYM1wcsIRvgAAAAASUVORK5CYII=';
+$stack->admin( PUT => '/admin/api/identity-providers/corp', json => $corp );
 my %back = ( wiki => 'https://app.example/cb', tool => 'http://127.0.0.1:1/cb' );
 for my $id ( sort keys %back ) {
     $stack->make_client(

@@ -23,6 +23,8 @@ fs.writeFileSync(path.join(brandDir, 'logo.svg'), `<svg xmlns="http://www.w3.org
 <rect width="120" height="40" rx="6"/><circle cx="20" cy="20" r="10" fill="#fff"/></svg>`);
 const brand = (name, logo) => ({ SVC_PAGES_NAME: name, ...(logo ? { SVC_WWW_DIR: brandDir, SVC_PAGES_LOGO: logo } : {}) });
 
+const LOGO = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mPoErXAihiGlgQAFYM1wcsIRvgAAAAASUVORK5CYII=';
+
 const cases = {
   'error 400': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }],
   'error 400, declined, with a link': ['error', { status: 400, error: 'access_denied', text: 'The user denied the request', back_href: 'https://assistant.example/cb?error=access_denied', back_place: 'assistant.example' }],
@@ -34,6 +36,7 @@ const cases = {
   'busy': ['busy', {}],
   'choose': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', href: '/to/a' }, { name: 'Partner Network', href: '/to/b' }] }],
   'choose, long': ['choose', { client_name: LONG, links: [{ text: 'Privacy policy', href: '/to/p', host: LONG }], providers: [{ name: LONG, href: '/to/a' }, { name: '<b>b</b>', href: '/to/b' }] }],
+  'choose, with logos of providers': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', host: 'idp.example', href: '/to/a', logo: LOGO }, { name: LONG, href: '/to/b', logo: LOGO }, { name: 'Partner Network', href: '/to/c' }] }],
   'consent': ['consent', consent],
   'consent, loopback and details': ['consent', { ...consent, loopback: true, switch_href: '/switch', details: [{ text: ADDRESS }, { text: '{}', title: ADDRESS, members: [{ name: 'actions', text: 'read, write' }, { name: LONG, text: ADDRESS }] }] }],
   'consent, private scheme, long': ['consent', { ...consent, client_name: LONG, client_host: LONG, redirect_host: LONG, private_scheme: true, resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }, { name: LONG, text: LONG }], subject_name: LONG, idp_name: LONG }],

@@ -132,14 +132,44 @@ is_same(struct rego_arena *arena, const struct rego_value *a, const struct rego_
     return true;
 }
 
-/* Return the value as JSON has it, or NULL: two keys have the same name. */
+/* Return the JSON of a value as it is read, or NULL: two keys of one object have the same name. */
 static const struct rego_value *
-as_json(struct rego_arena *arena, const struct rego_value *value, struct buf *text)
+read_again(struct rego_arena *arena, const struct rego_value *value, struct buf *text)
 {
     if (!rego_write(text, value))
         return NULL;
     replace_nul(text->data, text->len);
     return rego_parse(arena, text->data, text->len);
+}
+
+/* True if each object within the keys of a value has names that differ: OPA keeps one of two
+ * members when it writes such a key. */
+static bool
+keys_are_unique(struct rego_arena *arena, const struct rego_value *value)
+{
+    for (uint32_t i = 0; value->type >= REGO_ARRAY && i < value->count; i++) {
+        if (value->type != REGO_OBJECT) {
+            if (!keys_are_unique(arena, value->item[i]))
+                return false;
+            continue;
+        }
+        const struct rego_value *key = value->member[i].key;
+        BUF_AUTO text;
+        buf_init(&text, NULL, OCTETS_MAX);
+        if ((key->type >= REGO_ARRAY
+             && (read_again(arena, key, &text) == NULL || !keys_are_unique(arena, key)))
+            || !keys_are_unique(arena, value->member[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* Return the value as JSON has it, or NULL: two keys have the same name. */
+static const struct rego_value *
+as_json(struct rego_arena *arena, const struct rego_value *value, struct buf *text)
+{
+    const struct rego_value *json = read_again(arena, value, text);
+    return json != NULL && keys_are_unique(arena, value) ? json : NULL;
 }
 
 /* Print a text as JSON. */

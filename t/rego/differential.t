@@ -1,12 +1,14 @@
 # The machine of fcgi/rego against OPA, question by question: random modules with random inputs (Authz::Differential). Both get the
 # same rules and inputs; the machine may leave a question to OPA, but never answers otherwise, to the spelling of a number
-# (decisions.md "The engines must not differ"). Each run has a new seed, which it prints; a round has the seed of the run and
-# its number, so that AUTHZ_REGO_SEED of a difference repeats it as the first round.
+# (decisions.md "The engines must not differ"). Each state of the machine and of the generator has a seed of its own, which a run
+# prints, so that a run that failed fails again; AUTHZ_REGO_SEED=new draws one. A round has the seed of the run and its number,
+# so that AUTHZ_REGO_SEED of a difference repeats it as the first round.
 use strict;
 use warnings;
 
-use HTTP::Tiny ();
-use JSON::PP   ();
+use Digest::SHA ();
+use HTTP::Tiny  ();
+use JSON::PP    ();
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -19,7 +21,8 @@ use Authz::Web          ();
 
 # Answers to compare: contrib/check --differential N is a long run.
 my $answers = $ENV{AUTHZ_DIFFERENTIAL} // 10_000;
-my $seed    = $ENV{AUTHZ_REGO_SEED}    // ( int( time * 1000 ) ^ $$ << 20 ) % 1_000_000_000;
+my $seed    = $ENV{AUTHZ_REGO_SEED}    // seed_of_sources();
+$seed = ( int( time * 1000 ) ^ $$ << 20 ) % 1_000_000_000 if $seed eq 'new';
 diag "AUTHZ_REGO_SEED=$seed";
 
 # Rules of a module, and questions that each of them gets.
@@ -36,6 +39,16 @@ my $SHIPPED   = 3;
 
 # Rounds between two lines about the state of a long run.
 my $TELL = 5;
+
+# Return a number below 2^28 that another machine, builtin or generator changes.
+sub seed_of_sources {
+    my $sha = Digest::SHA->new(256);
+    $sha->addfile($_)
+      for sort glob join ' ',
+      map { Authz::Path::source( split m{/} ) }
+      qw(fcgi/rego/*.[ch] fcgi/rego/builtin/*.[ch] t/lib/Authz/Differential.pm t/lib/Authz/Questions.pm);
+    return hex substr $sha->hexdigest, 0, 7;
+}
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my $dir  = Authz::Process::directory();
@@ -335,6 +348,7 @@ my @once = (
     [ '[max([input.a, input.b]), min([input.a, input.b])]',               '{"a":1.0,"b":1}' ],
     [ '[1 | not {p[0]: p[1] | some p in input.a} == input.b]',            '{"a":[[0,1],[0,2]]}' ],
     [ 'data.base.list[input.a]',                                          '{"a":"1"}' ],
+    [ 'object.filter({input.a: 1}, [input.b])',                           '{"a":1e0,"b":1}' ],
     [ 'union({{input.a}, {input.b}})',                                    '{"a":"x","b":2.50}' ],
 );
 
@@ -438,9 +452,12 @@ sub mutated_round {
         } @asked );
     for ( 1 .. $ASKED / $SAME_ROWS ) {
         my $counts = eval { ask_mutated($at) };
-        if    ($counts)  { add($counts); $count{mutated} += $counts->{same} + $counts->{undefined} }
+        if    ($counts)  { add($counts);   $count{mutated} += $counts->{same} + $counts->{undefined} }
         elsif ( ref $@ ) { $count{late}++; last }
-        else             { die $@ }
+
+        # OPA plans a function that is named without arguments as a call without them; such a plan is refused, and OPA decides.
+        elsif ( $@ =~ /has too few arguments/ ) { $count{unread}++; last }
+        else                                    { die $@ }
     }
     $opa->{process}->stop;
     return;

@@ -59,6 +59,15 @@ put(struct commit_seat *seat, enum commit_lane lane, uint32_t bucket)
     return row;
 }
 
+/* Put a row as a leader does, which takes it before others. */
+static uint32_t
+put_taken(struct commit_seat *seat)
+{
+    uint32_t row = put(seat, LANE_NOW, 1);
+    commit_turn(seat, row, ROW_WAITING, ROW_TAKEN);
+    return row;
+}
+
 static bool
 obey(struct commit_seat *seat, const struct command *command)
 {
@@ -240,7 +249,7 @@ test_batches(TALLOC_CTX *mem)
     }
     ok(commit_lead(&seat, LANE_NOW, false), "a lane without a leader gets one at once");
     ok(!tell(&member[0], LEAD, 0), "... and no second one");
-    own = put(&seat, LANE_NOW, 1);
+    own = put_taken(&seat);
     is_int((int64_t) commit_take(&seat, LANE_NOW, own, rows), COMMIT_BATCH_MAX,
            "a batch has %d rows of %d that wait", COMMIT_BATCH_MAX, COMMIT_BATCH_MAX + 1);
     is_int(rows[0], own, "... the leader's own first");
@@ -278,13 +287,71 @@ test_kinds(TALLOC_CTX *mem)
     tell(&same, PUT, 1);
     tell(&other, PUT, 2);
     commit_lead(&seat, LANE_NOW, false);
-    is_int((int64_t) commit_take(&seat, LANE_NOW, put(&seat, LANE_NOW, 1), rows), 2,
+    is_int((int64_t) commit_take(&seat, LANE_NOW, put_taken(&seat), rows), 2,
            "a batch has the rows of one partition");
     is_int(state_of(&seat, other.slot), ROW_WAITING, "... the others wait for their turn");
     commit_release(&seat, LANE_NOW);
     is_int(atomic_load(&seat.board->leader[LANE_NOW]), other.slot + 1, "... which is the next one");
     kill_member(&same);
     kill_member(&other);
+}
+
+/* A second leader beside the first: while batches are small, and of other rows. */
+static void
+test_second(TALLOC_CTX *mem)
+{
+    struct commit_seat seat = seat_new(mem);
+    struct member first = member_new(seat), third = member_new(seat);
+    uint32_t rows[COMMIT_BATCH_MAX], leader;
+    enum commit_lane lane;
+    commit_claim(&seat);
+    tell(&first, LEAD, 0);
+    uint32_t own = put(&seat, LANE_NOW, 1);
+    atomic_store(&seat.board->batch, COMMIT_SMALL);
+    ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane),
+       "refused: a second leader while a batch has %d rows", COMMIT_SMALL);
+    atomic_store(&seat.board->batch, COMMIT_SMALL - 1);
+    ok(commit_lead_with(&seat, own, ROW_WAITING, false, &lane) && lane == LANE_SECOND,
+       "a second leader while batches have %d", COMMIT_SMALL - 1);
+    is_int(commit_state_of(&seat, own, &leader) == ROW_TAKEN ? (int64_t) leader : -1, seat.slot,
+           "... which has its own row");
+    tell(&third, PUT, 1);
+    ok(tell(&first, TAKE, 0), "the first leader takes the row that waits");
+    is_int((int64_t) commit_take(&seat, LANE_SECOND, own, rows), 1, "... and the second does not");
+    ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane),
+       "a row that another leader took is not led with");
+    ok(commit_leads(&seat, LANE_SECOND) == false, "... and the lead is given back");
+    commit_turn(&seat, own, ROW_TAKEN, ROW_FREE);
+    kill_member(&first);
+    kill_member(&third);
+}
+
+/* The lead of either lane goes to a process that waits, which takes no other meanwhile. */
+static void
+test_chosen(TALLOC_CTX *mem)
+{
+    struct commit_seat seat = seat_new(mem);
+    struct member first = member_new(seat);
+    enum commit_lane lane;
+    commit_claim(&seat);
+    uint32_t own = put(&seat, LANE_NOW, 1);
+    atomic_store(&seat.board->leader[LANE_SECOND], first.slot + 1);
+    commit_turn(&seat, own, ROW_WAITING, ROW_CHOSEN);
+    ok(!commit_lead_with(&seat, own, ROW_CHOSEN, false, &lane),
+       "a process that was chosen takes no lead that is free");
+    ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane)
+           && atomic_load(&seat.board->leader[LANE_NOW]) == 0,
+       "... also if it learns that after it has one");
+    atomic_store(&seat.board->leader[LANE_SECOND], seat.slot + 1);
+    ok(commit_lead_with(&seat, own, ROW_CHOSEN, false, &lane) && lane == LANE_SECOND,
+       "... but the one that comes to it");
+    tell(&first, PUT, 1);
+    atomic_store(&seat.board->batch, COMMIT_SMALL);
+    commit_release(&seat, LANE_SECOND);
+    is_int(atomic_load(&seat.board->leader[LANE_SECOND]), 0,
+           "a second lead ends when batches are no longer small");
+    is_int(state_of(&seat, first.slot), ROW_WAITING, "... and the row waits for the first leader");
+    kill_member(&first);
 }
 
 /* A leader dies with rows in its hands; then a new process gets its slot. */
@@ -359,7 +426,7 @@ test_dead_follower(TALLOC_CTX *mem)
     commit_lead(&seat, LANE_NOW, false);
     struct member member = member_new(seat);
     tell(&member, PUT, 1);
-    is_int((int64_t) commit_take(&seat, LANE_NOW, put(&seat, LANE_NOW, 1), rows), 2, "two rows");
+    is_int((int64_t) commit_take(&seat, LANE_NOW, put_taken(&seat), rows), 2, "two rows");
     kill_member(&member);
     member = member_new(seat);
     ok(!tell(&member, PUT, 1), "the next process in the slot writes alone while the leader has it");
@@ -446,6 +513,8 @@ main(void)
     test_slots(mem);
     test_batches(mem);
     test_kinds(mem);
+    test_second(mem);
+    test_chosen(mem);
     test_dead_leader(mem);
     test_late_leader(mem);
     test_dead_follower(mem);

@@ -6,10 +6,11 @@
 #include <time.h>
 
 #include "admin/audit/audit_filter.h"
-#include "admin/audit/audit_text.h"
+#include "admin/audit/export_forms.h"
+#include "audit/event.h"
 #include "base/clock.h"
-#include "base/iso8601.h"
 #include "base/settings/settings.h"
+#include "store/audit/log_lines.h"
 #include "store/db/locks.h"
 
 /* An export works for one third of the time and sleeps for the rest. With one half, p99 of /token
@@ -27,119 +28,10 @@ const struct route_param audit_export_params[] = {
     AUDIT_FILTER_DAYS,
     {.name = "fromInstant", .help = "First time, like 2026-01-31T12:00:00Z"},
     {.name = "toInstant", .help = "Time before which the rows were written"},
-    {.name = "format", .help = "json, ndjson or csv; json if it is left out"},
+    {.name = "format", .help = "json, ndjson, csv, ocsf, otlp, or lines (the log that proves itself, without filters); json if it is left out"},
     {.name = NULL},
 };
 /* clang-format on */
-
-struct export
-{
-    const struct export_format *format;
-    struct audit_filter filter;
-    struct audit_walk walk;
-    int64_t count;  /* rows written */
-    int64_t most;   /* rows that may be written */
-    bool truncated; /* there are more */
-};
-
-/* One format of the export. */
-struct export_format {
-    const char *name, *type, *disposition;
-    void (*begin)(struct request *req, const struct export *export, struct buf *out);
-    void (*row)(struct buf *out, const struct export *export, const struct audit_row *row);
-    void (*end)(const struct export *export, struct buf *out);
-};
-
-/* ---- the forms ---- */
-
-static void
-json_begin(struct request *req, const struct export *export, struct buf *out)
-{
-    char now[ISO8601_MS_SIZE];
-    const char *between = "";
-    (void) export;
-    iso8601_format_ms(req->op.now_ms, now);
-    buf_append_format(out, "{\"exportedAt\":\"%s\",\"filters\":{", now);
-    for (const struct route_param *param = audit_export_params; param->name != NULL; param++) {
-        const char *value = audit_filter_param(req, param->name);
-        if (value == NULL || strcmp(param->name, "format") == 0)
-            continue;
-        buf_append_format(out, "%s\"%s\":", between, param->name);
-        audit_text_quote(out, value);
-        between = ",";
-    }
-    buf_append_text(out, "},\"rows\":[");
-}
-
-static void
-json_row(struct buf *out, const struct export *export, const struct audit_row *row)
-{
-    buf_append_text(out, export->count > 0 ? ",\n" : "\n");
-    audit_text_json(out, row);
-}
-
-static void
-json_end(const struct export *export, struct buf *out)
-{
-    buf_append_format(out, "\n],\"count\":%lld,\"truncated\":%s}\n", (long long) export->count,
-                      export->truncated ? "true" : "false");
-}
-
-static void
-ndjson_row(struct buf *out, const struct export *export, const struct audit_row *row)
-{
-    (void) export;
-    audit_text_json(out, row);
-    buf_append_char(out, '\n');
-}
-
-/* A list that breaks off must not look complete. */
-static void
-ndjson_end(const struct export *export, struct buf *out)
-{
-    if (export->truncated)
-        buf_append_text(out, "{\"truncated\":true}\n");
-}
-
-static void
-csv_begin(struct request *req, const struct export *export, struct buf *out)
-{
-    (void) req;
-    (void) export;
-    audit_text_csv_head(out);
-}
-
-static void
-csv_row(struct buf *out, const struct export *export, const struct audit_row *row)
-{
-    (void) export;
-    audit_text_csv(out, row);
-}
-
-static void
-csv_end(const struct export *export, struct buf *out)
-{
-    if (export->truncated)
-        buf_append_text(out, "truncated\r\n");
-}
-
-#define ATTACHMENT(name) "attachment; filename=\"" name "\""
-
-static const struct export_format formats[] = {
-    {"json",   "application/json",        ATTACHMENT("audit-logs.json"),   json_begin, json_row,   json_end},
-    {"ndjson", "application/x-ndjson",    ATTACHMENT("audit-logs.ndjson"), NULL,       ndjson_row,
-     ndjson_end                                                                                            },
-    {"csv",    "text/csv; charset=utf-8", ATTACHMENT("audit-logs.csv"),    csv_begin,  csv_row,    csv_end },
-};
-
-static const struct export_format *
-find_format(const char *name)
-{
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (name == NULL || strcmp(formats[i].name, name) == 0)
-            return &formats[i];
-    return NULL;
-}
 
 /* ---- sending ---- */
 
@@ -162,16 +54,20 @@ send_rows(struct request *req, struct export *export, const PGresult *result, st
     for (int i = 0; i < PQntuples(result) && st == AZ_OK; i++) {
         struct op each = req->op;
         struct audit_row row;
+        struct export_row given = {.row = &row};
         if (export->count == export->most) {
             export->truncated = true;
             return AZ_OK;
         }
         if ((each.mem = talloc_new(req->op.mem)) == NULL)
             return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        given.mem = each.mem;
         st = audit_rows_get(&each, result, i, &row);
+        if (st == AZ_OK)
+            st = audit_leaves_find(&each, &export->leaves, row.id, &given.place);
         req->op.fault = each.fault;
         if (st == AZ_OK) {
-            export->format->row(out, export, &row);
+            export->format->row(out, export, &given);
             export->count++;
         }
         talloc_free(each.mem);
@@ -228,14 +124,57 @@ export_rows(struct request *req, struct export *export, struct buf *out)
     return st == AZ_OK ? flush(req, out) : st;
 }
 
+/* The log as lines on its way. */
+struct lines {
+    struct request *req;
+    struct buf out;
+    int64_t started; /* work on this piece; clock_monotonic_us() */
+    enum az_status st;
+};
+
+static bool
+take_line(void *context, const char *line, size_t length)
+{
+    struct lines *lines = context;
+    buf_append(&lines->out, line, length);
+    buf_append_char(&lines->out, '\n');
+    if (lines->out.len <= EXPORT_PIECE && lines->out.status == AZ_OK)
+        return true;
+    lines->st = flush(lines->req, &lines->out);
+    rest(clock_monotonic_us() - lines->started);
+    lines->started = clock_monotonic_us();
+    if (lines->st == AZ_OK && *lines->req->op.az->stopping)
+        lines->st =
+            op_fail(&lines->req->op, AZ_UNAVAILABLE, NULL, "the service stops during an export");
+    return lines->st == AZ_OK;
+}
+
+/* Send the log over all rows: notes and rows as they were hashed. Its size is not limited, since a
+ * part of it would prove nothing. */
+static enum az_status
+export_lines(struct request *req)
+{
+    struct lines lines = {.req = req, .started = clock_monotonic_us()};
+    buf_init(&lines.out, req->op.mem, EXPORT_PIECE + AUDIT_LINE_MAX);
+    enum az_status st = audit_log_lines(&req->op, take_line, &lines);
+    if (lines.st != AZ_OK)
+        st = lines.st;
+    if (st == AZ_OK)
+        st = flush(req, &lines.out);
+    buf_done(&lines.out);
+    return st;
+}
+
 static enum az_status
 export_stream(struct request *req)
 {
     struct op after = op_beside(&req->op, req->op.mem);
+    struct export *export = req->res.stream_arg;
     bool ignored;
     BUF_AUTO out;
-    buf_init(&out, req->op.mem, EXPORT_PIECE + AUDIT_TEXT_MAX);
-    enum az_status st = export_rows(req, req->res.stream_arg, &out);
+    buf_init(&out, req->op.mem, EXPORT_PIECE + AUDIT_EVENT_MAX);
+    enum az_status st =
+        export->format->row != NULL ? export_rows(req, export, &out) : export_lines(req);
     lock_session_drop(&after, LOCK_EXPORT, "", &ignored);
     return st;
 }
@@ -256,6 +195,15 @@ audit_export_take_place(struct request *req)
     return st;
 }
 
+/* The log as lines has all rows: a filter would leave out what proves the rest. */
+static void
+refuse_filters(struct request *req)
+{
+    for (const struct route_param *param = audit_export_params; param->name != NULL; param++)
+        if (strcmp(param->name, "format") != 0 && audit_filter_param(req, param->name) != NULL)
+            request_field_error(req, param->name, "cannot be used with format lines");
+}
+
 enum az_status
 audit_export_handle(struct request *req)
 {
@@ -264,11 +212,15 @@ audit_export_handle(struct request *req)
     if (export == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     export->most = req->op.az->cfg->audit_export_max_rows;
-    if ((export->format = find_format(name)) == NULL)
-        request_field_error(req, "format", "must be json, ndjson or csv");
+    if ((export->format = export_form_find(name)) == NULL)
+        request_field_error(req, "format", "must be json, ndjson, csv, ocsf, otlp or lines");
+    else if (export->format->row == NULL)
+        refuse_filters(req);
     enum az_status st = audit_filter_read(req, &export->filter);
     if (st == AZ_OK)
         st = audit_walk_begin(&req->op, &export->filter, &export->walk);
+    if (st == AZ_OK)
+        st = audit_leaves_begin(&req->op, &export->leaves);
     if (st == AZ_OK)
         st = audit_export_take_place(req);
     if (st != AZ_OK)

@@ -52,12 +52,11 @@ append_rows(struct op *op, const PGresult *result, bool first, struct buf *out)
 static enum az_status
 respond_text(struct request *req, struct buf *out)
 {
-    size_t length;
-    char *text = buf_take(out, &length);
+    char *text = buf_take(out, NULL);
     if (text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, "The response is too large; ask for fewer rows",
                        "a page of audit rows is too large, or out of memory");
-    return respond_octets(req, 200, "application/json", text, length);
+    return respond_json_text(req, 200, text);
 }
 
 /* No row on a page is beyond the total, whatever was dropped or written between two statements. */

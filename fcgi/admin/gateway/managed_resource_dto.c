@@ -16,19 +16,17 @@
 #include "store/gateway/resources.h"
 #include "store/gateway/resources_admin.h"
 
-/* Read on after a fault of a member, so that the answer has those of routes and tools too. The
- * credential stays out: its secrets are not taken out of it yet. */
+/* Read on after a fault of a member, so that the answer has those of the parts too. No fault
+ * depends on which secrets are stored: one that is missing makes the resource pending. */
 static void
 managed_read_on(struct resource_reading *reading)
 {
     struct managed_resource resource;
-    json_t *rest = reading->faulty ? jsonx_own(reading->mem, json_copy(reading->object)) : NULL;
-    if (rest == NULL)
+    if (!reading->faulty)
         return;
-    json_object_del(rest, "upstreamAuth");
     const struct managed_reading document = {
         .mem = reading->mem,
-        .document = rest,
+        .document = reading->object,
         .insecure_hosts = reading->cfg->gateway_insecure_hosts,
         .fault = reading->fault,
         .fault_arg = reading->fault_arg,

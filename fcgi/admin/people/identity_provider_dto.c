@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/b64url.h"
 #include "base/json/field_rules.h"
+#include "base/picture.h"
 #include "base/uri.h"
 #include "base/visible.h"
 #include "base/words.h"
@@ -15,6 +17,11 @@
 #define PARAMS_MAX 32
 #define PARAM_NAME_MAX 64
 #define PARAM_VALUE_MAX 512
+
+/* What stands between the type and the data of a data: URL (RFC 2397), and the longest such URL of
+ * a logo, in characters: the name of the longest type, and base64 of PICTURE_LOGO_MAX octets. */
+#define LOGO_ENCODING ";base64,"
+#define LOGO_TEXT_MAX (sizeof("data:image/jpeg" LOGO_ENCODING) - 1 + (PICTURE_LOGO_MAX + 2) / 3 * 4)
 
 /* Longest idpId that is made from a name, with room for a number after it. */
 #define MADE_ID_MAX (IDP_ID_MAX - 8)
@@ -122,6 +129,34 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
     return NULL;
 }
 
+/*
+ * A page shows the logo as it is stored. No http address: the browser of everyone who signs in
+ * would tell its server (Content-Security-Policy: img-src data:). No SVG: it is a document, which
+ * can have links and scripts, and the three other types are pictures only.
+ */
+static const char *
+logo_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value), *data = strstr(text, LOGO_ENCODING), *found;
+    unsigned char *octets;
+    size_t length;
+    if (strncmp(text, "data:", 5) != 0 || data == NULL)
+        return "must be a URL data:image/png;base64,..., because the page loads nothing from "
+               "elsewhere; the types are image/png, image/jpeg and image/webp";
+    const char *type = text + 5, *body = data + strlen(LOGO_ENCODING);
+    enum az_status st = b64_decode(mem, body, strlen(body), &octets, &length);
+    if (st != AZ_OK)
+        return "is not base64";
+    if (length > PICTURE_LOGO_MAX)
+        return "has more than 16384 octets; make the picture smaller";
+    if ((found = picture_type(octets, length)) == NULL)
+        return "must be a PNG, JPEG or WebP picture";
+    return strlen(found) == (size_t) (data - type) && strncmp(found, type, strlen(found)) == 0
+               ? NULL
+               : field_fault_text(
+                   mem, "is a picture of the type %s, which must stand behind data:", found);
+}
+
 /* clang-format off */
 static const struct field provider_fields[] = {
     {"id",                              FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
@@ -137,6 +172,7 @@ static const struct field provider_fields[] = {
     {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "backchannel_notification_endpoint", .help = "The provider gets a POST here when one of its people must answer a CIBA request"},
     {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .item_max = SCOPE_OCTETS_MAX, .rule = scope_rule, .column = "scopes", .help = "Scopes to ask for; openid is always among them", .example = "[\"openid\", \"email\"]"},
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params", .help = "More parameters of the authorization request", .example = "{\"prompt\": \"select_account\"}"},
+    {"logo",                            FIELD_TEXT,      .max = LOGO_TEXT_MAX, .rule = logo_rule, .column = "logo", .help = "Picture beside the name where people choose: a data: URL of a PNG, JPEG or WebP picture of at most 16 KiB"},
     {"enabled",                         FIELD_BOOLEAN,   .column = "enabled", .help = "Users can sign in there", .example = "true"},
     {"home",                            FIELD_READ_ONLY, .shown = FIELD_BOOLEAN, .help = "In the answer to POST and PUT: its people keep their sub as their name, as those of the home issuer (see /admin/api/home-issuer)"},
     {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* accepted, because a client may send an answer back */

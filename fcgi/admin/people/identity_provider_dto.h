@@ -22,7 +22,4 @@ char *identity_provider_make_id(TALLOC_CTX *mem, const char *name, const char *i
 /* IdentityProviderDto: the members of the body. */
 extern const struct field_table identity_provider_table;
 
-/* IdentityProviderDto (specification 2.3). */
-extern const struct field_table identity_provider_table;
-
 #endif

@@ -14,6 +14,7 @@
 #include "http/shared.h"
 #include "policy/decide/ask.h"
 #include "policy/engine/engine.h"
+#include "policy/engine/prepare.h"
 #include "policy/save/bundle.h"
 #include "store/db/db.h"
 #include "store/policy/bundles.h"
@@ -73,6 +74,7 @@ bundle_serve(struct request *req, const struct bundle_served *bundle, const char
         enum az_status st = engines_note_fetch(&req->op, bundle->id, fetching_instance(req));
         if (st != AZ_OK)
             return st;
+        prepare_keep(&req->op, bundle->revision, bundle->body, bundle->length);
     }
     respond_header(req, "ETag", talloc_asprintf(req->op.mem, "\"%s\"", bundle->etag));
     if (bundle->body == NULL)

@@ -36,6 +36,12 @@ settings_engine_is_embedded(const struct settings *cfg)
     return strcmp(cfg->policy_engine, SETTINGS_EMBEDDED) == 0;
 }
 
+bool
+settings_issuer_is_https(const struct settings *cfg)
+{
+    return strncmp(cfg->oidc_issuer, "https://", 8) == 0;
+}
+
 const struct setting *
 settings_find(const char *name)
 {
@@ -218,6 +224,8 @@ set_from(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const
          const char *origin, struct problems *problems)
 {
     const char *why = "is not valid";
+    if (row->type == SETTING_BOOL && row->fallback == NULL && settings_is_blank(text))
+        return; /* derive() decides */
     if (set_value(mem, cfg, row, text, &why))
         cfg->origin[row - settings_table] = origin;
     else if (strcmp(origin, "environment") == 0)
@@ -316,6 +324,17 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
     fclose(file);
 }
 
+/* Set what follows from another setting, unless the administrator has set it. */
+static void
+derive(struct settings *cfg)
+{
+    const char **origin = &cfg->origin[settings_find("SVC_SESSION_COOKIE_SECURE") - settings_table];
+    if (*origin != NULL)
+        return;
+    cfg->session_cookie_secure = settings_issuer_is_https(cfg);
+    *origin = "SVC_OIDC_ISSUER";
+}
+
 struct settings *
 settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems)
 {
@@ -341,6 +360,7 @@ settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems)
         if (text != NULL)
             set_from(cfg, cfg, row, text, "environment", problems);
     }
+    derive(cfg);
     return cfg;
 }
 

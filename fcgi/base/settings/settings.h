@@ -19,6 +19,9 @@ extern const char *const settings_id_token_algs[];
 /* The value of SVC_POLICY_ENGINE with which the service decides in its own processes. */
 #define SETTINGS_EMBEDDED "embedded"
 
+/* The value of SVC_AUDIT_STREAM with which no rows are sent. */
+#define SETTINGS_STREAM_OFF "off"
+
 /* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
 extern const char *const settings_dpop_algs[];
 
@@ -84,6 +87,12 @@ struct settings {
     long impact_seconds;         /* seconds of it */
     long impact_keep_days;       /* days for which its result is kept */
     const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
+    const char *audit_checkpoint_url;  /* checkpoints are posted to it, NULL: to none */
+    bool audit_public;                 /* checkpoint and keys at /audit/ */
+    const char *audit_stream;          /* off, otlp or ocsf */
+    const char *audit_stream_url;      /* of the collector, or NULL */
+    const char *audit_stream_header;   /* "NAME: VALUE" of its requests, secret; or NULL */
+    bool audit_stream_documents;       /* with question and answer of policy */
     long refresh_family_validity;      /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */
     long code_validity;             /* lifetime of an authorization code, seconds */
@@ -178,9 +187,9 @@ struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problem
  */
 void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
 
-/* Add one line per setting that is valid but probably a mistake: exposed cookies, an http or
- * default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in the environment
- * that is no setting. */
+/* Add one line per setting that is valid but probably a mistake: cookies that are exposed or
+ * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in
+ * the environment that is no setting. */
 void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
 
 /* Return the row of a name or of its alias, or NULL if there is none. */
@@ -188,6 +197,9 @@ const struct setting *settings_find(const char *name);
 
 /* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
 bool settings_engine_is_embedded(const struct settings *cfg);
+
+/* True if the issuer, and with it every page of the service, is at an https URL. */
+bool settings_issuer_is_https(const struct settings *cfg);
 
 /* Return what to do about a name that is no setting: the nearest ones, or where all are. On mem. */
 const char *settings_hint(TALLOC_CTX *mem, const char *name);

@@ -113,6 +113,37 @@ check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct prob
     talloc_free(copy);
 }
 
+/* Letters of a header field's name (RFC 9110 5.6.2). */
+#define FIELD_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+
+/* True for NAME: VALUE without control characters. */
+static bool
+is_field(const char *text)
+{
+    size_t name = strspn(text, FIELD_CHARS);
+    const unsigned char *value = (const unsigned char *) text + name + 1;
+    if (name == 0 || text[name] != ':' || value[strspn((const char *) value, " \t")] == '\0')
+        return false;
+    while (*value >= 0x20 && *value < 0x7f)
+        value++;
+    return *value == '\0';
+}
+
+/* Check where the audit stream goes. The value of the header is never printed. */
+static void
+check_stream(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems)
+{
+    if (strcmp(cfg->audit_stream, SETTINGS_STREAM_OFF) != 0
+        && settings_is_blank(cfg->audit_stream_url))
+        problems_add(mem, problems,
+                     "SVC_AUDIT_STREAM_URL: is not set; set the URL of the collector, or "
+                     "SVC_AUDIT_STREAM=" SETTINGS_STREAM_OFF);
+    if (!settings_is_blank(cfg->audit_stream_header) && !is_field(cfg->audit_stream_header))
+        problems_add(mem, problems,
+                     "SVC_AUDIT_STREAM_HEADER: must be NAME: VALUE, for example Authorization: "
+                     "Bearer and a token");
+}
+
 void
 settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
 {
@@ -132,6 +163,7 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
                      "0 to keep audit rows forever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
     check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
+    check_stream(mem, cfg, problems);
     /* OpenID Connect Discovery 3: RS256 must be among the algorithms. */
     if (!words_has(cfg->id_token_algs, ID_TOKEN_ALG_DEFAULT))
         problems_add(mem, problems,

@@ -4,6 +4,7 @@
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"json", "text", NULL};
+static const char *const audit_streams[] = {SETTINGS_STREAM_OFF, "otlp", "ocsf", NULL};
 static const char *const policy_engines[] = {"opa", SETTINGS_EMBEDDED, NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
@@ -98,6 +99,18 @@ const struct setting settings_table[] = {
      "Days for which results of such measurements are kept, but not longer than audit rows"},
     {"SVC_AUDIT_CHECKPOINT_FILE", NULL, SETTING_TEXT, AT(audit_checkpoint_file), NULL, 0, 0, NULL,
      "File to which each checkpoint of the log over all audit rows is appended; ship it to another machine (unset: none)"},
+    {"SVC_AUDIT_CHECKPOINT_URL", NULL, SETTING_TEXT, AT(audit_checkpoint_url), NULL, 0, 0, NULL,
+     "URL to which each checkpoint of the log over all audit rows is posted as text/plain (unset: none)"},
+    {"SVC_AUDIT_PUBLIC", NULL, SETTING_BOOL, AT(audit_public), "false", 0, 0, NULL,
+     "Let everyone read the newest checkpoint and the keys of the log over all audit rows, at /audit/checkpoint and /audit/keys"},
+    {"SVC_AUDIT_STREAM", NULL, SETTING_CHOICE, AT(audit_stream), SETTINGS_STREAM_OFF, 0, 0, audit_streams,
+     "Send audit rows to a collector as they are written: otlp as OpenTelemetry logs, ocsf as events of OCSF 1.3.0, off not at all"},
+    {"SVC_AUDIT_STREAM_URL", NULL, SETTING_TEXT, AT(audit_stream_url), NULL, 0, 0, NULL,
+     "URL of the collector, for example https://collector.example/v1/logs"},
+    {"SVC_AUDIT_STREAM_HEADER", NULL, SETTING_SECRET, AT(audit_stream_header), NULL, 0, 0, NULL,
+     "Header field of each request to the collector, with its credential: NAME: VALUE (unset: none)"},
+    {"SVC_AUDIT_STREAM_DOCUMENTS", NULL, SETTING_BOOL, AT(audit_stream_documents), "false", 0, 0, NULL,
+     "Send the question to policy and its answer with each row; they have personal data"},
     {"SVC_OAUTH_TIMING_CODE_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(code_validity), "60", 1, 600, NULL,
      "Lifetime of authorization codes, in seconds"},
     {"SVC_OAUTH_TIMING_PERMISSION_TICKET_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(ticket_validity), "300", 1, 3600, NULL,
@@ -132,8 +145,8 @@ const struct setting settings_table[] = {
      "A browser session ends this long after its sign-in, however much it is used"},
     {"SVC_SESSION_CLEANUP_CRON", NULL, SETTING_TEXT, AT(session_cleanup_cron), "*/5 * * * *", 0, 0, NULL,
      "Schedule for removing ended sessions and sign-ins: five cron fields, or six with seconds first, in UTC"},
-    {"SVC_SESSION_COOKIE_SECURE", NULL, SETTING_BOOL, AT(session_cookie_secure), "false", 0, 0, NULL,
-     "Send cookies over HTTPS only; set it to true if the issuer is an https URL"},
+    {"SVC_SESSION_COOKIE_SECURE", NULL, SETTING_BOOL, AT(session_cookie_secure), NULL, 0, 0, NULL,
+     "Send cookies over HTTPS only; if not set, true for an https issuer and false for an http one"},
     {"SVC_SUBJECT_HOME_ISSUER", NULL, SETTING_TEXT, AT(subject_home_issuer), NULL, 0, 0, NULL,
      "Issuer whose subjects keep their names unchanged; if not set, that of the provider that was the oldest one at the first sign-in"},
     {"SVC_DYNAMIC_CLIENT_IDLE_DAYS", NULL, SETTING_NUMBER, AT(dynamic_client_idle_days), "30", 0, 36500, NULL,

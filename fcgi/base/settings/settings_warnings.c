@@ -15,23 +15,24 @@
 extern char **environ;
 
 static bool
-issuer_is_https(const struct settings *cfg)
-{
-    return strncmp(cfg->oidc_issuer, "https://", 8) == 0;
-}
-
-static bool
 cookies_are_exposed(TALLOC_CTX *mem, const struct settings *cfg)
 {
     (void) mem;
-    return issuer_is_https(cfg) && !cfg->session_cookie_secure;
+    return settings_issuer_is_https(cfg) && !cfg->session_cookie_secure;
+}
+
+static bool
+cookies_are_lost(TALLOC_CTX *mem, const struct settings *cfg)
+{
+    (void) mem;
+    return !settings_issuer_is_https(cfg) && cfg->session_cookie_secure;
 }
 
 static bool
 issuer_is_exposed(TALLOC_CTX *mem, const struct settings *cfg)
 {
     struct uri uri;
-    return !issuer_is_https(cfg)
+    return !settings_issuer_is_https(cfg)
            && (uri_parse(mem, cfg->oidc_issuer, &uri) != AZ_OK || !uri_host_is_loopback(uri.host));
 }
 
@@ -83,7 +84,9 @@ static const struct {
     const char *text;                                                       /* the fault, its effect, and the remedy */
 } rules[] = {
     {"SVC_SESSION_COOKIE_SECURE", cookies_are_exposed,
-     "is false although SVC_OIDC_ISSUER is an https URL, so browsers also send the session over http; set it to true"},
+     "is false although SVC_OIDC_ISSUER is an https URL, so browsers also send the session over http; delete it"},
+    {"SVC_SESSION_COOKIE_SECURE", cookies_are_lost,
+     "is true although SVC_OIDC_ISSUER is an http URL, so browsers do not keep the session; delete it, or use https"},
     {"SVC_SESSION_TIMEOUT", timeout_is_cut,
      "is longer than SVC_SESSION_MAX_AGE, which ends a session before; set SVC_SESSION_MAX_AGE to the longest life of a session"},
     {"SVC_OIDC_ISSUER", issuer_is_exposed,

@@ -70,17 +70,33 @@ shown_text(TALLOC_CTX *mem, const char *text)
     return json_stringn(shown, length);
 }
 
-bool
-resource_template_is_sound(const char *text)
+/* Put "1", which a scheme does not begin with and every other part may have, in the place of each
+ * expression of a template. False: its braces are no pairs, or a character is none of a template.
+ */
+static bool
+fill_template(const char *text, char ret[URI_MAX + 1])
 {
     bool inside = false;
-    for (const char *c = text; *c != '\0'; c++) {
+    size_t length = 0;
+    for (const char *c = text; *c != '\0' && length < URI_MAX; c++) {
         if (*c <= ' ' || *c > '~' || strchr("\"'<>\\^`|", *c) != NULL || (*c == '{' && inside)
             || (*c == '}' && !inside))
             return false;
+        if (*c == '{')
+            ret[length++] = '1';
+        else if (*c != '}' && !inside)
+            ret[length++] = *c;
         inside = *c == '{' || (inside && *c != '}');
     }
-    return !inside && *text != '\0' && strlen(text) <= URI_MAX;
+    ret[length] = '\0';
+    return !inside;
+}
+
+bool
+resource_template_is_sound(const char *text)
+{
+    char filled[URI_MAX + 1];
+    return strlen(text) <= URI_MAX && fill_template(text, filled) && uri_is_canonical(filled);
 }
 
 /* Return an entry as clients see it: a new reference, JSON null if it is malformed, or NULL if out

@@ -183,7 +183,7 @@ shown_content(TALLOC_CTX *mem, const json_t *content)
     const json_t *text = json_object_get(content, "text"), *blob = json_object_get(content, "blob");
     unsigned char *octets = NULL;
     size_t length;
-    if (uri == NULL || strlen(uri) > URI_MAX || json_is_string(text) == json_is_string(blob)
+    if (uri == NULL || json_is_string(text) == json_is_string(blob)
         || (json_is_string(blob)
             && b64_decode(mem, json_string_value(blob), json_string_length(blob), &octets, &length)
                    != AZ_OK))
@@ -193,8 +193,17 @@ shown_content(TALLOC_CTX *mem, const json_t *content)
                      json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
 }
 
+/* True for a content of another URI than the one that was read. MCP lets a server answer the read
+ * of a directory with the files in it, but policy was asked about the directory alone. */
+static bool
+is_of_another(const json_t *content, const char *uri)
+{
+    const char *its = json_string_value(json_object_get(content, "uri"));
+    return its != NULL && strcmp(its, uri) != 0;
+}
+
 static enum az_status
-show_contents(struct mcp_exchange *it, const json_t *result)
+show_contents(struct mcp_exchange *it, const char *uri, const json_t *result)
 {
     struct op *op = &it->req->op;
     const json_t *contents = json_object_get(result, "contents"), *content;
@@ -205,6 +214,10 @@ show_contents(struct mcp_exchange *it, const json_t *result)
         || (type != NULL && strcmp(type, "complete") != 0))
         return resource_ask_invalid(it);
     json_array_foreach (contents, index, content) {
+        if (is_of_another(content, uri))
+            return refuse_ask(it, AZ_UPSTREAM_INVALID,
+                              "The upstream returned contents of another URI than the one that was "
+                              "read; read each URI on its own");
         json_t *one = shown_content(op->mem, content);
         if (one == NULL)
             return resource_ask_invalid(it);
@@ -228,7 +241,7 @@ read_resource(struct resource_call *c, const char *uri)
         return refuse_uri(it, uri);
     return error != NULL
                ? refuse_ask(it, AZ_UPSTREAM_INVALID, peer_error_text(it->req->op.mem, error))
-               : show_contents(it, c->ask.reply.result);
+               : show_contents(it, uri, c->ask.reply.result);
 }
 
 enum az_status

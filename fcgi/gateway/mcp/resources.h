@@ -48,7 +48,8 @@ void resource_ask_begin(struct mcp_exchange *it, const char *method, struct reso
  * or of its account becomes the answer, AZ_OK; a failure of ours is returned. */
 enum az_status resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask);
 
-/* True if a template is one that a client can expand: RFC 6570 is ASCII, its braces are pairs, and
+/* True if a template is one that a client can expand, and in the one spelling of its URIs: RFC 6570
+ * is ASCII, its braces are pairs, what stands around its expressions is canonical (base/uri.h), and
  * it has at most URI_MAX octets. Lists show no other, and no other is completed. */
 bool resource_template_is_sound(const char *text);
 

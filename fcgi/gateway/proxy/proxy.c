@@ -298,12 +298,14 @@ open_body(struct proxied *proxied)
 }
 
 /* A part of a body can be exactly the value that policy wants hidden, without its name, or a piece
- * of a credential that the upstream repeats, which would not be recognised. An empty value is not
+ * of a credential that the upstream repeats, which would not be recognised; and requests for one
+ * part after the other would pass a body that is larger than policy allows. An empty value is not
  * sent. */
 static void
 proxy_ask_for_all(struct proxied *proxied)
 {
     if (json_array_size(proxied->obligations.redact) == 0
+        && proxied->obligations.response_max_bytes == 0
         && proxied->resource->auth.type == MANAGED_AUTH_NONE)
         return;
     upstream_field_force(&proxied->fields, "Range", "");

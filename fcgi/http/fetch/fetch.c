@@ -217,8 +217,12 @@ set_question(struct transfer *transfer)
         && !add_field(transfer, request->field != NULL ? request->field : "Authorization",
                       request->authorization))
         return false;
-    const char *body = request->json != NULL ? request->json : request->form;
+    const char *body = request->json != NULL    ? request->json
+                       : request->plain != NULL ? request->plain
+                                                : request->form;
     if (request->json != NULL && !add_field(transfer, "Content-Type", "application/json"))
+        return false;
+    if (request->plain != NULL && !add_field(transfer, "Content-Type", "text/plain; charset=utf-8"))
         return false;
     if (body != NULL
         && !(SET(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(body))
@@ -351,6 +355,7 @@ take_answer(struct transfer *transfer, struct fetch_answer *ret)
                                  .challenge = challenge,
                                  .body = body,
                                  .length = length,
+                                 .retry_after = transfer->head.retry_after,
                                  .max_age = transfer->head.max_age};
     return AZ_OK;
 }

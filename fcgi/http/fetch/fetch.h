@@ -34,6 +34,7 @@ struct fetch_request {
     const char *url;           /* absolute, at most URI_MAX octets */
     const char *form;          /* body of a POST, form-urlencoded; NULL: a GET */
     const char *json;          /* body of a POST, JSON, instead of a form; or NULL */
+    const char *plain;         /* body of a POST, text/plain, instead of a form; or NULL */
     const char *authorization; /* value of the header, secret; or NULL */
     const char *field;         /* name of that header; NULL: Authorization */
     size_t max_octets;         /* of the answer's body; a longer one is a failure */
@@ -76,6 +77,7 @@ struct fetch_answer {
     const char *challenge;    /* the first WWW-Authenticate; "" if there is none */
     const char *body;         /* NUL-terminated */
     size_t length;            /* octets of body */
+    int64_t retry_after;      /* seconds of Retry-After (RFC 9110 10.2.3); 0: it does not say */
     int64_t max_age; /* seconds of Cache-Control; -1: it does not say; 0: no-store, no-cache */
 };
 

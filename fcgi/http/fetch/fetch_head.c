@@ -155,6 +155,8 @@ head_read_field(struct fetch_head *head, const char *line, size_t length)
         read_challenge(head, value, rest);
     else if (is_word(line, name, "Cache-Control"))
         head->max_age = head_shorter_age(head->max_age, max_age_of(value, rest));
+    else if (is_word(line, name, "Retry-After"))
+        head->retry_after = head_read_seconds(value, rest);
 }
 
 bool

@@ -21,6 +21,7 @@ struct fetch_head {
     bool typed;                         /* there was a Content-Type */
     char content_type[FETCH_TYPE_SIZE]; /* lower case, without parameters; "": absent, or several */
     char challenge[FETCH_CHALLENGE_SIZE]; /* the first WWW-Authenticate; "": absent, or longer */
+    int64_t retry_after;                  /* seconds of Retry-After; 0: absent, or a date */
     int64_t max_age;                      /* as in fetch_answer; starts with -1 at a status line */
 };
 

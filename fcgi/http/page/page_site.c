@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
+#include "base/picture.h"
 #include "base/uri.h"
 #include "base/utf8.h"
 #include "base/visible.h"
@@ -55,18 +56,6 @@ name_fault(TALLOC_CTX *mem, const char *name)
 /* ---- the logo */
 
 static bool
-is_png(const char *octets, size_t length)
-{
-    return length > 8 && memcmp(octets, "\x89PNG\r\n\x1a\n", 8) == 0;
-}
-
-static bool
-is_webp(const char *octets, size_t length)
-{
-    return length > 12 && memcmp(octets, "RIFF", 4) == 0 && memcmp(octets + 8, "WEBP", 4) == 0;
-}
-
-static bool
 is_svg(const char *octets, size_t length)
 {
     return length > 0 && octets[strspn(octets, " \t\r\n")] == '<' && utf8_valid(octets, length)
@@ -76,12 +65,21 @@ is_svg(const char *octets, size_t length)
 /* The types that all browsers show and that are read as nothing else. */
 static const struct logo_type {
     const char *suffix, *type;
-    bool (*is)(const char *octets, size_t length); /* a NUL follows the octets */
 } types[] = {
-    {".png",  "image/png",     is_png },
-    {".svg",  "image/svg+xml", is_svg },
-    {".webp", "image/webp",    is_webp},
+    {".png",  "image/png"    },
+    {".svg",  "image/svg+xml"},
+    {".webp", "image/webp"   },
 };
+
+/* True if a file has the type that its name says. A NUL follows the octets. */
+static bool
+is_type(const struct logo_type *type, const char *octets, size_t length)
+{
+    const char *found = picture_type(octets, length);
+    if (found == NULL && is_svg(octets, length))
+        found = "image/svg+xml";
+    return found != NULL && strcmp(found, type->type) == 0;
+}
 
 static const struct logo_type *
 type_of(const char *name)
@@ -130,7 +128,7 @@ logo_read(TALLOC_CTX *mem, const struct settings *cfg, const char **ret_why)
         return NULL;
     }
     octets[length] = '\0';
-    if (!type->is(octets, length)) {
+    if (!is_type(type, octets, length)) {
         *ret_why =
             talloc_asprintf(mem, "%s: is not of the type %s that its name says", path, type->type);
         return NULL;

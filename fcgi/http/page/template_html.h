@@ -52,7 +52,7 @@ const char *html_scan(struct html_scan *scan, const char *text, size_t length, s
 
 /* Return why no escaped value may stand here, or NULL. Values may stand in text and in quoted
  * attributes, except those that hold a style, a script or an address that the browser loads by
- * itself. */
+ * itself; src of img holds pictures only (data: URLs). */
 const char *html_value_fault(const struct html_scan *scan);
 
 /* True in text that may contain tags: templates begin, end and are included only there. */

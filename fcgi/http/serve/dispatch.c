@@ -269,7 +269,7 @@ put_head(struct request *req, struct buf *out)
     const struct response *res = &req->res;
     char status[64], length[24];
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
-    snprintf(length, sizeof(length), "%zu", res->length);
+    snprintf(length, sizeof(length), "%zu", res->length + res->newline);
     dispatch_put_header(out, "Status", status);
     dispatch_put_header(out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304 && res->stream == NULL) /* RFC 9110 8.6 */
@@ -288,6 +288,14 @@ put_head(struct request *req, struct buf *out)
     buf_append(out, "\r\n", 2);
 }
 
+static void
+append_body(struct buf *out, const struct response *res)
+{
+    buf_append(out, res->body, res->length);
+    if (res->newline)
+        buf_append_char(out, '\n');
+}
+
 /* Send head and body in one write: one record, and for a small answer one segment. */
 static void
 send_response(struct request *req)
@@ -297,7 +305,7 @@ send_response(struct request *req)
     buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* it may hold tokens and secrets */
     put_head(req, &out);
     if (strcmp(req->method, "HEAD") != 0)
-        buf_append(&out, res->body, res->length);
+        append_body(&out, res);
     if (out.status == AZ_OK) {
         /* Count first: whoever has the answer finds it in the metrics. */
         counters_answered(req->op.az->counters, req->route, res->status,

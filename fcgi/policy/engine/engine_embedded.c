@@ -15,6 +15,7 @@
 #include "policy/engine/engine_plan.h"
 #include "policy/engine/entrypoints.h"
 #include "policy/engine/policy_texts.h"
+#include "policy/engine/shared_data.h"
 #include "policy/engine/witness.h"
 #include "store/policy/plan_current.h"
 
@@ -25,16 +26,14 @@
  * the plan shortly after the revision may decide. */
 #define LOOK_AGAIN_MS 1000
 
-/* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/archive.h) and what a tar adds. */
-#define ARCHIVE_OCTETS_MAX ((64 << 20) + (64 << 10))
-
 /* The policy that this process holds. */
 struct embedded {
-    const char *revision;     /* on this; NULL if no revision was published */
-    struct engine_plan *plan; /* NULL: OPA decides */
-    const char *lack;         /* why there is no plan, on this; NULL: there is one */
-    int64_t looked_ms;        /* time of the last query for a revision, clock_monotonic_ms() */
-    bool told[ENTRYPOINTS];   /* the reason why OPA decides it is logged */
+    const char *revision;       /* on this; NULL if no revision was published */
+    struct engine_plan *plan;   /* NULL: OPA decides */
+    struct shared_tree *shared; /* its data, on this; NULL: they are in the plan alone */
+    const char *lack;           /* why there is no plan, on this; NULL: there is one */
+    int64_t looked_ms;          /* time of the last query for a revision, clock_monotonic_ms() */
+    bool told[ENTRYPOINTS];     /* the reason why OPA decides it is logged */
 };
 
 bool
@@ -43,24 +42,40 @@ embedded_wanted(const struct az *az)
     return settings_engine_is_embedded(az->cfg);
 }
 
+/* Find the data of a revision: those that the workers share (`newest`, or NULL), or read them from
+ * the archive, where others can use them if possible. */
+static enum az_status
+read_data(struct op *op, const struct plan_current *stored, struct shared_tree *newest,
+          struct embedded *made, struct engine_plan_texts *texts)
+{
+    enum az_status st = AZ_OK;
+    if (stored->body == NULL)
+        made->shared = newest;
+    else
+        st = policy_texts_data(op->mem, stored->body, stored->body_length, &texts->data,
+                               &texts->data_length);
+    if (st == AZ_OK && stored->body != NULL && op->az->shared_data != NULL)
+        made->shared = shared_data_read(op->mem, op->az->shared_data, stored->revision, texts->data,
+                                        texts->data_length);
+    if (made->shared != NULL)
+        texts->tree = talloc_steal(made, made->shared)->data;
+    return st;
+}
+
 /* Unpack what is stored. `before` may have the plan. Return why it cannot be used, or NULL. */
 static const char *
-read_stored(TALLOC_CTX *scratch, const struct plan_current *stored, struct engine_plan *before,
-            struct embedded *made)
+read_stored(struct op *op, const struct plan_current *stored, struct shared_tree *newest,
+            struct engine_plan *before, struct embedded *made)
 {
     struct engine_plan_texts texts = {.name = stored->modules};
-    char *plan = NULL, *tar;
-    size_t length;
+    char *plan = NULL;
     const char *why = NULL;
     enum az_status st = AZ_OK;
     if (stored->plan != NULL)
-        st = archive_unpack(scratch, stored->plan, stored->plan_length, POLICY_PLAN_MAX, &plan,
+        st = archive_unpack(op->mem, stored->plan, stored->plan_length, POLICY_PLAN_MAX, &plan,
                             &texts.plan_length);
     if (st == AZ_OK)
-        st = archive_unpack(scratch, stored->body, stored->body_length, ARCHIVE_OCTETS_MAX, &tar,
-                            &length);
-    if (st == AZ_OK)
-        st = archive_member(tar, length, "data.json", &texts.data, &texts.data_length);
+        st = read_data(op, stored, newest, made, &texts);
     if (st != AZ_OK)
         return "what is stored of it is damaged";
     texts.plan = plan;
@@ -70,7 +85,7 @@ read_stored(TALLOC_CTX *scratch, const struct plan_current *stored, struct engin
 
 /* Make the held policy from the stored one. The earlier plan is used again if only data changed. */
 static struct embedded *
-make_held(struct op *op, const struct plan_current *stored)
+make_held(struct op *op, const struct plan_current *stored, struct shared_tree *newest)
 {
     struct embedded *made = talloc_zero(op->az, struct embedded);
     struct engine_plan *before = op->az->embedded != NULL ? op->az->embedded->plan : NULL;
@@ -79,7 +94,7 @@ make_held(struct op *op, const struct plan_current *stored)
         return NULL;
     made->revision = stored->revision != NULL ? talloc_strdup(made, stored->revision) : NULL;
     if (stored->modules != NULL && made->revision != NULL)
-        why = read_stored(op->mem, stored, before, made);
+        why = read_stored(op, stored, newest, before, made);
     made->lack = made->plan == NULL ? talloc_strdup(made, why) : NULL;
     return made;
 }
@@ -121,14 +136,18 @@ load_acceptable(struct op *from)
                     .az = az,
                     .request_id = from->request_id,
                     .now_ms = from->now_ms};
-    struct plan_known known = {NULL, NULL};
-    if (az->embedded != NULL && az->embedded->plan != NULL)
-        known = (struct plan_known){az->embedded->revision, engine_plan_name(az->embedded->plan)};
+    struct shared_tree *newest =
+        az->shared_data != NULL ? shared_data_newest(op.mem, az->shared_data) : NULL;
+    struct plan_known known = {.data = newest != NULL ? newest->revision : NULL};
+    if (az->embedded != NULL && az->embedded->plan != NULL) {
+        known.revision = az->embedded->revision;
+        known.modules = engine_plan_name(az->embedded->plan);
+    }
     struct plan_current stored;
     struct embedded *made = NULL;
     enum az_status st = plan_current(&op, &known, &stored);
     if (st == AZ_OK && !stored.known)
-        made = make_held(&op, &stored);
+        made = make_held(&op, &stored, newest);
     talloc_free(op.mem);
     if (made != NULL)
         hold(az, made);
@@ -158,11 +177,17 @@ embedded_renew(struct op *op)
            && (before == NULL || strcmp(op->az->embedded->revision, before) != 0);
 }
 
+bool
+embedded_holds(const struct az *az, const char *revision)
+{
+    const struct embedded *held = az->embedded;
+    return held != NULL && held->revision != NULL && strcmp(held->revision, revision) == 0;
+}
+
 void
 embedded_follow(struct op *op, const char *revision)
 {
-    const struct embedded *held = op->az->embedded;
-    if (held == NULL || held->revision == NULL || strcmp(held->revision, revision) != 0)
+    if (!embedded_holds(op->az, revision))
         load_acceptable(op);
 }
 

@@ -10,6 +10,9 @@
 /* True if the settings ask for this engine. */
 bool embedded_wanted(const struct az *az);
 
+/* True if this process holds the revision. */
+bool embedded_holds(const struct az *az, const char *revision);
+
 /*
  * Evaluate as engine_evaluate() does, by the revision that this process holds; the first call loads
  * one. *ret_ask_opa: the machine does not answer, and OPA must be asked; nothing else counts then.

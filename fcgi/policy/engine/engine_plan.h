@@ -28,8 +28,9 @@ struct engine_plan_texts {
     const char *name; /* of the plan */
     const char
         *plan; /* plan.json of `opa build -t plan`; NULL: `before` has the plan of that name */
-    const char *data; /* data.json of the bundle */
+    const char *data; /* data.json of the bundle; not read if there is a tree */
     size_t plan_length, data_length;
+    const struct rego_value *tree; /* the same as an object that outlives the plan, or NULL */
 };
 
 /*

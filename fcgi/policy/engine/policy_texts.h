@@ -17,6 +17,11 @@ struct policy_texts {
     const char *note; /* why there is no plan, or what OPA still decides; NULL: nothing */
 };
 
+/* Unpack the archive of a bundle and find data.json in it, which is on mem and not NUL-terminated.
+ * Not AZ_OK: it is damaged, or there is no memory. */
+enum az_status policy_texts_data(TALLOC_CTX *mem, const unsigned char *body, size_t length,
+                                 const char **ret, size_t *ret_length);
+
 /* Read the texts of a revision that was published, in one trip. AZ_OK with no plan: there is none
  * (yet), or the bundle is not kept any more. AZ_SERVER_ERROR: what is stored is damaged. */
 enum az_status policy_texts_read(struct op *op, const char *revision, struct policy_texts *ret);

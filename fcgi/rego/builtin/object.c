@@ -27,7 +27,11 @@ pick_members(struct rego_machine *machine, const struct rego_value *const *arg, 
     struct rego_value *picked = keys != NULL ? rego_object(machine->arena, 0) : NULL;
     for (uint32_t i = 0; picked != NULL && i < arg[0]->count; i++) {
         const struct rego_member *member = &arg[0]->member[i];
-        if (rego_has(keys, member->key) == in
+        const struct rego_value *key = rego_get(keys, member->key);
+        /* OPA takes the key of either side. */
+        if (in && key != NULL && rego_is_spelled_otherwise(key, member->key))
+            machine->arena->twins = true;
+        if ((key != NULL) == in
             && !rego_append_member(machine->arena, picked, member->key, member->value))
             return NULL;
     }

@@ -8,6 +8,7 @@
 #include "base/json/jsonx_text.h"
 #include "base/pack.h"
 #include "crypto/digest.h"
+#include "store/audit/rows_private.h"
 #include "store/db/partitions.h"
 
 /* Columns of a row, in the order of the members. */
@@ -48,6 +49,22 @@ static const struct db_stmt audit_lines_stmt = {
     "  ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) x ORDER BY id, created_at",
     3};
 
+/* The same until their documents have $4 octets; at least one. */
+static const struct db_stmt audit_lines_some_stmt = {
+    "audit_lines_some",
+    "SELECT" LINE_COLUMNS " FROM (SELECT p.*, rank() OVER (ORDER BY id) AS place,"
+    "  sum(coalesce(octet_length(request_summary), 0) + coalesce(octet_length(policy_input), 0)"
+    "   + coalesce(octet_length(policy_decision), 0)) OVER (ORDER BY id) AS held"
+    "  FROM (SELECT * FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint"
+    "   ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) p) x"
+    " WHERE held <= $4::bigint OR place = 1 ORDER BY id, created_at",
+    4};
+static const struct db_stmt audit_day_lines_stmt = {
+    "audit_day_lines",
+    "SELECT" LINE_COLUMNS " FROM (SELECT * FROM audit_log_p%D WHERE id > $1::bigint"
+    "  ORDER BY id FETCH FIRST ($2) ROWS WITH TIES) x ORDER BY id, created_at",
+    2};
+
 /* The members that are texts of columns. */
 static const struct {
     const char *name;
@@ -79,9 +96,56 @@ audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret)
 }
 
 enum az_status
+audit_lines_read_some(struct op *op, int64_t after, int64_t up_to, int64_t rows, int64_t octets,
+                      PGresult **ret)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, after);
+    db_number(&params, up_to);
+    db_number(&params, rows);
+    db_number(&params, octets);
+    return db_exec(op, &audit_lines_some_stmt, &params, true, ret);
+}
+
+enum az_status
+audit_line_row(struct op *op, const PGresult *result, int row, struct audit_row *ret)
+{
+    *ret = (struct audit_row){
+        .id = db_get_number(result, row, LINE_ID, 0),
+        .created_at = db_get(result, row, LINE_AT),
+        .request_id = db_get(result, row, LINE_REQUEST),
+        .flow_id = db_get(result, row, LINE_FLOW),
+        .client_id = db_get(result, row, LINE_CLIENT),
+        .subject_id = db_get(result, row, LINE_SUBJECT),
+        .endpoint = db_get(result, row, LINE_ENDPOINT),
+        .operation = db_get(result, row, LINE_OPERATION),
+        .method = db_get(result, row, LINE_METHOD),
+        .http_status = db_get_number(result, row, LINE_STATUS, 0),
+        .outcome = db_get(result, row, LINE_OUTCOME),
+        .ip = db_get(result, row, LINE_IP),
+        .user_agent = db_get(result, row, LINE_AGENT),
+        .summary = db_get(result, row, LINE_SUMMARY),
+    };
+    enum az_status st = audit_row_unpack(op, result, row, LINE_INPUT, &ret->input);
+    return st == AZ_OK ? audit_row_unpack(op, result, row, LINE_DECISION, &ret->decision) : st;
+}
+
+enum az_status
 audit_lines_fetch(struct op *op, int64_t id, PGresult **ret)
 {
     return audit_lines_read(op, id - 1, id, ret);
+}
+
+enum az_status
+audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add_in(batch, &audit_day_lines_stmt, DB_NO_PARTITION, day);
+    db_number(&step->params, after);
+    db_number(&step->params, AUDIT_LINES_ROWS);
+    enum az_status st = db_run(op, batch, true);
+    *ret = step->result;
+    return st;
 }
 
 int64_t

@@ -4,7 +4,7 @@
 #define AZ_STORE_AUDIT_LINE_H
 
 #include "base/buf.h"
-#include "store/db/db.h"
+#include "store/audit/rows.h"
 
 /* Octets of the longest line: two documents of PACK_TEXT_MAX, each octet of which may be escaped,
  * and the other columns. */
@@ -24,6 +24,18 @@ struct audit_line {
 /* Read up to AUDIT_LINES_ROWS rows with ids above `after` and up to `up_to`, in the order of ids.
  */
 enum az_status audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret);
+
+/* The same with limits for the rows and the octets of their documents, as stored; at least one row,
+ * and all rows of one id. */
+enum az_status audit_lines_read_some(struct op *op, int64_t after, int64_t up_to, int64_t rows,
+                                     int64_t octets, PGresult **ret);
+
+/* Read a row of a result, with its documents unpacked onto op->mem. */
+enum az_status audit_line_row(struct op *op, const PGresult *result, int row,
+                              struct audit_row *ret);
+
+/* Read up to AUDIT_LINES_ROWS rows of one day with ids above `after`, in the order of ids. */
+enum az_status audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret);
 
 /* Read the row with this id; no row in *ret: there is none. */
 enum az_status audit_lines_fetch(struct op *op, int64_t id, PGresult **ret);

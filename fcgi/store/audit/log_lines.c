@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "crypto/digest.h"
+#include "store/audit/cursor.h"
 #include "store/audit/notes.h"
 
 static const struct db_stmt audit_notes_stmt = {
@@ -14,40 +15,20 @@ static const struct db_stmt audit_notes_stmt = {
     " ORDER BY leaf",
     3};
 
-/* A walk over the leaves. */
+/* A walk over the leaves of the present epoch. */
 struct walk {
     struct op *op;
-    struct audit_log_state state;
     struct audit_notes notes; /* days that retention dropped */
+    const struct audit_log_state *state;
     audit_line_fn *take;
     void *context;
-    struct op step;       /* memory of `rows` */
-    const PGresult *rows; /* read ahead, NULL: none */
-    int at;
-    int64_t after; /* id of the last row that was given */
+    struct audit_cursor rows;
 };
 
 static enum az_status
 stopped(struct walk *walk)
 {
     return op_fail(walk->op, AZ_SERVER_ERROR, NULL, "the lines cannot be written");
-}
-
-/* Read the rows after the last one. */
-static enum az_status
-read_rows(struct walk *walk)
-{
-    PGresult *result;
-    talloc_free(walk->step.mem);
-    walk->step = op_beside(walk->op, talloc_new(walk->op->mem));
-    walk->rows = NULL;
-    walk->at = 0;
-    enum az_status st = audit_lines_read(&walk->step, walk->after, walk->state.up_to, &result);
-    if (st == AZ_OK)
-        walk->rows = result;
-    else
-        walk->op->fault = walk->step.fault;
-    return st;
 }
 
 /* Give the hash of a leaf whose row retention dropped. */
@@ -64,25 +45,20 @@ give_gone(struct walk *walk, const unsigned char *hash)
 static enum az_status
 give_row(struct walk *walk, const struct audit_leaf *leaf, const unsigned char *hash)
 {
-    int64_t id = leaf->id;
+    int64_t id;
     struct audit_line line;
-    enum az_status st = AZ_OK;
-    if (walk->rows == NULL || walk->at == PQntuples(walk->rows))
-        st = read_rows(walk);
+    enum az_status st = audit_cursor_peek(&walk->rows, &id);
     if (st != AZ_OK)
         return st;
-    bool there = walk->at < PQntuples(walk->rows) && audit_line_id(walk->rows, walk->at) == id;
-    if (!there && audit_notes_drop(&walk->notes, leaf->day))
+    if (id != leaf->id && audit_notes_drop(&walk->notes, walk->state->epoch, leaf->day))
         return give_gone(walk, hash);
-    if (!there)
+    if (id != leaf->id)
         return op_fail(walk->op, AZ_NOT_FOUND, NULL,
-                       "audit row %lld is not there, or another one was added", (long long) id);
-    st = audit_line_get(&walk->step, walk->rows, walk->at++, &line);
-    if (st != AZ_OK)
-        walk->op->fault = walk->step.fault;
-    else if (!walk->take(walk->context, line.text, line.length))
+                       "audit row %lld is not there, or another one was added",
+                       (long long) leaf->id);
+    st = audit_cursor_take(&walk->rows, &line);
+    if (st == AZ_OK && !walk->take(walk->context, line.text, line.length))
         st = stopped(walk);
-    walk->after = id;
     return st;
 }
 
@@ -92,17 +68,15 @@ give_tile(struct walk *walk, const struct audit_tile *tile, const PGresult *note
 {
     enum az_status st = AZ_OK;
     int note = 0;
-    uint64_t left = (uint64_t) walk->state.size - tile->n * MERKLE_TILE_WIDTH;
+    uint64_t left = (uint64_t) walk->state->size - tile->n * MERKLE_TILE_WIDTH;
     for (size_t i = 0; i < tile->width && i < left && st == AZ_OK; i++) {
         const char *line = tile->leaf[i].note ? db_get(notes, note++, 0) : NULL;
         if (!tile->leaf[i].note)
             st = give_row(walk, &tile->leaf[i], tile->hash[i]);
         else if (line == NULL)
             st = op_fail(walk->op, AZ_NOT_FOUND, NULL, "a note of the audit log is missing");
-        else {
-            walk->after = tile->leaf[i].id > walk->after ? tile->leaf[i].id : walk->after;
+        else
             st = walk->take(walk->context, line, strlen(line)) ? AZ_OK : stopped(walk);
-        }
     }
     return st;
 }
@@ -115,8 +89,8 @@ give_next(struct walk *walk, uint64_t n)
     const struct audit_tile *tile;
     struct audit_tiles tiles;
     PGresult *notes;
-    audit_tiles_init(&tiles, &step, walk->state.epoch);
-    db_number(&params, walk->state.epoch);
+    audit_tiles_init(&tiles, &step, walk->state->epoch);
+    db_number(&params, walk->state->epoch);
     db_number(&params, (int64_t) n * MERKLE_TILE_WIDTH);
     db_number(&params, (int64_t) (n + 1) * MERKLE_TILE_WIDTH);
     enum az_status st = audit_tile_read(&tiles, 0, n, &tile);
@@ -137,10 +111,13 @@ enum az_status
 audit_log_lines(struct op *op, audit_line_fn *take, void *context)
 {
     struct walk walk = {.op = op, .take = take, .context = context};
-    enum az_status st = audit_log_state_read(op, &walk.state);
-    if (st == AZ_OK)
-        st = audit_notes_read(op, &walk.state, &walk.notes);
-    uint64_t tiles = ((uint64_t) walk.state.size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
+    enum az_status st = audit_notes_read(op, &walk.notes);
+    if (st != AZ_OK)
+        return st;
+    const struct audit_epoch *epoch = &walk.notes.epoch[walk.notes.epochs - 1];
+    walk.state = &epoch->state;
+    audit_cursor_init(&walk.rows, op, epoch->begin_up_to, epoch->state.up_to);
+    uint64_t tiles = ((uint64_t) walk.state->size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
     for (uint64_t n = 0; n < tiles && st == AZ_OK; n++)
         st = give_next(&walk, n);
     return st;

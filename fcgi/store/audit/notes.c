@@ -6,19 +6,28 @@
 
 static const struct db_stmt audit_note_read_stmt = {
     "audit_note_read", "SELECT line FROM audit_note WHERE epoch = $1 AND leaf = $2::bigint", 2};
-enum audit_begin_column { BEGIN_UP_TO, BEGIN_AT };
-static const struct db_stmt audit_begin_stmt = {
-    "audit_begin",
-    "SELECT line::json -> 'begin' ->> 'upTo' AS up_to, line::json -> 'begin' ->> 'at' AS at"
-    " FROM audit_note WHERE epoch = $1 AND leaf = 0",
+/* The epochs up to $1, each with its last seal, and with the leaves up to the last note of a seal
+ * or of a dropped day that has a checkpoint: what comes after it is not signed. */
+enum audit_epochs_column { EPOCH_NUMBER, EPOCH_UP_TO, EPOCH_SIGNED, EPOCH_BEGIN, EPOCH_AT };
+static const struct db_stmt audit_epochs_stmt = {
+    "audit_epochs",
+    "SELECT b.epoch AS number, s.line::json -> 'seal' ->> 'upTo' AS up_to,"
+    "  greatest(s.leaf + 1, d.leaf + 1) AS signed,"
+    "  b.line::json -> 'begin' ->> 'upTo' AS begin, b.line::json -> 'begin' ->> 'at' AS at"
+    " FROM audit_note b LEFT JOIN LATERAL (SELECT leaf, line FROM audit_note"
+    "   WHERE epoch = b.epoch AND line LIKE '{\"v\":1,\"seal\":%' ORDER BY leaf DESC LIMIT 1) s"
+    "  ON true LEFT JOIN LATERAL (SELECT n.leaf FROM audit_note n JOIN audit_checkpoint c"
+    "    ON c.epoch = n.epoch AND c.size = n.leaf + 1 WHERE n.epoch = b.epoch"
+    "    AND n.line LIKE '{\"v\":1,\"dropped\":%' ORDER BY n.leaf DESC LIMIT 1) d ON true"
+    " WHERE b.leaf = 0 AND b.epoch <= $1::integer ORDER BY b.epoch",
     1};
-enum audit_dropped_column { DROPPED_LEAF, DROPPED_DAY, DROPPED_ROWS };
+enum audit_dropped_column { DROPPED_EPOCH, DROPPED_LEAF, DROPPED_DAY, DROPPED_ROWS };
 static const struct db_stmt audit_dropped_stmt = {
     "audit_dropped",
-    "SELECT leaf, line::json -> 'dropped' ->> 'day' AS day,"
+    "SELECT epoch, leaf, line::json -> 'dropped' ->> 'day' AS day,"
     "  line::json -> 'dropped' ->> 'rows' AS rows FROM audit_note"
-    " WHERE epoch = $1 AND leaf < $2::bigint AND line LIKE '{\"v\":1,\"dropped\":%' ORDER BY leaf",
-    2};
+    " WHERE line LIKE '{\"v\":1,\"dropped\":%' ORDER BY epoch, leaf",
+    0};
 /* An hour: the clocks of hosts that write rows may differ. */
 static const struct db_stmt audit_outside_stmt = {
     "audit_outside",
@@ -46,44 +55,99 @@ audit_note_kind(const char *line)
     return NOTE_OTHER;
 }
 
+bool
+audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash)
+{
+    merkle_hash made;
+    enum audit_note_kind kind = line != NULL ? audit_note_kind(line) : NOTE_OTHER;
+    return kind != NOTE_OTHER && (kind == NOTE_BEGIN) == (leaf == 0)
+           && merkle_leaf(line, strlen(line), made) == AZ_OK
+           && memcmp(made, hash, SHA256_OCTETS) == 0;
+}
+
 static enum az_status
-read_begin(struct op *op, const struct audit_log_state *state, struct audit_notes *ret)
+no_memory(struct op *op)
+{
+    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for notes of the audit log");
+}
+
+/* Read the epochs; `state` is the present one. */
+static enum az_status
+read_epochs(struct op *op, const struct audit_log_state *state, struct audit_notes *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, state->epoch);
-    enum az_status st = db_exec(op, &audit_begin_stmt, &params, true, &result);
-    if (st == AZ_OK && PQntuples(result) > 0) {
-        ret->begin_up_to = db_get_number(result, 0, BEGIN_UP_TO, 0);
-        ret->begin_at = db_get(result, 0, BEGIN_AT);
+    enum az_status st = db_exec(op, &audit_epochs_stmt, &params, true, &result);
+    int rows = st == AZ_OK ? PQntuples(result) : 0;
+    if (st != AZ_OK)
+        return st;
+    ret->epoch = talloc_zero_array(op->mem, struct audit_epoch, (unsigned) rows + 1);
+    if (ret->epoch == NULL)
+        return no_memory(op);
+    for (int i = 0; i < rows; i++) {
+        struct audit_epoch *epoch = &ret->epoch[ret->epochs++];
+        epoch->begin_up_to = db_get_number(result, i, EPOCH_BEGIN, 0);
+        epoch->begin_at = db_get(result, i, EPOCH_AT);
+        epoch->next_up_to = INT64_MAX;
+        epoch->state.begun = true;
+        epoch->state.epoch = (int) db_get_number(result, i, EPOCH_NUMBER, 0);
+        epoch->state.size = epoch->covered = db_get_number(result, i, EPOCH_SIGNED, 0);
+        epoch->state.up_to = db_get_number(result, i, EPOCH_UP_TO, epoch->begin_up_to);
+        if (i > 0)
+            ret->epoch[i - 1].next_up_to = epoch->begin_up_to;
     }
-    return st;
+    /* The present one may have no note yet, and reaches beyond its last seal. */
+    if (ret->epochs == 0 || ret->epoch[ret->epochs - 1].state.epoch != state->epoch)
+        ret->epoch[ret->epochs++] = (struct audit_epoch){.next_up_to = INT64_MAX};
+    ret->epoch[ret->epochs - 1].state = *state;
+    return AZ_OK;
+}
+
+/* Return the leaves of an epoch that a checkpoint covers, 0 if there is no such one. */
+static int64_t
+covered_of(const struct audit_notes *notes, int64_t epoch)
+{
+    for (size_t i = 0; i < notes->epochs; i++)
+        if (notes->epoch[i].state.epoch == epoch)
+            return notes->epoch[i].covered;
+    return 0;
+}
+
+static enum az_status
+read_dropped(struct op *op, struct audit_notes *ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &audit_dropped_stmt, NULL, true, &result);
+    if (st != AZ_OK)
+        return st;
+    ret->dropped = talloc_array(op->mem, struct audit_dropped, (unsigned) PQntuples(result) + 1);
+    if (ret->dropped == NULL)
+        return no_memory(op);
+    for (int i = 0; i < PQntuples(result); i++) {
+        const struct audit_dropped dropped = {
+            .epoch = (int) db_get_number(result, i, DROPPED_EPOCH, 0),
+            .leaf = db_get_number(result, i, DROPPED_LEAF, -1),
+            .day = db_get_number(result, i, DROPPED_DAY, -1),
+            .rows = db_get_number(result, i, DROPPED_ROWS, 0),
+        };
+        if (dropped.leaf < covered_of(ret, dropped.epoch))
+            ret->dropped[ret->count++] = dropped;
+    }
+    return AZ_OK;
 }
 
 enum az_status
-audit_notes_read(struct op *op, const struct audit_log_state *state, struct audit_notes *ret)
+audit_notes_read(struct op *op, struct audit_notes *ret)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
+    struct audit_log_state state;
     *ret = (struct audit_notes){.count = 0};
-    enum az_status st = read_begin(op, state, ret);
-    db_number(&params, state->epoch);
-    db_number(&params, state->size);
+    enum az_status st = audit_log_state_read(op, &state);
+    if (st == AZ_OK && !state.begun)
+        return op_fail(op, AZ_NOT_FOUND, "There is no log yet; housekeeping begins it", NULL);
     if (st == AZ_OK)
-        st = db_exec(op, &audit_dropped_stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    size_t count = (size_t) PQntuples(result);
-    ret->dropped = talloc_array(op->mem, struct audit_dropped, (unsigned) count + 1);
-    if (ret->dropped == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for notes of the audit log");
-    for (; ret->count < count; ret->count++)
-        ret->dropped[ret->count] = (struct audit_dropped){
-            .leaf = db_get_number(result, (int) ret->count, DROPPED_LEAF, -1),
-            .day = db_get_number(result, (int) ret->count, DROPPED_DAY, -1),
-            .rows = db_get_number(result, (int) ret->count, DROPPED_ROWS, 0),
-        };
-    return AZ_OK;
+        st = read_epochs(op, &state, ret);
+    return st == AZ_OK ? read_dropped(op, ret) : st;
 }
 
 enum az_status
@@ -96,31 +160,33 @@ audit_note_line(struct op *op, int epoch, int64_t leaf, const char **ret)
 }
 
 bool
-audit_notes_drop(struct audit_notes *notes, int64_t day)
+audit_notes_drop(struct audit_notes *notes, int epoch, int64_t day)
 {
-    for (size_t i = 0; i < notes->count; i++)
-        if (notes->dropped[i].day == day && notes->dropped[i].missing < notes->dropped[i].rows) {
-            notes->dropped[i].missing++;
+    for (size_t i = 0; i < notes->count; i++) {
+        struct audit_dropped *dropped = &notes->dropped[i];
+        if (dropped->day == day && dropped->epoch >= epoch && dropped->missing < dropped->rows) {
+            dropped->missing++;
             return true;
         }
+    }
     return false;
 }
 
 bool
-audit_notes_drop_at(const struct audit_notes *notes, int64_t leaf)
+audit_notes_drop_at(const struct audit_notes *notes, int epoch, int64_t leaf)
 {
     for (size_t i = 0; i < notes->count; i++)
-        if (notes->dropped[i].leaf == leaf)
+        if (notes->dropped[i].epoch == epoch && notes->dropped[i].leaf == leaf)
             return true;
     return false;
 }
 
 enum az_status
-audit_notes_outside(struct op *op, const struct audit_notes *notes, PGresult **ret)
+audit_notes_outside(struct op *op, const struct audit_epoch *epoch, PGresult **ret)
 {
     struct db_params params = {.count = 0};
-    db_number(&params, notes->begin_up_to);
-    db_text(&params, notes->begin_at);
+    db_number(&params, epoch->begin_up_to);
+    db_text(&params, epoch->begin_at);
     db_number(&params, AUDIT_LINES_ROWS);
     return db_exec(op, &audit_outside_stmt, &params, true, ret);
 }

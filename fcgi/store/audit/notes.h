@@ -9,15 +9,25 @@ enum audit_note_kind { NOTE_OTHER, NOTE_BEGIN, NOTE_KEY, NOTE_SEAL, NOTE_DROPPED
 
 /* A day that retention dropped, as its note says. */
 struct audit_dropped {
+    int epoch;
     int64_t leaf;    /* number of the note */
     int64_t day;     /* number of the partition */
     int64_t rows;    /* leaves whose rows were in it */
     int64_t missing; /* leaves that verification let pass for it */
 };
 
-struct audit_notes {
-    int64_t begin_up_to;  /* rows up to this id were there before the log began */
+/* An epoch of the log. One that another followed reaches to its last checkpoint. */
+struct audit_epoch {
+    struct audit_log_state state;
+    int64_t covered;      /* leaves up to the last checkpoint; notes after it excuse nothing */
+    int64_t begin_up_to;  /* rows up to this id were there before it began */
     const char *begin_at; /* when it began, ISO 8601; NULL: no note says so */
+    int64_t next_up_to;   /* rows up to this id were there before the next one began */
+};
+
+struct audit_notes {
+    struct audit_epoch *epoch; /* the present one is the last */
+    size_t epochs;
     struct audit_dropped *dropped;
     size_t count; /* of days that were dropped */
 };
@@ -25,23 +35,26 @@ struct audit_notes {
 /* Return the kind of a line; NOTE_OTHER: it is no note, but perhaps the line of a row. */
 enum audit_note_kind audit_note_kind(const char *line);
 
-/* Read what the notes below the size of the log say. Their hashes are not looked at: the caller
- * compares each leaf that is said to be one with its line. */
-enum az_status audit_notes_read(struct op *op, const struct audit_log_state *state,
-                                struct audit_notes *ret);
+/* True if a line is the note of this leaf: its hash fits, and it is the note that begins the log at
+ * leaf 0 and no other. The line of a row is no note, whatever the leaf is said to be. */
+bool audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash);
+
+/* Read what the notes of all epochs say. Their hashes are not looked at: the caller compares each
+ * leaf that is said to be one with its line. AZ_NOT_FOUND: there is no log. */
+enum az_status audit_notes_read(struct op *op, struct audit_notes *ret);
 
 /* Read the line of a leaf that is a note; *ret NULL: there is none. */
 enum az_status audit_note_line(struct op *op, int epoch, int64_t leaf, const char **ret);
 
 /* True if the missing row of a day was dropped with that day; each note lets as many rows pass as
- * it says. */
-bool audit_notes_drop(struct audit_notes *notes, int64_t day);
+ * it says. Rows of an epoch may be dropped while a later one is the present one. */
+bool audit_notes_drop(struct audit_notes *notes, int epoch, int64_t day);
 
 /* True if a note of a dropped day is said to be at this leaf. */
-bool audit_notes_drop_at(const struct audit_notes *notes, int64_t leaf);
+bool audit_notes_drop_at(const struct audit_notes *notes, int epoch, int64_t leaf);
 
 /* Read the ids of rows that no leaf can have: that are said to be older than the log and are not,
  * or have an id that was never given out. */
-enum az_status audit_notes_outside(struct op *op, const struct audit_notes *notes, PGresult **ret);
+enum az_status audit_notes_outside(struct op *op, const struct audit_epoch *epoch, PGresult **ret);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/b64url.h"
 #include "base/buf.h"
 #include "crypto/signed_note.h"
-#include "store/audit/tiles.h"
+#include "store/audit/leaf.h"
 #include "store/tokens/signing_keys.h"
 
 /* First line of a proof (C2SP tlog-proof). */
@@ -39,62 +39,17 @@ audit_log_keys(struct op *op, json_t **ret)
     return signing_keys_public_of(op, SIGNING_AUDIT, ret);
 }
 
-/* Return the id of the first leaf of a tile of level 0. */
 static enum az_status
-first_id(struct audit_tiles *tiles, uint64_t n, int64_t *ret)
+not_sealed(struct op *op)
 {
-    const struct audit_tile *tile;
-    enum az_status st = audit_tile_read(tiles, 0, n, &tile);
-    if (st == AZ_OK)
-        *ret = tile->leaf[0].id;
-    return st;
-}
-
-/* Find the tile that may have a row: the last one whose first leaf has no larger id. */
-static enum az_status
-find_tile(struct audit_tiles *tiles, int64_t id, uint64_t count, const struct audit_tile **ret)
-{
-    uint64_t low = 0, high = count;
-    enum az_status st = AZ_OK;
-    while (st == AZ_OK && high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        int64_t first = 0;
-        st = first_id(tiles, middle, &first);
-        if (first <= id)
-            low = middle;
-        else
-            high = middle;
-    }
-    return st == AZ_OK ? audit_tile_read(tiles, 0, low, ret) : st;
-}
-
-/* Find the leaf of a row. AZ_NOT_FOUND without a fault: the log does not have it. A row can be the
- * first leaf of a tile whose predecessor ends with notes of the same id. */
-static enum az_status
-find_leaf(struct audit_tiles *tiles, int64_t id, int64_t size, uint64_t *ret)
-{
-    const struct audit_tile *tile;
-    uint64_t count = ((uint64_t) size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;
-    enum az_status st = count > 0 ? find_tile(tiles, id, count, &tile) : AZ_NOT_FOUND;
-    while (st == AZ_OK) {
-        for (size_t i = 0; i < tile->width; i++)
-            if (tile->leaf[i].id == id && !tile->leaf[i].note) {
-                *ret = tile->n * MERKLE_TILE_WIDTH + i;
-                return AZ_OK;
-            }
-        if (tile->n == 0 || tile->leaf[0].id < id)
-            return AZ_NOT_FOUND;
-        st = audit_tile_read(tiles, 0, tile->n - 1, &tile);
-    }
-    return st;
+    return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute", NULL);
 }
 
 static enum az_status
 not_found(struct op *op, int64_t id, const struct audit_log_state *state)
 {
     if (state->begun && id > state->up_to)
-        return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute",
-                       NULL);
+        return not_sealed(op);
     return op_fail(op, AZ_NOT_FOUND, "The log that proves itself does not have this audit row",
                    NULL);
 }
@@ -127,7 +82,10 @@ write_proof(struct op *op, struct audit_tiles *tiles, uint64_t leaf, const struc
     BUF_AUTO text;
     buf_init(&text, op->mem, PROOF_OCTETS_MAX);
     const char *extra = b64_encode(op->mem, line->text, line->length);
-    if (extra == NULL || checkpoint_read(note, &checkpoint) != AZ_OK
+    enum az_status st = checkpoint_read(note, &checkpoint);
+    if (st == AZ_OK && leaf >= checkpoint.size)
+        return not_sealed(op); /* appended since, or the checkpoint could not be signed */
+    if (extra == NULL || st != AZ_OK
         || merkle_inclusion(&source, leaf, checkpoint.size, &proof) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the audit log is damaged; run `authzctl audit verify`");
@@ -147,20 +105,20 @@ audit_prove(struct op *op, int64_t id, const char **ret)
     struct audit_line line;
     PGresult *result;
     const char *note = NULL;
-    uint64_t leaf = 0;
+    struct audit_place place;
     enum az_status st = audit_log_state_read(op, &state);
     audit_tiles_init(&tiles, op, state.epoch);
     if (st == AZ_OK)
         st = audit_checkpoint_read(op, &note);
     if (st == AZ_OK)
-        st = state.begun ? find_leaf(&tiles, id, state.size, &leaf) : AZ_NOT_FOUND;
+        st = state.begun ? audit_leaf_find(&tiles, state.size, id, &place) : AZ_NOT_FOUND;
     if (st == AZ_OK)
         st = audit_lines_fetch(op, id, &result);
     if (st == AZ_NOT_FOUND || (st == AZ_OK && (PQntuples(result) == 0 || note == NULL)))
         return not_found(op, id, &state);
     if (st == AZ_OK)
         st = audit_line_get(op, result, 0, &line);
-    return st == AZ_OK ? write_proof(op, &tiles, leaf, &line, note, ret) : st;
+    return st == AZ_OK ? write_proof(op, &tiles, place.leaf, &line, note, ret) : st;
 }
 
 /* Read the checkpoint of a size. */

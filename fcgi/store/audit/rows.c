@@ -176,9 +176,8 @@ audit_rows_is_readable(const char *document)
     return strcmp(document, UNREADABLE) != 0;
 }
 
-/* Unpack a document; *ret stays NULL if the row has none. */
-static enum az_status
-unpack_column(struct op *op, const PGresult *result, int row, int column, const char **ret)
+enum az_status
+audit_row_unpack(struct op *op, const PGresult *result, int row, int column, const char **ret)
 {
     const unsigned char *packed = NULL;
     size_t packed_length, length;
@@ -212,8 +211,8 @@ audit_rows_get(struct op *op, const PGresult *result, int row, struct audit_row 
         .user_agent = db_get(result, row, ROW_USER_AGENT),
         .summary = db_get(result, row, ROW_REQUEST_SUMMARY),
     };
-    enum az_status st = unpack_column(op, result, row, ROW_POLICY_INPUT, &ret->input);
+    enum az_status st = audit_row_unpack(op, result, row, ROW_POLICY_INPUT, &ret->input);
     if (st == AZ_OK)
-        st = unpack_column(op, result, row, ROW_POLICY_DECISION, &ret->decision);
+        st = audit_row_unpack(op, result, row, ROW_POLICY_DECISION, &ret->decision);
     return st;
 }

@@ -10,8 +10,8 @@
 #include "base/settings/settings.h"
 #include "crypto/signed_note.h"
 #include "store/audit/mark.h"
-#include "store/audit/tiles.h"
-#include "store/db/partitions.h"
+#include "store/audit/seal_private.h"
+#include "store/audit/signed.h"
 #include "store/tokens/signing_keys.h"
 
 /* ---- statements ---- */
@@ -36,23 +36,6 @@ static const struct db_stmt audit_checkpoint_insert_stmt = {
     " ON CONFLICT DO NOTHING",
     3};
 
-/* Rows that are leaves: those after the begin of the log. */
-enum audit_day_sum_column { SUM_ROWS, SUM_LAST, SUM_NOTED };
-static const struct db_stmt audit_day_sum_stmt = {
-    "audit_day_sum",
-    "SELECT count(*) FILTER (WHERE id > coalesce((SELECT (line::json -> 'begin' ->> 'upTo')::bigint"
-    "  FROM audit_note WHERE epoch = $1 AND leaf = 0), 0)) AS rows, max(id) AS last, EXISTS "
-    "(SELECT 1 FROM audit_note WHERE epoch = $1"
-    "  AND line LIKE '{\"v\":1,\"dropped\":{\"day\":' || $2 || ',%') AS noted FROM audit_log_p%D",
-    2};
-
-/* A run. */
-struct seal {
-    struct op *op;
-    struct audit_log_state state;
-    struct audit_edge *edge;
-};
-
 char *
 audit_log_origin(struct op *op, int epoch)
 {
@@ -64,11 +47,9 @@ audit_log_origin(struct op *op, int epoch)
 
 /* ---- notes ---- */
 
-/* Append a note, in a transaction of its own, with a checkpoint of the log that ends with it if
- * `key` is given. AZ_CONFLICT: another process moved the log. */
-static enum az_status
-append_note(struct seal *seal, json_t *note, const char *kid, const struct jwk *key,
-            const char **ret_checkpoint)
+enum az_status
+audit_note_append(struct seal *seal, json_t *note, const char *kid, const struct jwk *key,
+                  const char **ret_checkpoint)
 {
     struct op *op = seal->op;
     merkle_hash hash;
@@ -108,7 +89,7 @@ append_note(struct seal *seal, json_t *note, const char *kid, const struct jwk *
         return op_fail(op, AZ_CONFLICT, NULL, "another process moved the audit log");
     if (ret_checkpoint != NULL)
         *ret_checkpoint = signed_note;
-    return st;
+    return st == AZ_OK && signed_note != NULL ? audit_signed_keep(op, signed_note) : st;
 }
 
 /* Return the time of the run as text. */
@@ -140,24 +121,24 @@ begin_log(struct seal *seal, const char *why)
         st = audit_edge_read(op, &seal->state, &seal->edge);
     if (st != AZ_OK || seal->state.size > 0)
         return st; /* another process was first */
-    return append_note(seal,
-                       json_pack("{s:i,s:{s:i,s:s,s:I,s:s,s:I}}", "v", 1, "begin", "epoch",
-                                 seal->state.epoch, "why", why, "upTo", (json_int_t) mark.last,
-                                 "at", time_text(op, at), "previousSize", (json_int_t) size),
-                       NULL, NULL, NULL);
+    return audit_note_append(seal,
+                             json_pack("{s:i,s:{s:i,s:s,s:I,s:s,s:I}}", "v", 1, "begin", "epoch",
+                                       seal->state.epoch, "why", why, "upTo",
+                                       (json_int_t) mark.last, "at", time_text(op, at),
+                                       "previousSize", (json_int_t) size),
+                             NULL, NULL, NULL);
 }
 
-/* Append a note that names the key before it signs for the first time. */
-static enum az_status
-announce_key(struct seal *seal, const struct jwk *key)
+enum az_status
+audit_key_announce(struct seal *seal, const struct jwk *key)
 {
     json_t *public_half = NULL;
     if (seal->state.kid != NULL && strcmp(seal->state.kid, key->kid) == 0)
         return AZ_OK;
     if (jwk_dump(key, &public_half) != AZ_OK)
         return op_fail(seal->op, AZ_SERVER_ERROR, NULL, "the key of the audit log has no JWK");
-    return append_note(seal, json_pack("{s:i,s:o}", "v", 1, "key", public_half), key->kid, NULL,
-                       NULL);
+    return audit_note_append(seal, json_pack("{s:i,s:o}", "v", 1, "key", public_half), key->kid,
+                             NULL, NULL);
 }
 
 /* Append the note that seals all leaves before it, with a checkpoint. */
@@ -170,12 +151,12 @@ seal_leaves(struct seal *seal, const struct jwk *key, const char **ret)
     if (st != AZ_OK)
         return st;
     digest_hex(root, hex);
-    return append_note(seal,
-                       json_pack("{s:i,s:{s:s,s:I,s:s,s:I}}", "v", 1, "seal", "at",
-                                 time_text(seal->op, at), "size",
-                                 (json_int_t) audit_edge_size(seal->edge), "root", hex, "upTo",
-                                 (json_int_t) seal->state.up_to),
-                       NULL, key, ret);
+    return audit_note_append(seal,
+                             json_pack("{s:i,s:{s:s,s:I,s:s,s:I}}", "v", 1, "seal", "at",
+                                       time_text(seal->op, at), "size",
+                                       (json_int_t) audit_edge_size(seal->edge), "root", hex,
+                                       "upTo", (json_int_t) seal->state.up_to),
+                             NULL, key, ret);
 }
 
 /* ---- rows ---- */
@@ -243,6 +224,10 @@ audit_seal(struct op *op, struct audit_sealed *ret)
     struct jwk *key = NULL;
     *ret = (struct audit_sealed){.rows = 0};
     enum az_status st = audit_log_state_read(op, &seal.state);
+    if (st == AZ_OK)
+        st = signing_key_open(op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
+    if (st == AZ_OK)
+        st = audit_signed_check(&seal, key);
     if (st == AZ_OK && !seal.state.begun)
         st = begin_log(&seal, "first");
     else if (st == AZ_OK)
@@ -252,56 +237,11 @@ audit_seal(struct op *op, struct audit_sealed *ret)
     if (st == AZ_OK)
         st = seal_rows(&seal, mark.last, &ret->rows);
     if (st == AZ_OK && ret->rows > 0)
-        st = signing_key_open(op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
-    if (st == AZ_OK && ret->rows > 0)
-        st = announce_key(&seal, key);
+        st = audit_key_announce(&seal, key);
     if (st == AZ_OK && ret->rows > 0)
         st = seal_leaves(&seal, key, &ret->note);
     ret->size = seal.edge != NULL ? audit_edge_size(seal.edge) : 0;
     return st == AZ_RETRY ? AZ_OK : st;
-}
-
-/* Append the note of a day that will be dropped. */
-static enum az_status
-note_drop(struct seal *seal, uint32_t day)
-{
-    struct op *op = seal->op;
-    char number[16], date[ISO8601_SIZE];
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *sum = db_batch_add_in(batch, &audit_day_sum_stmt, DB_NO_PARTITION, day);
-    snprintf(number, sizeof(number), "%u", (unsigned) day);
-    db_number(&sum->params, seal->state.epoch);
-    db_text(&sum->params, number);
-    enum az_status st = db_run(op, batch, true);
-    if (st != AZ_OK || db_get_bool(sum->result, 0, SUM_NOTED))
-        return st;
-    if (db_get_number(sum->result, 0, SUM_LAST, 0) > seal->state.up_to)
-        return AZ_RETRY;
-    if (iso8601_format(PARTITION_EPOCH + (int64_t) day * 86400, date) != AZ_OK)
-        return AZ_OK;
-    return append_note(seal,
-                       json_pack("{s:i,s:{s:I,s:s%,s:I}}", "v", 1, "dropped", "day",
-                                 (json_int_t) day, "date", date, (size_t) 10, "rows",
-                                 (json_int_t) db_get_number(sum->result, 0, SUM_ROWS, 0)),
-                       NULL, NULL, NULL);
-}
-
-enum az_status
-audit_seal_drops(struct op *op)
-{
-    struct seal seal = {.op = op};
-    uint32_t *days, kept = partition_first_kept_day(op);
-    size_t count = 0;
-    enum az_status st = audit_log_state_read(op, &seal.state);
-    if (st != AZ_OK || !seal.state.begun || kept == 0)
-        return st;
-    st = audit_edge_read(op, &seal.state, &seal.edge);
-    if (st == AZ_OK)
-        st = partition_days(op, &days, &count);
-    for (size_t i = 0; i < count && st == AZ_OK; i++)
-        if (days[i] < kept)
-            st = note_drop(&seal, days[i]);
-    return st;
 }
 
 enum az_status
@@ -309,5 +249,9 @@ audit_seal_new_epoch(struct op *op, const char *why)
 {
     struct seal seal = {.op = op};
     enum az_status st = audit_log_state_read(op, &seal.state);
-    return st == AZ_OK ? begin_log(&seal, why) : st;
+    if (st == AZ_OK)
+        st = begin_log(&seal, why);
+    if (st == AZ_OK)
+        audit_signed_forget(op);
+    return st;
 }

@@ -25,8 +25,9 @@ enum az_status audit_seal(struct op *op, struct audit_sealed *ret);
 
 /*
  * Append a note for each day that retention will drop and that has no such note: day, date and
- * number of rows. Call it before the partitions are dropped. AZ_RETRY without a fault: a day has
- * rows that are not sealed yet, so it has to wait.
+ * number of leaves whose rows are in it, as they were sealed; with a checkpoint. Call it before the
+ * partitions are dropped. AZ_RETRY without a fault: a day has rows that are not sealed yet, so it
+ * has to wait.
  */
 enum az_status audit_seal_drops(struct op *op);
 

@@ -28,9 +28,8 @@ static const struct db_stmt audit_filed_stmt = {
     "  AND (epoch, size) <= ($1::integer, $2::bigint)",
     2};
 
-/* Write all octets and sync them. */
-static bool
-write_all(int file, const char *text, size_t length)
+bool
+audit_write_all(int file, const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t written = write(file, text, length);
@@ -48,7 +47,7 @@ static enum az_status
 append_to(struct op *op, const char *name, const struct buf *text)
 {
     int file = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
-    bool written = file >= 0 && write_all(file, text->data, text->len);
+    bool written = file >= 0 && audit_write_all(file, text->data, text->len);
     int cause = errno;
     if (file >= 0 && close(file) != 0)
         written = false;

@@ -15,4 +15,7 @@
  */
 enum az_status audit_seal_file(struct op *op);
 
+/* Write all octets to a file and sync them. */
+bool audit_write_all(int file, const char *text, size_t length);
+
 #endif

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "store/audit/notes.h"
+#include "store/audit/cursor.h"
+#include "store/audit/seal.h"
 
 /* ---- statements ---- */
 
@@ -15,25 +16,19 @@ static const struct db_stmt audit_checkpoints_stmt = {
     "  AND size <= $3::bigint ORDER BY size",
     3};
 static const struct db_stmt audit_unsealed_stmt = {
-    "audit_unsealed", "SELECT count(*) FROM audit_log WHERE id > $1::bigint", 1};
-
-/* Rows are read ahead of the leaves, in the order of ids. */
-struct rows {
-    struct op step;
-    PGresult *result; /* NULL: none was read yet, or all were */
-    int at;
-    int64_t after; /* id of the last row that was read */
-};
+    "audit_unsealed", "SELECT count(*) FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint",
+    2};
 
 struct verify {
     struct op *op;
     const struct audit_check *check;
     struct audit_report *report;
+    const struct audit_epoch *epoch;
     struct audit_log_state state;
-    struct rows rows;
-    struct audit_edge *edge;  /* the tree of the hashes so far */
-    struct audit_notes notes; /* where the log begins, and days that retention dropped */
-    int64_t sealed;           /* leaves of the last note that seals, 0: none */
+    struct audit_cursor rows;
+    struct audit_edge *edge;   /* the tree of the hashes so far */
+    struct audit_notes *notes; /* days that retention dropped */
+    int64_t sealed;            /* leaves of the last note that seals, 0: none */
 };
 
 static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
@@ -45,7 +40,8 @@ static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
     [AUDIT_TILE_FORGED] = "forged or missing tile at leaf",
     [AUDIT_CHECKPOINT_GONE] = "missing checkpoint of size",
     [AUDIT_CHECKPOINT_FORGED] = "forged checkpoint of size",
-    [AUDIT_OTHER_LOG] = "another epoch or issuer has the checkpoint of size",
+    [AUDIT_EPOCH_GONE] = "missing begin of epoch",
+    [AUDIT_OTHER_LOG] = "another issuer, or an epoch that is not there, has the checkpoint of size",
     [AUDIT_ROLLED_BACK] = "the log was rolled back behind the checkpoint of size",
 };
 
@@ -65,43 +61,15 @@ audit_fault_add(struct audit_report *report, enum audit_fault_kind kind, int64_t
 
 /* ---- rows ---- */
 
-/* Make the next row available; *ret_id is INT64_MAX at the end. */
-static enum az_status
-rows_peek(struct verify *verify, int64_t *ret_id)
-{
-    struct rows *rows = &verify->rows;
-    PGresult *result;
-    *ret_id = INT64_MAX;
-    if (rows->result != NULL && rows->at < PQntuples(rows->result)) {
-        *ret_id = audit_line_id(rows->result, rows->at);
-        return AZ_OK;
-    }
-    talloc_free(rows->step.mem);
-    rows->step = op_beside(verify->op, talloc_new(verify->op->mem));
-    rows->result = NULL;
-    rows->at = 0;
-    enum az_status st = audit_lines_read(&rows->step, rows->after, verify->state.up_to, &result);
-    if (st != AZ_OK) {
-        verify->op->fault = rows->step.fault;
-        return st;
-    }
-    if (PQntuples(result) == 0)
-        return AZ_OK;
-    rows->result = result;
-    rows->after = audit_line_id(result, PQntuples(result) - 1);
-    *ret_id = audit_line_id(result, 0);
-    return AZ_OK;
-}
-
 /* Report rows with ids below `id` that no leaf has. */
 static enum az_status
 rows_pass(struct verify *verify, int64_t id, int64_t *ret_id)
 {
-    enum az_status st = rows_peek(verify, ret_id);
+    enum az_status st = audit_cursor_peek(&verify->rows, ret_id);
     while (st == AZ_OK && *ret_id < id) {
         audit_fault_add(verify->report, AUDIT_ROW_ADDED, *ret_id);
-        verify->rows.at++;
-        st = rows_peek(verify, ret_id);
+        audit_cursor_pass(&verify->rows);
+        st = audit_cursor_peek(&verify->rows, ret_id);
     }
     return st;
 }
@@ -116,7 +84,7 @@ check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned c
     enum az_status st = rows_pass(verify, leaf->id, &id);
     if (st != AZ_OK)
         return st;
-    if (id != leaf->id && audit_notes_drop(&verify->notes, leaf->day)) {
+    if (id != leaf->id && audit_notes_drop(verify->notes, verify->state.epoch, leaf->day)) {
         verify->report->dropped++;
         return AZ_OK;
     }
@@ -125,7 +93,7 @@ check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned c
         audit_fault_add(verify->report, AUDIT_ROW_MISSING, leaf->id);
         return AZ_OK;
     }
-    st = audit_line_get(&verify->rows.step, verify->rows.result, verify->rows.at++, &line);
+    st = audit_cursor_take(&verify->rows, &line);
     if (st == AZ_OK)
         st = merkle_leaf(line.text, line.length, made);
     if (st != AZ_OK)
@@ -141,29 +109,15 @@ skip_row(struct verify *verify, const struct audit_leaf *leaf)
 {
     int64_t id;
     enum az_status st = AZ_OK;
-    if (verify->rows.result == NULL && verify->rows.after < leaf->id) {
-        verify->rows.after = leaf->id;
+    if (audit_cursor_skip(&verify->rows, leaf->id))
         return AZ_OK;
-    }
     st = rows_pass(verify, leaf->id, &id);
     if (st == AZ_OK && id == leaf->id)
-        verify->rows.at++;
+        audit_cursor_pass(&verify->rows);
     return st;
 }
 
 /* ---- notes ---- */
-
-/* True if a line is the note of this leaf: its hash fits, and it is the note that begins the log at
- * leaf 0 and no other. The line of a row is no note, whatever the leaf is said to be. */
-static bool
-is_note(int64_t leaf, const char *line, const unsigned char *hash)
-{
-    merkle_hash made;
-    enum audit_note_kind kind = line != NULL ? audit_note_kind(line) : NOTE_OTHER;
-    return kind != NOTE_OTHER && (kind == NOTE_BEGIN) == (leaf == 0)
-           && merkle_leaf(line, strlen(line), made) == AZ_OK
-           && memcmp(made, hash, SHA256_OCTETS) == 0;
-}
 
 static enum az_status
 check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
@@ -172,7 +126,7 @@ check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
     struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
     enum az_status st = audit_note_line(&step, verify->state.epoch, leaf, &line);
     verify->report->notes++;
-    if (st == AZ_OK && !is_note(leaf, line, hash))
+    if (st == AZ_OK && !audit_note_fits(leaf, line, hash))
         audit_fault_add(verify->report, AUDIT_NOTE_CHANGED, leaf);
     else if (st == AZ_OK && audit_note_kind(line) == NOTE_SEAL)
         verify->sealed = leaf + 1;
@@ -192,9 +146,9 @@ is_of_log(const struct verify *verify, const char *note, const merkle_hash root)
     bool is_signed = false;
     const struct jwk_set *keys = verify->check->keys;
     for (size_t i = 0; i < keys->count && !is_signed; i++)
-        is_signed = note_verify(note, verify->check->origin, keys->keys[i]) == AZ_OK;
+        is_signed = note_verify(note, verify->report->origin, keys->keys[i]) == AZ_OK;
     return is_signed && checkpoint_read(note, &read) == AZ_OK
-           && strcmp(read.origin, verify->check->origin) == 0
+           && strcmp(read.origin, verify->report->origin) == 0
            && read.size == (uint64_t) audit_edge_size(verify->edge)
            && memcmp(read.root, root, SHA256_OCTETS) == 0;
 }
@@ -206,7 +160,7 @@ check_foreign(struct verify *verify, const merkle_hash root)
     for (size_t i = 0; i < verify->check->foreigns; i++) {
         const struct checkpoint *foreign = &verify->check->foreign[i];
         if (foreign->size != (uint64_t) audit_edge_size(verify->edge)
-            || strcmp(foreign->origin, verify->check->origin) != 0)
+            || strcmp(foreign->origin, verify->report->origin) != 0)
             continue;
         verify->report->checkpoints++;
         if (memcmp(foreign->root, root, SHA256_OCTETS) != 0)
@@ -283,7 +237,8 @@ check_tile(struct verify *verify, const struct audit_tile *tile, const PGresult 
         int64_t number = audit_edge_size(verify->edge);
         if (number == verify->state.size)
             break;
-        if (!leaf->note && (number == 0 || audit_notes_drop_at(&verify->notes, number)))
+        if (!leaf->note
+            && (number == 0 || audit_notes_drop_at(verify->notes, verify->state.epoch, number)))
             audit_fault_add(verify->report, AUDIT_NOTE_CHANGED, number);
         bool read = leaf->day >= verify->check->from_day && leaf->day <= verify->check->to_day;
         st = leaf->note ? check_note(verify, number, tile->hash[i])
@@ -341,9 +296,8 @@ check_beyond(struct verify *verify)
 {
     for (size_t i = 0; i < verify->check->foreigns; i++) {
         const struct checkpoint *foreign = &verify->check->foreign[i];
-        if (strcmp(foreign->origin, verify->check->origin) != 0)
-            audit_fault_add(verify->report, AUDIT_OTHER_LOG, (int64_t) foreign->size);
-        else if (foreign->size > (uint64_t) audit_edge_size(verify->edge))
+        if (strcmp(foreign->origin, verify->report->origin) == 0
+            && foreign->size > (uint64_t) audit_edge_size(verify->edge))
             audit_fault_add(verify->report, AUDIT_ROLLED_BACK, (int64_t) foreign->size);
     }
 }
@@ -354,26 +308,10 @@ count_unsealed(struct verify *verify)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, verify->state.up_to);
+    db_number(&params, verify->epoch->next_up_to);
     enum az_status st = db_exec(verify->op, &audit_unsealed_stmt, &params, true, &result);
     if (st == AZ_OK)
         verify->report->unsealed = db_get_number(result, 0, 0, 0);
-    return st;
-}
-
-/* Read where the log begins, and which days were dropped. */
-static enum az_status
-verify_begin(struct verify *verify)
-{
-    const struct audit_log_state empty = {.epoch = 0};
-    struct op *op = verify->op;
-    enum az_status st = audit_log_state_read(op, &verify->state);
-    if (st == AZ_OK && !verify->state.begun)
-        return op_fail(op, AZ_NOT_FOUND, "There is no log yet; housekeeping begins it", NULL);
-    if (st == AZ_OK)
-        st = audit_notes_read(op, &verify->state, &verify->notes);
-    if (st == AZ_OK)
-        st = audit_edge_read(op, &empty, &verify->edge);
-    verify->rows.after = verify->notes.begin_up_to;
     return st;
 }
 
@@ -382,20 +320,30 @@ static enum az_status
 check_outside(struct verify *verify)
 {
     PGresult *result;
-    enum az_status st = audit_notes_outside(verify->op, &verify->notes, &result);
+    enum az_status st = audit_notes_outside(verify->op, verify->epoch, &result);
     for (int i = 0; st == AZ_OK && i < PQntuples(result); i++)
         audit_fault_add(verify->report, AUDIT_ROW_ADDED, db_get_number(result, i, 0, 0));
     return st;
 }
 
 enum az_status
-audit_verify(struct op *op, const struct audit_check *check, struct audit_report *ret)
+audit_verify_epoch(struct op *op, const struct audit_check *check, const struct audit_epoch *epoch,
+                   struct audit_notes *notes, struct audit_report *ret)
 {
-    struct verify verify = {.op = op, .check = check, .report = ret};
+    const struct audit_log_state empty = {.epoch = 0};
+    struct verify verify = {.op = op,
+                            .check = check,
+                            .report = ret,
+                            .epoch = epoch,
+                            .state = epoch->state,
+                            .notes = notes};
     bool lost = false;
     int64_t ignored;
-    *ret = (struct audit_report){.rows = 0};
-    enum az_status st = verify_begin(&verify);
+    *ret = (struct audit_report){.origin = audit_log_origin(op, epoch->state.epoch)};
+    if (ret->origin == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an origin");
+    audit_cursor_init(&verify.rows, op, epoch->begin_up_to, verify.state.up_to);
+    enum az_status st = audit_edge_read(op, &empty, &verify.edge);
     while (st == AZ_OK && !lost && audit_edge_size(verify.edge) < verify.state.size)
         st = check_next(&verify, &lost);
     if (st == AZ_OK && !lost)

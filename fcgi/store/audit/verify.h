@@ -5,7 +5,7 @@
 
 #include "crypto/jwk_set.h"
 #include "crypto/signed_note.h"
-#include "store/audit/tiles.h"
+#include "store/audit/notes.h"
 
 /* Faults that are listed; all are counted. */
 #define AUDIT_FAULTS_LISTED 20
@@ -19,20 +19,20 @@ enum audit_fault_kind {
     AUDIT_TILE_FORGED,       /* a tile is missing, or does not follow from the one below */
     AUDIT_CHECKPOINT_GONE,   /* a note says that there was a checkpoint */
     AUDIT_CHECKPOINT_FORGED, /* a checkpoint is not of this log, or its signature is wrong */
-    AUDIT_OTHER_LOG,         /* a checkpoint from elsewhere is of another epoch or issuer */
+    AUDIT_EPOCH_GONE,        /* an earlier epoch has no note that begins it */
+    AUDIT_OTHER_LOG,         /* a checkpoint from elsewhere is of a log that is not here */
     AUDIT_ROLLED_BACK,       /* a checkpoint from elsewhere is of more leaves than the log has */
     AUDIT_FAULT_KINDS
 };
 
 struct audit_fault {
     enum audit_fault_kind kind;
-    int64_t at; /* id of a row; otherwise the number of a leaf, or the size of a checkpoint */
+    int64_t at; /* id of a row, number of a leaf or of an epoch, or size of a checkpoint */
 };
 
 /* The extent of a check. */
 struct audit_check {
     const struct jwk_set *keys; /* that sign checkpoints */
-    const char *origin;         /* of the log */
     const struct checkpoint
         *foreign; /* checkpoints from elsewhere, whose signatures were checked */
     size_t foreigns;
@@ -40,7 +40,9 @@ struct audit_check {
         to_day; /* rows of these partitions are read; the others count as they were sealed */
 };
 
+/* The outcome for one epoch. */
 struct audit_report {
+    const char *origin;
     int64_t rows, notes, checkpoints; /* checked */
     int64_t dropped;                  /* rows of days that retention dropped, with a note of it */
     int64_t faults;
@@ -48,9 +50,21 @@ struct audit_report {
     int64_t size, unsealed; /* leaves; rows after the last leaf */
 };
 
-/* Check the log of the database. A fault is in the report; AZ_OK then too. */
+/* The outcome for all. */
+struct audit_verified {
+    struct audit_notes notes;    /* epochs, and days that were dropped */
+    struct audit_report *report; /* of each epoch */
+};
+
+/* Check all epochs of the log of the database. A fault is in a report; AZ_OK then too.
+ * AZ_NOT_FOUND: there is no log. */
 enum az_status audit_verify(struct op *op, const struct audit_check *check,
-                            struct audit_report *ret);
+                            struct audit_verified *ret);
+
+/* Check one epoch. */
+enum az_status audit_verify_epoch(struct op *op, const struct audit_check *check,
+                                  const struct audit_epoch *epoch, struct audit_notes *notes,
+                                  struct audit_report *ret);
 
 /* Return the word of a kind: "changed row", "missing row", … */
 const char *audit_fault_text(enum audit_fault_kind kind);

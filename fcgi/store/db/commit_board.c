@@ -26,14 +26,14 @@ word_of(enum commit_state state, uint32_t leader)
 static uint32_t
 lane_first(enum commit_lane lane)
 {
-    return lane == LANE_NOW ? 0 : COMMIT_SLOTS;
+    return lane == LANE_LATER ? COMMIT_SLOTS : 0;
 }
 
 static uint32_t
 lane_rows(const struct commit_seat *seat, enum commit_lane lane)
 {
     uint32_t used = atomic_load(&seat->board->used);
-    return (used < COMMIT_SLOTS ? used : COMMIT_SLOTS) * (lane == LANE_NOW ? 1 : COMMIT_LATER);
+    return (used < COMMIT_SLOTS ? used : COMMIT_SLOTS) * (lane == LANE_LATER ? COMMIT_LATER : 1);
 }
 
 /* The mapped file belongs to the processes of one host, so its futexes are not private ones. */
@@ -154,7 +154,7 @@ commit_state_of(const struct commit_seat *seat, uint32_t row, uint32_t *ret_lead
 uint32_t
 commit_free_row(struct commit_seat *seat, enum commit_lane lane)
 {
-    uint32_t count = lane == LANE_NOW ? 1 : COMMIT_LATER, leader;
+    uint32_t count = lane == LANE_LATER ? COMMIT_LATER : 1, leader;
     uint32_t first = lane_first(lane) + seat->slot * count;
     for (uint32_t row = first; row < first + count; row++) {
         enum commit_state state = commit_state_of(seat, row, &leader);
@@ -178,7 +178,8 @@ bool
 commit_turn(struct commit_seat *seat, uint32_t row, enum commit_state from, enum commit_state to)
 {
     uint32_t word = atomic_load(&seat->board->word[row]);
-    uint32_t next = to == ROW_FREE ? ROW_ALONE : word_of(to, word >> LEADER_SHIFT);
+    uint32_t leader = to == ROW_TAKEN ? seat->slot : word >> LEADER_SHIFT;
+    uint32_t next = to == ROW_FREE ? ROW_ALONE : word_of(to, leader);
     if ((word & STATE_MASK) != from
         || !atomic_compare_exchange_strong(&seat->board->word[row], &word, next))
         return false;
@@ -202,7 +203,7 @@ commit_lead(struct commit_seat *seat, enum commit_lane lane, bool dying)
     _Atomic uint32_t *leader = &seat->board->leader[lane];
     uint32_t now = atomic_load(leader);
     int64_t age = clock_monotonic_ms() - atomic_load(&seat->board->since_ms[lane]);
-    bool late = lane == LANE_NOW && age > COMMIT_LEAD_MS;
+    bool late = lane != LANE_LATER && age > COMMIT_LEAD_MS;
     bool open = now == 0 || (dying && (late || !commit_slot_lives(seat, now - 1)));
     if (now != seat->slot + 1
         && (!open || !atomic_compare_exchange_strong(leader, &now, seat->slot + 1)))
@@ -215,6 +216,31 @@ bool
 commit_leads(const struct commit_seat *seat, enum commit_lane lane)
 {
     return atomic_load(&seat->board->leader[lane]) == seat->slot + 1 && seat->pid == getpid();
+}
+
+/* True if the lane may have a leader: a second batch only while batches are small. */
+static bool
+lane_is_open(const struct commit_seat *seat, enum commit_lane lane)
+{
+    return lane != LANE_SECOND || atomic_load(&seat->board->batch) < COMMIT_SMALL;
+}
+
+bool
+commit_lead_with(struct commit_seat *seat, uint32_t row, enum commit_state state, bool dying,
+                 enum commit_lane *ret)
+{
+    for (*ret = LANE_NOW; *ret <= LANE_SECOND; (*ret)++) {
+        /* A process that was chosen waits for the lead that comes to it, and takes no other. */
+        if (state == ROW_CHOSEN ? !commit_leads(seat, *ret)
+                                : !lane_is_open(seat, *ret) || !commit_lead(seat, *ret, dying))
+            continue;
+        if (commit_turn(seat, row, state, ROW_TAKEN))
+            return true;
+        /* The other leader took the row, or chose this process. */
+        commit_release(seat, *ret);
+        return false;
+    }
+    return false;
 }
 
 /* Take a row if it is of this kind and in these partitions. */
@@ -238,18 +264,18 @@ commit_take(struct commit_seat *seat, enum commit_lane lane, uint32_t first,
             uint32_t ret[COMMIT_BATCH_MAX])
 {
     uint32_t rows = lane_rows(seat, lane), begin = lane_first(lane);
-    uint32_t per = lane == LANE_NOW ? 1 : COMMIT_LATER;
+    uint32_t per = lane == LANE_LATER ? COMMIT_LATER : 1;
     size_t count = 0;
-    if (first < COMMIT_BOARD_ROWS) {
-        atomic_store(&seat->board->word[first], word_of(ROW_TAKEN, seat->slot));
+    if (first < COMMIT_BOARD_ROWS)
         ret[count++] = first;
-    }
     /* The rows behind our slot come first, so that no process waits for ever. */
     for (uint32_t i = 0; i < rows && count < COMMIT_BATCH_MAX; i++) {
         uint32_t row = begin + (seat->slot * per + i) % rows;
         if (take_row(seat, row, count > 0 ? &seat->board->row[ret[0]] : NULL))
             ret[count++] = row;
     }
+    if (lane != LANE_LATER)
+        atomic_store(&seat->board->batch, (uint32_t) count);
     return count;
 }
 
@@ -284,7 +310,7 @@ commit_settle_row(struct commit_seat *seat, uint32_t row, enum commit_state stat
 
 /* Pass the lead to a process that waits. */
 static bool
-pass_lead(struct commit_seat *seat)
+pass_lead(struct commit_seat *seat, enum commit_lane lane)
 {
     uint32_t rows = lane_rows(seat, LANE_NOW);
     for (uint32_t i = 0; i < rows; i++) {
@@ -293,15 +319,15 @@ pass_lead(struct commit_seat *seat)
             || !commit_slot_lives(seat, row_owner(row))
             || !atomic_compare_exchange_strong(&seat->board->word[row], &word, ROW_CHOSEN))
             continue;
-        atomic_store(&seat->board->since_ms[LANE_NOW], clock_monotonic_ms());
-        atomic_store(&seat->board->leader[LANE_NOW], row + 1);
+        atomic_store(&seat->board->since_ms[lane], clock_monotonic_ms());
+        atomic_store(&seat->board->leader[lane], row + 1);
         futex_wake(&seat->board->word[row]);
         return true;
     }
     return false;
 }
 
-/* True if a process that lives waits in LANE_NOW: it may have seen our lead before we gave it
+/* True if a process that lives waits for its row: it may have seen our lead before we gave it
  * back. */
 static bool
 one_waits(const struct commit_seat *seat)
@@ -316,12 +342,14 @@ one_waits(const struct commit_seat *seat)
 void
 commit_release(struct commit_seat *seat, enum commit_lane lane)
 {
+    bool passes;
     do {
         uint32_t self = seat->slot + 1;
-        if (lane == LANE_NOW && pass_lead(seat))
+        passes = lane != LANE_LATER && lane_is_open(seat, lane);
+        if (passes && pass_lead(seat, lane))
             return;
         atomic_compare_exchange_strong(&seat->board->leader[lane], &self, 0);
-    } while (lane == LANE_NOW && one_waits(seat) && commit_lead(seat, lane, false));
+    } while (passes && one_waits(seat) && commit_lead(seat, lane, false));
 }
 
 bool

@@ -64,6 +64,15 @@ batch_state(enum az_status st, const struct db_step *step)
                                                                       : ROW_UNSURE;
 }
 
+/* Give back each lead that this process has. */
+static void
+release_leads(struct commit_seat *seat)
+{
+    for (enum commit_lane lane = LANE_NOW; lane <= LANE_SECOND; lane++)
+        if (commit_leads(seat, lane))
+            commit_release(seat, lane);
+}
+
 /* Write the batch of which we are the leader: our row is the first. */
 static enum az_status
 lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, size_t count,
@@ -81,7 +90,7 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
         if (number >= 1 && number <= (int64_t) count)
             state[number - 1] = ROW_STORED;
     }
-    commit_release(seat, LANE_NOW);
+    release_leads(seat);
     for (size_t i = 1; i < count; i++)
         commit_settle_row(seat, rows[i], state[i]);
     commit_turn(seat, rows[0], ROW_TAKEN, ROW_FREE);
@@ -92,15 +101,15 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
 }
 
 static enum az_status
-lead(struct op *op, const struct commit_kind *kind, uint32_t row, enum commit_outcome *ret)
+lead(struct op *op, const struct commit_kind *kind, enum commit_lane lane, uint32_t row,
+     enum commit_outcome *ret)
 {
-    struct commits *commits = op->az->commits;
+    struct commit_seat *seat = &op->az->commits->seat;
     uint32_t rows[COMMIT_BATCH_MAX];
-    size_t count = commit_take(&commits->seat, LANE_NOW, row, rows);
+    size_t count = commit_take(seat, lane, row, rows);
     if (count > 1)
         return lead_batch(op, kind, rows, count, ret);
-    commit_turn(&commits->seat, row, ROW_TAKEN, ROW_FREE);
-    commits->leads_now = true;
+    commit_turn(seat, row, ROW_TAKEN, ROW_FREE);
     *ret = COMMIT_ALONE;
     return AZ_OK;
 }
@@ -108,11 +117,8 @@ lead(struct op *op, const struct commit_kind *kind, uint32_t row, enum commit_ou
 void
 commit_done(struct op *op)
 {
-    struct commits *commits = op->az->commits;
-    if (commits == NULL || !(commits->leads_now || commit_leads(&commits->seat, LANE_NOW)))
-        return;
-    commits->leads_now = false;
-    commit_release(&commits->seat, LANE_NOW);
+    if (op->az->commits != NULL)
+        release_leads(&op->az->commits->seat);
 }
 
 /* Read how a leader ended with our row, and free it. */
@@ -139,8 +145,9 @@ follow_end(struct op *op, uint32_t row, enum commit_state state, enum commit_out
 static void
 replace_leader(struct commit_seat *seat)
 {
-    if (commit_lead(seat, LANE_NOW, true))
-        commit_release(seat, LANE_NOW);
+    for (enum commit_lane lane = LANE_NOW; lane <= LANE_SECOND; lane++)
+        if (commit_lead(seat, lane, true))
+            commit_release(seat, lane);
 }
 
 /* Wait a little for a row that waits or is in the hands of a leader. True: the wait is over, and
@@ -187,15 +194,11 @@ lead_or_follow(struct op *op, const struct commit_kind *kind, uint32_t row,
         enum commit_state state = commit_state_of(seat, row, &leader);
         if (state != ROW_WAITING && state != ROW_CHOSEN && state != ROW_TAKEN)
             return follow_end(op, row, state, ret, ret_session);
-        if (state != ROW_TAKEN && commit_lead(seat, LANE_NOW, dying)) {
-            /* An earlier leader may have taken the row before. */
-            state = commit_state_of(seat, row, &leader);
-            if (state == ROW_WAITING || state == ROW_CHOSEN)
-                return lead(op, kind, row, ret);
-            commit_release(seat, LANE_NOW);
-        } else if (follow(op, row, state, since, &st)) {
+        enum commit_lane lane;
+        if (state != ROW_TAKEN && commit_lead_with(seat, row, state, dying, &lane))
+            return lead(op, kind, lane, row, ret);
+        if (follow(op, row, state, since, &st))
             return st;
-        }
     }
 }
 

@@ -6,7 +6,6 @@
 
 struct commits {
     struct commit_seat seat; /* at the board */
-    bool leads_now;          /* this process writes alone, in its turn */
     bool leads_later;        /* it writes the rows of LANE_LATER after its answer */
 };
 

@@ -345,7 +345,7 @@ partition_first_kept_day(const struct op *op)
 }
 
 enum az_status
-partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
+partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped)
 {
     uint32_t hour = partition_bucket(op_now(op)), today = partition_day(op_now(op));
     const struct settings *cfg = op->az->cfg;
@@ -354,10 +354,11 @@ partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
     const struct {
         uint32_t from, to, first_kept;
     } plan[TABLES] = {
-        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS          },
-        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,  partition_first_kept_day(op)},
+        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS    },
+        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,
+                          drop_audit ? partition_first_kept_day(op) : 0            },
         [TABLE_REFRESH] = {family, family + AHEAD_HOURS / 24,
-                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0      },
+                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0},
     };
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < TABLES && st == AZ_OK; i++)

@@ -44,7 +44,8 @@ enum az_status partition_make_day(struct op *op, uint32_t day);
 enum az_status partition_make_refresh(struct op *op, uint32_t number);
 
 /* Make the partitions of the next 48 hours and drop those past expiry or retention (housekeeping).
- * Count both. */
-enum az_status partition_maintain(struct op *op, int *ret_made, int *ret_dropped);
+ * Count both. Days of the audit log are dropped with `drop_audit` alone: their notes must be in the
+ * log before (store/audit/seal.h). */
+enum az_status partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped);
 
 #endif

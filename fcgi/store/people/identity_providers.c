@@ -10,6 +10,9 @@
 /* Nesting of authorizeParams, an object of strings. */
 #define PARAMS_DEPTH 2
 
+/* Nesting of an object of texts. */
+#define LOGOS_DEPTH 1
+
 /* The sequence is read with the rows: later statements compare with its last value. */
 enum identity_providers_list_column {
     LIST_LIST_VERSION,
@@ -35,6 +38,13 @@ static const struct db_stmt identity_providers_list_stmt = {
     " FROM identity_provider_version_seq s LEFT JOIN home_issuer h ON true"
     "  LEFT JOIN identity_provider p ON true ORDER BY p.id",
     0};
+
+enum identity_provider_logos_column { LOGOS_OBJECT };
+static const struct db_stmt identity_provider_logos_stmt = {
+    "identity_provider_logos",
+    "SELECT coalesce(json_object_agg(l.idp_id, l.logo), '{}') AS object FROM (SELECT idp_id, logo"
+    "  FROM identity_provider WHERE enabled AND logo IS NOT NULL ORDER BY id LIMIT $1) l",
+    1};
 
 const char *
 identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id)
@@ -153,4 +163,22 @@ identity_providers_get(struct op *op, bool fresh, const struct identity_provider
     op->az->providers = enabled ? talloc_steal(op->az, list) : NULL;
     *ret = list;
     return AZ_OK;
+}
+
+enum az_status
+identity_provider_logos(struct op *op, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, PROVIDER_LOGOS_MAX);
+    enum az_status st = db_exec(op, &identity_provider_logos_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    const char *text = db_get(result, 0, LOGOS_OBJECT);
+    st = text != NULL ? jsonx_parse(op->mem, text, strlen(text), LOGOS_DEPTH, ret, NULL)
+                      : AZ_SERVER_ERROR;
+    return st == AZ_OK ? AZ_OK
+                       : op_fail(op, AZ_SERVER_ERROR, NULL,
+                                 "the logos of the identity providers "
+                                 "cannot be read");
 }

@@ -62,4 +62,12 @@ struct identity_providers {
 enum az_status identity_providers_get(struct op *op, bool fresh,
                                       const struct identity_providers **ret);
 
+/* Most logos of one page: with all of them it has a third of the size that a page may have
+ * (http/page/template.h). The providers after these are shown without one. */
+#define PROVIDER_LOGOS_MAX 16
+
+/* Get the logos of enabled providers, oldest first, as an object of data: URLs by idp_id, on
+ * op->mem. They are read for each page (one trip), because only that page needs them. */
+enum az_status identity_provider_logos(struct op *op, json_t **ret);
+
 #endif

@@ -8,7 +8,7 @@
  * members to them. Neither the key nor the secret: those have parameters of their own. */
 #define IDENTITY_PROVIDERS_ADMIN_COLUMNS                                                           \
     "name, issuer, client_id, authorization_endpoint, token_endpoint, userinfo_endpoint,"          \
-    " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled"
+    " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled, logo"
 
 /*
  * IdentityProviderDto, keyed by idpId. The idpId and the issuer are unique.

@@ -15,13 +15,14 @@ struct plan_current {
     const char *modules;       /* name of the plan, or NULL if there is none */
     const unsigned char *plan; /* gzip of plan.json; NULL if absent or known */
     size_t plan_length;
-    const unsigned char *body; /* archive of the bundle; NULL: there is no plan */
+    const unsigned char *body; /* archive of the bundle; NULL: there is no plan, or known */
     size_t body_length;
 };
 
-/* Names of the revision and the plan that the caller has, or NULL. */
+/* What the caller has, or NULL. */
 struct plan_known {
-    const char *revision, *modules;
+    const char *revision, *modules; /* names of the revision that it holds and of its plan */
+    const char *data;               /* revision whose data it can have without the archive */
 };
 
 /*

@@ -25,6 +25,11 @@ static const struct db_stmt signing_key_states_stmt = {
     " FROM signing_key"
     " WHERE use = $1 AND state IN ('active', 'next')",
     1};
+static const struct db_stmt signing_key_all_stmt = {
+    "signing_key_all",
+    "SELECT state, alg, kid, private_sealed, 0 AS age FROM signing_key WHERE use = $1"
+    " ORDER BY created_at DESC",
+    1};
 /* Keys of RS256 come first, for clients that take the first key. Those of the audit log are in no
  * key set, and each is shown for ever: checkpoints that it signed are checked years later. */
 static const struct db_stmt signing_key_public_stmt = {
@@ -218,4 +223,26 @@ signing_key_open(struct op *op, enum signing_use use, const char *alg, struct jw
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the %s signing key cannot be read",
                        use_names[use]);
     return AZ_OK;
+}
+
+enum az_status
+signing_keys_open_all(struct op *op, enum signing_use use, struct jwk ***ret, size_t *ret_count)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, use_names[use]);
+    enum az_status st = db_exec(op, &signing_key_all_stmt, &params, true, &result);
+    int rows = st == AZ_OK ? PQntuples(result) : 0;
+    *ret_count = 0;
+    *ret = talloc_array(op->mem, struct jwk *, (unsigned) rows + 1);
+    if (st == AZ_OK && *ret == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for signing keys");
+    for (int row = 0; row < rows; row++) {
+        unsigned char *der;
+        size_t length;
+        if (signing_key_open_row(op, result, row, &der, &length) == AZ_OK
+            && keypair_parse(op->mem, der, length, &(*ret)[*ret_count]) == AZ_OK)
+            (*ret_count)++;
+    }
+    return st;
 }

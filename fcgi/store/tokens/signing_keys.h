@@ -43,6 +43,12 @@ enum az_status signing_keys_public_of(struct op *op, enum signing_use use, json_
 enum az_status signing_key_open(struct op *op, enum signing_use use, const char *alg,
                                 struct jwk **ret);
 
+/* Open all keys of a use, the retired ones too, the youngest first. A key that does not open is
+ * left out: whoever can write to the database can add one, but cannot seal it. The array belongs to
+ * op->mem. One trip. */
+enum az_status signing_keys_open_all(struct op *op, enum signing_use use, struct jwk ***ret,
+                                     size_t *ret_count);
+
 /* List all keys for `authzctl keys list`: kid, use, alg, state, created, activated, retired. The
  * array belongs to op->mem. */
 enum az_status signing_keys_list(struct op *op, json_t **ret);

@@ -24,12 +24,17 @@
 
 /* The ids of those to one grantee, whom a condition between the two names. The grantors take turns,
  * each with the oldest of its own, so that one who delegates much to a grantee hides none of
- * another. */
+ * another. In a turn the oldest grantor is first, then the newest, the second oldest, and so on: if
+ * there are more grantors than places, half of the places are those of the oldest ones, whom no
+ * later grantor can drive out, and half are those of the newest ones. */
 #define DELEGATED_TURNS                                                                            \
-    "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY grantor_subject ORDER BY id) AS"   \
-    "  turn FROM delegation WHERE "
+    "SELECT id FROM (SELECT id, turn, row_number() OVER (PARTITION BY turn ORDER BY id) AS old,"   \
+    "  row_number() OVER (PARTITION BY turn ORDER BY id DESC) AS new FROM (SELECT id,"             \
+    "  row_number() OVER (PARTITION BY grantor_subject ORDER BY id) AS turn FROM delegation "      \
+    "WHERE "
 #define DELEGATED_TURNS_END                                                                        \
-    " AND " DELEGATION_LIVE "  ) theirs ORDER BY turn, id LIMIT " DELEGATIONS_SHOWN
+    " AND " DELEGATION_LIVE "  ) own) theirs ORDER BY turn, least(old, new), id"                   \
+    " LIMIT " DELEGATIONS_SHOWN
 
 /*
  * The active delegations to the client and to the subject of the token t, as JSON for the policy

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use MIME::Base64 ();
 use Test::More;
 
 use Authz::Check;
@@ -134,6 +135,53 @@ admin_error(
     fields => ['clientSecret'] );
 admin_error( create( enabled => 'yes' ),             400, 'POST: enabled is a boolean',      fields => ['enabled'] );
 admin_error( create( Enabled => JSON::PP::false() ), 400, 'POST: a misspelt field is named', fields => ['Enabled'] );
+
+# ---- logo (decisions.md "Logos of providers")
+
+my %picture = (
+    png  => "\x89PNG\r\n\x1a\n" . 'x' x 20, jpeg => "\xff\xd8\xff\xe0" . 'x' x 20,
+    webp => 'RIFFxxxxWEBP' . 'x' x 20 );
+sub data_url { my ( $type, $octets ) = @_; return "data:$type;base64," . MIME::Base64::encode_base64( $octets, '' ) }
+for my $type ( sort keys %picture ) {
+    my $url = data_url( "image/$type", $picture{$type} );
+    admin_ok( create( idpId => "logo-$type", logo => $url ), 201, { logo => $url }, "logo: $type" );
+    admin_ok( fetch("logo-$type"),                           200, { logo => $url }, '... is shown' );
+    admin_error(
+        create( logo => data_url( 'image/' . ( $type eq 'png' ? 'webp' : 'png' ), $picture{$type} ) ), 400,
+        "logo: $type that says to be another type", fields => ['logo'] );
+    my $most = $picture{$type} . 'x' x ( 16384 - length $picture{$type} );
+    admin_ok(
+        create( idpId => "most-$type", logo => data_url( "image/$type", $most ) ), 201, undef,
+        "limit: a $type of 16384 octets is allowed" );
+    admin_error(
+        create( logo => data_url( "image/$type", $most . 'x' x $_ ) ), 400, "limit: $_ more is not",
+        fields => ['logo'] ) for 1, 4, 100_000;
+}
+my $svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+for my $case (
+    [ data_url( 'image/svg+xml', $svg ),                   'an SVG' ],
+    [ data_url( 'image/png', $svg ),                       'an SVG that says to be a PNG' ],
+    [ 'data:image/svg+xml,' . Authz::Client::escape($svg), 'an SVG in text' ],
+    [ data_url( 'text/html',           '<p>a</p>' ),              'HTML' ],
+    [ data_url( 'image/gif',           'GIF89a' . 'x' x 20 ),     'a GIF' ],
+    [ data_url( 'image/png;charset=x', $picture{png} ),           'a parameter' ],
+    [ data_url( 'IMAGE/PNG',           $picture{png} ),           'another spelling of the type' ],
+    [ data_url( 'image/png',           $picture{png} ) . '"><p>', 'characters behind base64' ],
+    [ data_url( 'image/png',           $picture{png} ) . "\n",    'a line feed behind it' ],
+    [ 'data:image/png;base64,',                     'no picture' ],
+    [ data_url( 'image/png', "\x89PNG\r\n\x1a\n" ), 'a mark alone' ],
+    [ 'https://idp.example/logo.png',               'an address' ],
+    [ 'javascript:alert(1)//;base64,',              'a script' ],
+    [ '',                                           'an empty text' ],
+    [ 7,                                            'a number' ] )
+{
+    my ( $logo, $what ) = @$case;
+    admin_error( create( logo => $logo ), 400, "logo: $what is refused", fields => ['logo'] );
+}
+my $small = data_url( 'image/png', $picture{png} );
+my $kept  = fetch('logo-jpeg')->json;
+admin_ok( put( 'logo-jpeg', %$kept, logo => $small ), 200, { logo => $small }, 'PUT: another logo' );
+admin_ok( put( 'logo-jpeg', issuer => $kept->{issuer} ), 200, { logo => undef }, '... and without it there is none' );
 
 admin_ok( create( idpId => 'scopes', scopes => [ map {"s$_"} 1 .. 32 ] ), 201, undef, 'limit: 32 scopes are allowed' );
 admin_error( create( scopes => [ map {"s$_"} 1 .. 33 ] ), 400, 'limit: 33 are not', fields => ['scopes'] );

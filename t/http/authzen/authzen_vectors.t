@@ -106,7 +106,7 @@ for my $case (
     is( words( ask( $one, $body ) ), $want, "certification $name" );
 }
 my $deny = ask( $one, { %bob, %write, %record } );
-is( $deny->body, '{"decision":false}', 'certification 2.2.2: a deny that no rule explains is exactly this' );
+is( $deny->body, qq({"decision":false}\n), 'certification 2.2.2: a deny that no rule explains is exactly this' );
 like( $deny->header('Content-Type'), qr{\Aapplication/json\b}, 'certification 2.3: the answer is JSON' );
 
 sub without {

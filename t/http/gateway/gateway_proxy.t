@@ -46,8 +46,9 @@ $gateway->resource(
             successWhen => { pointer => '/ok', equals => JSON::PP::true() } },
         {   id          => 'hidden', methods => ['GET'], path => '/hidden',
             obligations => { redact => ['/body/email'], response_max_bytes => 1000 } },
-        { id => 'off', methods => ['GET'], path => '/off', enabled => JSON::PP::false() },
-        { id => 'rest', methods => [ 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE' ], path => '/any/**' },
+        { id => 'limited', path    => '/limited', obligations => { response_max_bytes => 100 } },
+        { id => 'off',     methods => ['GET'],    path        => '/off', enabled => JSON::PP::false() },
+        { id => 'rest',    methods => [ 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE' ], path => '/any/**' },
     ] );
 $peer->set(
     '/v3/repos/a/b%20c/issues' => {
@@ -250,6 +251,18 @@ is_deeply( [ @{ reached('/v3/hidden')->{headers} }{ 'range', 'if-range' } ], [ u
 $peer->set( '/v3/any/part' => { status => 206, headers => [ 'Content-Range' => 'bytes 0-0/2' ], body => 'x' } );
 is( $gateway->ask( GET => 'crm', '/any/part', headers => [ Range => 'bytes=0-0' ] )->status,
     206, 'a part is passed on where nothing is hidden' );
+is( reached('/v3/any/part')->{headers}{range}, 'bytes=0-0', '... and is asked for' );
+$peer->set( '/v3/limited' => { body => 'a' x 100 } );
+is( $gateway->ask( GET => 'crm', '/limited', headers => [ Range => 'bytes=0-9', 'If-Range' => '"1"' ] )->status,
+    200, 'response_max_bytes: a body of the limit' );
+is_deeply(
+    [ @{ reached('/v3/limited')->{headers} }{ 'range', 'if-range' } ],
+    [ undef, undef ],
+    '... of which no part is asked for: the limit is that of the whole (gateway-admin.md 3.2)' );
+$peer->set( '/v3/limited' => { body => 'a' x 101 } );
+fails(
+    $gateway->ask( GET => 'crm', '/limited', headers => [ Range => 'bytes=0-9' ] ),
+    502, 'upstream_invalid_response', '... and one octet more is refused, whatever part was asked for' );
 
 # ---- STATIC
 

@@ -299,14 +299,29 @@ admin_error(
         routes      => [
             { %route, methods => ['FETCH'] }, {%route}, { %route, id => 's', path => 'x', retry => { attempts => 99 } }
         ],
-        tools => [ { name => 't', route => 'r', inputSchema => { type => 'array' } }, { name => 'u', route => 'none' } ]
-    ),
+        tools =>
+          [ { name => 't', route => 'r', inputSchema => { type => 'array' } }, { name => 'u', route => 'none' } ],
+        upstreamAuth => {
+            type => 'basic', surplus => 1, header => 'Host', tokenEndpoint => 'ftp://as.example', password => [1],
+            validate      => { path => 'x' },
+            privateKeyJwt => { alg  => 'none' } } ),
     400,
     'POST: all faults of a document are told at once',
     fields => [
-        qw(defaultScope displayName surplus upstreamUrl),
-        'routes[0].methods[0]', 'routes[1].id', 'routes[2].retry.attempts', 'tools[0].inputSchema', 'tools[1].route' ]
-);
+        qw(defaultScope displayName),
+        'routes[0].methods[0]', 'routes[1].id', 'routes[2].retry.attempts', 'surplus', 'tools[0].inputSchema',
+        'tools[1].route',
+        (   map {"upstreamAuth.$_"}
+              qw(header password privateKeyJwt privateKeyJwt.alg surplus tokenEndpoint validate validate.path) ),
+        'upstreamUrl' ] );
+admin_error(
+    create( 'faulty', surplus => 1, upstreamAuth => { value => [1], scopes => ['a b'] } ),
+    400,
+    '... of upstreamAuth too, if it has no type',
+    fields => [ 'surplus', 'upstreamAuth.scopes[0]', 'upstreamAuth.type' ] );
+admin_error(
+    create( 'faulty', upstreamAuth => 'none', routes => [ { %route, path => 'x' } ] ), 400,
+    '... and if it is no object', fields => [ 'routes[0].path', 'upstreamAuth' ] );
 admin_error(
     $stack->admin( POST => $path, json => { %rest, routes => [ { %route, path => 'x' } ] } ), 400,
     '... also without a name', fields => [ 'name', 'routes[0].path' ] );

@@ -16,6 +16,9 @@ use Authz::Stack   ();
 # Growth of a worker that is allowed, in kB: while it reads, and after the request.
 my ( $PEAK, $KEPT ) = ( 96 * 1024, 16 * 1024 );
 
+# Seconds for a worker to free a request: its memory goes after the answer, its line of log and its audit row (http/serve/dispatch.c).
+my $FREED = 15;
+
 # A server that answers each request with the file of the moment, because an answer has some megabytes.
 my $file   = Authz::Process::directory() . '/answer';
 my $listen = IO::Socket::IP->new( LocalHost => '127.0.0.1', LocalPort => 0, Listen => 16 ) or die "listen: $@";
@@ -86,6 +89,7 @@ sub grows_little {
     my ( $name, $pool, $run ) = @_;
     my $before = memory( $pool, 'VmRSS' );
     $run->() for 1 .. 2;
+    Authz::Process::until_true( $FREED, sub { memory( $pool, 'VmRSS' ) - $before < $KEPT } );
     my ( $after, $most ) = ( memory( $pool, 'VmRSS' ), memory( $pool, 'VmHWM' ) );
     note "$name: $before kB before, $after kB after, $most kB at most";
   SKIP: {

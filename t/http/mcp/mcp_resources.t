@@ -130,11 +130,14 @@ is_deeply(
     'entries with a URI that has another spelling, or none, are left out' ) or diag $answer->text;
 
 my @template = map { { uriTemplate => $_, name => 'x' } } 'file:///{a}', 'file:///{+b}{?c,d}', 'file:///{',
-  'file:///}', 'file:///{{a}}', "file:///{a}\n", 'file:///{a} b';
+  'file:///}', 'file:///{{a}}', "file:///{a}\n", 'file:///{a} b', 'FILE:///{a}', 'file:///a/../{b}',
+  'file:///{a}/%2e%2e/b',
+  'file:///./{a}', 'file:///{a}/%61', 'http://Host.example/{a}', '{scheme}:///a', '{+path}', 'http://{host}:8080/{a}';
 ( $answer, $name ) = ask( 'resources/templates/list', {}, answer( { resourceTemplates => \@template } ) );
 is_deeply(
-    listed( $answer, 'resourceTemplates' ), [ 'file:///{a}', 'file:///{+b}{?c,d}' ],
-    'resources/templates/list: templates with controls or open braces are left out' ) or diag $answer->text;
+    listed( $answer, 'resourceTemplates' ), [ 'file:///{a}', 'file:///{+b}{?c,d}', 'http://{host}:8080/{a}' ],
+    'resources/templates/list: templates with controls, open braces or another spelling are left out'
+) or diag $answer->text;
 
 ( $answer, $name ) =
   ask( 'resources/list', {}, answer( { resources => [ map { { uri => "file:///$_", name => 'x' } } 1 .. 1001 ] } ) );
@@ -199,14 +202,18 @@ unlike( $json->encode($row), qr{file:///a}, '... anywhere (argument_mode keys)' 
     answer( { contents => [ { uri => 'file:///i.png', mimeType => 'image/png', blob => 'iVBORw0KGgo=' } ] } ) );
 is( $mcp->result($answer)->{contents}[0]{blob}, 'iVBORw0KGgo=', 'resources/read of octets' ) or diag $answer->text;
 for my $case (
-    [ 'a blob that is no base64',   answer( { contents   => [ { uri  => 'a:b', blob => '*' } ] } ) ],
-    [ 'a text and a blob',          answer( { contents   => [ { uri  => 'a:b', text => 'x', blob => 'eA==' } ] } ) ],
-    [ 'neither text nor blob',      answer( { contents   => [ { uri  => 'a:b' } ] } ) ],
-    [ 'a content without a URI',    answer( { contents   => [ { text => 'x' } ] } ) ],
-    [ 'more contents than allowed', answer( { contents   => [ ( { uri => 'a:b', text => 'x' } ) x 101 ] } ) ],
+    [ 'a blob that is no base64',   answer( { contents => [ { uri => 'file:///a', blob => '*' } ] } ) ],
+    [ 'a text and a blob',          answer( { contents => [ { uri => 'file:///a', text => 'x', blob => 'eA==' } ] } ) ],
+    [ 'neither text nor blob',      answer( { contents => [ { uri  => 'file:///a' } ] } ) ],
+    [ 'a content without a URI',    answer( { contents => [ { text => 'x' } ] } ) ],
+    [ 'more contents than allowed', answer( { contents   => [ ( { uri => 'file:///a', text => 'x' } ) x 101 ] } ) ],
     [ 'the answer of prompts/get',  answer( { messages   => [] } ) ],
     [ 'a request for input',        answer( { resultType => 'input_required', inputRequests => {}, contents => [] } ) ],
     [ 'another error',              refusal(-32603) ],
+    [ 'the content of another URI', answer( { contents => [ { uri => 'file:///b', text => 'x' } ] } ) ],
+    [   'the content of a file below the URI, beside its own',
+        answer( { contents => [ map { { uri => $_, text => 'x' } } 'file:///a', 'file:///a/b' ] } ) ],
+    [ 'the content of another spelling of the URI', answer( { contents => [ { uri => 'FILE:///a', text => 'x' } ] } ) ],
   )
 {
     my ( $what, $reply ) = @$case;
@@ -216,7 +223,7 @@ for my $case (
 }
 ( $answer, $name ) = ask(
     'resources/read', { uri => 'file:///a' },
-    answer( { contents => [ ( { uri => 'a:b', text => 'x' } ) x 100 ] } ) );
+    answer( { contents => [ ( { uri => 'file:///a', text => 'x' } ) x 100 ] } ) );
 is( scalar @{ $mcp->result($answer)->{contents} }, 100, '... as many as allowed pass' );
 for my $code ( -32602, -32002 ) {
     ($answer) = ask( 'resources/read', { uri => 'file:///none' }, refusal( $code, 400 ) );
@@ -243,7 +250,9 @@ is( $mcp->error(
     -32020,
     'no URI at all' );
 is( $peer->hits("/$name"), 0, '... and the upstream is not asked' );
-($answer) = ask( 'resources/read', { uri => 'file:///' . 'a' x 2040 }, answer($contents) );
+my $longest = 'file:///' . 'a' x 2040;
+($answer) =
+  ask( 'resources/read', { uri => $longest }, answer( { contents => [ { uri => $longest, text => 'said' } ] } ) );
 ok( $mcp->result($answer), 'the longest URI passes' ) or diag $answer->text;
 
 # ---- older clients and upstreams
@@ -281,10 +290,12 @@ for my $case (
     [ 'of a prompt',                                 { %ref, ref      => { type => 'ref/prompt', name => 'a' } } ],
     [ 'without an argument',                         { %ref, argument => {} } ],
     [ 'of a template with braces that are no pairs', { %ref, ref => { type => 'ref/resource', uri => 'file:///{a' } } ],
-    [ 'of a template that is not ASCII', { %ref, ref => { type => 'ref/resource', uri => "file:///\x{202e}{a}" } } ],
-    [ 'of a template that is empty',     { %ref, ref => { type => 'ref/resource', uri => '' } } ],
-    [ 'with other values',               { %ref, context => { arguments => { b => 7 } } } ],
-    [ 'with arguments as a list',        { %ref, context => { arguments => [7] } } ],
+    [ 'of a template that is not ASCII',   { %ref, ref => { type => 'ref/resource', uri => "file:///\x{202e}{a}" } } ],
+    [ 'of a template in another spelling', { %ref, ref => { type => 'ref/resource', uri => 'FILE:///{a}' } } ],
+    [ 'of a template with dot segments',   { %ref, ref => { type => 'ref/resource', uri => 'file:///x/../{a}' } } ],
+    [ 'of a template that is empty',       { %ref, ref => { type => 'ref/resource', uri => '' } } ],
+    [ 'with other values',                 { %ref, context => { arguments => { b => 7 } } } ],
+    [ 'with arguments as a list',          { %ref, context => { arguments => [7] } } ],
   )
 {
     my ( $what, $given ) = @$case;

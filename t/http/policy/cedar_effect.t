@@ -1,5 +1,5 @@
 # The effect of Cedar rules on tokens, introspection and access requests, and the rows under svc.cedar_data (doc/cedar.md;
-# decisions.md "Effect of Cedar rules"); t/contrib/guides.t runs the commands of the page.
+# decisions.md "Effect of Cedar rules"); t/contrib/walk.t runs the commands of the page.
 use strict;
 use warnings;
 

@@ -79,11 +79,11 @@ members_are(
     'list: of PolicyDataDto (specification 2.5)' );
 is( join( ' ', map { $_->{dataKey} } @{ $stack->admin( GET => "$base?dataKey=$bindings" )->json } ), $bindings,
     'list: dataKey is the key' );
-is( $stack->admin( GET => "$base?dataKey=svc.entitlements" )->body, '[]', 'list: ... not its beginning' );
+is( $stack->admin( GET => "$base?dataKey=svc.entitlements" )->body, "[]\n", 'list: ... not its beginning' );
 is( join( ' ', map { $_->{dataKey} } @{ $stack->admin( GET => "$base?dataKey=svc.entitlements*" )->json } ), $bindings,
     'list: dataKey ending in * is what begins so' );
-is( $stack->admin( GET => "$base?dataKey=%25" )->body,   '[]', 'list: no other character stands for others' );
-is( $stack->admin( GET => $base, key => undef )->status, 401,  'list: without the key 401' );
+is( $stack->admin( GET => "$base?dataKey=%25" )->body,   "[]\n", 'list: no other character stands for others' );
+is( $stack->admin( GET => $base, key => undef )->status, 401,    'list: without the key 401' );
 
 # ---- create
 

@@ -128,6 +128,12 @@ like( warning_of($answer) // '-', qr/\A(?:-|.*trace)\z/, '... and the same rule 
 
 # ---- a program that misbehaves
 
+# One octet more than a plan may have, which the program could not write itself.
+my $large = "$dir/large";
+open my $made, '>', $large or die "$large: $!";
+truncate $made, 64 * 1024**2 + 1 or die "$large: $!";
+close $made or die "$large: $!";
+
 my @bad = (
     [ 'no such file'   => undef, qr/is not the absolute path of an executable file \(SVC_OPA_BINARY\)\z/ ],
     [ 'fails'          => 'echo "rego_type_error: no" >&2; exit 1', qr/: opa build failed: rego_type_error: no\z/ ],
@@ -138,6 +144,12 @@ my @bad = (
         qr/: the plan has more than 64 MiB, or the archive of opa build cannot be read/ ],
     [   'writes another tar' => 'touch x; tar czf plan.tar.gz x; rm x',
         qr/: the plan has more than 64 MiB, or the archive of opa build cannot be read/ ],
+    [   'writes 64 MiB' => 'truncate -s 67108864 plan.tar.gz',
+        qr/: the plan has more than 64 MiB, or the archive of opa build cannot be read/ ],
+    [   'leaves a file of one octet more' => "ln '$large' plan.tar.gz",
+        qr/: opa build wrote no plan, or a plan that is too large\z/ ],
+    [   'leaves a symbolic link' => "ln -s '$large' plan.tar.gz",
+        qr/: opa build wrote no plan, or a plan that is too large\z/ ],
     [ 'writes no end'          => 'cat /dev/zero >plan.tar.gz',    qr/: opa build (?:was stopped|failed)/ ],
     [ 'has control characters' => 'printf "a\033[2J" >&2; exit 1', qr/: opa build failed: an unreadable message\z/ ],
     [   'writes a plan of another kind' => 'echo {} >plan.json; tar czf plan.tar.gz plan.json; rm plan.json',

@@ -231,6 +231,24 @@ is( index( Authz::Browser::location($chosen) // '', $idp2->issuer ), 0, '... and
 is( $stack->sql("SELECT count(*) FROM audit_log WHERE operation = 'authorize' AND http_status = 200"), 0,
     '... the page, which changes nothing, leaves no audit row (decisions.md "Audited")' );
 
+# Logos: a page has those of the 16 oldest providers that have one (decisions.md "Logos of providers").
+my $largest = 'data:image/png;base64,' . MIME::Base64::encode_base64( "\x89PNG\r\n\x1a\n" . 'x' x 16376, '' );
+my @logos   = map {
+    $stack->admin(
+        POST => '/admin/api/identity-providers',
+        json => { idpId => "logo$_", issuer => "https://logo$_.example", clientId => 'authz', logo => $largest } )
+} 1 .. 17;
+is( scalar( grep { $_->status == 201 } @logos ), 17, '17 providers with the largest logo' );
+my $full_page = Authz::Browser->new->get( address(%good) );
+is( $full_page->status, 200, '... fit into the chooser' );
+my @item = $full_page->body =~ m{<li>(<a .*?)</li>}gs;
+is( join( ' ', map { $item[$_] =~ /<img src="([^"]*)"/ ? $_ : () } 0 .. $#item ), join( ' ', 2 .. 17 ),
+    '... which shows the logos of the first 16, and the providers without one' );
+is( scalar @item, 19, '... as well as the last' );
+is( ( $item[2] =~ /<img src="([^"]*)"/ ? $1 : '' ) =~ s/&#(\d+);/chr $1/ger =~ s/&#x([0-9A-Fa-f]+);/chr hex $1/ger,
+    $largest, '... as it was given' );
+$stack->admin( DELETE => "/admin/api/identity-providers/logo$_" ) for 1 .. 17;
+
 sub leads_to {
     my ( $which, $name, @given ) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;

@@ -318,7 +318,16 @@ is( ids( grep { $_->{grantor}{client_id} eq 'drive' } @got ), $to_bob, '... and 
 @got = seen( of_person( \@agent, 'bob', 'orders.read' ) );
 is( ids( grep { $_->{grantor}{client_id} eq 'drive' } @got ), join( ' ', sort $first, $text_id, $to_bob ),
     '... and for a token of both' );
-$stack->sql(q{DELETE FROM delegation WHERE grantor_subject = 'photo'});
+$stack->sql(q{UPDATE delegation SET grantor_subject = id::text WHERE grantor_subject = 'photo'});
+@got = seen($by_bob);
+my @older = grep { $_->{grantor}{client_id} eq 'photo' } @got;
+is( scalar @got,                                              50,      'more owners than places: policy sees 50' );
+is( ids( grep { $_->{grantor}{client_id} eq 'drive' } @got ), $to_bob, '... a newer one gets a place (policy.md 6.5)' );
+is_deeply(
+    [ sort map { substr( $_->{id}, -2 ) + 0 } @older ],
+    [ sort 1 .. 25, 37 .. 60 ],
+    '... and half of the places are those of the oldest' );
+$stack->sql( q{DELETE FROM delegation WHERE grantor_client = } . $key{photo} );
 my $by_alice = delegate( $alice, %to_agent, resource_id => $hers, scopes => ['read'] );
 my %stated   = ( resource_id => $hers, scopes => ['read'] );
 oauth_ok( use_of( $agent, %stated ), { active => true }, 'a delegation of a person counts' );

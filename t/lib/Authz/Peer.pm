@@ -15,6 +15,7 @@ package Authz::Peer;
 #   chunked => 1          in chunks (with stall: the head alone)     endless => 1     chunks without end
 #   await => [N, HITS]    waits after N octets of the body, until HITS requests of the path came, at most 10 s
 #   close => 1            ends without an answer   reset => 1       the same, by RST
+#   instead => { TEXT => {answer} }   this answer if the body of the request has TEXT
 #   raw => OCTETS         these, head and all; then the connection ends
 #
 # TLS wants IO::Socket::SSL; certificates come from openssl and hang from the CA of ca_file().
@@ -157,6 +158,8 @@ sub _serve {
         my $answer = $self->_note(
             {   method => $method, target => $target, path => ( split /\?/, $target )[0],
                 %$request{qw(headers body)} } );
+        my ($text) = grep { index( $request->{body} // '', $_ ) >= 0 } keys %{ $answer->{instead} // {} };
+        $answer = $answer->{instead}{$text} if defined $text;
         $self->_await( $client, $answer, ( split /\?/, $target )[0] ), next if $answer->{await};
         _answer( $client, $answer ) or last;
     }

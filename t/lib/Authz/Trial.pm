@@ -1,11 +1,13 @@
 package Authz::Trial;
 
 # An instance of contrib/quickstart, and the guides of doc/ in it, as a reader would paste them.
-#   my $trial = Authz::Trial->start( settings => { SVC_... => ... } );   skips the test without an installed tree
+#   my $trial = Authz::Trial->start( up => [qw(up --no-demo)] );   skips the test without an installed tree
 #   $trial->page( 'five-minutes.md', times => 2, edit => sub { s/8001/12345/g } );
 # A page has blocks of commands (```sh). An unmarked block after one shows lines of its output, in order; each line there is a
 # part of a line of the output. The shell lives on from block to block, in a folder with contrib/ and var/ like a checkout after
-# `contrib/quickstart up`.
+# `contrib/quickstart up`. Where a block starts a server (PORT=...), the next one comes when that listens. An indented line
+# `SVC_...=... contrib/quickstart up ...` gives the instance the settings of the page, before its blocks; no other indented line is
+# run.
 
 use strict;
 use warnings;
@@ -35,8 +37,8 @@ sub start {
     }
     symlink $self->{dir}, "$top/tree/var" or die "symlink: $!";
     push @running, $self;
-    my ( $status, $text ) = $self->quickstart( env => $option{settings}, words => [qw(up --no-demo)] );
-    die "contrib/quickstart up failed: $text\n" if $status != 0;
+    ( my $status, $self->{said} ) = $self->quickstart( words => $option{up} // [qw(up --no-demo)] );
+    die "contrib/quickstart up failed: $self->{said}\n" if $status != 0;
     return $self;
 }
 
@@ -55,11 +57,23 @@ sub quickstart {
         command => [ $self->{quickstart}, @{ $how{words} }, '--dir', $self->{dir} ] );
 }
 
-# A program that the commands of a page find on PATH.
+# Make a program that the commands of a page find on PATH; returns its path.
 sub tool {
     my ( $self, $name, $text ) = @_;
     Authz::Web::write_file( "$self->{top}/bin/$name", $text, 0755 );
-    return;
+    return "$self->{top}/bin/$name";
+}
+
+# What `contrib/quickstart up` printed.
+sub said { return $_[0]{said} }
+
+# Run commands in one shell, as a reader who pastes them.
+sub paste {
+    my ( $self, $commands, %option ) = @_;
+    my $script = "trap 'kill \$(jobs -p) 2>/dev/null' EXIT\ncd '$self->{top}/tree'\n$commands";
+    return Authz::Process->run(
+        name    => 'paste', timeout => 180 * Authz::Process::patience(), env => $self->_env( $option{env} ),
+        command => [ 'bash', '-u', '-c', $script ] );
 }
 
 # Return the blocks of a page: [ commands, expected lines ].
@@ -83,13 +97,14 @@ sub page {
     my @block = blocks($text);
     cmp_ok( scalar @block, '>', 0, "$name has commands" );
     my $mark   = '-- end of block';
-    my $script = "trap 'kill \$(jobs -p) 2>/dev/null' EXIT\ncd '$self->{top}/tree'\n" . join '',
-      map {"$_->[0]\necho; echo '$mark'\n"} @block;
+    my $script = join '', map { "$_->[0]\n" . _listening( $_->[0] ) . "echo; echo '$mark'\n" } @block;
+    for my $start ( $text =~ /^ {4}(SVC_\w+=.* contrib\/quickstart up.*)$/mg ) {
+        my ( $status, $output ) = $self->paste("$start\n");
+        is( $status, 0, "$name: $start" ) or diag $output;
+    }
 
     for my $time ( 1 .. $option{times} // 1 ) {
-        my ( $status, $output ) = Authz::Process->run(
-            name    => 'paste', timeout => 180, env => $self->_env( $option{env} ),
-            command => [ 'bash', '-u', '-c', $script ] );
+        my ( $status, $output ) = $self->paste( $script, env => $option{env} );
         my @output = split /^\Q$mark\E\n/m, $output;
         ok( $status == 0 && @output >= @block, "$name, pasted for time $time: the commands end well" ) or diag $output;
         for my $at ( 0 .. $#block ) {
@@ -101,6 +116,13 @@ sub page {
         }
     }
     return;
+}
+
+# Return commands that wait for the servers that a block starts.
+sub _listening {
+    my ($commands) = @_;
+    return join '',
+      map {"until (exec 3<>/dev/tcp/127.0.0.1/$_) 2>/dev/null; do sleep 0.1; done\n"} $commands =~ /^ *PORT=(\d+) /mg;
 }
 
 # Return the first of the lines that does not follow the others in a text; undef if all do.

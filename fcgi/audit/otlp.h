@@ -1,0 +1,21 @@
+/* Audit rows as log records of OpenTelemetry, in the JSON form of OTLP 1 (opentelemetry-proto,
+ * ExportLogsServiceRequest). */
+#ifndef AZ_AUDIT_OTLP_H
+#define AZ_AUDIT_OTLP_H
+
+#include "audit/event.h"
+
+/* Begin and end of the object around the records, which commas separate. */
+extern const char otlp_begin[], otlp_end[];
+
+/* A record that says that a list is not complete. */
+extern const char otlp_truncated[];
+
+/* Octets of a document that a record has; of a longer one it has the length. Collectors cut off
+ * longer values. */
+#define OTLP_DOCUMENT_MAX 8192
+
+/* Return a record as JSON text without a line feed, on the event's memory; NULL: out of memory. */
+char *otlp_record_text(const struct audit_event *event);
+
+#endif

@@ -1,0 +1,28 @@
+/* What this host signed last, in SVC_RUNTIME_DIR: the owner of the database cannot write there. */
+#ifndef AZ_STORE_AUDIT_SIGNED_H
+#define AZ_STORE_AUDIT_SIGNED_H
+
+#include "crypto/jwk.h"
+#include "store/audit/seal_private.h"
+
+/*
+ * Check, once in a run and before anything is appended, that the log of the database goes on from
+ * what was signed: it has the checkpoint that this host signed last, and the newest one of the
+ * database if `key` or an earlier key of ours signed it; and the leaves after the later of both are
+ * rows as they stand, or names of keys. A run that ended before its seal leaves such rows; every
+ * other note is signed when it is appended. AZ_CONFLICT: nothing may be signed.
+ * audit_signed_refusal() has the reason from then on.
+ */
+enum az_status audit_signed_check(struct seal *seal, const struct jwk *key);
+
+/* Keep the checkpoint that was signed last. Nothing if the directory is not there, or belongs to
+ * another user: a command may run elsewhere. */
+enum az_status audit_signed_keep(struct op *op, const char *note);
+
+/* Forget it: a new epoch begins. */
+void audit_signed_forget(const struct op *op);
+
+/* Return why the last run signed nothing, on mem; NULL: it was allowed to. */
+const char *audit_signed_refusal(TALLOC_CTX *mem, const struct az *az);
+
+#endif

@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "store/db/object_owners.h"
+
+#include "base/json/jsonx.h"
+
+/* clang-format off */
+static const struct field object_owner_fields[] = {
+    {"kind",      FIELD_TEXT,    .required = true, .help = "client, provider, resource, connector, rule, row or entry", .example = "\"client\""},
+    {"key",       FIELD_TEXT,    .required = true, .help = "Name of the object; of an entry DATAKEY/MEMBER/NAME", .example = "\"shop\""},
+    {"owner",     FIELD_TEXT,    .required = true, .help = "The owner of instance.json", .example = "\"platform\""},
+    {"digest",    FIELD_TEXT,    .required = true, .help = "SHA-256 of the object as it was applied", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+    {"hasSecret", FIELD_BOOLEAN, .required = true, .help = "Its secrets are from the files", .example = "false"},
+    {"updatedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
+};
+
+static const struct db_stmt object_owners_list_stmt = {
+    "object_owners_list",
+    "SELECT json_build_object('kind', o.kind, 'key', o.key, 'owner', o.owner, 'digest', o.digest,"
+    " 'hasSecret', o.secret_mac IS NOT NULL, 'updatedAt', to_char(o.updated_at" DB_TIME ") AS dto"
+    " FROM object_owner o WHERE $1::text IS NULL OR o.owner = $1 ORDER BY o.kind, o.key", 1};
+/* A row of another owner is not updated, so the count of rows tells a conflict. */
+enum object_owners_write_column { WRITTEN_COUNT, WRITTEN_GIVEN };
+static const struct db_stmt object_owners_write_stmt = {
+    "object_owners_write",
+    "WITH g AS (SELECT kind, key, digest, mac FROM json_to_recordset($2::json)"
+    "  AS x(kind text, key text, digest text, mac text)),"
+    " w AS (INSERT INTO object_owner (kind, key, owner, digest, secret_mac)"
+    "  SELECT DISTINCT ON (kind, key) kind, key, $1, digest, decode(mac, 'hex') FROM g"
+    "  ON CONFLICT (kind, key) DO UPDATE SET digest = excluded.digest, updated_at = now(),"
+    "   secret_mac = coalesce(excluded.secret_mac, object_owner.secret_mac)"
+    "  WHERE object_owner.owner = excluded.owner RETURNING 1)"
+    " SELECT (SELECT count(*) FROM w) AS written, (SELECT count(*) FROM g) AS given", 2};
+static const struct db_stmt object_owners_compare_stmt = {
+    "object_owners_compare",
+    "SELECT to_json(coalesce(o.secret_mac = decode(g.item ->> 'mac', 'hex'), false)) AS same"
+    " FROM json_array_elements($1::json) WITH ORDINALITY AS g(item, place)"
+    " LEFT JOIN object_owner o ON o.kind = g.item ->> 'kind' AND o.key = g.item ->> 'key'"
+    " ORDER BY g.place", 1};
+static const struct db_stmt object_owner_delete_stmt = {
+    "object_owner_delete", "DELETE FROM object_owner WHERE kind = $1 AND key = $2 RETURNING kind", 2};
+/* clang-format on */
+
+const struct field_table object_owner_view =
+    FIELD_TABLE("ObjectOwner", object_owner_fields, FIELDS_ANSWER);
+
+enum az_status
+object_owners_list(struct op *op, const char *owner, const char **ret_array)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, owner);
+    return db_fetch_list(op, &object_owners_list_stmt, &params, ret_array);
+}
+
+enum az_status
+object_owners_write(struct op *op, const char *owner, const json_t *marks)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    const char *text = jsonx_dump(op->mem, marks);
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    db_text(&params, owner);
+    db_text(&params, text);
+    enum az_status st = db_begin(op);
+    if (st != AZ_OK)
+        return st;
+    st = db_exec(op, &object_owners_write_stmt, &params, false, &result);
+    if (st == AZ_OK
+        && db_get_number(result, 0, WRITTEN_COUNT, 0) != db_get_number(result, 0, WRITTEN_GIVEN, 0))
+        st = op_fail(op, AZ_CONFLICT,
+                     "An object belongs to another owner, or is named twice; see GET "
+                     "/admin/api/object-owners",
+                     NULL);
+    return db_end(op, st);
+}
+
+enum az_status
+object_owners_compare(struct op *op, const json_t *items, const char **ret_array)
+{
+    struct db_params params = {.count = 0};
+    const char *text = jsonx_dump(op->mem, items);
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    db_text(&params, text);
+    return db_fetch_list(op, &object_owners_compare_stmt, &params, ret_array);
+}
+
+enum az_status
+object_owner_delete(struct op *op, const char *kind, const char *key)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, kind);
+    db_text(&params, key);
+    enum az_status st = db_exec(op, &object_owner_delete_stmt, &params, false, &result);
+    if (st == AZ_OK && PQntuples(result) == 0)
+        return op_fail(op, AZ_NOT_FOUND, NULL, "the object has no owner");
+    return st;
+}

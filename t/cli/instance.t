@@ -1,0 +1,391 @@
+#!/usr/bin/perl
+# export, plan and apply: the instance as files (doc/design/instance.md), on the database and over the API.
+use strict;
+use warnings;
+
+use FindBin ();
+use lib $FindBin::Bin, "$FindBin::Bin/../lib";
+use JSON::PP ();
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+use Authzctl;
+
+my $stack = Authz::Stack->start;
+my $env   = { %{ $stack->settings }, AUTHZ_OPA => Authz::Path::opa() };
+my $far   = { SVC_CONFIG => '/dev/null', AUTHZ_ADMIN_KEY => $Authz::Stack::KEY{SVC_ADMIN_API_KEY} };
+my %way   = ( database => [ [], $env ], API => [ [ '--server', $stack->base ], $far ] );
+my $json  = JSON::PP->new->canonical->utf8;
+
+my $rule = qq{package custom.issue\n\ndeny contains "closed" if {\n\tinput.client.id == "closed"\n}\n};
+
+sub slurp { open my $in, '<:raw', $_[0] or die "$_[0]: $!"; local $/ = undef; return readline $in }
+
+sub spew {
+    my ( $path, $text ) = @_;
+    open my $out, '>:raw', $path or die "$path: $!";
+    print {$out} $text;
+    return close $out;
+}
+
+# All files of a directory, as one text.
+sub whole {
+    my ($dir) = @_;
+    return Authz::Process->run(
+        name    => 'files',
+        command => [ "sh", "-c", "cd '$dir' && find . -type f | sort | xargs sha256sum" ] );
+}
+
+# A directory of an owner with these objects, KIND/KEY => {...}, and files below policy.
+sub instance {
+    my ( $owner, %file ) = @_;
+    return tree(
+        'instance.json' => $json->encode( { format => 1, owner => $owner } ),
+        map { $_ => ref $file{$_} ? $json->encode( $file{$_} ) : $file{$_} } keys %file );
+}
+
+sub client { my ($id) = @_; return $stack->admin( GET => "/admin/api/clients/$id" ) }
+
+for my $way ( sort keys %way ) {
+    my ( $more, $set ) = @{ $way{$way} };
+    my $p   = lc $way;
+    my $run = sub {
+        my ( $status, $name, @words ) = @_;
+        return ctl_is( $status, [ @words, @$more ], "$way: $name", env => $set );
+    };
+    my $dir = instance(
+        "$p-team",
+        "clients/$p-shop.json" =>
+          { clientType => 'confidential', clientName => 'Shop', redirectUris => ['https://shop.example/cb'] },
+        "policy/custom/$p.rego"                      => $rule =~ s/custom[.]issue/custom.$p/r,
+        'policy/data/svc.entitlements.bindings.json' =>
+          { clients => { "$p-shop" => { grants => ['client_credentials'], scopes => ['read'] } } } );
+    my $plan = $run->( 2, 'plan --check tells what would change (F6)', 'plan', '--check', $dir );
+    like( $plan->{out}, qr/^create client $p-shop$/m,                                        '... the client' );
+    like( $plan->{out}, qr/^create entry svc[.]entitlements[.]bindings\/clients\/$p-shop$/m, '... its binding' );
+    is( client("$p-shop")->status, 404, '... and changes nothing' );
+    my $done = $run->( 0, 'apply (F7)', 'apply', $dir );
+    like(
+        $done->{out}, qr/^client $p-shop: clientSecret (\S+) \(shown this once\)$/m,
+        '... shows the secret of a new client (F4)' );
+    my ($secret) = $done->{out} =~ /clientSecret (\S+)/;
+    is( $stack->token( "$p-shop", $secret, scope => 'read' )->status, 200, '... the client works, with its binding' );
+    my $after = $run->( 0, 'plan_after_apply_empty (F6)', 'plan', '--check', $dir );
+    like(
+        $after->{out}, qr/\A0 to create, 0 to change, 0 to adopt, 0 to approve, 0 stray, 3 same\n\z/,
+        '... has no step' );
+
+    my $one = Authz::Process::directory() . "/$p-one";
+    $run->( 0, 'export (F2)', 'export', '--owner', "$p-all", $one );
+    ok( !-e "$one/clients/$p-shop.json", '... leaves the objects of other owners out' );
+    $run->( 0, 'export of the owner', 'export', '--owner', "$p-team", "$one-a" );
+    $run->( 0, 'export again',        'export', '--owner', "$p-team", "$one-b" );
+    is( whole("$one-a"), whole("$one-b"), "$way: export_twice_equal (F2)" );
+    unlike(
+        slurp("$one-a/clients/$p-shop.json"), qr/Secret"|"id"|registrationType/,
+        '... without secrets and what the service sets' );
+}
+
+# ---- the rules, on the database
+
+sub run { my ( $status, $name, @words ) = @_; return ctl_is( $status, \@words, $name, env => $env ) }
+
+sub api {
+    my ( $method, $path, $body, @more ) = @_;
+    return $stack->admin( $method => "/admin/api/$path", json => $body, @more );
+}
+
+my %shop = ( clientType => 'confidential', clientName => 'Shop', scope => 'read' );
+my $dir  = instance( 'red', 'clients/red-1.json' => \%shop, 'clients/red-2.json' => \%shop );
+run( 0, 'two clients of the owner red', 'apply', $dir );
+$stack->make_client('stranger');
+
+# F5
+run( 0, 'unknown_left: apply --prune (F5)', 'apply', '--prune', $dir );
+is( client('stranger')->status, 200, '... leaves what no file names and nobody marked' );
+my $taken =
+  run( 1, 'other_owner (F5)', 'apply', instance( 'blue', 'clients/red-1.json' => { %shop, clientName => 'Blue' } ) );
+like(
+    $taken->{err}, qr/client red-1 belongs to the owner red, not to blue; .* `authzctl owner release client red-1`/,
+    '... is refused, with the way out' );
+is( client('red-1')->member('clientName'), 'Shop', '... and nothing changes' );
+run( 0, 'adopt (F5)', 'apply', instance( 'blue', 'clients/stranger.json' => { clientType => 'confidential' } ) );
+like(
+    run( 0, 'owner list', 'owner', 'list', '--owner', 'blue' )->{out}, qr/^client\s+stranger\s+blue\s/m,
+    '... an object without an owner gets one' );
+
+unlink "$dir/clients/red-2.json" or die;
+like(
+    run( 2, 'a file that is gone', 'plan', '--check', $dir )->{out},
+    qr/^stray client red-2 \(`apply --prune` deletes it\)$/m, '... makes a stray' );
+run( 0, '... which apply', 'apply', $dir );
+is( client('red-2')->status, 200, '... leaves without --prune' );
+run( 0, 'prune_own_only (F5)', 'apply', '--prune', $dir );
+is( client('red-2')->status, 404, '... deletes the stray' );
+is( client($_)->status,      200, "... and not $_" ) for qw(red-1 stranger database-shop api-shop);
+is( $stack->sql("SELECT count(*) FROM object_owner WHERE key = 'red-2'"), "0", '... and its mark' );
+api( DELETE => 'clients/red-1' );
+$stack->make_client('red-1');
+unlink "$dir/clients/red-1.json" or die;
+spew( "$dir/clients/red-3.json", $json->encode( \%shop ) );
+run( 0, 'an object of the same name that was made later', 'apply', '--prune', $dir );
+is( client('red-1')->status, 200, '... is nobody\'s, and stays' );
+
+# F3
+my %row   = ( grants => ['client_credentials'], scopes => ['read'] );
+my $bind  = 'policy/data/svc.entitlements.bindings.json';
+my @entry = map { instance( $_, $bind => { clients => { "of-$_" => \%row } } ) } qw(red blue);
+run( 0, 'bindings_of_others (F3)', 'apply', $_ ) for @entry;
+$stack->bind( 'by-hand', \%row );
+spew( "$entry[0]/$bind", $json->encode( { clients => {} } ) );
+run( 0, '... prune of one owner', 'apply', '--prune', $entry[0] );
+my $bindings = ctl( [qw(policy data get svc.entitlements.bindings)], env => $env )->{json}{clients};
+is( join( ' ', grep {/\A(?:of-|by-)/} sort keys %$bindings ), 'by-hand of-blue', '... deletes its own entry alone' );
+
+# F4
+my $bad = run(
+    1, 'secret_literal (F4)', 'plan',
+    instance( 'red', 'clients/red-3.json' => { %shop, clientSecret => 'a literal secret of ours' } ) );
+like( $bad->{err}, qr/clientSecret must not be in a file; write \{"env": NAME\}/, '... is refused' );
+unlike( $bad->{err}, qr/literal secret/, '... and not repeated' );
+my $place = Authz::Process::directory();
+spew( "$place/secret", "a good secret of 26 octets\n" );
+chmod 0600, "$place/secret";
+symlink "$place/secret", "$place/link" or die;
+spew( "$place/open", "a good secret of 26 octets\n" );
+chmod 0644, "$place/open";
+mkdir "$place/folder";
+spew( "$place/large", 'x' x 4097 );
+chmod 0600, "$place/large";
+
+for my $case (
+    [ link   => qr/is a symbolic link/ ],    [ open => qr/can be read by other accounts; run chmod 600/ ],
+    [ folder => qr/is not a regular file/ ], [ none => qr/No such file/ ], [ large => qr/is larger than 4 KiB/ ] )
+{
+    my $refused = run(
+        1, "secret_link: $case->[0] (F4)", 'apply',
+        instance( 'red', 'clients/red-4.json' => { %shop, clientSecret => { file => "$place/$case->[0]" } } ) );
+    like( $refused->{err}, $case->[1], '... is refused' );
+    is( client('red-4')->status, 404, '... and no client is made' );
+}
+my $secret = instance(
+    'green', 'clients/green.json' => { %shop, clientSecret => { file => "$place/secret" } },
+    $bind => { clients => { green => \%row } } );
+unlike( run( 0, 'a secret in a file', 'apply', $secret )->{out}, qr/good secret/, '... is not shown' );
+is( $stack->token( 'green', 'a good secret of 26 octets', scope => 'read' )->status, 200, '... and works' );
+run( 0, '... and plan sees no change', 'plan', '--check', $secret );
+spew( "$place/secret", "another secret of 27 octets\n" );
+chmod 0600, "$place/secret";
+like(
+    run( 2, 'another secret', 'plan', '--check', $secret )->{out}, qr/^change client green: \(secret\)$/m,
+    '... is a change' );
+run( 0, '... that is made', 'apply', $secret );
+is( $stack->token( 'green', 'another secret of 27 octets', scope => 'read' )->status, 200, '... and works' );
+is( $stack->sql(q{SELECT count(*) FROM object_owner WHERE secret_mac IS NOT NULL AND octet_length(secret_mac) = 32}),
+    "1", '... and a MAC of it is kept' );
+
+# F6, F7
+my $two = instance( 'gold', 'clients/gold-1.json' => \%shop, 'clients/gold-2.json' => \%shop );
+run( 0, 'two clients', 'apply', $two );
+spew( "$two/clients/gold-$_.json", $json->encode( { %shop, clientName => 'New' } ) ) for 1, 2;
+run( 0, 'a plan in a file', 'plan', '--out', "$place/plan", $two );
+is( ( stat "$place/plan" )[2] & 0777, 0600, '... that others cannot read' );
+api( PUT => 'clients/gold-2', { %shop, clientName => 'By hand' } );
+my $stopped = run( 1, 'changed_412 (F7)', 'apply', "$place/plan" );
+like( $stopped->{out}, qr/^done: change client gold-1$/m,                                '... tells what was done' );
+like( $stopped->{err}, qr/client gold-2: another administrator changed it/,              '... and what was not' );
+like( $stopped->{err}, qr/stopped after 1 steps, which stay; run this again to go on$/m, '... and what to do' );
+is( client('gold-2')->member('clientName'), 'By hand', '... which stays as it was' );
+my $again = run( 0, 'half_applied_converges (F7)', 'apply', $two );
+unlike( $again->{out}, qr/gold-1/, '... what was done is not done again' );
+run( 0, '... and then the plan is empty', 'plan', '--check', $two );
+run( 1, 'a plan of something else', 'apply', Authz::Path::source('NEWS') );
+my $broken = run(
+    1, 'a rule that the service refuses', 'plan',
+    instance( 'gold', 'policy/custom/bad.rego' => "package custom.bad\n\nx := 1 +\n" ) );
+like( $broken->{err}, qr/bad[.]rego/, '... is refused by the plan, by the name of its file' );
+my $elsewhere = tree( 'instance.json' => '{"format": 1, "owner": "gold", "issuer": "https://other.example"}' );
+like(
+    run( 1, 'files of another service (F2)', 'apply', $elsewhere )->{err},
+    qr/issuer is https:\/\/other[.]example, but the service is/, '... are refused' );
+
+for my $case (
+    [ { 'clients/a%2fb.json' => '{}' }, qr/is not the name of an object/, 'a second name of an object' ],
+    [   { 'clients/a.json' => '{"clientId": "b"}' }, qr/clientId is 'b', which is not the name of the file/,
+        'another name in the file' ],
+    [ { 'clients/a.json' => '{"clientName": "a", "clientName": "b"}' }, qr/clients\/a[.]json: /, 'a repeated member' ],
+    [ { 'clients/a.json' => '{"id": 7}' }, qr/the service sets id; remove it/, 'a member that the service sets' ],
+    [ { 'connectors/a.json' => '{"settings": {}}' }, qr/member other than id and version/, 'settings of a connector' ] )
+{
+    my ( $files, $why, $name ) = @$case;
+    like( run( 1, "refused: $name (F2)", 'plan', instance( 'red', %$files ) )->{err}, $why, '... with the reason' );
+}
+symlink '/etc/passwd', "$dir/clients/x.json" or die;
+like( run( 1, 'refused: a link (F2)', 'plan', $dir )->{err}, qr/x[.]json: is a symbolic link/, '... with the reason' );
+
+# ---- resources, providers and connectors
+
+my $auth = { type => 'static_header', header => 'X-Key', value => { env => 'UPSTREAM_KEY' } };
+my $all  = instance(
+    'all',
+    'providers/company.json' =>
+      { issuer => 'https://login.example', clientId => 'authz', enabled => JSON::PP::false() },
+    'connectors/static-demo.json' => { version => connector_version('static-demo') },
+    'resources/orders.json'       => {
+        displayName  => 'Orders', upstreamType => 'REST', upstreamUrl => 'https://api.example', defaultScope => 'use',
+        upstreamAuth => $auth,
+        routes       => [ { id => 'all', path => '/**', methods => ['GET'] } ] } );
+my $with = { %$env, UPSTREAM_KEY => 'the key of the upstream' };
+ctl_is( 0, [ 'apply', $all ], 'a provider, a connector and a resource (F7)', env => $with );
+my $empty = ctl_is( 0, [ 'plan', '--check', $all ], '... after which the plan is empty', env => $with );
+like( $empty->{out}, qr/^0 to create, .* 3 same$/m, '... of all three' );
+like(
+    run( 1, 'a variable that is not set (F4)', 'plan', $all )->{err},
+    qr/UPSTREAM_KEY: is not set in the environment/, '... is told' );
+run( 0, 'an export', 'export', '--owner', 'all', "$place/all" );
+like( slurp("$place/all/resources/orders.json"), qr/"upstreamType": "REST"/, '... has the resource' );
+unlike( slurp("$place/all/resources/orders.json"), qr/"set"|updatedAt|the key of/, '... without its secret' );
+is( join( ' ', sort { $a cmp $b } keys %{ $json->decode( slurp("$place/all/connectors/static-demo.json") ) } ),
+    'id version', '... and the connector' );
+
+# A tool that waits: its hash in the file is the approval (F6).
+my ( $seen, $other ) = ( 'a' x 64, 'b' x 64 );
+my $tool = sub { return { name => 'move', pin => { sha256 => $_[0] } } };
+my $mcp  = instance( 'mcp', 'resources/desk.json' =>
+      { displayName => 'Desk', upstreamType => 'MCP', upstreamUrl => 'https://mcp.example', defaultScope => 'use' } );
+run( 0, 'a resource with an MCP upstream', 'apply', $mcp );
+my @tools = (
+    {   name        => 'move', upstreamName => 'move', origin => 'upstream',
+        inputSchema => { type => 'object' }, pin => { status => 'new', sha256 => $seen } } );
+$stack->sql( sprintf q{UPDATE managed_resource SET tools = '%s' WHERE name = 'desk'}, $json->encode( \@tools ) );
+my $desk = "$mcp/resources/desk.json";
+my %desk = %{ $json->decode( slurp($desk) ) };
+spew( $desk, $json->encode( { %desk, tools => [ $tool->($other) ] } ) );
+my $unseen = run( 0, 'pin_not_seen (F6)', 'apply', $mcp );
+like(
+    $unseen->{err},
+    qr/resource desk: warning: the description of the tool move that waits for approval has the hash $seen/,
+    '... is told' );
+is( pin()->{status}, 'new', '... and not approved' );
+spew( $desk, $json->encode( { %desk, tools => [ $tool->($seen) ] } ) );
+like(
+    run( 0, 'the hash that was seen', 'plan', $mcp )->{out}, qr/^approve resource desk: move$/m,
+    '... is an approval' );
+run( 0, '... which apply makes', 'apply', $mcp );
+is( pin()->{status}, 'approved', '... and the tool is served' );
+run( 0, '... and then the plan is empty', 'plan', '--check', $mcp );
+
+# ---- an export into a directory that is in use (F2, F4)
+
+my $used = "$place/used";
+run( 0, 'an export', 'export', '--owner', 'green', $used );
+my %green = %{ $json->decode( slurp("$used/clients/green.json") ) };
+spew(
+    "$used/clients/green.json",
+    $json->encode( { %green, clientName => 'Old', clientSecret => { file => "$place/secret" } } ) );
+run( 0, 'an export into the same directory', 'export', $used );
+my $kept = $json->decode( slurp("$used/clients/green.json") );
+is_deeply( $kept->{clientSecret}, { file => "$place/secret" }, '... keeps the name of a secret' );
+is( $kept->{clientName}, 'Shop', '... and writes the object as it is' );
+spew( "$used/clients/gone.json", '{"clientType": "public"}' );
+like(
+    run( 1, 'a file of an object that is gone', 'export', $used )->{err},
+    qr/the service has no client gone; delete its file, or use --force/, '... is told' );
+run( 0, '... and stays with --force', 'export', '--force', $used );
+spew(
+    "$place/plan",
+    $json->encode(
+        {   format => 1, owner => 'red',
+            steps  => [ { action => 'stray', kind => 'client', key => 'x', path => '/admin/api/admin-keys/1' } ] } ) );
+run( 1, 'a plan that deletes by another path (F6)', 'apply', '--prune', "$place/plan" );
+spew(
+    "$place/plan",
+    $json->encode(
+        {   format => 1,
+            owner  => 'red',
+            steps  => [
+                {   action => 'create', kind => 'client', key => 'red-9',
+                    object => { %shop, clientId => 'red-9', clientSecret => 'a literal secret of ours' } } ] } ) );
+like(
+    run( 1, 'a plan with a secret in it (F4)', 'apply', "$place/plan" )->{err},
+    qr/clientSecret is no \{"env": NAME\}/, '... is refused' );
+
+# ---- imports (F8)
+
+my $realm = tree(
+    'realm.json' => $json->encode(
+        {   realm   => 'old', users => [ { username => 'alice' } ],
+            clients => [
+                {   clientId                => 'kc-shop', name => 'Shop', enabled => JSON::PP::true(),
+                    publicClient            => JSON::PP::false(),
+                    clientAuthenticatorType => 'client-secret', secret => 'the secret of the old server',
+                    redirectUris            => [ 'https://kc.example/cb', 'https://kc.example/*' ],
+                    standardFlowEnabled     => JSON::PP::true(),
+                    implicitFlowEnabled     => JSON::PP::true(), directAccessGrantsEnabled => JSON::PP::true(),
+                    serviceAccountsEnabled  => JSON::PP::true(), defaultClientScopes       => [ 'read', 'profile' ],
+                    attributes              =>
+                      { 'post.logout.redirect.uris' => '+##https://kc.example/bye', 'strange.attribute' => 'x' } },
+                { clientId => 'kc-saml', protocol => 'saml' },
+                { clientId => 'kc-x509', clientAuthenticatorType => 'client-x509', enabled => JSON::PP::true() } ],
+            identityProviders => [
+                {   alias  => 'kc-idp', providerId => 'oidc', enabled => JSON::PP::false(), displayName => 'Old',
+                    config => {
+                        issuer       => 'https://idp.kc.example', clientId => 'us', clientSecret => 'hidden',
+                        defaultScope => 'openid email' } },
+                { alias => 'kc-google', providerId => 'google' } ] } ) );
+run( 0, 'import keycloak (F8)', 'import', 'keycloak', "$realm/realm.json", "$place/kc" );
+my $report = slurp("$place/kc/import.md");
+my $kc     = $json->decode( slurp("$place/kc/clients/kc-shop.json") );
+is_deeply( $kc->{redirectUris}, ['https://kc.example/cb'], 'keycloak_wildcard_told (F8)' );
+like(
+    $report, qr/^- \*\*not mapped\*\* kc-shop redirectUris: https:\/\/kc[.]example\/\* has a wildcard/m,
+    '... in the report' );
+is_deeply(
+    $kc->{postLogoutRedirectUris}, [ 'https://kc.example/cb', 'https://kc.example/bye' ],
+    '... addresses of logouts are separated' );
+like( $report, qr/^- \*\*not mapped\*\* $_: /m, "... $_ is told" )
+  for 'kc-shop implicitFlowEnabled', 'kc-shop directAccessGrantsEnabled', 'kc-shop secret',
+  'kc-shop strange[.]attribute', 'kc-saml protocol',
+  'kc-x509 clientAuthenticatorType', 'realm users', 'kc-google providerId', 'kc-idp clientSecret';
+ok( !-e "$place/kc/clients/kc-saml.json", '... a client of SAML is left out' );
+unlike(
+    join( '', map { slurp($_) } glob "$place/kc/*.* $place/kc/*/*.json $place/kc/policy/data/*" ),
+    qr/secret of the old|hidden/, '... no secret is written' );
+run( 0, '... the files can be applied', 'apply', "$place/kc" );
+is( client('kc-shop')->member('clientName'), 'Shop', '... and make the client' );
+is( ctl( [qw(policy data get svc.entitlements.bindings)], env => $env )->{json}{clients}{'kc-shop'}{grants}[0],
+    'authorization_code', '... with its grants' );
+run( 0, '... after which the plan is empty', 'plan', '--check', "$place/kc" );
+run( 1, 'import into a directory that exists', 'import', 'keycloak', "$realm/realm.json", "$place/kc" );
+
+my $clients = tree(
+    'hydra.json' => $json->encode(
+        [   {   client_id   => 'hydra-app', client_name => 'App', redirect_uris => ['https://app.example/cb'],
+                scope       => 'openid read',
+                grant_types => [ 'authorization_code', 'implicit' ], audience => ['https://api.example'],
+                token_endpoint_auth_method => 'none',
+                subject_type               => 'pairwise', metadata => { a => 1 }, access_token_strategy => 'jwt',
+                refresh_token_grant_refresh_token_lifespan => '1h' } ] ),
+    'twice.json' => '[{"client_id": "a", "client_id": "b"}]',
+    'deep.json'  => '[' x 65 . ']' x 65,
+    'other.json' => '"text"' );
+run( 0, 'import hydra (F8)', 'import', 'hydra', "$clients/hydra.json", "$place/hydra" );
+$report = slurp("$place/hydra/import.md");
+like( $report, qr/^- \*\*not mapped\*\* hydra-app $_: /m, "... $_ is told" )
+  for qw(grant_types subject_type metadata access_token_strategy refresh_token_grant_refresh_token_lifespan);
+is_deeply(
+    $json->decode( slurp("$place/hydra/$bind") )->{clients}{'hydra-app'},
+    { grants => ['authorization_code'], scopes => [ 'openid', 'read' ], resources => ['https://api.example'] },
+    '... rights are a binding' );
+run( 0, '... the files can be applied', 'apply', "$place/hydra" );
+for my $case ( [ twice => 'hydra_duplicate_keys' ], [ deep => 'nesting of 65' ], [ other => 'no list of clients' ] ) {
+    run( 1, "$case->[1] (F8)", 'import', 'hydra', "$clients/$case->[0].json", "$place/none" );
+    ok( !-e "$place/none", '... and nothing is written' );
+}
+
+sub pin               { return $stack->admin( GET => '/admin/api/managed-resources/desk' )->json->{tools}[0]{pin} }
+sub connector_version { my ($id) = @_; return $stack->admin( GET => "/admin/api/connectors/$id" )->member('version') }
+
+done_testing;

@@ -1,0 +1,60 @@
+#!/usr/bin/perl
+# contrib/examples/pipeline: the script that its files for CI run, over the admin API (doc/instance-as-files.md).
+use strict;
+use warnings;
+
+use File::Path ();
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+use Authz::Web     ();
+
+my $stack  = Authz::Stack->start;
+my $folder = Authz::Path::source( 'contrib', 'examples', 'pipeline' );
+my $dir    = Authz::Process::directory() . '/pipeline';
+my $bin    = Authz::Path::program('authzctl') =~ s{/[^/]+\z}{}r;
+my %env    = (
+    ( map { ( $_ => undef ) } grep {/\ASVC_/} keys %ENV ),
+    PATH            => "$bin:$ENV{PATH}", SVC_CONFIG => '/dev/null', AUTHZ_SERVER => $stack->base,
+    AUTHZ_ADMIN_KEY => $Authz::Stack::KEY{SVC_ADMIN_API_KEY}, AUTHZ_OPA => Authz::Path::opa() );
+
+# A step; returns its output.
+sub step {
+    my ( $wanted, $name, @words ) = @_;
+    my ( $status, $text ) =
+      Authz::Process->run( name => 'pipeline', env => \%env, command => [ "$folder/pipeline.sh", @words ] );
+    is( $status, $wanted, $name ) or diag $text;
+    return $text;
+}
+
+File::Path::make_path( "$dir/clients", "$dir/policy/custom" );
+Authz::Web::write_file( "$dir/instance.json",      '{"format": 1, "owner": "ci"}' );
+Authz::Web::write_file( "$dir/clients/by-ci.json", '{"clientType": "public"}' );
+Authz::Web::write_file(
+    "$dir/policy/custom/i.rego",
+    "package custom.issue\n\ndeny contains \"x\" if input.client.id == \"x\"\n" );
+Authz::Web::write_file(
+    "$dir/policy/custom/i_test.rego",
+    "package custom.issue_test\n\ntest_x if data.custom.issue.deny == {\"x\"} with input as {\"client\": {\"id\": \"x\"}}\n"
+);
+
+like( step( 0, 'test', 'test', $dir ), qr/PASS/, '... runs the tests of the rules' );
+like(
+    step( 2, 'plan ends with 2 if it changes something', 'plan', $dir, "$dir.plan" ), qr/^create client by-ci$/m,
+    '... and prints it' );
+is( $stack->admin( GET => '/admin/api/clients/by-ci' )->status, 404, '... and changes nothing' );
+step( 0, 'apply', 'apply', "$dir.plan" );
+is( $stack->admin( GET => '/admin/api/clients/by-ci' )->status, 200, '... does what was planned' );
+step( 0, 'plan ends with 0 if nothing is to do', 'plan', $dir, "$dir.plan" );
+step( 64, 'refused: no step' );
+
+for my $file (qw(github.yml gitlab.yml)) {
+    my $text = Authz::Web::edit("$folder/$file");
+    my @runs = $text =~ m{\./pipeline\.sh (\w+ [^|\n]+)}g;
+    cmp_ok( scalar @runs, '>=', 3, "$file runs the script" );
+    is( ( grep { !/\A(?:test instance|plan instance \S+|apply \S+)\s*\z/ } @runs ), 0, '... with steps that it has' );
+}
+
+done_testing;
