@@ -37,6 +37,7 @@ extern const struct field_table answer_connection;  /* an account at an upstream
 extern const struct field_table answer_control;     /* specification 4.12 */
 extern const struct field_table answer_evaluation;  /* of try-it, and of a replay */
 extern const struct field_table answer_deploy;      /* specification 2.6 */
+extern const struct field_table answer_impact;      /* policy.md I12 */
 extern const struct field_table answer_bundle;      /* BundleAuditLogDto, the same */
 extern const struct field_table answer_home_issuer; /* whose people keep their sub */
 extern const struct field_table answer_protected_resource; /* RFC 9728 section 2 */

@@ -298,6 +298,53 @@ static const struct field evaluation_fields[] = {
 };
 const struct field_table answer_evaluation = ANSWER("PolicyEvaluation", evaluation_fields);
 
+static const struct field impact_progress_fields[] = {
+    {"done",      FIELD_INTEGER, .required = true, .help = "Decisions that were looked at", .example = "5200"},
+    {"of",        FIELD_INTEGER, .required = true, .help = "Decisions to look at, at most", .example = "100000"},
+    {"elapsedMs", FIELD_INTEGER, .required = true, .example = "840"},
+};
+static const struct field_table impact_progress = ANSWER("PolicyImpactProgress", impact_progress_fields);
+static const struct field impact_fields[] = {
+    {"id",                FIELD_INTEGER, .required = true, .example = "7"},
+    {"state",             FIELD_TEXT,    .required = true, .help = "running, done or failed", .example = "\"done\""},
+    {"createdAt",         FIELD_TEXT,    .required = true},
+    {"by",                FIELD_TEXT,    .required = true, .help = "Label of the admin key, or authzctl"},
+    {"selection",         FIELD_OBJECT,  .required = true, .help = "since, until, decisions and filter, as they were asked for"},
+    {"progress",          FIELD_OBJECT,  .required = true, .shape = &impact_progress},
+    {"note",              FIELD_TEXT,    .help = "Why it failed"},
+    {"baseRevision",      FIELD_TEXT,    .required = true, .help = "Revision that decides now"},
+    {"candidateRevision", FIELD_TEXT,    .required = true, .help = "Revision that the change would make"},
+    {"asOf",              FIELD_INTEGER, .help = "Largest id of an audit row that was looked at or could have been"},
+    {"from",              FIELD_TEXT,    .help = "Begin of the period"},
+    {"to",                FIELD_TEXT,    .help = "End of the period"},
+    {"truncated",         FIELD_BOOLEAN, .help = "There are more decisions: the limit of decisions or of time was reached"},
+    {"empty",             FIELD_BOOLEAN, .help = "The period has no decision that matches"},
+    {"looked",            FIELD_INTEGER, .help = "Decisions looked at: the classes and notKnown"},
+    {"asked",             FIELD_INTEGER, .help = "Decisions that both policies were asked for"},
+    {"same",              FIELD_INTEGER, .help = "Unchanged"},
+    {"newlyDenied",       FIELD_INTEGER, .help = "Allowed now, and not with the change"},
+    {"newlyAllowed",      FIELD_INTEGER, .help = "The reverse"},
+    {"narrowed",          FIELD_INTEGER, .help = "Allowed with fewer rights"},
+    {"widened",           FIELD_INTEGER, .help = "Allowed with rights that are not given now"},
+    {"other",             FIELD_INTEGER, .help = "Another difference, counted in otherBy"},
+    {"mixed",             FIELD_INTEGER, .help = "Widened decisions that lose rights too"},
+    {"otherBy",           FIELD_OBJECT,  .help = "lifetimeLonger, lifetimeShorter, singleUse, obligations, claims, extensions, context, stepUp, reasons"},
+    {"failing",           FIELD_INTEGER, .help = "The change gives no decision, which is answered by 503"},
+    {"words",             FIELD_INTEGER, .help = "Unchanged but for the messages of reasons"},
+    {"drifted",           FIELD_INTEGER, .help = "The active policy does not give the recorded answer any more"},
+    {"notKnown",          FIELD_ARRAY,   .help = "[{why, count, builtin}]: gives_up, damaged, no_entrypoint, hidden"},
+    {"byClient",          FIELD_ARRAY,   .help = "Counts of the classes by client, the largest first; the last item may be others"},
+    {"byEndpoint",        FIELD_ARRAY,   .help = "The same by endpoint"},
+    {"bySubject",         FIELD_ARRAY,   .help = "The same by subject"},
+    {"byScope",           FIELD_ARRAY,   .help = "gained and lost by scope"},
+    {"byReason",          FIELD_ARRAY,   .help = "added and removed by reason code"},
+    {"clients",           FIELD_INTEGER, .help = "Clients with a difference"},
+    {"people",            FIELD_INTEGER, .help = "Subjects with a difference"},
+    {"guards",            FIELD_ARRAY,   .help = "Limits that were counted: name, of, the counts, and refused with limit, max, seen, of"},
+    {"examples",          FIELD_OBJECT,  .help = "Examples by class: auditId, index, createdAt, endpoint, clientId, subjectId, before, after"},
+};
+const struct field_table answer_impact = ANSWER("PolicyImpact", impact_fields);
+
 static const struct field deploy_fields[] = {
     {"mode",           FIELD_TEXT,    .required = true, .example = "\"merge\""},
     {"activation",     FIELD_TEXT,    .required = true, .help = "confirmed: every living engine has the revision; pending or unconfirmed: not known yet; dry-run: nothing was saved", .example = "\"confirmed\""},

@@ -31,9 +31,11 @@
 #include "admin/policy/bundle_audit.h"
 #include "admin/policy/bundles.h"
 #include "admin/policy/controls.h"
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_data.h"
 #include "admin/policy/policy_evaluate.h"
+#include "admin/policy/policy_impact.h"
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
 #include "answers.h"
@@ -315,28 +317,32 @@ const struct route routes[] = {
     {POST("/admin/api/tokens/revoke", "revokeTokenByOperator", token_revoke_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_revocation_table), ABOUT("Revoke a token, a refresh token with its family, or all tokens of a person or a client"), ANSWERS(GIVES(200, answer_token_facts, "What it was"), GIVES_NOTHING(404, "There is no such person or client"))},
 
     {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params), ABOUT("List the rows of policy data"), ANSWERS(GIVES_LIST(policy_payload_table, "The rows"))},
-    {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_payload_table), ABOUT("Create a row of policy data"), ANSWERS(GIVES(201, policy_payload_table, "The row"))},
+    {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON, .params = impact_limit_params, FIELDS_OF(policy_payload_table), ABOUT("Create a row of policy data"), ANSWERS(GIVES(201, policy_payload_table, "The row"))},
     {GET("/admin/api/policy-data/schema", "getPolicyDataSchema", policy_data_schema_handle), ADMIN, QUERY(policy_data_key_params), ABOUT("Show the JSON Schema of a row"), ANSWERS(GIVES_JSON("The schema"))},
     {GET("/admin/api/controls", "listControls", controls_list_handle), ADMIN, ABOUT("List the controls"), ANSWERS(GIVES_LIST(answer_control, "The controls"))},
     {GET("/admin/api/controls/settings", "listControlSettings", controls_settings_handle), ADMIN, ABOUT("List every setting of the controls"), ANSWERS(GIVES_JSON("The settings: row and path, and the value"))},
     {GET("/admin/api/controls/{id}", "getControl", control_get_handle), ADMIN, ABOUT("Show a control"), ANSWERS(GIVES_JSON("The control: rows, inputs, outputs and reason codes"))},
 
     {GET("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle), ADMIN, QUERY(policy_data_key_params), ABOUT("Show the row of a key"), ANSWERS(GIVES(200, policy_payload_table, "The row"))},
-    {PUT("/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle), ADMIN_WRITE, JSON, .params = policy_data_key_params, FIELDS_OF(policy_payload_table), ABOUT("Create or replace the row of a key"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"), GIVES(201, policy_payload_table, "The row is new"))},
-    {PATCH("/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle), ADMIN_WRITE, BODY(BODY_RAW, HTTP_ADMIN_BODY_MAX), .params = policy_data_key_params, ABOUT("Change the payload of a row by a merge patch (RFC 7396)"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"))},
-    {DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle), ADMIN_WRITE, QUERY(policy_data_key_params), ABOUT("Delete the row of a key"), ANSWERS(GIVES_NOTHING(204, "The row is deleted"))},
+    {PUT("/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle), ADMIN_WRITE, JSON, .params = policy_data_save_params, FIELDS_OF(policy_payload_table), ABOUT("Create or replace the row of a key"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"), GIVES(201, policy_payload_table, "The row is new"))},
+    {PATCH("/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle), ADMIN_WRITE, BODY(BODY_RAW, HTTP_ADMIN_BODY_MAX), .params = policy_data_save_params, ABOUT("Change the payload of a row by a merge patch (RFC 7396)"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"))},
+    {DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle), ADMIN_WRITE, QUERY(policy_data_save_params), ABOUT("Delete the row of a key"), ANSWERS(GIVES_NOTHING(204, "The row is deleted"))},
     {GET("/admin/api/policy-data/{id}", "getPolicyData", policy_data_row_get_handle), ADMIN, ABOUT("Show a row of policy data"), ANSWERS(GIVES(200, policy_payload_table, "The row"))},
-    {PUT("/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_payload_table), ABOUT("Replace a row of policy data"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"))},
-    {DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle), ADMIN_WRITE, ABOUT("Delete a row of policy data"), ANSWERS(GIVES_NOTHING(204, "The row is deleted"))},
+    {PUT("/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle), ADMIN_WRITE, JSON, .params = impact_limit_params, FIELDS_OF(policy_payload_table), ABOUT("Replace a row of policy data"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"))},
+    {DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle), ADMIN_WRITE, QUERY(impact_limit_params), ABOUT("Delete a row of policy data"), ANSWERS(GIVES_NOTHING(204, "The row is deleted"))},
 
     {GET("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle), ADMIN, QUERY(policy_rules_params), ABOUT("List the rules"), ANSWERS(GIVES_LIST(policy_rule_table, "The rules"))},
-    {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Create a rule and activate it"), ANSWERS(GIVES(201, policy_rule_table, "The rule"))},
+    {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON, .params = impact_limit_params, FIELDS_OF(policy_rule_table), ABOUT("Create a rule and activate it"), ANSWERS(GIVES(201, policy_rule_table, "The rule"))},
     {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_ASK, JSON, FIELDS_OF(policy_evaluate_table), ABOUT("Try an input, or replay a stored decision, by the active policy"), ANSWERS(GIVES(200, answer_evaluation, "The answer of the engine"))},
-    {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Create or replace the rule of a path and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"), GIVES(201, policy_rule_table, "The rule is new"))},
+    {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON, .params = impact_limit_params, FIELDS_OF(policy_rule_table), ABOUT("Create or replace the rule of a path and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"), GIVES(201, policy_rule_table, "The rule is new"))},
     {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN, ABOUT("Show a rule"), ANSWERS(GIVES(200, policy_rule_table, "The rule"))},
-    {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Replace a rule and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"))},
-    {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE, ABOUT("Delete a rule"), ANSWERS(GIVES_NOTHING(204, "The rule is deleted"))},
-    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_ASK, .precheck = policy_bundle_deploy_check, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
+    {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON, .params = impact_limit_params, FIELDS_OF(policy_rule_table), ABOUT("Replace a rule and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"))},
+    {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE, QUERY(impact_limit_params), ABOUT("Delete a rule"), ANSWERS(GIVES_NOTHING(204, "The rule is deleted"))},
+    {GET("/admin/api/policy-impact", "listPolicyImpact", policy_impact_list_handle), ADMIN, ABOUT("List the measurements of policy changes, without their results"), ANSWERS(GIVES_LIST(answer_impact, "The measurements, the newest first"))},
+    {POST("/admin/api/policy-impact", "measurePolicyImpact", policy_impact_create_handle), ADMIN_ASK, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_impact_table), ABOUT("Measure what a change of the policy would have decided on recorded questions; nothing is saved"), ANSWERS(GIVES(200, answer_impact, "The result"), GIVES(202, answer_impact, "It is being measured; Location has the rest"))},
+    {GET("/admin/api/policy-impact/{id}", "getPolicyImpact", policy_impact_get_handle), ADMIN, ABOUT("Show a measurement, and wait for its result as Prefer: wait says"), ANSWERS(GIVES(200, answer_impact, "The result"), GIVES(202, answer_impact, "It is being measured"))},
+    {DELETE("/admin/api/policy-impact/{id}", "deletePolicyImpact", policy_impact_delete_handle), ADMIN_WRITE, ABOUT("Delete a measurement, and end it if it is under way"), ANSWERS(GIVES_NOTHING(204, "The measurement is deleted"))},
+    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_ASK, .precheck = policy_bundle_deploy_check, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), .params = impact_limit_params, FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */
     {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "The bundles"))},

@@ -77,6 +77,10 @@ struct cli_choices {
     const char *grants, *resources, *endpoints, *gateway_scopes;
     const char *endpoint, *outcome, *flow, *request, *operation, *http_status, *from, *to;
     const char *from_instant, *to_instant, *format, *page, *interval, *input;
+    bool impact; /* verbs that save policy: measure the save first */
+    const char *since, *decisions, *override_reason;
+    const char *max_newly_denied, *max_newly_allowed, *max_narrowed, *max_widened, *max_other,
+        *max_failing, *max_not_known;
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */

@@ -28,6 +28,10 @@ int bundle_report(struct cli *cli, enum az_status st, const struct deploy_result
 int bundle_save_remote(struct cli *cli, const struct call *call,
                        const struct refusal_source *source);
 
+/* Return a deploy as PolicyBundleDeployRequest (specification 2.6), on cli->mem; NULL: no memory.
+ */
+json_t *bundle_deploy_request(struct cli *cli, const struct deploy *deploy, const char *mode);
+
 /* Send a deploy over the admin API; returns the exit status after printing a refusal. */
 int bundle_deploy_remote(struct cli *cli, const struct deploy *deploy, const char *mode,
                          const struct refusal_source *source, struct answer *ret);

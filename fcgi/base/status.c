@@ -81,6 +81,8 @@ static const struct az_status_row rows[] = {
     {AZ_LINK_OTHER,             403, "link_subject_mismatch",   "This link belongs to another account", "rejected", AZ_SEV_WARN},
     {AZ_LINK_EXPIRED,           410, "link_expired",            "The time of this link is over",        "rejected", AZ_SEV_INFO},
     {AZ_BUSY,                   503, "temporarily_unavailable", "Too many requests are waiting for other servers; try again", "error", AZ_SEV_WARN},
+    {AZ_IMPACT_IN_PROGRESS,     503, "impact_in_progress",      "Another measurement is running; try again when it has ended", "rejected", AZ_SEV_INFO},
+    {AZ_IMPACT_UNAVAILABLE,     503, "impact_unavailable",      "The change cannot be measured now",           "error",    AZ_SEV_WARN},
 };
 /* clang-format on */
 

@@ -76,6 +76,8 @@ enum az_status {
     AZ_LINK_EXPIRED,         /* gateway: the link was used, or its time is over, 410 */
     AZ_BUSY, /* too many workers wait for other servers; nothing was done, and the client may
                 send the request again, 503 */
+    AZ_IMPACT_IN_PROGRESS, /* admin: another measurement of policy is running, 503 */
+    AZ_IMPACT_UNAVAILABLE, /* admin: the policy cannot be measured now, 503 */
     AZ_STATUS_COUNT
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/words.h"
 #include "oauth/grant.h"
+#include "policy/decide/outcome.h"
 #include "store/tokens/tokens.h"
 #include "token/issue.h"
 
@@ -33,7 +34,7 @@ static enum az_status
 preview_refusal(struct op *op, const struct issue_question *question,
                 const struct decision *decision, const char **ret_text)
 {
-    enum az_status st = token_refusal(op, question, decision, ret_text);
+    enum az_status st = outcome_issue(op, question, decision, ret_text);
     return st == AZ_INVALID_GRANT ? AZ_ACCESS_DENIED : st;
 }
 

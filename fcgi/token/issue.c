@@ -8,6 +8,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
+#include "policy/decide/outcome.h"
 #include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"
 #include "token/id_token.h"
@@ -23,44 +24,6 @@ token_user(const struct grant_row *grant)
         .auth_time = grant->auth_time,
         .claims = grant->claims,
     };
-}
-
-/* Return the seconds that a token lives: those of policy or the configured ones, and never longer
- * than the token that it stands for. */
-static int64_t
-token_lifetime(const struct op *op, const struct issue_question *question,
-               const struct decision *decision)
-{
-    int64_t seconds = decision->has_ttl ? decision->ttl : question->default_ttl;
-    int64_t left = question->expires_before - op_now(op);
-    return question->expires_before != 0 && left < seconds ? left : seconds;
-}
-
-enum az_status
-token_refusal(struct op *op, const struct issue_question *question, const struct decision *decision,
-              const char **ret_text)
-{
-    *ret_text = NULL;
-    if (!decision->allow)
-        return decision_deny_status(op->mem, decision, question->scopes, question->details,
-                                    ret_text);
-    if (token_lifetime(op, question, decision) <= 0) {
-        *ret_text = "Policy allows no lifetime for the token";
-        return AZ_ACCESS_DENIED;
-    }
-    if (json_array_size(question->details) > 0 && json_array_size(decision->details) == 0) {
-        *ret_text = "Policy grants none of the requested authorization_details";
-        return AZ_INVALID_AUTHORIZATION_DETAILS;
-    }
-    /* Details decide (specification 4.2): scopes beside granted ones may all be left out. So may
-     * default scopes that the client did not register, which it never asked for. */
-    const json_t *asked = question->ceiling != NULL ? question_asked(question) : question->scopes;
-    if (json_array_size(asked) > 0 && json_array_size(decision->scopes) == 0
-        && json_array_size(decision->details) == 0) {
-        *ret_text = "Policy grants none of the requested scopes";
-        return AZ_INVALID_SCOPE;
-    }
-    return AZ_OK;
 }
 
 void
@@ -165,7 +128,7 @@ make_tokens(struct op *op, const struct issue_question *question, const struct i
             const struct decision *decision, struct making *making)
 {
     struct issued *issued = &making->issued;
-    issued->expires_in = token_lifetime(op, question, decision);
+    issued->expires_in = outcome_lifetime(op, question, decision);
     issued->bound = question->jkt != NULL;
     int64_t expires_at = op_now(op) + issued->expires_in;
     if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
@@ -304,7 +267,7 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
             token_note_verdict(op, audit, &verdict);
             return st;
         }
-        enum az_status no = token_refusal(op, question, &verdict.decision, &text);
+        enum az_status no = outcome_issue(op, question, &verdict.decision, &text);
         note_issue_verdict(op, audit, question, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)

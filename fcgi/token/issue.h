@@ -55,14 +55,6 @@ enum az_status token_reused(struct op *op, const struct grant_row *grant,
                             struct audit_entry *audit);
 
 /*
- * Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
- * allow that grants none of the requested details, or neither details nor a requested scope;
- * *ret_text is the public text, or NULL.
- */
-enum az_status token_refusal(struct op *op, const struct issue_question *question,
-                             const struct decision *decision, const char **ret_text);
-
-/*
  * Find out why a decision was not written: the client changed (AZ_STALE without a fault), or the
  * revision may not decide. AZ_OK: ask once more. `started` is the clock_monotonic_ms() of the first
  * question.

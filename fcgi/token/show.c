@@ -8,6 +8,7 @@
 #include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
+#include "policy/decide/outcome.h"
 #include "policy/engine/engine.h"
 #include "token/issue.h"
 
@@ -149,33 +150,6 @@ reread_token(struct op *op, struct token_lookup *lookup, int64_t read_ms)
     return st;
 }
 
-/* True if a code of the decision denies introspection to the caller (decisions.md "Policy"). */
-static bool
-caller_refused(const struct decision *decision)
-{
-    static const char *const codes[] = {"introspection_not_entitled", "caller_not_allowed"};
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-        if (decision_has_code(decision, codes[i]))
-            return true;
-    return false;
-}
-
-static bool
-had_some(const json_t *baseline, const char *member)
-{
-    return json_array_size(json_object_get(baseline, member)) > 0;
-}
-
-/* True if nothing of the token is granted now. Details decide (specification 4.2): a token that had
- * some is good for nothing without them, and with them it needs no scope. */
-static bool
-lost_all(const json_t *baseline, const struct decision *decision)
-{
-    if (had_some(baseline, "authorization_details"))
-        return json_array_size(decision->details) == 0;
-    return had_some(baseline, "scopes") && json_array_size(decision->scopes) == 0;
-}
-
 enum az_status
 token_show(struct op *op, struct token_lookup *lookup, struct introspect_question *question,
            struct shown *ret)
@@ -192,15 +166,15 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
     if (st != AZ_OK)
         return st;
     const struct decision *decision = &shown.verdict.decision;
-    if (caller_refused(decision))
+    if (outcome_refuses_caller(decision))
         return op_fail(op, AZ_FORBIDDEN, "The client is not allowed to introspect tokens", NULL);
     if (!row->found)
         ret->dead = row->dead;
-    else if (decision_has_code(decision, "caller_not_audience"))
+    else if (outcome_hides_token(decision))
         ret->dead = "caller_not_audience";
     if (ret->dead != NULL)
         ret->as = SHOWN_INVALID;
-    else if (!decision->allow || lost_all(shown.baseline, decision))
+    else if (!decision->allow || outcome_lost_all(shown.baseline, decision))
         ret->as = SHOWN_POLICY_DENIED;
     else
         ret->as = SHOWN_ACTIVE;

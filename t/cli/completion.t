@@ -70,7 +70,7 @@ my @cases = (
         'the nouns' ],
     [ ['po'],                              ['policy'],                       'a noun half typed' ],
     [ [ 'db', '' ],                        [qw(migrate status)],             'the verbs of a noun' ],
-    [ [ 'policy', '' ],                    [qw(compare data rule test try)], 'a noun with nouns below' ],
+    [ [ 'policy', '' ],                    [qw(compare data impact rule test try)], 'a noun with nouns below' ],
     [ [ 'policy', 'rule', '' ],            [qw(delete get list set)],        'the verbs below them' ],
     [ [ 'policy', 'rule', 's' ],           ['set'],                          'a verb half typed' ],
     [ [ 'help', 'db', '' ],                [qw(migrate status)],             'after help the same' ],

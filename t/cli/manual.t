@@ -22,7 +22,7 @@ for my $verb ( '', @verbs ) {
     like( $plain, qr/^\.B "(?:-\w, )?\Q$_\E[ "]/m, "the manual tells of $_" . ( $verb ? " of $verb" : '' ) )
       for $text =~ /^  (?:-\w, )?(--[a-z-]+)/mg;
 }
-like( $plain, qr/^\.B "$_"$/m, "... of exit status $_" ) for 0, 1, 64, 69, 78;
+like( $plain, qr/^\.B "$_"$/m, "... of exit status $_" ) for 0, 1, 2, 64, 69, 78;
 unlike( $plain, qr{/(?:usr|etc|home|tmp|root|var)/}, 'it names no directory of the machine it was built on' );
 
 like( $plain, qr/^\.SH EXAMPLES$/m, 'it has examples' );

@@ -182,10 +182,11 @@ test_words(TALLOC_CTX *mem)
     const char *const *words = cli_words_below(mem, cli_verbs(mem), "policy");
     is_str(words[0], "compare", "the words below a noun, in the order of the table");
     is_str(words[1], "data", "... a noun of two words once");
-    is_str(words[2], "rule", "... and again");
-    is_str(words[3], "test", "... and verbs");
-    is_str(words[4], "try", "... all of them");
-    ok(words[5] == NULL, "... and no more");
+    is_str(words[2], "impact", "... and verbs");
+    is_str(words[3], "rule", "... in the order of the table");
+    is_str(words[4], "test", "... each of them");
+    is_str(words[5], "try", "... all of them");
+    ok(words[6] == NULL, "... and no more");
 }
 
 /* db status must not be refused for a rate limit, but must for a file that may hide the address. */

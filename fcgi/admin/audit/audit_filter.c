@@ -22,9 +22,8 @@ outcome_fault(const char *text)
                                                   : "must be allowed, denied, rejected or error";
 }
 
-/* 8-4-4-4-12 hexadecimal digits. */
-static const char *
-flow_fault(const char *text)
+const char *
+audit_filter_flow_fault(const char *text)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     size_t at = 0;
@@ -47,17 +46,17 @@ static const struct text_param {
     size_t offset; /* of a const char * in struct audit_filter */
     param_rule_fn *rule;
 } text_params[] = {
-    {"endpoint",  offsetof(struct audit_filter, endpoint),   NULL         },
-    {"clientId",  offsetof(struct audit_filter, client_id),  NULL         },
-    {"subjectId", offsetof(struct audit_filter, subject_id), NULL         },
-    {"outcome",   offsetof(struct audit_filter, outcome),    outcome_fault},
-    {"flowId",    offsetof(struct audit_filter, flow_id),    flow_fault   },
-    {"requestId", offsetof(struct audit_filter, request_id), NULL         },
-    {"operation", offsetof(struct audit_filter, operation),  NULL         },
-    {"reason",    offsetof(struct audit_filter, reason),     NULL         },
-    {"resource",  offsetof(struct audit_filter, resource),   NULL         },
-    {"tool",      offsetof(struct audit_filter, tool),       NULL         },
-    {"ip",        offsetof(struct audit_filter, ip),         ip_fault     },
+    {"endpoint",  offsetof(struct audit_filter, endpoint),   NULL                   },
+    {"clientId",  offsetof(struct audit_filter, client_id),  NULL                   },
+    {"subjectId", offsetof(struct audit_filter, subject_id), NULL                   },
+    {"outcome",   offsetof(struct audit_filter, outcome),    outcome_fault          },
+    {"flowId",    offsetof(struct audit_filter, flow_id),    audit_filter_flow_fault},
+    {"requestId", offsetof(struct audit_filter, request_id), NULL                   },
+    {"operation", offsetof(struct audit_filter, operation),  NULL                   },
+    {"reason",    offsetof(struct audit_filter, reason),     NULL                   },
+    {"resource",  offsetof(struct audit_filter, resource),   NULL                   },
+    {"tool",      offsetof(struct audit_filter, tool),       NULL                   },
+    {"ip",        offsetof(struct audit_filter, ip),         ip_fault               },
 };
 
 const char *

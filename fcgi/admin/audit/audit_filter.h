@@ -45,6 +45,9 @@ extern const char *const audit_filter_outcomes[];
  */
 enum az_status audit_filter_read(struct request *req, struct audit_filter *ret);
 
+/* Return the fault of a flow id, which is a UUID of 8-4-4-4-12 hexadecimal digits, or NULL. */
+const char *audit_filter_flow_fault(const char *text);
+
 /* Return the value of a parameter, or NULL if absent or empty. */
 const char *audit_filter_param(const struct request *req, const char *name);
 

@@ -113,8 +113,7 @@ bundle_audit_get_handle(struct request *req)
 
 /* ---- the rows ---- */
 
-/* Read the rows of a bundle. AZ_CONFLICT: the bundle is known but its rows were not kept. */
-static enum az_status
+enum az_status
 bundle_audit_fetch_content(struct request *req, int64_t id, json_t **ret)
 {
     const char *dto = NULL;

@@ -27,6 +27,9 @@ enum az_status bundle_audit_get_handle(struct request *req);
 enum az_status bundle_audit_content_handle(struct request *req);
 enum az_status bundle_audit_diff_handle(struct request *req);
 
+/* Fetch the rows of a bundle. AZ_NOT_FOUND; AZ_CONFLICT: they were not kept. */
+enum az_status bundle_audit_fetch_content(struct request *req, int64_t id, json_t **ret);
+
 /*
  * Deploy the rows of a bundle: rules and rows that were in it become as they were, others are
  * deleted. Rules and rows that are in no bundle (disabled rules, rows with inBundle false) stay,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "admin/credential.h"
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
@@ -18,7 +19,7 @@ _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a re
 /* Members of PolicyBundleDeployRequest, RuleEntry and DataEntry (specification 2.4 to 2.6). */
 struct deploy_request {
     const char *mode, *message, *if_revision;
-    const json_t *rules, *data;
+    const json_t *rules, *data, *delete_rules, *delete_data;
 };
 struct rule_entry {
     const char *path, *content;
@@ -74,6 +75,8 @@ static const struct field deploy_request_fields[] = {
     {"ifRevision", FIELD_TEXT,  .max = REVISION_MAX, FIELD_INTO(struct deploy_request, if_revision), .help = "Revision that must be active; else nothing is saved"},
     {"rules",      FIELD_ARRAY, .max = DEPLOY_RULES_MAX, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules), .help = "Rules to save"},
     {"data",       FIELD_ARRAY, .max = DEPLOY_DATA_MAX, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data), .help = "Data rows to save"},
+    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct deploy_request, delete_rules), .help = "Paths of rules to delete"},
+    {"deleteData", FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct deploy_request, delete_data), .help = "Keys of data rows to delete"},
 };
 const struct field_table policy_deploy_table =
     FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);
@@ -182,22 +185,27 @@ policy_bundle_read_data(struct request *req, const json_t *list, struct deploy *
     return st;
 }
 
-/* Read the body as a deploy; every fault of its form is in the answer's fieldErrors. */
-static enum az_status
-policy_bundle_read(struct request *req, const struct deploy_mode **ret_mode, struct deploy *deploy)
+enum az_status
+policy_bundle_read(struct request *req, const json_t *body, struct deploy *ret,
+                   const char **ret_mode)
 {
     struct deploy_request given = {.mode = NULL};
     struct deploy_place place = {req, NULL, 0};
     enum az_status rules, data;
-    if (fields_read(req->op.mem, &policy_deploy_table, req->json, policy_bundle_fault, &place,
-                    &given, NULL)
+    if (fields_read(req->op.mem, &policy_deploy_table, body, policy_bundle_fault, &place, &given,
+                    NULL)
         != AZ_OK)
         return policy_bundle_invalid(req);
-    *ret_mode = policy_bundle_mode(given.mode);
-    deploy->message = given.message;
-    deploy->if_revision = given.if_revision;
-    rules = policy_bundle_read_rules(req, given.rules, deploy);
-    data = policy_bundle_read_data(req, given.data, deploy);
+    const struct deploy_mode *mode = policy_bundle_mode(given.mode);
+    *ret_mode = policy_bundle_mode_name(mode);
+    ret->replace = mode->replace;
+    ret->dry_run = mode->dry_run;
+    ret->message = given.message;
+    ret->if_revision = given.if_revision;
+    ret->delete_rules = given.delete_rules;
+    ret->delete_data = given.delete_data;
+    rules = policy_bundle_read_rules(req, given.rules, ret);
+    data = policy_bundle_read_data(req, given.data, ret);
     if (rules == AZ_SERVER_ERROR || data == AZ_SERVER_ERROR)
         return AZ_SERVER_ERROR;
     return rules == AZ_OK && data == AZ_OK ? AZ_OK : policy_bundle_invalid(req);
@@ -214,8 +222,7 @@ policy_bundle_note(struct request *req, const char *mode, const struct deploy *d
                             "data", (json_int_t) deploy->data_rows, "message", deploy->message)));
 }
 
-/* Make the body of a 400 or a 422 (specification 7.2). */
-static enum az_status
+enum az_status
 policy_bundle_refuse(struct request *req, enum az_status st, const struct deploy_result *result)
 {
     const char *path;
@@ -258,13 +265,15 @@ policy_bundle_deploy_handle(struct request *req)
 {
     struct deploy deploy = {.source = "deploy", .who = req->admin.label};
     struct deploy_result result;
-    const struct deploy_mode *mode = &modes[0];
-    enum az_status st = policy_bundle_read(req, &mode, &deploy);
+    struct save_limits limits;
+    const char *mode = NULL;
+    enum az_status st = impact_limits_read(req, &limits);
+    deploy.limits = &limits;
+    if (st == AZ_OK)
+        st = policy_bundle_read(req, req->json, &deploy, &mode);
     if (st != AZ_OK)
         return st;
-    policy_bundle_note(req, policy_bundle_mode_name(mode), &deploy);
-    deploy.replace = mode->replace;
-    deploy.dry_run = mode->dry_run;
+    policy_bundle_note(req, mode, &deploy);
     st = deploy_run(&req->op, &deploy, &result);
-    return policy_bundle_answer(req, st, policy_bundle_mode_name(mode), &result);
+    return policy_bundle_answer(req, st, mode, &result);
 }

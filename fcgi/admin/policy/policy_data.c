@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_data_write.h"
 #include "admin/policy/policy_request.h"
 #include "admin/resource/resource.h"
@@ -18,6 +19,11 @@ const struct route_param policy_data_params[] = {
 };
 const struct route_param policy_data_key_params[] = {
     {.name = "dataKey", .required = true, .help = "Key of the row"},
+    {.name = NULL}
+};
+const struct route_param policy_data_save_params[] = {
+    {.name = "dataKey", .required = true, .help = "Key of the row"},
+    IMPACT_LIMIT_PARAMS,
     {.name = NULL}
 };
 /* clang-format on */

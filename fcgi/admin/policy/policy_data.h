@@ -7,7 +7,8 @@
 #include "policy/rows/data_key.h"
 
 /* The parameter `dataKey`: of the list a filter, of the row of a key required. */
-extern const struct route_param policy_data_params[], policy_data_key_params[];
+extern const struct route_param policy_data_params[], policy_data_key_params[],
+    policy_data_save_params[];
 
 /* Handle the data row that the parameter `dataKey` names, and the schema of a key. */
 enum az_status policy_data_get_handle(struct request *req);

@@ -2,6 +2,7 @@
 
 #include "admin/policy/policy_data_write.h"
 
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
 #include "admin/policy/policy_request.h"
 #include "base/json/jsonx.h"
@@ -15,13 +16,18 @@ enum az_status
 policy_data_save(struct request *req, const struct data_change *change, bool as_read,
                  struct policy_data_written *ret)
 {
-    enum az_status st =
-        save_data_row(&req->op, change, req->admin.label, &ret->outcome, &ret->created);
+    struct data_change limited = *change;
+    struct save_limits limits;
+    enum az_status st = impact_limits_read(req, &limits);
+    limited.limits = &limits;
+    if (st == AZ_OK)
+        st = save_data_row(&req->op, &limited, req->admin.label, &ret->outcome, &ret->created);
     ret->data_key = change->data_key;
     ret->again = st == AZ_PRECONDITION_FAILED && as_read && !request_has_if_match(req);
     if (ret->outcome.failures != NULL)
         req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:O}", "dataKey", change->data_key,
                                                            "failures", ret->outcome.failures));
+    st = policy_refuse(req, st, &ret->outcome);
     return st;
 }
 

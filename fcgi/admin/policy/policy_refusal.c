@@ -16,6 +16,8 @@ policy_refuse(struct request *req, enum az_status st, const struct save_outcome 
                   json_pack("{s:s,s:s,s:s,s:s,s:b}", "error", refusal->error, "error_description",
                             refusal->description, "expectedRevision", refusal->expected,
                             "activeRevision", refusal->active, "rolledBack", 1));
+    if (refusal->members != NULL && json_object_update(req->error_body, refusal->members) != 0)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
     return st;
 }
 
@@ -32,4 +34,5 @@ policy_add_outcome(struct request *req, const struct save_outcome *outcome, cons
     respond_header(req, "X-Policy-Revision", outcome->revision);
     respond_header(req, "X-Policy-Activation", save_activation_word(outcome->activation));
     respond_header(req, "X-Policy-Warning", all);
+    respond_header(req, "X-Policy-Impact", outcome->impact);
 }

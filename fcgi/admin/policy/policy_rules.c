@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
 #include "admin/policy/policy_request.h"
 #include "admin/resource/path_id.h"
@@ -265,14 +266,19 @@ policy_rule_apply(struct op *op, void *arg)
 static enum az_status
 policy_rule_save(struct request *req, struct rule_save *save)
 {
+    struct save_limits limits;
     const struct save_plan plan = {.apply = policy_rule_apply,
                                    .arg = save,
                                    .mode = SAVE_STRICT,
                                    .source = "policy-rule",
-                                   .who = req->admin.label};
+                                   .who = req->admin.label,
+                                   .limits = &limits};
     struct save_outcome outcome = {.revision = NULL};
     policy_rule_note(req, save->id, save->write.path);
-    enum az_status st = save_policy(&req->op, &plan, &outcome);
+    enum az_status st = impact_limits_read(req, &limits);
+    if (st != AZ_OK)
+        return st;
+    st = save_policy(&req->op, &plan, &outcome);
     if (st == AZ_INVALID_FIELDS)
         return request_invalid_field(req, "content", req->op.fault.public_text);
     if (st != AZ_OK && save->refusal.error != NULL)

@@ -83,6 +83,9 @@ struct settings {
     bool allow_network_builtins; /* rules may use the builtins of rule_builtins.h */
     long audit_retention_days;   /* audit partitions older than this are dropped; 0 keeps all */
     long audit_export_max_rows;  /* rows of one export */
+    long impact_decisions;       /* decisions of one measurement of a policy change */
+    long impact_seconds;         /* seconds of it */
+    long impact_keep_days;       /* days for which its result is kept */
     const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
     const char *audit_checkpoint_url;  /* checkpoints are posted to it, NULL: to none */
     bool audit_public;                 /* checkpoint and keys at /audit/ */

@@ -17,6 +17,7 @@
 #include "gateway/mcp/tool_schema.h"
 #include "managed/auth.h"
 #include "metrics/metrics.h"
+#include "policy/decide/gateway_answer.h"
 #include "store/gateway/resources.h"
 
 /* One call, from the message to the answer. */
@@ -125,16 +126,6 @@ note_call(struct tool_call *c)
 
 /* ---- policy */
 
-/* The obligations that a tool can meet. The text that an MCP server makes of a value cannot be
- * redacted, and a STATIC answer sends no request with header fields. */
-static unsigned
-obligations_of(const struct mcp_tool *tool)
-{
-    unsigned all = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_APPROVE_BY_CIBA;
-    all |= tool->resource->upstream != MANAGED_STATIC ? GATEWAY_HEADERS : 0;
-    return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
-}
-
 /* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
  * told to the model (gateway-admin.md 1.5). */
 static enum az_status
@@ -154,7 +145,8 @@ decide_call(struct tool_call *c)
         .action = mcp_describe_tool(c->tool),
         .arguments = c->arguments,
         .always = route != NULL ? route->obligations : NULL,
-        .obligations = obligations_of(c->tool),
+        .obligations =
+            gateway_obligations_of("tool", managed_upstream_word(c->tool->resource->upstream)),
     };
     st = gateway_decide(it->req, &it->visit, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)

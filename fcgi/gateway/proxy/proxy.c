@@ -15,6 +15,7 @@
 #include "gateway/proxy/proxy_private.h"
 #include "gateway/query.h"
 #include "managed/auth.h"
+#include "policy/decide/gateway_answer.h"
 #include "store/gateway/resources.h"
 
 /* Looks at a streamed answer in a row that may fail, because the database or the engine does not
@@ -148,15 +149,6 @@ look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
     return link_is_linked(&proxied->req->op, &proxied->caller, proxied->resource, linked);
 }
 
-/* Return the obligations that can be met: the answer of a STATIC resource sends no request that a
- * header field could be set in. */
-static unsigned
-proxy_obligations(const struct managed_resource *resource)
-{
-    unsigned all = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES;
-    return resource->upstream == MANAGED_STATIC ? all : all | GATEWAY_HEADERS;
-}
-
 static enum az_status
 proxy_ask(struct proxied *proxied)
 {
@@ -181,7 +173,8 @@ proxy_ask(struct proxied *proxied)
                    .scopes = proxied->route->scopes},
         .arguments = arguments,
         .always = proxied->route->obligations,
-        .obligations = proxy_obligations(proxied->resource),
+        .obligations =
+            gateway_obligations_of("http", managed_upstream_word(proxied->resource->upstream)),
     };
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL)

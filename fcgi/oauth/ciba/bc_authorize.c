@@ -17,6 +17,7 @@
 #include "oauth/grant.h"
 #include "oauth/grants.h"
 #include "oauth/parameters/parameters.h"
+#include "policy/decide/outcome.h"
 #include "store/tokens/tokens.h"
 
 _Static_assert(SETTINGS_AUTH_REQ_LEAST == 30 && SETTINGS_AUTH_REQ_MOST == 600,
@@ -175,7 +176,7 @@ prepare(struct asking *asking)
 static enum az_status
 refusal(struct asking *asking, const struct decision *decision, const char **ret_text)
 {
-    enum az_status no = token_refusal(&asking->req->op, &asking->question, decision, ret_text);
+    enum az_status no = outcome_issue(&asking->req->op, &asking->question, decision, ret_text);
     if (!asking->person.found && no != AZ_UNAUTHORIZED_CLIENT) {
         *ret_text = NULL;
         return AZ_UNKNOWN_USER_ID;

@@ -3,14 +3,11 @@
 #include "policy/decide/access.h"
 
 #include "base/json/jsonx.h"
+#include "policy/decide/outcome.h"
 #include "policy/engine/entrypoints.h"
 
-/* The code of the reason that refuses the caller. */
-#define NOT_ENTITLED "authzen_not_entitled"
-
-/* Read the members of one decision. Return NULL, or the member that has a wrong type. */
-static const char *
-read_access(const struct decision *decision, struct access_decision *ret)
+const char *
+access_read(const struct decision *decision, struct access_decision *ret)
 {
     json_t *context = json_object_get(decision->output, "context");
     if (context != NULL && !json_is_null(context) && !json_is_object(context))
@@ -39,7 +36,7 @@ read_batch(struct op *op, struct access *access, struct verdict *verdict)
         if (st != AZ_OK)
             return st == AZ_UNAVAILABLE ? ask_refuse(op, "evaluations", "is malformed", verdict)
                                         : st;
-        if (read_access(&decision, &access->decisions[i]) != NULL)
+        if (access_read(&decision, &access->decisions[i]) != NULL)
             return ask_refuse(op, "context", "is not an object", verdict);
     }
     return AZ_OK;
@@ -60,13 +57,12 @@ access_ask(struct op *op, struct access *access, struct verdict *ret)
     if (st != AZ_OK)
         return st;
     const struct decision *decision = &ret->decision;
-    access->entitled =
-        question->batch ? decision->allow : !decision_has_code(decision, NOT_ENTITLED);
+    access->entitled = outcome_entitled(decision, question->batch);
     if (!access->entitled)
         return AZ_OK;
     if (question->batch)
         return read_batch(op, access, ret);
-    return read_access(decision, &access->decisions[0]) == NULL
+    return access_read(decision, &access->decisions[0]) == NULL
                ? AZ_OK
                : ask_refuse(op, "context", "is not an object", ret);
 }

@@ -18,6 +18,9 @@ struct access {
     bool entitled;                     /* the caller may ask; without it there is no decision */
 };
 
+/* Read the members of one decision. Return NULL, or the member that has a wrong type. */
+const char *access_read(const struct decision *decision, struct access_decision *ret);
+
 /* Ask once. AZ_OK with an answer. AZ_UNAVAILABLE: there is no valid answer, as in ask_issue(), or
  * it does not have one decision for each request. */
 enum az_status access_ask(struct op *op, struct access *access, struct verdict *ret);

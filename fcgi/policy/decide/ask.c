@@ -8,6 +8,7 @@
 #include "base/json/jsonx.h"
 #include "base/pack.h"
 #include "metrics/metrics.h"
+#include "policy/decide/outcome.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/entrypoints.h"
 
@@ -211,14 +212,7 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
 enum az_status
 ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret)
 {
-    const struct decision_bounds bounds = {
-        .scopes = question_asked(question),
-        .ceiling = question->ceiling,
-        .resource = question->resource,
-        .details = question->details,
-        .resource_types = question->resource_types,
-        .types_by_resource = true,
-    };
+    const struct decision_bounds bounds = outcome_issue_bounds(question);
     return ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_ISSUE], question_issue(op, question),
                           &bounds, ret);
 }
@@ -226,13 +220,7 @@ ask_issue(struct op *op, const struct issue_question *question, struct verdict *
 enum az_status
 ask_introspect(struct op *op, const struct introspect_question *question, struct verdict *ret)
 {
-    const json_t *baseline = question->baseline;
-    const struct decision_bounds bounds = {
-        .scopes = json_object_get(baseline, "scopes"),
-        .resource = json_string_value(json_object_get(baseline, "resource")),
-        .resource_types = json_object_get(baseline, "resource_types"),
-        .details = json_object_get(baseline, "authorization_details"),
-    };
+    const struct decision_bounds bounds = outcome_introspect_bounds(question->baseline);
     return ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_INTROSPECT],
                           question_introspect(op, question), &bounds, ret);
 }

@@ -158,7 +158,9 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
         if (bounds->open_types || array_has(bounds->resource_types, type))
             continue;
         bool tied = false;
-        if (bounds->types_by_resource && bounds->resource != NULL) {
+        if (bounds->types_by_resource && bounds->resource != NULL && bounds->registry != NULL) {
+            tied = registry_row_ties(bounds->registry, json_string_value(type), bounds->resource);
+        } else if (bounds->types_by_resource && bounds->resource != NULL) {
             enum az_status st = registry_ties(op, decision->revision, json_string_value(type),
                                               bounds->resource, &tied);
             if (st != AZ_OK)

@@ -40,6 +40,7 @@ struct decision_bounds {
     json_t *resource_types; /* requested or baseline types */
     json_t *details;        /* requested or baseline entries */
     bool types_by_resource; /* types the registry ties to `resource` may be added (issue) */
+    const json_t *registry; /* the registry to look at; NULL: that of the revision that decided */
     bool open_scopes;       /* no scopes were requested, so `scopes` is no bound (register) */
     bool open_types;        /* likewise for `resource_types` */
 };

@@ -120,6 +120,16 @@ obligation_read(const char *name, json_t *value, unsigned able, struct gateway_o
     return false;
 }
 
+unsigned
+gateway_obligations_of(const char *kind, const char *upstream_type)
+{
+    bool tool = strcmp(kind, "tool") == 0, http = strcmp(kind, "http") == 0,
+         fixed = strcmp(upstream_type, "STATIC") == 0, mcp = strcmp(upstream_type, "MCP") == 0;
+    return GATEWAY_RESPONSE_MAX_BYTES | (fixed ? 0 : (unsigned) GATEWAY_HEADERS)
+           | (http || (tool && !mcp) ? (unsigned) GATEWAY_REDACT : 0)
+           | (tool ? (unsigned) GATEWAY_APPROVE_BY_CIBA : 0);
+}
+
 /* Turn the decision into a denial because of an obligation. */
 static enum az_status
 deny_obligation(struct op *op, struct verdict *verdict, struct gateway_decision *decision)
@@ -147,25 +157,23 @@ replaces_credential(const struct gateway_question *question, json_t *headers)
     return false;
 }
 
-/* Read the obligations of the route, then those of policy, whose headers win. */
-static enum az_status
-read_obligations(struct op *op, const struct gateway_question *question, struct verdict *verdict,
-                 struct gateway_decision *decision)
+enum az_status
+gateway_answer_obligations(struct op *op, const struct gateway_question *question,
+                           json_t *obligations, struct gateway_obligations *ret, bool *ret_met)
 {
-    json_t *const sets[] = {question->always, verdict->decision.obligations};
-    struct gateway_obligations *all = &decision->obligations;
+    json_t *const sets[] = {question->always, obligations};
     const char *name;
     json_t *value;
-    all->redact = jsonx_own(op->mem, json_array());
-    all->headers = jsonx_own(op->mem, json_object());
-    if (all->redact == NULL || all->headers == NULL)
+    ret->redact = jsonx_own(op->mem, json_array());
+    ret->headers = jsonx_own(op->mem, json_object());
+    *ret_met = true;
+    if (ret->redact == NULL || ret->headers == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
         json_object_foreach (sets[i], name, value)
-            if (!obligation_read(name, value, question->obligations, all))
-                return deny_obligation(op, verdict, decision);
-    return replaces_credential(question, all->headers) ? deny_obligation(op, verdict, decision)
-                                                       : AZ_OK;
+            *ret_met = *ret_met && obligation_read(name, value, question->obligations, ret);
+    *ret_met = *ret_met && !replaces_credential(question, ret->headers);
+    return AZ_OK;
 }
 
 /* ---- one request */
@@ -208,41 +216,55 @@ gateway_answer_mode(const json_t *output, enum gateway_arguments *ret)
     return false;
 }
 
+struct gateway_fault
+gateway_answer_check(const struct gateway_question *question, const struct decision *read,
+                     struct gateway_decision *ret, enum gateway_arguments *mode)
+{
+    enum gateway_arguments wanted;
+    json_t *step_up;
+    if (!gateway_answer_mode(read->output, &wanted))
+        return (struct gateway_fault){"argument_mode", "is not known"};
+    if (!read_step_up(question, read->output, &step_up))
+        return (struct gateway_fault){"step_up", "is malformed or widens the question"};
+    if (read->allow && step_up != NULL)
+        return (struct gateway_fault){"step_up", "stands beside allow"};
+    *mode = wanted;
+    *ret = (struct gateway_decision){
+        .allow = read->allow, .step_up = step_up, .reasons = read->reasons};
+    return (struct gateway_fault){NULL, NULL};
+}
+
 enum az_status
 gateway_answer_read(struct op *op, const struct gateway_question *question, struct verdict *verdict,
                     struct gateway_decision *decision, enum gateway_arguments *mode)
 {
     const struct decision *read = &verdict->decision;
-    enum gateway_arguments wanted;
-    json_t *step_up;
-    if (!gateway_answer_mode(read->output, &wanted))
-        return ask_refuse(op, "argument_mode", "is not known", verdict);
-    if (!read_step_up(question, read->output, &step_up))
-        return ask_refuse(op, "step_up", "is malformed or widens the question", verdict);
-    if (read->allow && step_up != NULL)
-        return ask_refuse(op, "step_up", "stands beside allow", verdict);
-    *mode = wanted;
-    *decision = (struct gateway_decision){
-        .allow = read->allow, .step_up = step_up, .reasons = read->reasons};
-    return read->allow ? read_obligations(op, question, verdict, decision) : AZ_OK;
+    struct gateway_fault fault = gateway_answer_check(question, read, decision, mode);
+    bool met;
+    if (fault.member != NULL)
+        return ask_refuse(op, fault.member, fault.why, verdict);
+    if (!read->allow)
+        return AZ_OK;
+    enum az_status st =
+        gateway_answer_obligations(op, question, read->obligations, &decision->obligations, &met);
+    return st != AZ_OK || met ? st : deny_obligation(op, verdict, decision);
 }
 
 /* ---- tools */
 
-enum az_status
-gateway_answer_read_tools(struct op *op, const struct gateway_tools_question *question,
-                          struct verdict *verdict, enum gateway_verdict *verdicts)
+struct gateway_fault
+gateway_answer_verdicts(const struct decision *read, size_t count, enum gateway_verdict *verdicts)
 {
     static const char *const words[] = {
         [GATEWAY_DENY] = "deny", [GATEWAY_STEP_UP] = "step_up", [GATEWAY_ALLOW] = "allow"};
-    const json_t *list = json_object_get(verdict->decision.output, "verdicts"), *word;
+    const json_t *list = json_object_get(read->output, "verdicts"), *word;
     size_t index;
-    for (size_t i = 0; i < question->tool_count; i++)
+    for (size_t i = 0; i < count; i++)
         verdicts[i] = GATEWAY_DENY;
-    if (!verdict->decision.allow)
-        return AZ_OK; /* none is shown */
-    if (!json_is_array(list) || json_array_size(list) != question->tool_count)
-        return ask_refuse(op, "verdicts", "does not have one verdict for each tool", verdict);
+    if (!read->allow)
+        return (struct gateway_fault){NULL, NULL}; /* none is shown */
+    if (!json_is_array(list) || json_array_size(list) != count)
+        return (struct gateway_fault){"verdicts", "does not have one verdict for each tool"};
     json_array_foreach (list, index, word) {
         const char *text = json_string_value(word);
         size_t i = 0;
@@ -250,8 +272,17 @@ gateway_answer_read_tools(struct op *op, const struct gateway_tools_question *qu
                && (text == NULL || strcmp(words[i], text) != 0))
             i++;
         if (i == sizeof(words) / sizeof(words[0]))
-            return ask_refuse(op, "verdicts", "has a word that is no verdict", verdict);
+            return (struct gateway_fault){"verdicts", "has a word that is no verdict"};
         verdicts[index] = (enum gateway_verdict) i;
     }
-    return AZ_OK;
+    return (struct gateway_fault){NULL, NULL};
+}
+
+enum az_status
+gateway_answer_read_tools(struct op *op, const struct gateway_tools_question *question,
+                          struct verdict *verdict, enum gateway_verdict *verdicts)
+{
+    struct gateway_fault fault =
+        gateway_answer_verdicts(&verdict->decision, question->tool_count, verdicts);
+    return fault.member != NULL ? ask_refuse(op, fault.member, fault.why, verdict) : AZ_OK;
 }

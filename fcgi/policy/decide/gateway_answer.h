@@ -19,6 +19,33 @@ enum gateway_arguments {
 /* Octets of the value of one such header. */
 #define GATEWAY_HEADER_VALUE_MAX 1024
 
+/* A fault of an answer: its member, or NULL, and what is wrong with it. */
+struct gateway_fault {
+    const char *member, *why;
+};
+
+/* Read the answer to one request, without its obligations. */
+struct gateway_fault gateway_answer_check(const struct gateway_question *question,
+                                          const struct decision *read, struct gateway_decision *ret,
+                                          enum gateway_arguments *mode);
+
+/* Read the obligations of the route, then those of policy, whose headers win. *ret_met is false if
+ * one of them is unknown, malformed, or not among question->obligations. */
+enum az_status gateway_answer_obligations(struct op *op, const struct gateway_question *question,
+                                          json_t *obligations, struct gateway_obligations *ret,
+                                          bool *ret_met);
+
+/*
+ * Return the obligations that an operation can meet, by the kind of its action and the type of its
+ * upstream as a question names them. The text that an MCP server makes of a value cannot be
+ * redacted, and a STATIC answer sends no request with header fields.
+ */
+unsigned gateway_obligations_of(const char *kind, const char *upstream_type);
+
+/* Read the verdicts of an answer about `count` tools. */
+struct gateway_fault gateway_answer_verdicts(const struct decision *read, size_t count,
+                                             enum gateway_verdict *verdicts);
+
 /*
  * Read the answer to one request from the verdict. AZ_UNAVAILABLE: a member has a wrong type or
  * widens the question; the verdict keeps what the audit row shows. An obligation that is unknown,

@@ -78,27 +78,40 @@ grants_fault(const json_t *grants, const json_t *asked)
     return NULL;
 }
 
-enum az_status
-registration_ask(struct op *op, const struct registration *registration,
-                 struct registration_verdict *ret)
+struct decision_bounds
+registration_bounds(const struct registration *registration)
 {
-    const struct decision_bounds bounds = {
+    return (struct decision_bounds){
         .scopes = registration->scopes,
         .open_scopes = registration->scopes == NULL,
         .open_types = true,
     };
-    enum az_status st = ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_REGISTER],
-                                       document(op, registration), &bounds, &ret->verdict);
-    if (st != AZ_OK)
-        return st;
-    const struct decision *decision = &ret->verdict.decision;
+}
+
+enum az_status
+registration_grants(struct op *op, const struct registration *registration,
+                    const struct decision *decision, json_t **ret, const char **ret_fault)
+{
     const json_t *grants =
         decision->allow ? json_object_get(decision->output, "grant_types") : NULL;
-    const char *why = grants_fault(grants, registration->grant_types);
-    if (why != NULL)
-        return ask_refuse(op, "grant_types", why, &ret->verdict);
-    ret->grant_types = words_array_within(op->mem, registration->grant_types, grants);
-    return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    *ret_fault = grants_fault(grants, registration->grant_types);
+    *ret =
+        *ret_fault == NULL ? words_array_within(op->mem, registration->grant_types, grants) : NULL;
+    return *ret_fault != NULL || *ret != NULL ? AZ_OK
+                                              : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+}
+
+enum az_status
+registration_ask(struct op *op, const struct registration *registration,
+                 struct registration_verdict *ret)
+{
+    const struct decision_bounds bounds = registration_bounds(registration);
+    const char *why;
+    enum az_status st = ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_REGISTER],
+                                       document(op, registration), &bounds, &ret->verdict);
+    if (st == AZ_OK)
+        st = registration_grants(op, registration, &ret->verdict.decision, &ret->grant_types, &why);
+    return st == AZ_OK && why != NULL ? ask_refuse(op, "grant_types", why, &ret->verdict) : st;
 }
 
 /* Codes with a status of their own, the first one first; any other deny is

@@ -26,6 +26,15 @@ struct registration_verdict {
                             allowed */
 };
 
+/* Return the bounds of an answer. */
+struct decision_bounds registration_bounds(const struct registration *registration);
+
+/* Read the grant types of a decision, empty unless it allows. *ret_fault: what is wrong with the
+ * member, or NULL. */
+enum az_status registration_grants(struct op *op, const struct registration *registration,
+                                   const struct decision *decision, json_t **ret,
+                                   const char **ret_fault);
+
 /* Ask once. AZ_OK with an answer, allow or deny. AZ_UNAVAILABLE: there is no valid answer, as in
  * ask_issue(), or it grants a grant type that was not requested. */
 enum az_status registration_ask(struct op *op, const struct registration *registration,

@@ -7,8 +7,6 @@
 #include "base/json/jsonx.h"
 #include "policy/decide/published.h"
 
-#define ROW "svc.registry.resource_types"
-
 bool
 resource_equal(const char *a, const char *b)
 {
@@ -39,7 +37,16 @@ resource_equal(const char *a, const char *b)
 static enum az_status
 find_registry(struct op *op, const char *revision, const struct published **ret)
 {
-    return published_keep(op, ROW, revision, &op->az->registry, ret);
+    return published_keep(op, REGISTRY_ROW, revision, &op->az->registry, ret);
+}
+
+bool
+registry_row_ties(const json_t *row, const char *type, const char *resource)
+{
+    const json_t *types = json_object_get(json_object_get(row, "resource"), "types");
+    const char *indicator =
+        json_string_value(json_object_get(json_object_get(types, type), "indicator"));
+    return indicator != NULL && resource_equal(indicator, resource);
 }
 
 enum az_status
@@ -50,10 +57,7 @@ registry_ties(struct op *op, const char *revision, const char *type, const char 
     enum az_status st = find_registry(op, revision, &registry);
     if (st != AZ_OK)
         return st;
-    json_t *types = json_object_get(json_object_get(registry->row, "resource"), "types");
-    const char *indicator =
-        json_string_value(json_object_get(json_object_get(types, type), "indicator"));
-    *ret_tied = indicator != NULL && resource_equal(indicator, resource);
+    *ret_tied = registry_row_ties(registry->row, type, resource);
     return AZ_OK;
 }
 

@@ -7,6 +7,13 @@
 
 #include "base/op.h"
 
+/* The key of its row. */
+#define REGISTRY_ROW "svc.registry.resource_types"
+
+/* True if this registry gives `type` the indicator `resource`, compared as resource_equal() does.
+ */
+bool registry_row_ties(const json_t *row, const char *type, const char *resource);
+
 /*
  * Find out if the registry gives `type` the indicator `resource`, compared as resource_equal()
  * does. `revision` is the one whose answer is checked. Takes no trip to the database while the

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
+#include "policy/save/candidate.h"
 #include "policy/save/cedar_data_check.h"
 #include "policy/save/deploy_private.h"
 #include "policy/save/issuers_check.h"
@@ -24,6 +25,7 @@ struct deploy_step {
     bool *shipped;                           /* for each listed rule: it is a shipped one */
     enum row_state *rule_state, *data_state; /* of each listed rule and row */
     const char **schema;                     /* for each listed row, or NULL */
+    bool *found_rule, *found_data;           /* for each name to delete: there is such a row */
 };
 
 static enum az_status
@@ -42,7 +44,12 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
     step->rule_state = talloc_zero_array(op->mem, enum row_state, (unsigned) deploy->rules + 1);
     step->data_state = talloc_zero_array(op->mem, enum row_state, (unsigned) deploy->data_rows + 1);
     step->schema = talloc_zero_array(op->mem, const char *, (unsigned) deploy->data_rows + 1);
+    step->found_rule =
+        talloc_zero_array(op->mem, bool, (unsigned) json_array_size(deploy->delete_rules) + 1);
+    step->found_data =
+        talloc_zero_array(op->mem, bool, (unsigned) json_array_size(deploy->delete_data) + 1);
     return step->deletes.path != NULL && step->deletes.data_key != NULL && step->shipped != NULL
+                   && step->found_rule != NULL && step->found_data != NULL
                    && step->rule_state != NULL && step->data_state != NULL && step->schema != NULL
                ? AZ_OK
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
@@ -64,6 +71,18 @@ count_row(struct deploy_count *count, enum row_state state)
     count->unchanged += state == ROW_SAME;
 }
 
+/* True if a list of names to delete has this one; the place is noted as found. */
+static bool
+is_to_delete(const json_t *names, bool *found, const char *name)
+{
+    size_t index;
+    const json_t *item;
+    json_array_foreach (names, index, item)
+        if (strcmp(json_string_value(item), name) == 0)
+            return found[index] = true;
+    return false;
+}
+
 /* Judge an existing rule: a shipped one stays, one that is not listed may be deleted. */
 static void
 judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
@@ -78,7 +97,8 @@ judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
             row_state(same && row->enabled == rule->enabled, row->version, rule->version);
         if (row->shipped && (!same || !rule->enabled))
             step->counts->rules.kept++;
-    } else if (deploy->replace && (row->enabled || !deploy->bundle_only)) {
+    } else if (is_to_delete(deploy->delete_rules, step->found_rule, row->path)
+               || (deploy->replace && (row->enabled || !deploy->bundle_only))) {
         if (row->shipped)
             step->counts->rules.kept++;
         else
@@ -95,7 +115,8 @@ judge_row(struct deploy_step *step, const struct deploy_data_row *row)
         bool same = strcmp(row->digest, step->work->data_digest[i]) == 0
                     && (row->in_bundle || !deploy->bundle_only);
         step->data_state[i] = row_state(same, row->version, deploy->data[i].version);
-    } else if (deploy->replace && (row->in_bundle || !deploy->bundle_only)) {
+    } else if (is_to_delete(deploy->delete_data, step->found_data, row->data_key)
+               || (deploy->replace && (row->in_bundle || !deploy->bundle_only))) {
         if (row->shipped)
             step->counts->data.kept++;
         else
@@ -151,6 +172,35 @@ judge_listed_row(struct op *op, struct deploy_step *step, size_t i)
     return st;
 }
 
+/* Tell the names to delete that no row has. */
+static bool
+tell_missing(struct op *op, json_t *faults, const char *list, const json_t *names,
+             const bool *found)
+{
+    size_t index;
+    const json_t *item;
+    bool missing = false;
+    json_array_foreach (names, index, item)
+        if (!found[index]) {
+            char *place = talloc_asprintf(op->mem, "%s[%zu]", list, index);
+            missing = true;
+            if (place != NULL)
+                json_object_set_new(faults, place, json_string("names nothing that is stored"));
+        }
+    return missing;
+}
+
+static enum az_status
+check_deletes(struct op *op, const struct deploy_step *step)
+{
+    const struct deploy *deploy = step->work->deploy;
+    json_t *faults = step->work->result.faults;
+    bool rules = tell_missing(op, faults, "deleteRules", deploy->delete_rules, step->found_rule);
+    bool data = tell_missing(op, faults, "deleteData", deploy->delete_data, step->found_data);
+    return rules || data ? op_fail(op, AZ_INVALID_FIELDS, NULL, "a row to delete is not stored")
+                         : AZ_OK;
+}
+
 static enum az_status
 judge_deploy(struct op *op, struct deploy_step *step)
 {
@@ -166,6 +216,7 @@ judge_deploy(struct op *op, struct deploy_step *step)
         if (listed >= 0)
             step->schema[listed] = row->schema;
     }
+    st = check_deletes(op, step);
     for (size_t i = 0; st == AZ_OK && i < deploy->rules; i++)
         st = judge_listed_rule(op, step, i);
     for (size_t i = 0; st == AZ_OK && i < deploy->data_rows; i++)
@@ -203,22 +254,45 @@ apply_deploy(struct op *op, void *arg)
     return st == AZ_OK ? check_written(op, step.work) : st;
 }
 
-enum az_status
-deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret)
+static struct save_plan
+plan_of(struct deploy_work *work)
 {
-    struct deploy_work work = {.deploy = deploy};
-    const struct save_plan plan = {
+    const struct deploy *deploy = work->deploy;
+    return (struct save_plan){
         .apply = apply_deploy,
-        .arg = &work,
+        .arg = work,
         .mode = deploy->dry_run ? SAVE_DRY_RUN : SAVE_STRICT,
         .source = deploy->source,
         .who = deploy->who,
         .message = deploy->message,
         .if_revision = deploy->if_revision,
+        .limits = deploy->limits,
     };
+}
+
+enum az_status
+deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret)
+{
+    struct deploy_work work = {.deploy = deploy};
+    const struct save_plan plan = plan_of(&work);
     enum az_status st = deploy_check(op, &work);
     if (st == AZ_OK)
         st = save_policy(op, &plan, &work.result.save);
+    if (work.refusal.error != NULL)
+        work.result.save.refusal = work.refusal;
+    *ret = work.result;
+    return st;
+}
+
+enum az_status
+deploy_measure(struct op *op, const struct deploy *deploy, struct deploy_result *ret,
+               struct impact_pair *ret_pair, json_t **ret_errors)
+{
+    struct deploy_work work = {.deploy = deploy};
+    const struct save_plan plan = plan_of(&work);
+    enum az_status st = deploy_check(op, &work);
+    if (st == AZ_OK)
+        st = candidate_make(op, &plan, &work.result.save, ret_pair, ret_errors);
     if (work.refusal.error != NULL)
         work.result.save.refusal = work.refusal;
     *ret = work.result;

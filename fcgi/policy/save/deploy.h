@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "policy/impact/impact.h"
 #include "policy/save/save.h"
 
 /* Rules and data rows of one deploy. The save lock is held while each of them is read several
@@ -34,14 +35,17 @@ struct deploy {
     size_t rules;
     const struct deploy_data *data;
     size_t data_rows;
-    bool replace;     /* also delete what is not listed, except protected rows */
+    const json_t *delete_rules; /* array of paths to delete, or NULL */
+    const json_t *delete_data;  /* array of data keys, so */
+    bool replace;               /* also delete what is not listed, except protected rows */
     bool bundle_only; /* for a rollback, with replace: leave alone what is not in a bundle (disabled
                          rules, rows with inBundle false), and leave out rules below svc that are
                          no longer shipped (counted as protected) */
     bool dry_run;     /* rehearse and count only */
-    const char *source, *who; /* deploy or rollback; the admin key's label or authzctl */
-    const char *message;      /* of the author (save_message_fault), or NULL */
-    const char *if_revision;  /* refuse unless this revision is active, NULL: do not ask */
+    const char *source, *who;         /* deploy or rollback; the admin key's label or authzctl */
+    const char *message;              /* of the author (save_message_fault), or NULL */
+    const char *if_revision;          /* refuse unless this revision is active, NULL: do not ask */
+    const struct save_limits *limits; /* or NULL */
 };
 
 /* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */
@@ -69,6 +73,11 @@ struct deploy_result {
 /* Check the entries (paths, keys, packages, schemas) and save them. Returns as save_policy(), and
  * AZ_INVALID_FIELDS. */
 enum az_status deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret);
+
+/* Make the candidate of a deploy, which changes nothing (candidate.h). Returns as deploy_run(), and
+ * as candidate_make(). */
+enum az_status deploy_measure(struct op *op, const struct deploy *deploy, struct deploy_result *ret,
+                              struct impact_pair *ret_pair, json_t **ret_errors);
 
 /* Return PolicyBundleDeployResult (specification 2.6), owned by mem; NULL: no memory. */
 json_t *deploy_result_json(TALLOC_CTX *mem, const struct deploy_result *result, const char *mode);

@@ -3,12 +3,10 @@
 #include "policy/save/plan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -23,6 +21,7 @@
 #include "policy/engine/policy_texts.h"
 #include "policy/save/archive.h"
 #include "policy/save/bundle.h"
+#include "policy/save/plan_files.h"
 #include "rego/plan.h"
 #include "store/policy/plans.h"
 
@@ -30,8 +29,11 @@
 #define POLICY_FILE "policy.tar.gz"
 #define PLAN_FILE "plan.tar.gz"
 #define OUTPUT_FILE "output"
-/* Octets of what the program printed that a warning quotes. */
+/* Octets of what the program printed that a warning quotes, and that a refusal does. */
 #define QUOTE_MAX 300
+#define REFUSAL_MAX 4096
+/* Part of the codes of OPA's errors about a policy. */
+#define POLICY_ERROR "rego_"
 /* Octets of a plan in memory, which is read to know what the machine lacks. */
 #define PLAN_TREE_MAX ((size_t) 256 << 20)
 
@@ -40,6 +42,7 @@ struct planning {
     const char *modules; /* names them; NULL: nothing is planned */
     const char *note;    /* of a plan that is stored already, or the reason why there is none */
     bool known;          /* it is stored already */
+    const char *refusal; /* what opa build says against the policy; NULL: nothing */
     char *dir;           /* NULL until it is made */
     struct child *child; /* NULL until it is started */
     int64_t until_ms;    /* by clock_monotonic_ms() */
@@ -83,49 +86,6 @@ make_directory(struct planning *planning)
     return planning->dir != NULL;
 }
 
-static bool
-write_octets(const char *path, const unsigned char *octets, size_t length)
-{
-    int file =
-        path != NULL ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
-    size_t done = 0;
-    while (file >= 0 && done < length) {
-        ssize_t wrote = write(file, octets + done, length - done);
-        if (wrote < 0 && errno != EINTR)
-            break;
-        done += wrote > 0 ? (size_t) wrote : 0;
-    }
-    bool closed = file >= 0 && close(file) == 0;
-    return closed && done == length;
-}
-
-/* Read a file of at most `max` octets. NULL: it is missing, larger, not read to its end, or no
- * memory. */
-static char *
-read_octets(TALLOC_CTX *mem, const char *path, size_t max, size_t *ret_length)
-{
-    struct stat about;
-    int file = path != NULL ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    char *octets = NULL;
-    size_t length = 0;
-    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode)
-        && (uint64_t) about.st_size <= max
-        && (octets = talloc_array(mem, char, (unsigned) about.st_size + 1)) != NULL) {
-        ssize_t got = 1;
-        while (length < (size_t) about.st_size && (got > 0 || (got < 0 && errno == EINTR))) {
-            got = read(file, octets + length, (size_t) about.st_size - length);
-            length += got > 0 ? (size_t) got : 0;
-        }
-        octets[length] = '\0';
-        if (length < (size_t) about.st_size)
-            TALLOC_FREE(octets);
-    }
-    if (file >= 0)
-        close(file);
-    *ret_length = length;
-    return octets;
-}
-
 /* ---- beginning */
 
 /* Write the modules, without data: what is planned depends on nothing else. */
@@ -144,7 +104,7 @@ write_policy(struct planning *planning, const struct bundle_modules *modules)
                          strlen(modules->module[i].text));
     if (st == AZ_OK)
         st = archive_finish(planning, archive, &octets, &length);
-    bool written = st == AZ_OK && write_octets(file_in(planning, POLICY_FILE), octets, length);
+    bool written = st == AZ_OK && plan_file_write(file_in(planning, POLICY_FILE), octets, length);
     talloc_free(archive);
     talloc_free(octets);
     return written;
@@ -196,16 +156,17 @@ run_program(struct op *op, struct planning *planning, const struct bundle_module
         planning->note = "the process for opa build cannot be made";
 }
 
-enum az_status
-plan_begin(struct op *op, const struct bundle_modules *modules, const char *name,
-           struct planning **ret)
+/* Begin to plan the modules, if `wanted`. */
+static enum az_status
+begin(struct op *op, const struct bundle_modules *modules, const char *name, bool wanted,
+      struct planning **ret)
 {
     struct planning *planning = *ret = talloc_zero(op->mem, struct planning);
     enum az_status st = AZ_OK;
     if (planning == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a plan");
     talloc_set_destructor(planning, planning_free);
-    if (!settings_engine_is_embedded(op->az->cfg))
+    if (!wanted)
         return AZ_OK;
     if ((st = plan_find(op, name, &planning->known, &planning->note)) != AZ_OK)
         return st;
@@ -215,16 +176,37 @@ plan_begin(struct op *op, const struct bundle_modules *modules, const char *name
     return AZ_OK;
 }
 
+enum az_status
+plan_begin(struct op *op, const struct bundle_modules *modules, const char *name,
+           struct planning **ret)
+{
+    return begin(op, modules, name, settings_engine_is_embedded(op->az->cfg), ret);
+}
+
 /* ---- finishing */
+
+/* Keep what the program said against the policy, if it is that. */
+static void
+keep_refusal(struct planning *planning, const char *text, size_t length)
+{
+    if (strstr(text, POLICY_ERROR) == NULL || !utf8_valid(text, length))
+        return;
+    char *copy = talloc_strndup(planning, text, REFUSAL_MAX);
+    for (char *c = copy; c != NULL && *c != '\0'; c++)
+        if ((unsigned char) *c < 0x20 && *c != '\n')
+            *c = ' ';
+    planning->refusal = copy;
+}
 
 /* Return what the program said of its failure, in one line. */
 static const char *
 quote_output(struct planning *planning)
 {
     size_t length;
-    char *text = read_octets(planning, file_in(planning, OUTPUT_FILE), PLAN_FILE_MAX, &length);
+    char *text = plan_file_read(planning, file_in(planning, OUTPUT_FILE), PLAN_FILE_MAX, &length);
     if (text == NULL)
         return "no message";
+    keep_refusal(planning, text, length);
     if (length > QUOTE_MAX)
         text[QUOTE_MAX] = '\0';
     text[strcspn(text, "\n")] = '\0';
@@ -255,7 +237,7 @@ static const char *
 read_plan(struct planning *planning, const char **ret, size_t *ret_length)
 {
     size_t length;
-    char *packed = read_octets(planning, file_in(planning, PLAN_FILE), PLAN_FILE_MAX, &length);
+    char *packed = plan_file_read(planning, file_in(planning, PLAN_FILE), PLAN_FILE_MAX, &length);
     char *tar;
     size_t tar_length;
     if (packed == NULL)
@@ -362,6 +344,29 @@ plan_finish(struct op *op, struct planning *planning, const char **ret_warning)
     talloc_free(planning);
     if (read)
         malloc_trim(0); /* the document took many times what is stored */
+    return st;
+}
+
+enum az_status
+plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
+          const char **ret_lack, const char **ret_refusal)
+{
+    struct planning *planning;
+    struct plan_new plan = {.modules = name};
+    *ret_lack = *ret_refusal = NULL;
+    enum az_status st = begin(op, modules, name, true, &planning);
+    if (st != AZ_OK || planning->known)
+        return st;
+    take_plan(planning, &plan);
+    plan.note = planning->note;
+    if (plan.plan != NULL)
+        st = plan_store(op, &plan);
+    else
+        *ret_lack = talloc_strdup(op->mem, planning->note);
+    if (plan.plan == NULL && planning->refusal != NULL)
+        *ret_refusal = talloc_strdup(op->mem, planning->refusal);
+    talloc_free(planning);
+    malloc_trim(0); /* the document took many times what is stored */
     return st;
 }
 

@@ -9,8 +9,7 @@ stored_member(const json_t *row, const char *name)
 }
 
 enum az_status
-deploy_rollback(struct op *op, const json_t *content, const char *who, const char *message,
-                struct deploy_result *ret)
+rollback_read(struct op *op, const json_t *content, struct deploy *ret)
 {
     const json_t *rules = json_object_get(content, "rules"),
                  *data = json_object_get(content, "data"), *row;
@@ -30,7 +29,7 @@ deploy_rollback(struct op *op, const json_t *content, const char *who, const cha
         entry[i] = (struct deploy_data){.data_key = stored_member(row, "dataKey"),
                                         .payload = stored_member(row, "payload"),
                                         .version = stored_member(row, "version")};
-    const struct deploy deploy = {
+    *ret = (struct deploy){
         .rule = rule,
         .rules = rule_count,
         .data = entry,
@@ -38,8 +37,19 @@ deploy_rollback(struct op *op, const json_t *content, const char *who, const cha
         .replace = true,
         .bundle_only = true,
         .source = "rollback",
-        .who = who,
-        .message = message,
     };
+    return AZ_OK;
+}
+
+enum az_status
+deploy_rollback(struct op *op, const json_t *content, const char *who, const char *message,
+                struct deploy_result *ret)
+{
+    struct deploy deploy;
+    enum az_status st = rollback_read(op, content, &deploy);
+    if (st != AZ_OK)
+        return st;
+    deploy.who = who;
+    deploy.message = message;
     return deploy_run(op, &deploy, ret);
 }

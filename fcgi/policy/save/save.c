@@ -11,6 +11,7 @@
 #include "policy/save/activation.h"
 #include "policy/save/bundle.h"
 #include "policy/save/hook_check.h"
+#include "policy/save/limits.h"
 #include "policy/save/plan.h"
 #include "policy/save/rule_warnings.h"
 #include "policy/save/save_lock.h"
@@ -20,6 +21,7 @@
 /* State of one save. */
 struct save {
     const struct save_plan *plan;
+    const struct measured *measured;
     unsigned session;              /* that holds the lock */
     struct bundle_served previous; /* served when the save began */
     struct bundle_build build;     /* the bundle with the change */
@@ -97,6 +99,8 @@ make_change(struct op *op, struct save *save)
         st = bundle_read(op, &save->build);
     if (st != AZ_OK)
         return st;
+    if (!limits_fit(save->measured, save->previous.revision, bundle->revision))
+        return AZ_RETRY;
     if (save->plan->mode == SAVE_STRICT || save->plan->mode == SAVE_DRY_RUN)
         save->outcome.warnings = rule_warnings(op, &save->build.rows);
     save->changed =
@@ -105,7 +109,8 @@ make_change(struct op *op, struct save *save)
         return st;
     bundle->source = save->plan->source;
     bundle->who = save->plan->who;
-    bundle->message = save->plan->message;
+    bundle->message =
+        save->measured->override != NULL ? save->measured->override : save->plan->message;
     save->outcome.revision = bundle->revision;
     save->outcome.etag = save->changed ? bundle->etag : save->previous.etag;
     save->outcome.previous_etag = save->previous.etag != NULL ? save->previous.etag : "";
@@ -318,16 +323,27 @@ save_strictly(struct op *op, struct save *save)
     return st;
 }
 
-enum az_status
-save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *ret)
+/* Save what was measured, or without a measurement. AZ_RETRY: it was of another change. */
+static enum az_status
+save_measured(struct op *op, const struct save_plan *plan, struct measured *measured, bool locked,
+              struct save_outcome *ret)
 {
     bool wait = op->az->cfg->bundle_confirm_activation
                 && (plan->mode == SAVE_STRICT || plan->mode == SAVE_KEEP);
-    struct save save = {.plan = plan, .outcome = {.activation = SAVE_CONFIRMED}};
+    struct save save = {
+        .plan = plan,
+        .measured = measured,
+        .outcome = {.activation = SAVE_CONFIRMED, .impact = ret->impact}
+    };
+    bool wanted = false;
     enum az_status st = save_lock(op, &save.session);
     if (st != AZ_OK)
         return st;
-    if (wait)
+    if (!measured->done && (st = limits_wanted(op, plan, &wanted)) == AZ_OK && wanted && !locked)
+        st = AZ_RETRY; /* guards were saved meanwhile */
+    if (st == AZ_OK && locked)
+        st = limits_measure(op, plan, LIMITS_LOCKED_SECONDS, measured, &save.outcome);
+    if (st == AZ_OK && wait)
         st = db_listen(op, "svc_bundle_status");
     if (st == AZ_OK && (plan->mode == SAVE_DRY_RUN || (plan->mode == SAVE_STRICT && wait)))
         st = save_strictly(op, &save);
@@ -340,4 +356,22 @@ save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *re
     if (st == AZ_OK || save.outcome.refusal.error != NULL)
         *ret = save.outcome;
     return st;
+}
+
+enum az_status
+save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *ret)
+{
+    for (int tries = 0;; tries++) {
+        struct measured measured = {.done = false};
+        bool wanted = false, locked = tries == LIMITS_FREE_TRIES;
+        enum az_status st = limits_wanted(op, plan, &wanted);
+        if (st == AZ_OK && wanted && !locked)
+            st = limits_measure(op, plan, op->az->cfg->impact_seconds, &measured, ret);
+        if (st == AZ_OK)
+            st = save_measured(op, plan, &measured, wanted && locked, ret);
+        if (st != AZ_RETRY)
+            return st;
+        if (locked)
+            return op_fail(op, AZ_SAVE_IN_PROGRESS, NULL, NULL);
+    }
 }

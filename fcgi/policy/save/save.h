@@ -24,6 +24,14 @@ enum save_mode {
     SAVE_DRY_RUN, /* rehearsed only */
 };
 
+/* What a save may change in recorded decisions (policy.md G1). */
+struct save_limits {
+    const char *since;     /* period that is measured (impact/period.h); NULL: 24h */
+    const json_t *max;     /* object: limits by class (impact/watch.h); NULL: none */
+    const char *override;  /* reason to pass guards, or NULL */
+    const char *overrider; /* id of the admin key; NULL: authzctl on the database */
+};
+
 struct save_plan {
     save_apply_fn *apply;
     void *arg; /* of apply */
@@ -32,7 +40,8 @@ struct save_plan {
                             shipped */
     const char *who;     /* triggeredBy: the admin key's label, or authzctl */
     const char *message; /* of the author, for the history, or NULL */
-    const char *if_revision; /* revision that must be served before the save; NULL: any */
+    const char *if_revision;          /* revision that must be served before the save; NULL: any */
+    const struct save_limits *limits; /* or NULL; guards hold in any case (limits.h) */
 };
 
 /* Longest message of a save in octets: a sentence or two. A list of bundles shows it whole. */
@@ -54,10 +63,12 @@ const char *save_activation_word(enum save_activation activation);
 
 /* The reason for withdrawing a strict save (specification 7.2). Texts on op->mem. */
 struct save_refusal {
-    const char *error; /* bundle_not_activated or opa_unreachable; NULL: nothing was refused */
+    const char *error; /* bundle_not_activated, opa_unreachable or impact_refused; NULL: nothing was
+                          refused */
     const char *description; /* the engine's own words, with file:row if it gave them */
     const char *expected;    /* revision that was to become active */
     const char *active;      /* revision that is active, "" if there is none */
+    json_t *members;         /* further members of the answer, or NULL */
 };
 
 /* Result of a save. Texts on op->mem. */
@@ -68,8 +79,9 @@ struct save_outcome {
     enum save_activation activation;
     struct save_refusal refusal;
     const char *plan_warning; /* what OPA decides although the machine should; NULL: nothing */
-    json_t *warnings; /* about rules that decide nothing (rule_warnings.h); NULL: not judged */
-    json_t *failures; /* of a data row that does not go with another one, on op->mem, or NULL */
+    json_t *warnings;   /* about rules that decide nothing (rule_warnings.h); NULL: not judged */
+    const char *impact; /* what was measured, for X-Policy-Impact; NULL: nothing was */
+    json_t *failures;   /* of a data row that does not go with another one, on op->mem, or NULL */
 };
 
 /*
@@ -79,6 +91,7 @@ struct save_outcome {
  * for longer than SVC_BUNDLE_CONFIRM_TIMEOUT_MS and 5 s); AZ_CONFLICT (the rows collide, see
  * bundle.h); AZ_TOO_LARGE (the bundle exceeds ARCHIVE_MAX); AZ_UNPROCESSABLE (SAVE_STRICT: the
  * engines did not activate it; ret->refusal says why, and everything is as before);
+ * AZ_BUSY (a save with limits: another measurement does not end);
  * AZ_UNAVAILABLE (the database connection was lost; the next save or bundle request withdraws what
  * was not committed).
  */

@@ -75,7 +75,8 @@ save_data_row(struct op *op, const struct data_change *change, const char *who,
                                    .mode = SAVE_KEEP,
                                    .source = "policy-data",
                                    .who = who,
-                                   .message = change->message};
+                                   .message = change->message,
+                                   .limits = change->limits};
     enum az_status st = save_policy(op, &plan, ret);
     if (st == AZ_OK)
         *ret_created = save.created;

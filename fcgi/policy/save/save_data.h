@@ -13,6 +13,7 @@ struct data_change {
     const char *if_match; /* hex digest the stored payload must have, or NULL */
     bool must_be_new;     /* AZ_CONFLICT when there is such a row (POST) */
     const char *message;  /* of the author, for the history, or NULL */
+    const struct save_limits *limits; /* or NULL */
 };
 
 /* The owner of a data key. */

@@ -201,6 +201,12 @@ audit_rows_fetch(struct op *op, int64_t id, PGresult **ret)
  * the row is still worth reading. */
 #define UNREADABLE "{\"error\":\"the stored document cannot be read by this version\"}"
 
+bool
+audit_rows_is_readable(const char *document)
+{
+    return strcmp(document, UNREADABLE) != 0;
+}
+
 enum az_status
 audit_row_unpack(struct op *op, const PGresult *result, int row, int column, const char **ret)
 {

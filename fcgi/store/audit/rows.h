@@ -76,6 +76,9 @@ void audit_rows_head(const PGresult *result, int row, struct audit_row *ret);
 enum az_status audit_rows_get(struct op *op, const PGresult *result, int row,
                               struct audit_row *ret);
 
+/* False if a document of a row stands for one that cannot be read. */
+bool audit_rows_is_readable(const char *document);
+
 /* A walk through all matching rows, day by day, the newest first. Rows that are written during the
  * walk may or may not be part of it. No transaction is open between two steps, so a slow reader
  * keeps nothing from being cleaned up. */

@@ -53,6 +53,15 @@ db_new(TALLOC_CTX *mem, const char *url)
     return db;
 }
 
+struct db *
+db_new_beside(TALLOC_CTX *mem, const struct db *other)
+{
+    struct db *db = db_new(mem, other->url);
+    if (db != NULL)
+        db->as = other->as;
+    return db;
+}
+
 void
 db_close(struct db *db)
 {

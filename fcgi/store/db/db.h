@@ -193,6 +193,10 @@ enum az_status db_unlisten(struct op *op);
 /* Make a database handle; it connects when first used. */
 struct db *db_new(TALLOC_CTX *mem, const char *url);
 
+/* Make a handle to the same database under the same account, for a process that was forked: the
+ * connection of the other handle is not touched. NULL: no memory. */
+struct db *db_new_beside(TALLOC_CTX *mem, const struct db *other);
+
 /*
  * Return what is wrong with a connection string or URI, for "SVC_DATABASE_URL: %s"; NULL if libpq
  * understands it. The text is never quoted: the part that libpq stumbles over may be part of a

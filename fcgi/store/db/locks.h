@@ -24,6 +24,7 @@ enum lock_class {
     LOCK_CIBA = 12,         /* adding to the CIBA requests that wait for one person */
     LOCK_REGISTRATION = 13, /* registering ourselves at the authorization server of an upstream */
     LOCK_SESSION = 14,      /* shared: held by one session while it lives (session level) */
+    LOCK_IMPACT = 15,       /* one measurement of policy at a time, on all hosts (session level) */
 };
 
 /* Return the second key for octets. */

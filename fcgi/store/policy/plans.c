@@ -32,6 +32,10 @@ static const struct db_stmt plan_fetch_stmt = {
     "WHERE b.revision = $1 AND b.body IS NOT NULL ORDER BY b.id DESC LIMIT 1",
     1};
 
+enum plan_named_column { NAMED_PLAN, NAMED_NOTE };
+static const struct db_stmt plan_named_stmt = {
+    "plan_named", "SELECT plan, note FROM policy_plan WHERE modules = $1", 1};
+
 enum az_status
 plan_find(struct op *op, const char *modules, bool *ret, const char **ret_note)
 {
@@ -88,4 +92,18 @@ plan_fetch(struct op *op, const char *revision, struct plan_stored *ret)
     st = db_read_octets(op, result, 0, PLAN_PLAN, &ret->plan, &ret->plan_length);
     return st == AZ_OK ? db_read_octets(op, result, 0, PLAN_BODY, &ret->body, &ret->body_length)
                        : st;
+}
+
+enum az_status
+plan_fetch_named(struct op *op, const char *modules, struct plan_stored *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = (struct plan_stored){.plan = NULL};
+    db_text(&params, modules);
+    enum az_status st = db_exec(op, &plan_named_stmt, &params, true, &result);
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    ret->note = db_get(result, 0, NAMED_NOTE);
+    return db_read_octets(op, result, 0, NAMED_PLAN, &ret->plan, &ret->plan_length);
 }

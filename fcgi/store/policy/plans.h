@@ -38,6 +38,9 @@ enum az_status plan_missing(struct op *op, const char **ret);
 /* Name the modules of the bundle that is served, which was published before plans were made. */
 enum az_status plan_name_served(struct op *op, const char *revision, const char *modules);
 
+/* Read the plan of these modules, without a bundle. One trip. */
+enum az_status plan_fetch_named(struct op *op, const char *modules, struct plan_stored *ret);
+
 /* Read the plan and the bundle of a revision that was published. One trip. */
 enum az_status plan_fetch(struct op *op, const char *revision, struct plan_stored *ret);
 

@@ -1,0 +1,78 @@
+#include "config.h"
+
+#include "admin/policy/impact_limits.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/digits.h"
+#include "base/json/jsonx.h"
+#include "http/form.h"
+#include "policy/impact/period.h"
+#include "policy/impact/watch.h"
+
+/* clang-format off */
+const struct route_param impact_limit_params[] = {
+    IMPACT_LIMIT_PARAMS,
+    {.name = NULL}
+};
+/* clang-format on */
+
+/* Return the limit of a text: a number, or the text itself; a new reference. */
+static json_t *
+limit_of(const char *text)
+{
+    int64_t number;
+    return digits_read(text, INT64_MAX, &number) ? json_integer(number) : json_string(text);
+}
+
+/* Read the limit of one name. */
+static void
+read_limit(struct request *req, const char *name, struct jsonx_build *max)
+{
+    char *parameter =
+        talloc_asprintf(req->op.mem, "max%c%s", toupper((unsigned char) name[0]), name + 1);
+    const char *text = parameter != NULL ? request_param(req, parameter) : NULL;
+    max->lost = max->lost || parameter == NULL;
+    if (text == NULL)
+        return;
+    json_t *limit = jsonx_own(req->op.mem, limit_of(text));
+    const char *why = limit != NULL ? watch_limit_fault(limit) : NULL;
+    if (why != NULL)
+        request_field_error(req, parameter, why);
+    else
+        jsonx_set(max, name, json_incref(limit));
+}
+
+/* Read the texts. */
+static void
+read_texts(struct request *req, struct save_limits *ret)
+{
+    int64_t ignored;
+    const char *why;
+    ret->since = request_param(req, "impact");
+    if (ret->since != NULL && !impact_period_read(ret->since, req->op.now_ms, &ignored))
+        request_field_error(req, "impact", "must be a period like 30m, 24h or 7d, or a time");
+    ret->override = request_param(req, "impactOverride");
+    if (ret->override != NULL && (why = save_message_fault(ret->override)) != NULL)
+        request_field_error(req, "impactOverride", why);
+}
+
+enum az_status
+impact_limits_read(struct request *req, struct save_limits *ret)
+{
+    struct jsonx_build max = {jsonx_own(req->op.mem, json_object()), false};
+    *ret = (struct save_limits){.overrider = req->admin.id};
+    enum az_status st = req->params == 0 && *req->query != '\0'
+                            ? request_parse_form(req, req->query, strlen(req->query))
+                            : AZ_OK;
+    if (st != AZ_OK)
+        return st;
+    read_texts(req, ret);
+    for (size_t i = 0; watch_limit_names[i] != NULL; i++)
+        read_limit(req, watch_limit_names[i], &max);
+    if (jsonx_built(&max) == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for limits");
+    ret->max = json_object_size(max.value) > 0 ? max.value : NULL;
+    return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}

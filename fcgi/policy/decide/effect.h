@@ -1,0 +1,39 @@
+/* What the service would do with an answer of policy: the rules of the endpoints on a stored
+ * question (policy.md I8). Nothing is asked, written or counted. */
+#ifndef AZ_POLICY_DECIDE_EFFECT_H
+#define AZ_POLICY_DECIDE_EFFECT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/op.h"
+
+enum effect_outcome {
+    EFFECT_NONE, /* no decision: 503 */
+    EFFECT_DENY,
+    EFFECT_ALLOW,
+};
+
+/* One decision. The objects are on op->mem. */
+struct effect {
+    enum effect_outcome outcome;
+    /* What is allowed: scopes, resource_types, grant_types (arrays), resource, details, refresh
+     * (true), verdicts (array: 0 deny, 1 step_up, 2 allow). Empty unless allowed. */
+    json_t *rights;
+    /* The rest: lifetime, singleUse, obligations, claims, extensions, context, stepUp. */
+    json_t *rest;
+    json_t *reasons; /* array, sorted; never NULL */
+};
+
+/* Return the number of decisions that a question asks for: one for each request of a batch. */
+size_t effect_count(const json_t *input);
+
+/*
+ * Find the effects of an answer to a question; `ret` has room for effect_count() of them. The
+ * answer may be changed; NULL: there is none. `registry` is the row of resource types that goes
+ * with the answer (registry.h); NULL: an empty one. AZ_SERVER_ERROR: no memory.
+ */
+enum az_status effect_find(struct op *op, const json_t *input, const json_t *registry,
+                           json_t *answer, struct effect *ret);
+
+#endif

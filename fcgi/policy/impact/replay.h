@@ -1,0 +1,22 @@
+/* One recorded question, decided by two plans (policy.md I5 to I8). */
+#ifndef AZ_POLICY_IMPACT_REPLAY_H
+#define AZ_POLICY_IMPACT_REPLAY_H
+
+#include "policy/impact/impact.h"
+#include "policy/impact/tally.h"
+
+/* Time of one evaluation, in microseconds. OPA would not answer so late either: the default of
+ * SVC_POLICY_TIMEOUT_MS is shorter. */
+#define IMPACT_EVALUATION_US 250000
+
+struct replay;
+
+/* Read both plans. AZ_UNAVAILABLE: one is missing or cannot be run, with the reason. */
+enum az_status replay_new(struct op *op, const struct impact_pair *pair, struct replay **ret);
+
+/* Decide the question of a row by both plans, and count it. A row without a question, or with one
+ * of another kind than `evaluation` (NULL: any), is not counted. Memory of op->mem is used. */
+enum az_status replay_row(struct op *op, const struct replay *replay, const struct audit_row *row,
+                          const char *evaluation, struct tally *tally);
+
+#endif

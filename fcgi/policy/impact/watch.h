@@ -1,0 +1,36 @@
+/* Limits that a run counts against: those of a request, and guards (policy.md G1). */
+#ifndef AZ_POLICY_IMPACT_WATCH_H
+#define AZ_POLICY_IMPACT_WATCH_H
+
+#include "policy/impact/tally.h"
+
+/*
+ * A watch is an object: name, fromMs (decisions since then), when (evaluations, endpoints, clients,
+ * resources, scopes: lists of texts, which match whole or to a last *), limits (numbers, or "5%",
+ * by class, failing and notKnown), least (decisions that a percentage needs), count (false: what is
+ * not known counts towards no limit but its own).
+ */
+
+struct watches;
+
+/* Names of what can be limited, ending with NULL. */
+extern const char *const watch_limit_names[];
+
+/* Return the fault of a limit, which is a number or a percentage as text, or NULL. */
+const char *watch_limit_fault(const json_t *limit);
+
+/* Return counters for these watches (array, borrowed; NULL: none), on mem. NULL: no memory. */
+struct watches *watches_new(TALLOC_CTX *mem, const json_t *list);
+
+/* Count a decision, made at a time in milliseconds since 1970. */
+void watches_add(struct watches *watches, const struct impact_decision *decision, int64_t at_ms,
+                 const struct impact_difference *difference);
+
+/* Count decisions that are not known; decision->base and candidate are not set. */
+void watches_unknown(struct watches *watches, const struct impact_decision *decision, int64_t at_ms,
+                     size_t count);
+
+/* Return [{name, of, counts, refused [{limit, max, seen, of}]}], on mem; NULL: no memory. */
+json_t *watches_json(TALLOC_CTX *mem, const struct watches *watches);
+
+#endif
