@@ -72,8 +72,8 @@ static const struct cli_verb own_verbs[] = {
      "lost key, mint another one and revoke the lost one."},
     {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, verbs_asking, CLI_ANYWHERE, false, admin_key_revoke_run,
      "Revoke an admin key immediately on all hosts",
-     "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
-     "key."},
+     "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last valid "
+     "key of an owner."},
     {"apply", "DIR|FILE", 1, 1, apply_options, cli_needs_all, CLI_ANYWHERE, false, apply_run,
      "Make the service have the objects of a directory, or do what a plan says",
      "FILE is one of `authzctl plan --out`. Each object that the files have and the service has not is created, each that differs is "

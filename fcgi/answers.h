@@ -5,26 +5,28 @@
 
 #include "base/json/fields.h"
 
-extern const struct field_table answer_metadata;       /* RFC 8414 section 2 */
-extern const struct field_table answer_key_set;        /* RFC 7517 section 5 */
-extern const struct field_table answer_token;          /* specification 2.12 */
-extern const struct field_table answer_auth_request;   /* specification 4.3 */
-extern const struct field_table answer_introspection;  /* specification 2.13 */
-extern const struct field_table answer_registration;   /* RFC 7591 section 3.2.1 */
-extern const struct field_table answer_userinfo;       /* OpenID Connect Core 5.3.2 */
-extern const struct field_table answer_decision_point; /* AuthZEN 1.0, 9 */
-extern const struct field_table answer_decision;       /* specification 4.11 */
-extern const struct field_table answer_decisions;      /* AuthZEN 1.0, 7.2 */
-extern const struct field_table answer_uma_id;         /* of a UMA resource, specification 4.9 */
-extern const struct field_table answer_ticket;         /* specification 2.14 */
-extern const struct field_table answer_delegation_id;  /* specification 2.15 */
-extern const struct field_table answer_delegation;     /* oauth.md "Delegation object" */
-extern const struct field_table answer_new_admin_key;  /* the same with the key */
-extern const struct field_table answer_plaintext;      /* {key} */
-extern const struct field_table answer_audit_row;      /* specification 2.7 */
-extern const struct field_table answer_audit_page;     /* the same */
-extern const struct field_table answer_audit_export;   /* decisions.md "Audit export" */
-extern const struct field_table answer_governance;     /* gateway-admin.md 3.6 */
+extern const struct field_table answer_metadata;        /* RFC 8414 section 2 */
+extern const struct field_table answer_key_set;         /* RFC 7517 section 5 */
+extern const struct field_table answer_token;           /* specification 2.12 */
+extern const struct field_table answer_auth_request;    /* specification 4.3 */
+extern const struct field_table answer_introspection;   /* specification 2.13 */
+extern const struct field_table answer_registration;    /* RFC 7591 section 3.2.1 */
+extern const struct field_table answer_userinfo;        /* OpenID Connect Core 5.3.2 */
+extern const struct field_table answer_decision_point;  /* AuthZEN 1.0, 9 */
+extern const struct field_table answer_decision;        /* specification 4.11 */
+extern const struct field_table answer_decisions;       /* AuthZEN 1.0, 7.2 */
+extern const struct field_table answer_uma_id;          /* of a UMA resource, specification 4.9 */
+extern const struct field_table answer_ticket;          /* specification 2.14 */
+extern const struct field_table answer_delegation_id;   /* specification 2.15 */
+extern const struct field_table answer_delegation;      /* oauth.md "Delegation object" */
+extern const struct field_table answer_console_session; /* gateway-admin.md 3.9 */
+extern const struct field_table answer_new_admin_key;   /* the same with the key */
+extern const struct field_table answer_plaintext;       /* {key} */
+extern const struct field_table answer_audit_row;       /* specification 2.7 */
+extern const struct field_table answer_audit_page;      /* the same */
+extern const struct field_table answer_audit_search;    /* gateway-admin.md 3.6 */
+extern const struct field_table answer_audit_export;    /* decisions.md "Audit export" */
+extern const struct field_table answer_governance;      /* gateway-admin.md 3.6 */
 extern const struct field_table answer_token_facts; /* decisions.md "Tokens over the admin API" */
 extern const struct field_table answer_key;         /* a signing key */
 extern const struct field_table answer_token_page;  /* the same */

@@ -2,6 +2,8 @@
 
 #include "answers.h"
 
+#include "store/people/admin_keys.h"
+
 #define ANSWER(its_name, rows) FIELD_TABLE(its_name, rows, FIELDS_ANSWER)
 #define OPEN_ANSWER(its_name, rows)                                                                \
     FIELD_TABLE(its_name, rows, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN)
@@ -12,10 +14,23 @@ static const struct field new_admin_key_fields[] = {
     {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
     {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
     {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"role",      FIELD_TEXT, .required = true, .words = admin_role_words, .example = "\"operator\""},
     {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"createdBy", FIELD_TEXT, .required = true, .help = "Label of the key that made it, or authzctl", .example = "\"ops\""},
+    {"expiresAt", FIELD_TEXT, .help = "End of the key; absent: it is valid until it is revoked"},
     {"key",       FIELD_TEXT, .required = true, .help = "Shown this once", .example = "\"ak_example\""},
 };
 const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
+
+static const struct field console_session_fields[] = {
+    {"keyId",     FIELD_TEXT, .help = "Id of the admin key; absent in development mode", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"label",     FIELD_TEXT, .required = true, .help = "Its label, which audit rows show", .example = "\"ops\""},
+    {"role",      FIELD_TEXT, .required = true, .words = admin_role_words, .example = "\"operator\""},
+    {"createdAt", FIELD_TEXT, .help = "Begin of the session; absent, with the other times, for a request with a key"},
+    {"idleUntil", FIELD_TEXT, .help = "End of the session without another request"},
+    {"expiresAt", FIELD_TEXT, .help = "End of the session in any case"},
+};
+const struct field_table answer_console_session = ANSWER("ConsoleSession", console_session_fields);
 
 static const struct field plaintext_fields[] = {
     {"key", FIELD_TEXT, .required = true, .help = "The key itself", .example = "\"ak_example\""},
@@ -105,6 +120,12 @@ static const struct field audit_page_fields[] = {
     {"sort",             FIELD_OBJECT,  .required = true, .help = "Order, as clients of Spring expect it", .example = "{}"},
 };
 const struct field_table answer_audit_page = ANSWER("PageAuditLogDto", audit_page_fields);
+
+static const struct field audit_search_fields[] = {
+    {"content", FIELD_ARRAY, .required = true, .shape = &answer_audit_row, .help = "Rows found, newest first; perhaps fewer than asked for, or none, although there are more"},
+    {"next",    FIELD_TEXT, .help = "The value of `after` that goes on; absent: nothing is left"},
+};
+const struct field_table answer_audit_search = ANSWER("AuditSearch", audit_search_fields);
 
 static const struct field audit_export_fields[] = {
     {"exportedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},

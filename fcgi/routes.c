@@ -9,7 +9,9 @@
 #include "admin/audit/audit_export.h"
 #include "admin/audit/audit_logs.h"
 #include "admin/audit/audit_proof.h"
+#include "admin/audit/audit_search.h"
 #include "admin/audit/governance.h"
+#include "admin/console_session.h"
 #include "admin/credential.h"
 #include "admin/gateway/connections.h"
 #include "admin/gateway/connector_sync.h"
@@ -20,6 +22,7 @@
 #include "admin/metrics.h"
 #include "admin/object_owners.h"
 #include "admin/people/client_dto.h"
+#include "admin/people/client_list.h"
 #include "admin/people/clients.h"
 #include "admin/people/home_issuer.h"
 #include "admin/people/identity_provider_dto.h"
@@ -37,6 +40,7 @@
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
+#include "gateway/check/check.h"
 #include "gateway/door.h"
 #include "gateway/link/callback.h"
 #include "gateway/link/connect.h"
@@ -73,6 +77,7 @@
 #include "store/people/admin_keys.h"
 #include "store/people/consents.h"
 #include "store/people/session_ends.h"
+#include "store/policy/engines.h"
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"
@@ -91,6 +96,7 @@ static const struct admin_resource admin_keys_resource = {.rows = &admin_key_row
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
 static const struct admin_resource consents_resource = {.rows = &consent_rows,
                                                         .key_is_number = true};
+static const struct admin_resource engines_resource = {.rows = &engine_rows};
 static const struct admin_resource sessions_resource = {.rows = &session_rows};
 static const struct route_param consents_params[] = {
     {.name = "subjectId",                   .help = "Only those of this user"},
@@ -123,8 +129,12 @@ static const struct route_param sessions_params[] = {
 #define OF_GATEWAY .is_on = gateway_is_on
 #define BROWSER PUBLIC, .dialect = DIALECT_PAGE, .cache = CACHE_NO_STORE
 #define GATEWAY_PAGE BROWSER, .is_on = gateway_is_on
-#define ADMIN .credential = &credential_admin, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
-#define ADMIN_WRITE ADMIN, .audited = true
+/* The admin API by the least role: auditors read, and ask what changes nothing; operators write; owners make keys and see them. */
+#define OF_ADMIN(least) .credential = &credential_admin, .role = least, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
+#define ADMIN OF_ADMIN(ADMIN_ROLE_AUDITOR)
+#define ADMIN_ASK ADMIN, .audited = true
+#define ADMIN_WRITE OF_ADMIN(ADMIN_ROLE_OPERATOR), .audited = true
+#define ADMIN_OWNER OF_ADMIN(ADMIN_ROLE_OWNER), .audited = true
 #define ENGINE .credential = &credential_bundle
 #define AUDIT_PUBLIC PUBLIC, .is_on = audit_proof_is_public, .cache = CACHE_PRIVATE, LIMITED
 #define HEALTH PUBLIC, .cache = CACHE_PRIVATE
@@ -158,6 +168,11 @@ static const struct route_param sessions_params[] = {
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
     GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
 
+/* Questions of web servers in front of upstreams. */
+#define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
+#define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
+    FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied")
+
 /* The resource whose rows a generic handler works on (admin/resource/resource.h). */
 #define OF(resource) .arg = &(resource)
 
@@ -175,6 +190,7 @@ const struct route routes[] = {
     {GET("/.well-known/oauth-protected-resource/gateway/mcp", "getMcpProtectedResource", metadata_mcp_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of the MCP endpoint of the gateway (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/mcp/{name}", "getMcpResourceMetadata", metadata_mcp_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource as an MCP server (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/{name}", "getResourceMetadata", metadata_proxy_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
+    {GET("/.well-known/oauth-protected-resource/doors/{name}/{place}", "getDoorMetadata", metadata_door_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a public address of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/authzen-configuration", "getAuthzenConfiguration", authzen_configuration_handle), METADATA, ABOUT("Metadata of the decision point (AuthZEN 1.0)"), ANSWERS(GIVES(200, answer_decision_point, "The metadata"))},
 
     {GET("/.well-known/svc-gateway-client.json", "getGatewayClientMetadata", link_client_metadata_handle), METADATA, .is_on = gateway_is_on, ABOUT("Metadata of the gateway as a client of upstreams (client id metadata document)"), ANSWERS(GIVES_JSON("The metadata"))},
@@ -183,7 +199,7 @@ const struct route routes[] = {
     {GET("/", "getHome", home_handle), PUBLIC, .cache = CACHE_PRIVATE, ABOUT("Show the start page to a browser"), ANSWERS(GIVES_PAGE, {404, "application/json", NULL, false, "The caller is no browser"})},
 
     {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = CORS_OPEN, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, .body_schema = token_body_schema, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
-    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"))},
+    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"), {200, "application/token-introspection+jwt", NULL, false, "The same, signed for the caller (RFC 9701)"})},
     {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = CORS_OPEN, FORM(BODY_FORM_LENIENT, revoke_params), ABOUT("Revoke a token (RFC 7009)"), ANSWERS(GIVES_NOTHING(200, "The token is not valid any more, or never was"))},
     {POST("/bc-authorize", "bcAuthorize", bc_authorize_handle), .credential = &credential_client, OAUTH, LIMITED, FORM(BODY_FORM, bc_authorize_params), ABOUT("Ask for the approval of a person on another device (OpenID Connect CIBA Core 1.0 section 7)"), ANSWERS(GIVES(200, answer_auth_request, "The person is asked; poll /token"))},
     {POST("/bc-authorize/callback", "bcAuthorizeCallback", bc_callback_handle), BEARER, OAUTH, SMALL_JSON, FIELDS_OF(ciba_callback_table), ABOUT("Receive the answer of a person from the identity provider"), ANSWERS(GIVES_NOTHING(200, "The answer is stored"), FAILS(403, "The request does not wait for this answer"))},
@@ -225,13 +241,18 @@ const struct route routes[] = {
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
 
+    {POST("/admin/session", "beginConsoleSession", console_session_begin_handle), .credential = &credential_sign_in, .role = ADMIN_ROLE_AUDITOR, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE, .audited = true, ABOUT("Exchange an admin key for a session of the console"), ANSWERS(GIVES_NOTHING(204, "The cookie is the session"), FAILS(429, "Too many sign-ins of this address failed; Retry-After says when to try again"))},
+    {GET("/admin/session", "getConsoleSession", console_session_show_handle), ADMIN, ABOUT("Show who asks: the key, its role and the times of the session"), ANSWERS(GIVES(200, answer_console_session, "The key, and the session if there is one"))},
+    {DELETE("/admin/session", "endConsoleSession", console_session_end_handle), ADMIN_ASK, ABOUT("End the session of the console"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
+
     {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(admin_key_view, "The keys, without their plaintext"))},
-    {POST("/admin/api/admin-keys", "createAdminKey", admin_key_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(admin_key_table), ABOUT("Make an admin key"), ANSWERS(GIVES(201, answer_new_admin_key, "The key, with its plaintext this once"))},
-    {DELETE("/admin/api/admin-keys/{id}", "revokeAdminKey", admin_key_delete_handle), ADMIN_WRITE, ABOUT("Revoke an admin key"), ANSWERS(GIVES_NOTHING(204, "The key is revoked"))},
-    {GET("/admin/api/admin-keys/{id}/plaintext", "getAdminKeyPlaintext", admin_key_plaintext_handle), ADMIN_WRITE, ABOUT("Show the plaintext of an admin key"), ANSWERS(GIVES(200, answer_plaintext, "The plaintext"))},
+    {POST("/admin/api/admin-keys", "createAdminKey", admin_key_create_handle), ADMIN_OWNER, JSON, FIELDS_OF(admin_key_table), ABOUT("Make an admin key"), ANSWERS(GIVES(201, answer_new_admin_key, "The key, with its plaintext this once"))},
+    {DELETE("/admin/api/admin-keys/{id}", "revokeAdminKey", admin_key_delete_handle), ADMIN_OWNER, ABOUT("Revoke an admin key"), ANSWERS(GIVES_NOTHING(204, "The key is revoked"))},
+    {GET("/admin/api/admin-keys/{id}/plaintext", "getAdminKeyPlaintext", admin_key_plaintext_handle), ADMIN_OWNER, ABOUT("Show the plaintext of an admin key"), ANSWERS(GIVES(200, answer_plaintext, "The plaintext"))},
 
     {GET("/admin/api/audit-logs", "listAuditLogs", audit_logs_handle), ADMIN, QUERY(audit_logs_params), ABOUT("List audit rows, newest first"), ANSWERS(GIVES(200, answer_audit_page, "A page of rows"))},
     {GET("/admin/api/audit-logs/export", "exportAuditLogs", audit_export_handle), ADMIN, QUERY(audit_export_params), ABOUT("Export audit rows"), ANSWERS(GIVES(200, answer_audit_export, "The rows"), {200, "application/x-ndjson", NULL, false, "One row per line"}, {200, "text/csv", NULL, false, "One row per line"})},
+    {GET("/admin/api/audit-logs/search", "searchAuditLogs", audit_search_handle), ADMIN, QUERY(audit_search_params), ABOUT("Find audit rows, newest first, in a log of any size"), ANSWERS(GIVES(200, answer_audit_search, "Rows, and where to go on"))},
     {GET("/admin/api/audit-logs/{id}", "getAuditLog", audit_log_handle), ADMIN, ABOUT("Show an audit row"), ANSWERS(GIVES(200, answer_audit_row, "The row"))},
     {GET("/admin/api/audit-logs/{id}/proof", "proveAuditLog", audit_proof_handle), ADMIN, ABOUT("Prove that an audit row is in the log over all rows"), ANSWERS(GIVES_TEXT("The proof with the row, in the form c2sp.org/tlog-proof@v1"), FAILS(409, "The row is not sealed yet"))},
     {GET("/admin/api/audit/checkpoint", "getAuditCheckpoint", audit_checkpoint_handle), ADMIN, ABOUT("Show the newest checkpoint of the log over all audit rows"), ANSWERS(GIVES_TEXT("A signed note (c2sp.org/tlog-checkpoint)"))},
@@ -243,10 +264,11 @@ const struct route routes[] = {
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
+    {GET("/admin/api/engines", "listEngines", resource_list_handle), ADMIN, OF(engines_resource), ABOUT("List the policy engines that fetch the bundle"), ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with SVC_POLICY_ENGINE=embedded"))},
     {GET("/admin/api/keys", "listKeys", keys_list_handle), ADMIN, ABOUT("List the signing keys: next, active and retired"), ANSWERS(GIVES_LIST(answer_key, "The keys, without key material"))},
-    {POST("/admin/api/keys/rotate", "rotateKeys", keys_rotate_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(key_rotation_table), ABOUT("Make the next signing key active"), ANSWERS(GIVES_LIST(answer_key, "The keys afterwards"))},
+    {POST("/admin/api/keys/rotate", "rotateKeys", keys_rotate_handle), ADMIN_OWNER, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(key_rotation_table), ABOUT("Make the next signing key active"), ANSWERS(GIVES_LIST(answer_key, "The keys afterwards"))},
 
-    {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients"))},
+    {GET("/admin/api/clients", "listClients", clients_list_handle), ADMIN, QUERY(clients_list_params), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients, all or a page of them; X-Total-Count is their number on all pages"))},
     {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Create a client"), ANSWERS(GIVES(201, client_table, "The client, with its secret this once"))},
     {GET("/admin/api/clients/{clientId}", "getClient", resource_get_handle), ADMIN, OF(clients_resource), ABOUT("Show a client"), ANSWERS(GIVES(200, client_table, "The client"))},
     {PUT("/admin/api/clients/{clientId}", "updateClient", resource_put_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Replace a client"), ANSWERS(GIVES(200, client_table, "The client as stored"))},
@@ -289,7 +311,7 @@ const struct route routes[] = {
     {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource), ABOUT("End a browser session"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
 
     {GET("/admin/api/tokens", "listTokens", tokens_list_handle), ADMIN, QUERY(tokens_params), ABOUT("List the live tokens, newest first, without their texts"), ANSWERS(GIVES(200, answer_token_page, "A page of tokens"))},
-    {POST("/admin/api/tokens/introspect", "inspectToken", token_introspect_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_question_table), ABOUT("Tell the facts of a token, live or not, without asking policy"), ANSWERS(GIVES(200, answer_token_facts, "The facts"))},
+    {POST("/admin/api/tokens/introspect", "inspectToken", token_introspect_handle), ADMIN_ASK, JSON, FIELDS_OF(token_question_table), ABOUT("Tell the facts of a token, live or not, without asking policy"), ANSWERS(GIVES(200, answer_token_facts, "The facts"))},
     {POST("/admin/api/tokens/revoke", "revokeTokenByOperator", token_revoke_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_revocation_table), ABOUT("Revoke a token, a refresh token with its family, or all tokens of a person or a client"), ANSWERS(GIVES(200, answer_token_facts, "What it was"), GIVES_NOTHING(404, "There is no such person or client"))},
 
     {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params), ABOUT("List the rows of policy data"), ANSWERS(GIVES_LIST(policy_payload_table, "The rows"))},
@@ -309,12 +331,12 @@ const struct route routes[] = {
 
     {GET("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle), ADMIN, QUERY(policy_rules_params), ABOUT("List the rules"), ANSWERS(GIVES_LIST(policy_rule_table, "The rules"))},
     {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Create a rule and activate it"), ANSWERS(GIVES(201, policy_rule_table, "The rule"))},
-    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_evaluate_table), ABOUT("Try an input, or replay a stored decision, by the active policy"), ANSWERS(GIVES(200, answer_evaluation, "The answer of the engine"))},
+    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_ASK, JSON, FIELDS_OF(policy_evaluate_table), ABOUT("Try an input, or replay a stored decision, by the active policy"), ANSWERS(GIVES(200, answer_evaluation, "The answer of the engine"))},
     {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Create or replace the rule of a path and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"), GIVES(201, policy_rule_table, "The rule is new"))},
     {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN, ABOUT("Show a rule"), ANSWERS(GIVES(200, policy_rule_table, "The rule"))},
     {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Replace a rule and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"))},
     {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE, ABOUT("Delete a rule"), ANSWERS(GIVES_NOTHING(204, "The rule is deleted"))},
-    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
+    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_ASK, .precheck = policy_bundle_deploy_check, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */
     {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "The bundles"))},
@@ -325,11 +347,16 @@ const struct route routes[] = {
     {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN, ABOUT("Show the rows of a bundle"), ANSWERS(GIVES(200, answer_bundle_content, "The rows"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
     {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, QUERY(bundle_audit_rollback_params), ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
-    {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
+    {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools and prompts of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
     {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream no longer has the tool, or describes it in another way"))},
+    {GET("/admin/api/managed-resources/{name}/prompts", "listPrompts", prompts_list_handle), ADMIN, ABOUT("List the stored prompts of an MCP upstream"), ANSWERS(GIVES_LIST(stored_prompt_table, "The prompts, by name"), FAILS(409, "The resource is not of type MCP"))},
+    {POST("/admin/api/managed-resources/{name}/prompts/{prompt}/approve", "approvePrompt", prompt_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a prompt that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The prompt is served"), FAILS(409, "The upstream no longer has the prompt, or describes it in another way"))},
 
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
+
+    {GET("/auth/check", "checkRequest", check_handle), CHECKED, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
+    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
 
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},

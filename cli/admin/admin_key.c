@@ -16,9 +16,16 @@
 #define KEYS "/admin/api/admin-keys"
 
 const struct cli_option admin_key_mint_options[] = {
-    {"label", 0, "LABEL", offsetof(struct cli_choices, label), true,
+    {"expires-at",                                        0, "TIME", offsetof(struct cli_choices,                          ends),                       false,
+     "End of the key, such as 2030-01-31T12:00:00Z; without it the key is valid until it is "
+     "revoked"},
+    {"label",                                                   0,                                              "LABEL", offsetof(struct cli_choices, label), true,
      "Purpose of the key, shown in lists and audit rows"},
-    {NULL,       0,     NULL,     0,                        false,                         NULL},
+    {"role", 0,  "ROLE",   offsetof(struct cli_choices,                                                      role),                                                                          false,
+     "What the key may do: auditor (read, and ask policy), operator (write too, but no keys) or "
+     "owner "
+     "(everything, the default)"},
+    {NULL,                                              0,                            NULL,                                  0,                                                                                   false,                                                                NULL                                      },
 };
 
 const struct cli_option admin_key_revoke_options[] = {
@@ -66,7 +73,9 @@ admin_key_mint_run(struct cli *cli)
     /* A row sealed under another credential key than the service's would be useless. */
     if (cli->choice.server == NULL && signing_keys_check(&cli->op) != AZ_OK)
         return output_fault(cli);
-    json_t *body = jsonx_own(cli->mem, json_pack("{s:s}", "label", cli->choice.label));
+    json_t *body =
+        jsonx_own(cli->mem, json_pack("{s:s,s:s*,s:s*}", "label", cli->choice.label, "role",
+                                      cli->choice.role, "expiresAt", cli->choice.ends));
     const struct call call = {.method = "POST", .path = KEYS, .body = body};
     int status = call_run(cli, &call, NULL, &answer);
     if (status == CLI_OK) {

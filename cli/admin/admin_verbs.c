@@ -14,8 +14,11 @@
 
 static const struct output_column admin_key_columns[] = {
     {"id",        "ID"},
+    {"role",      "ROLE"},
     {"managedBy", "MANAGED BY"},
     {"createdAt", "CREATED"},
+    {"expiresAt", "EXPIRES"},
+    {"lastUsedAt", "USED"},
     {"revokedAt", "REVOKED"},
     {"label",     "LABEL"},
     {NULL, NULL},

@@ -100,6 +100,15 @@ static const struct admin_member disconnect_members[] = {
     {AT(subject), "subject", ADMIN_TEXT},
     {0, NULL, ADMIN_TEXT},
 };
+static const struct output_column prompt_columns[] = {
+    {"name",   "PROMPT"},
+    {"title",  "TITLE"},
+    {"status", "DESCRIPTION"},
+    {"sha256", "PIN"},
+    {"seenAt", "SEEN"},
+    {NULL, NULL},
+};
+
 static const struct output_column connection_columns[] = {
     {"subject",     "SUBJECT"},
     {"idpId",       "IDP"},
@@ -135,6 +144,11 @@ const struct admin_verb gateway_verbs[] = {
                 "`authzctl resource show` prints the description that waits for approval, and its hash (pin). With --pin nothing is "
                 "approved if the upstream has changed the description since."),
      .method = "POST", .path = API "managed-resources/{}/tools/{}/approve", .members = approval_members, .done = "has the tool approved", .missing = "has no such tool; see `authzctl resource show`"},
+    {ADMIN_VERB("resource approve-prompt", "RESOURCE PROMPT", 2, resource_approve_options, cli_needs_all,
+                "Approve a prompt that the upstream of an MCP resource added or changed",
+                "`authzctl resource prompts` prints the prompts with their hashes (pin), and with --json their descriptions. With --pin "
+                "nothing is approved if the upstream has changed the description since."),
+     .method = "POST", .path = API "managed-resources/{}/prompts/{}/approve", .members = approval_members, .done = "has the prompt approved", .missing = "has no such prompt; see `authzctl resource prompts`"},
     {ADMIN_VERB("resource connections", "RESOURCE", 1, NULL, verbs_asking,
                 "List the accounts that people connected to a managed resource, at most 1000", NULL),
      .method = "GET", .path = API "managed-resources/{}/connections", .columns = connection_columns, .missing = NO_RESOURCE},
@@ -158,6 +172,9 @@ const struct admin_verb gateway_verbs[] = {
                 "Request the upstream of a managed resource once and print the outcome",
                 "The request has no credential. Any answer below the status 500 counts as good, and the outcome stays as lastProbe."),
      .method = "POST", .path = API "managed-resources/{}/probe", .missing = NO_RESOURCE},
+    {ADMIN_VERB("resource prompts", "RESOURCE", 1, NULL, verbs_asking,
+                "List the stored prompts of an MCP resource", NULL),
+     .method = "GET", .path = API "managed-resources/{}/prompts", .columns = prompt_columns, .missing = NO_RESOURCE},
     {ADMIN_VERB_RUN("resource show", "RESOURCE", 1, NULL, verbs_asking, resource_show_run,
                 "Print a managed resource, without its secrets",
                 "Routes and tools are tables, and a tool that waits for approval is printed whole. With --json all members are printed."),

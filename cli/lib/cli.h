@@ -45,6 +45,8 @@ struct cli_choices {
     bool defaults;      /* setup: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
+    const char *role;   /* admin-key mint: what it may do; NULL: everything */
+    const char *ends;   /* admin-key mint: end of the key, or NULL */
     const char *mode;   /* bundle deploy: merge or replace */
     const char *after;  /* bundle deploy: revision that must be active */
     const char *note;   /* verbs that save policy: message for the history */

@@ -48,7 +48,7 @@ bindings_save() {
 }
 
 # A step: let both engines decide stored questions of /token again, and measure the memory of a worker: after a start, when
-# the workers share what was loaded before they were forked, and after a save, when each has its own.
+# the workers share what was loaded before they were forked, and after a save, when they share what one of them read.
 engines_compare() {
     local count engine
     SVC_POLICY_ENGINE=embedded authzctl policy compare --limit "$DECISIONS" --json >"$BENCH/compare.json"

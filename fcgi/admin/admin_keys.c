@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/iso8601.h"
+#include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "base/visible.h"
 #include "store/people/admin_keys.h"
@@ -16,15 +18,28 @@ label_fault(TALLOC_CTX *mem, const json_t *value)
     return visible_fault(json_string_value(value));
 }
 
+static const char *
+end_fault(TALLOC_CTX *mem, const json_t *value)
+{
+    int64_t ms;
+    const char *text = json_string_value(value);
+    (void) mem;
+    return iso8601_parse(text, strlen(text), &ms) == AZ_OK
+               ? NULL
+               : "must be a time like 2030-01-31T12:00:00Z";
+}
+
 struct admin_key_request {
-    const char *label;
+    const char *label, *role, *expires_at;
 };
 
+/* clang-format off */
 static const struct field admin_key_fields[] = {
-    {"label", FIELD_TEXT, .required = true, .max = ADMIN_KEY_LABEL_MAX, .rule = label_fault,
-     FIELD_INTO(struct admin_key_request, label), .help = "Name of the key in the audit log",
-     .example = "\"deploy-robot\""},
+    {"label",     FIELD_TEXT, .required = true, .max = ADMIN_KEY_LABEL_MAX, .rule = label_fault, FIELD_INTO(struct admin_key_request, label), .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
+    {"role",      FIELD_TEXT, .words = admin_role_words, FIELD_INTO(struct admin_key_request, role), .help = "auditor: reads and asks policy; operator: writes too, but no keys; owner: everything. Absent: owner", .example = "\"operator\""},
+    {"expiresAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .rule = end_fault, FIELD_INTO(struct admin_key_request, expires_at), .help = "End of the key, in the future; absent: it is valid until it is revoked", .example = "\"2099-01-31T12:00:00Z\""},
 };
+/* clang-format on */
 
 const struct field_table admin_key_table = FIELD_TABLE("AdminApiKeyRequest", admin_key_fields, 0);
 
@@ -40,17 +55,33 @@ respond_key(struct request *req, int status, json_t *body, const char *plaintext
     return st;
 }
 
+/* Read the body. A key without a role is an owner's (specification 5.1). */
+static enum az_status
+read_wish(struct request *req, struct admin_key_wish *ret)
+{
+    struct admin_key_request given = {.role = admin_role_word(ADMIN_ROLE_OWNER)};
+    enum az_status st = resource_read_fields(req, &admin_key_table, &given);
+    *ret = (struct admin_key_wish){
+        .label = given.label, .role = given.role, .created_by = req->admin.label};
+    if (st != AZ_OK || given.expires_at == NULL)
+        return st;
+    st = iso8601_parse(given.expires_at, strlen(given.expires_at), &ret->expires_ms);
+    return st == AZ_OK && ret->expires_ms > req->op.now_ms
+               ? AZ_OK
+               : request_invalid_field(req, "expiresAt", "must be in the future");
+}
+
 enum az_status
 admin_key_create_handle(struct request *req)
 {
     struct op *op = &req->op;
-    struct admin_key_request given = {.label = NULL};
+    struct admin_key_wish wish;
     struct json_shown shown = {.dto = NULL};
     const char *plaintext, *id;
     json_t *body = NULL;
-    enum az_status st = resource_read_fields(req, &admin_key_table, &given);
+    enum az_status st = read_wish(req, &wish);
     if (st == AZ_OK)
-        st = admin_key_mint(op, given.label, &plaintext, &id);
+        st = admin_key_mint(op, &wish, &plaintext, &id);
     if (st != AZ_OK)
         return st;
     resource_note(req, "adminKey", id);

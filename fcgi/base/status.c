@@ -50,6 +50,8 @@ static const struct az_status_row rows[] = {
     {AZ_USE_DPOP_NONCE,         400, "use_dpop_nonce",          "The DPoP proof needs the nonce of the DPoP-Nonce header", "rejected", AZ_SEV_INFO},
     {AZ_DPOP_NONCE_NEEDED,      401, "use_dpop_nonce",          "The DPoP proof needs the nonce of the DPoP-Nonce header", "rejected", AZ_SEV_INFO},
     {AZ_UNAUTHORIZED,           401, "unauthorized",            "Valid admin API key required",         "rejected", AZ_SEV_INFO},
+    {AZ_ROLE_REQUIRED,          403, "role_required",           "The role of the admin key does not allow this", "rejected", AZ_SEV_INFO},
+    {AZ_FOREIGN_PAGE,           403, "foreign_page",            "A session accepts this only from a page of this service, with X-Authz-Console: 1 and Sec-Fetch-Site: same-origin", "rejected", AZ_SEV_WARN},
     {AZ_BUNDLE_UNAUTHORIZED,    401, "unauthorized",            "Valid bundle API key required",        "rejected", AZ_SEV_WARN},
     {AZ_INVALID_FIELDS,         400, "invalid_request",         "A field is not valid",                 "rejected", AZ_SEV_INFO},
     {AZ_NOT_FOUND,              404, "not_found",               "Not found",     "rejected", AZ_SEV_INFO},

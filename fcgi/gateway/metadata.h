@@ -13,4 +13,8 @@ enum az_status metadata_mcp_handle(struct request *req);
 enum az_status metadata_mcp_resource_handle(struct request *req);
 enum az_status metadata_proxy_resource_handle(struct request *req);
 
+/* GET .../doors/{name}/{n}: of an address in publicUrls, for clients that a web server in front of
+ * the resource turned away (gateway-admin.md 1.8). */
+enum az_status metadata_door_handle(struct request *req);
+
 #endif

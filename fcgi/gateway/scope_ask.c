@@ -25,7 +25,7 @@ append_served(struct jsonx_build *scopes, const struct managed_resource *resourc
     for (size_t i = 0; place == GATEWAY_MCP && i < resource->tools; i++)
         if (resource->tool[i].served)
             append_scopes(scopes, resource->tool[i].scopes);
-    for (size_t i = 0; place == GATEWAY_PROXY && i < resource->routes; i++)
+    for (size_t i = 0; place != GATEWAY_MCP && i < resource->routes; i++)
         if (resource->route[i].enabled)
             append_scopes(scopes, resource->route[i].scopes);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "crypto/random.h"
@@ -185,6 +186,22 @@ request_target_fits(const char *url)
     return target != NULL && strlen(target) <= HTTP_TARGET_MAX;
 }
 
+/* Return the summary with the admin key: {"actor": {"key", "role"}}. One that is no object, or for
+ * which there is no memory, stays as it is. */
+static const char *
+name_actor(const struct request *req, const char *summary)
+{
+    TALLOC_CTX *mem = req->op.mem;
+    json_t *object = jsonx_own(mem, json_object());
+    if (summary != NULL
+        && jsonx_parse(mem, summary, strlen(summary), AUDIT_SUMMARY_DEPTH_MAX, &object, NULL)
+               != AZ_OK)
+        return summary;
+    json_t *actor =
+        json_pack("{s:s,s:s}", "key", req->admin.id, "role", admin_role_word(req->admin.role));
+    return json_object_set_new(object, "actor", actor) == 0 ? jsonx_dump(mem, object) : summary;
+}
+
 void
 request_fill_audit(struct request *req, int http_status, const char *outcome)
 {
@@ -198,5 +215,7 @@ request_fill_audit(struct request *req, int http_status, const char *outcome)
     entry->ip = req->ip;
     entry->user_agent = req->user_agent;
     if (entry->client_id == NULL)
-        entry->client_id = req->admin_label;
+        entry->client_id = req->admin.label;
+    if (req->admin.id != NULL)
+        entry->summary = name_actor(req, entry->summary);
 }

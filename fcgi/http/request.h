@@ -10,6 +10,7 @@
 #include "base/op.h"
 #include "http/response.h"
 #include "store/db/audit.h"
+#include "store/people/admin_keys.h"
 
 struct route;
 struct client;
@@ -94,7 +95,10 @@ struct request {
     const struct own_token *token; /* set by the credential of our own resource endpoints */
     const struct dpop
         *dpop; /* the DPoP proof (oauth/dpop/dpop.h), or NULL if none was sent or read */
-    const char *admin_label;    /* label of the admin key, set by the admin credential */
+    /* The admin key, or whoever stands in its place (admin/credential.h), set by the admin
+     * credential. The id is NULL if there is no key. */
+    struct admin_key admin;
+    bool admin_by_session;      /* the key was shown at the sign-in to the console */
     json_t *error_body;         /* replaces the dialect's body of a failure; owned by op.mem */
     bool error_is_empty;        /* the answer to a failure has no body */
     const char *challenge;      /* WWW-Authenticate of a 401, set by the credential */

@@ -61,7 +61,7 @@ struct route_param {
     const char *help;         /* meaning, for a person; NULL: the name says it */
 };
 
-/* The credential that a caller must show. The check sets req->client or req->admin_label, or
+/* The credential that a caller must show. The check sets req->client or req->admin, or
  * fails. */
 struct route_credential {
     enum az_status (*check)(struct request *req); /* NULL: no credential needed */
@@ -93,8 +93,9 @@ struct route {
     bool (*is_on)(const struct settings *cfg); /* the row is there; NULL: always */
     const char *operation;                     /* OpenAPI operationId, also in the audit row */
     const struct route_credential *credential; /* never NULL */
+    enum admin_role role; /* least role of an admin key; ADMIN_ROLE_NONE: as ADMIN_ROLE_OWNER */
     enum az_status (*precheck)(
-        struct request *req); /* runs before the credential is checked, or NULL */
+        struct request *req); /* runs when the body is read, before a credential in it, or NULL */
     enum az_status (*handle)(struct request *req); /* the endpoint */
     enum route_body body;                          /* how the body is read */
     const struct route_param *params; /* accepted parameters of forms and queries, or NULL */

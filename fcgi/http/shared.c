@@ -16,6 +16,8 @@
 /* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
  * half a megabyte. */
 #define SLOTS 65536u
+/* Addresses whose sign-ins to the console are counted at a time. */
+#define SIGN_INS 4096u
 /* Slots that are tried for one address. */
 #define PROBES 16u
 /* Long polls held on one host at a time; far above any sensible pool. */
@@ -24,9 +26,11 @@
  * host has at most 128 of those. */
 #define PAUSES 1024u
 /* Changes with the layout of struct map, so that a file of another layout is replaced. */
-#define MAGIC (0x617a7368617265ULL + 2)
-/* Purpose of the hash of an address. A positive number is the window of a rate limit in seconds. */
+#define MAGIC (0x617a7368617265ULL + 3)
+/* Purposes of the hash of an address. A positive number is the window of a rate limit in seconds.
+ */
 #define FOR_LOCKS (-1)
+#define FOR_SIGN_INS (-2)
 /* One word per number that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */
 #define PAUSE_SHIFT 44
 #define UNTIL_MASK ((1ULL << PAUSE_SHIFT) - 1)
@@ -44,6 +48,9 @@ struct map {
     _Atomic int64_t moved;     /* last time that a place for fetches changed hands; monotonic */
     _Atomic uint64_t pause[PAUSES]; /* numbers that pause */
     _Atomic uint64_t slot[SLOTS];   /* counters */
+    /* The same for sign-ins: another window makes the counters of a table look old. */
+    _Atomic uint64_t sign_in_overflow;
+    _Atomic uint64_t sign_in[SIGN_INS];
 };
 
 struct shared {
@@ -128,23 +135,69 @@ count_in_slot(_Atomic uint64_t *slot, uint64_t print, uint64_t window, uint64_t 
     }
 }
 
+/* A table of counters whose windows have one length. */
+struct table {
+    _Atomic uint64_t *slot, *overflow;
+    unsigned slots;
+};
+
+/* Count in the slot of a hash. */
+static bool
+count_hash(const struct table *table, uint64_t hash, uint64_t window, uint64_t limit)
+{
+    uint64_t print = hash >> PRINT_SHIFT | 1;
+    for (int pass = 0; pass < 2; pass++) /* first look for our counter, then for a free slot */
+        for (unsigned i = 0; i < PROBES; i++) {
+            enum verdict verdict = count_in_slot(&table->slot[(hash + i) % table->slots], print,
+                                                 window, limit, pass == 1);
+            if (verdict != TAKEN)
+                return verdict == ADMITTED;
+        }
+    return count_in_slot(table->overflow, 1, window, limit, true) == ADMITTED;
+}
+
+/* Return the number of a window, as a counter keeps it. */
+static uint64_t
+window_of(int64_t now, long window)
+{
+    return (uint64_t) (now / window) & FIELD_MASK;
+}
+
 bool
 shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
                   long *ret_retry_after)
 {
-    struct map *map = shared->map;
-    uint64_t hash = address_hash(map, address, window);
-    uint64_t print = hash >> PRINT_SHIFT | 1, number = (uint64_t) (now / window) & FIELD_MASK;
     uint64_t most = (uint64_t) limit < FIELD_MASK ? (uint64_t) limit : FIELD_MASK;
     *ret_retry_after = window - (long) (now % window);
-    for (int pass = 0; pass < 2; pass++) /* first look for our counter, then for a free slot */
-        for (unsigned i = 0; i < PROBES; i++) {
-            enum verdict verdict =
-                count_in_slot(&map->slot[(hash + i) % SLOTS], print, number, most, pass == 1);
-            if (verdict != TAKEN)
-                return verdict == ADMITTED;
-        }
-    return count_in_slot(&map->overflow, 1, number, most, true) == ADMITTED;
+    const struct table table = {shared->map->slot, &shared->map->overflow, SLOTS};
+    return count_hash(&table, address_hash(shared->map, address, window), window_of(now, window),
+                      most);
+}
+
+bool
+shared_sign_in_begin(struct shared *shared, const char *address, int64_t now, long *ret_retry_after)
+{
+    *ret_retry_after = SHARED_SIGN_IN_WINDOW - (long) (now % SHARED_SIGN_IN_WINDOW);
+    const struct table table = {shared->map->sign_in, &shared->map->sign_in_overflow, SIGN_INS};
+    return count_hash(&table, address_hash(shared->map, address, FOR_SIGN_INS),
+                      window_of(now, SHARED_SIGN_IN_WINDOW), SHARED_SIGN_INS_MAX);
+}
+
+/* A counter of another window, or one that became free, is left alone. */
+void
+shared_sign_in_good(struct shared *shared, const char *address, int64_t now)
+{
+    struct map *map = shared->map;
+    uint64_t hash = address_hash(map, address, FOR_SIGN_INS);
+    uint64_t head =
+        (hash >> PRINT_SHIFT | 1) << WINDOW_SHIFT | window_of(now, SHARED_SIGN_IN_WINDOW);
+    for (unsigned i = 0; i < PROBES; i++) {
+        _Atomic uint64_t *slot = &map->sign_in[(hash + i) % SIGN_INS];
+        uint64_t word = atomic_load(slot);
+        while (word >> WINDOW_SHIFT == head && (word & FIELD_MASK) > 0)
+            if (atomic_compare_exchange_weak(slot, &word, word - 1))
+                return;
+    }
 }
 
 uint64_t

@@ -25,6 +25,20 @@ enum az_status shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret
 bool shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window,
                        long limit, long *ret_retry_after);
 
+/* Failed sign-ins to the console of one address in SHARED_SIGN_IN_WINDOW seconds: more than a
+ * person needs who mistypes, and too few to guess. */
+#define SHARED_SIGN_INS_MAX 10
+#define SHARED_SIGN_IN_WINDOW 60
+
+/*
+ * Count a sign-in of an address before its key is looked at. False: as many failed in this minute;
+ * *ret_retry_after: seconds until it ends. One that did not fail is not counted, once it is known:
+ * sign-ins that are made at once never let more than the limit fail.
+ */
+bool shared_sign_in_begin(struct shared *shared, const char *address, int64_t now,
+                          long *ret_retry_after);
+void shared_sign_in_good(struct shared *shared, const char *address, int64_t now);
+
 /* Return the number under which the locks of an address stand (http/fetch/fetch_places.c). It is a
  * keyed hash, so an attacker cannot choose an address that shares the number of another. */
 uint64_t shared_address_number(const struct shared *shared, const char *address);

@@ -8,6 +8,13 @@
 #include "crypto/digest.h"
 
 bool
+managed_entry_hash(TALLOC_CTX *mem, const json_t *entry, char ret[MANAGED_PIN_SIZE])
+{
+    const char *text = jsonx_dump_sorted(mem, entry);
+    return text != NULL && sha256_hex(text, strlen(text), ret) == AZ_OK;
+}
+
+bool
 managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE])
 {
     static const char *const members[] = {"name",        "title",        "description",
@@ -20,6 +27,5 @@ managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE]
         if (value != NULL)
             jsonx_set(&pinned, members[i], json_incref(value));
     }
-    const char *text = jsonx_built(&pinned) != NULL ? jsonx_dump_sorted(mem, pinned.value) : NULL;
-    return text != NULL && sha256_hex(text, strlen(text), ret) == AZ_OK;
+    return jsonx_built(&pinned) != NULL && managed_entry_hash(mem, pinned.value, ret);
 }

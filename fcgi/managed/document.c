@@ -25,8 +25,8 @@
 /* A document as it stands. */
 struct raw_resource {
     struct managed_resource resource;
-    const char *upstream_type, *pinning, *mcp_resources;
-    const json_t *routes, *tools, *auth, *headers, *filter;
+    const char *upstream_type, *pinning, *mcp_resources, *mcp_prompts;
+    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls;
 };
 
 struct raw_filter {
@@ -84,6 +84,7 @@ managed_pointer_rule(TALLOC_CTX *mem, const json_t *value)
 static const char *const upstream_types[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const pinnings[] = {"block", "warn", NULL};
 static const char *const resource_ways[] = {"none", "live", NULL};
+static const char *const prompt_ways[] = {"none", "pinned", NULL};
 
 extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table;
 
@@ -110,6 +111,8 @@ static const struct field resource_fields[] = {
     {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name}, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
@@ -245,6 +248,30 @@ read_filter(struct reader *reader, const json_t *object)
     reader->at = "";
 }
 
+/* Read the addresses of a web server in front of the resource. They have one spelling, so that a
+ * request's address is compared as text. */
+static void
+read_public_urls(struct reader *reader, const json_t *urls)
+{
+    struct managed_resource *resource = reader->resource;
+    size_t index;
+    const json_t *url;
+    json_array_foreach (urls, index, url) {
+        const char *text = json_string_value(url);
+        const char *why = reader_address_fault(reader, text, NULL);
+        if (why == NULL
+            && (!uri_is_canonical(text) || strpbrk(text, "?#{}%;") != NULL
+                || strstr(strstr(text, "://") + 3, "//") != NULL || text[strlen(text) - 1] == '/'))
+            why = "must be in its one spelling (RFC 3986 6.2.2), without a query, an encoding, an "
+                  "empty segment or a slash at the end";
+        if (why != NULL)
+            reader_tell_text(reader, "publicUrls", "[%zu] %s", index, why);
+    }
+    if (json_array_size(urls) > 0 && resource->upstream == MANAGED_MCP)
+        reader_tell(reader, "publicUrls", "is for REST and STATIC resources only");
+    resource->public_urls = reader_list(reader, urls);
+}
+
 enum az_status
 managed_read(const struct managed_reading *reading, struct managed_resource *ret)
 {
@@ -270,7 +297,12 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
             raw.mcp_resources != NULL && strcmp(raw.mcp_resources, "live") == 0;
         if (resource->live_resources && resource->upstream != MANAGED_MCP)
             reader_tell(&reader, "mcpResources", "is for MCP resources only");
+        resource->pinned_prompts =
+            raw.mcp_prompts != NULL && strcmp(raw.mcp_prompts, "pinned") == 0;
+        if (resource->pinned_prompts && resource->upstream != MANAGED_MCP)
+            reader_tell(&reader, "mcpPrompts", "is for MCP resources only");
         read_url(&reader);
+        read_public_urls(&reader, raw.public_urls);
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);
         reader_credential_apart(&reader, "requestHeaders", raw.headers);

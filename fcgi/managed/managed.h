@@ -213,7 +213,9 @@ struct managed_resource {
     struct managed_auth auth;
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
-    bool live_resources; /* mcpResources is live: its MCP resources are listed and read */
+    bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
+    bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
+    const char **public_urls; /* under which a web server serves it, end with NULL; or NULL */
     struct managed_headers request_headers;
     const char *missing; /* first setting or secret that is missing ("upstreamAuth.clientId");
                             NULL: it is complete */

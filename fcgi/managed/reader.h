@@ -9,6 +9,7 @@
 #define MANAGED_ROUTES_MAX 500
 #define MANAGED_TOOLS_MAX 1000
 #define MANAGED_HEADERS_MAX 32
+#define MANAGED_PUBLIC_URLS_MAX 16
 #define MANAGED_SCOPES_MAX 32
 #define MANAGED_NAMES_MAX 100  /* of a list of names */
 #define MANAGED_MEMBERS_MAX 32 /* of an object with free members */

@@ -3,19 +3,24 @@
 #include "oauth/introspect.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/uuid7.h"
 #include "base/words.h"
+#include "crypto/jwk.h"
+#include "crypto/jws.h"
 #include "crypto/token.h"
 #include "metrics/metrics.h"
 #include "oauth/caller.h"
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/parameters/parameters.h"
+#include "store/tokens/signing_keys.h"
 #include "store/tokens/tokens.h"
 #include "token/issue.h"
 #include "token/show.h"
+#include "token/signing_key.h"
 
 /* clang-format off */
 const struct route_param introspect_params[] = {
@@ -236,6 +241,47 @@ invalid_body(const struct introspection *it)
                      json_pack("{s:b,s:s}", "active", 0, "inactive_reason", "invalid_token"));
 }
 
+/* ---- signed answers (RFC 9701) */
+
+#define SIGNED_TYP "token-introspection+jwt"
+#define SIGNED_TYPE "application/" SIGNED_TYP
+
+/* True if the first media type that the caller accepts is that of a signed answer. */
+static bool
+wants_signature(const struct request *req)
+{
+    const char *accept = request_header(req, "HTTP_ACCEPT");
+    size_t length = strlen(SIGNED_TYPE);
+    return accept != NULL && strncasecmp(accept, SIGNED_TYPE, length) == 0
+           && strchr(" ,;", accept[length]) != NULL;
+}
+
+/*
+ * Answer with a JWT for this caller alone (RFC 9701 5). It has no sub and no exp at its top, and a
+ * type of its own, so that no reader takes it for an ID token or an access token. Of a token that
+ * is not active it says nothing more.
+ */
+static enum az_status
+respond_signed(const struct introspection *it, json_t *body)
+{
+    struct request *req = it->req;
+    struct op *op = &req->op;
+    const struct jwk *key;
+    char *text = NULL;
+    if (body != NULL && it->shown.as != SHOWN_ACTIVE)
+        body = jsonx_own(op->mem, json_pack("{s:b}", "active", 0));
+    json_t *claims =
+        jsonx_own(op->mem, json_pack("{s:s,s:s,s:I,s:O}", "iss", op->az->cfg->oidc_issuer, "aud",
+                                     it->caller.client->client_id, "iat", (json_int_t) op_now(op),
+                                     "token_introspection", body));
+    if (claims == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a signed answer");
+    enum az_status st = signing_key_get(op, SIGNING_ALG_ALWAYS, &key);
+    if (st == AZ_OK && jws_sign_json(op->mem, key, key->alg, SIGNED_TYP, claims, &text) != AZ_OK)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign an answer");
+    return st == AZ_OK ? respond_octets(req, 200, SIGNED_TYPE, text, strlen(text)) : st;
+}
+
 enum az_status
 introspect_handle(struct request *req)
 {
@@ -250,8 +296,8 @@ introspect_handle(struct request *req)
         return st;
     metrics_add(req->op.az->metrics, METRIC_INTROSPECTIONS, 0,
                 (const char *const[]){it.shown.as == SHOWN_ACTIVE ? "true" : "false"});
-    return respond_json(req, 200,
-                        it.shown.as == SHOWN_ACTIVE    ? active_body(&it)
-                        : it.shown.as == SHOWN_INVALID ? invalid_body(&it)
-                                                       : denied_body(&it));
+    json_t *body = it.shown.as == SHOWN_ACTIVE    ? active_body(&it)
+                   : it.shown.as == SHOWN_INVALID ? invalid_body(&it)
+                                                  : denied_body(&it);
+    return wants_signature(req) ? respond_signed(&it, body) : respond_json(req, 200, body);
 }

@@ -47,6 +47,7 @@ static const struct {
      {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT, "none"}                                           },
     {"introspection_endpoint_auth_methods_supported",
      {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT}                                                   },
+    {"introspection_signing_alg_values_supported",    {"RS256"}                                                       },
  /* Specification 4.1 fixes this list; the endpoint takes private_key_jwt too. */
     {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}                   },
 };

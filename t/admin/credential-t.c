@@ -8,6 +8,9 @@
 #include "base/settings/settings.h"
 #include "tap.h"
 
+/* A row that does not state a role needs an owner. */
+static const struct route row = {.path = "/admin/", .credential = &credential_admin};
+
 static const char *
 shown_key(const struct http_io *io, const char *name)
 {
@@ -28,8 +31,10 @@ check_as(TALLOC_CTX *mem, const struct settings *cfg, const char *who, const cha
     req->op.mem = req;
     req->op.az = &az;
     req->io = &io;
+    req->method = "GET";
+    req->route = &row;
     enum az_status status = credential_admin.check(req);
-    *ret_label = req->admin_label;
+    *ret_label = req->admin.label;
     return status;
 }
 
@@ -39,11 +44,31 @@ check(TALLOC_CTX *mem, const struct settings *cfg, const char *key, const char *
     return check_as(mem, cfg, NULL, key, ret_label);
 }
 
+/* Each role against each least role (gateway-admin.md 3.9). */
+static void
+test_roles(TALLOC_CTX *mem)
+{
+    for (int has = ADMIN_ROLE_NONE; has <= ADMIN_ROLE_OWNER; has++)
+        for (int least = ADMIN_ROLE_NONE; least <= ADMIN_ROLE_OWNER; least++) {
+            struct request *req = talloc_zero(mem, struct request);
+            bool may = least != ADMIN_ROLE_NONE ? has >= least : has == ADMIN_ROLE_OWNER;
+            req->op.mem = req;
+            req->admin.role = (enum admin_role) has;
+            is_int(admin_require(req, (enum admin_role) least), may ? AZ_OK : AZ_ROLE_REQUIRED,
+                   "a key of role %d %s a row of role %d", has, may ? "may use" : "may not use",
+                   least);
+            talloc_free(req);
+        }
+    is_int(admin_role_of("root"), ADMIN_ROLE_NONE, "an unknown word is no role");
+    is_int(admin_role_of(NULL), ADMIN_ROLE_NONE, "nor is none");
+    is_int(admin_role_of("owner"), ADMIN_ROLE_OWNER, "owner is one");
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
-    struct settings cfg = {.admin_enabled = true};
+    struct settings cfg = {.admin_enabled = true, .oidc_issuer = "https://as.example"};
     const char *label;
     char key[ADMIN_KEY_TEXT_MAX + 2];
 
@@ -68,6 +93,7 @@ main(void)
     is_int(check_as(mem, &cfg, "authzctl", NULL, &label), AZ_OK,
            "authzctl on the database needs neither a key nor SVC_ADMIN_ENABLED");
     is_str(label, "authzctl", "... and the audit row names it");
+    test_roles(mem);
     talloc_free(mem);
     return done();
 }

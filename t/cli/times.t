@@ -78,7 +78,7 @@ my @NONE = (
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
     ( map {"idp $_"} qw(create delete home list show update) ),
     ( map {"connector $_"} qw(available install list sync uninstall) ),
-    ( map {"resource $_"} qw(approve connections create delete disconnect list probe sync update) ), 'session end',
+    ( map {"resource $_"} qw(approve approve-prompt connections create delete disconnect list probe prompts sync update) ), 'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',

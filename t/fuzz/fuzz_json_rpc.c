@@ -35,7 +35,7 @@ check_answer(TALLOC_CTX *mem, const struct json_rpc *message)
     json_t *relayed = mcp_relayed_result(mem, message->result);
     MUST(relayed == NULL
          || (json_is_array(json_object_get(relayed, "content")) && json_object_size(relayed) <= 3));
-    if (peer_tools_add(mem, message->result, tools, &left_out, &cursor) == AZ_OK)
+    if (peer_entries_add(mem, &peer_tools, message->result, tools, &left_out, &cursor) == AZ_OK)
         MUST(json_array_size(tools) <= PEER_TOOLS_MAX
              && (cursor == NULL || strlen(cursor) <= PEER_CURSOR_MAX));
     json_decref(tools);

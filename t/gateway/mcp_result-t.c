@@ -42,6 +42,19 @@ static const struct {
     {"{'content':'a'}", NULL, "content that is a text"},
     {"{'content':[{'text':'a'}]}", NULL, "an item without a type"},
     {"{'content':['a']}", NULL, "an item that is a text"},
+    {"{'content':[{'type':'video','data':'eA==','mimeType':'video/mp4'}]}", NULL, "an item of a type that MCP does not have"},
+    {"{'content':[{'type':'text'}]}", NULL, "a text without its member"},
+    {"{'content':[{'type':'image','data':'eA==','mimeType':'image/png'}]}", "{\"content\":[{\"type\":\"image\",\"data\":\"eA==\",\"mimeType\":\"image/png\"}]}", "an image"},
+    {"{'content':[{'type':'image','data':'*','mimeType':'image/png'}]}", NULL, "an image that is no base64"},
+    {"{'content':[{'type':'audio','data':'eA=='}]}", NULL, "a sound without its media type"},
+    {"{'content':[{'type':'resource','resource':{'uri':'a:b','text':'x'}}]}", "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"text\":\"x\"}}]}", "an embedded text"},
+    {"{'content':[{'type':'resource','resource':{'uri':'a:b','blob':'eA=='}}]}", "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"blob\":\"eA==\"}}]}", "embedded octets"},
+    {"{'content':[{'type':'resource','resource':{'uri':'a:b','blob':'*'}}]}", NULL, "embedded octets that are no base64"},
+    {"{'content':[{'type':'resource','resource':{'uri':'a:b','text':'x','blob':'eA=='}}]}", NULL, "an embedded resource with text and octets"},
+    {"{'content':[{'type':'resource','resource':{'uri':'a:b'}}]}", NULL, "an embedded resource with neither"},
+    {"{'content':[{'type':'resource','resource':{'text':'x'}}]}", NULL, "an embedded resource without a URI"},
+    {"{'content':[{'type':'resource_link','uri':'a:b','name':'n'}]}", "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]}", "a link"},
+    {"{'content':[{'type':'resource_link','uri':'a:b'}]}", NULL, "a link without a name"},
     {"{}", NULL, "no content"},
     {"[]", NULL, "an array"},
     {"{'resultType':'input_required','inputRequests':{}}", NULL, "a request for input, which we said we cannot meet"},
@@ -81,8 +94,9 @@ static void
 test_eras(TALLOC_CTX *mem)
 {
     const struct mcp_era modern = {.modern = true}, legacy = {.modern = false};
-    json_t *tools = env_json(mem, "[]");
-    json_t *result = mcp_list_result(mem, "tools", tools);
+    const struct mcp_features tools = {.resources = false}, all = {true, true},
+                              prompts = {.prompts = true};
+    json_t *result = mcp_list_result(mem, "tools", env_json(mem, "[]"));
     ok(mcp_result_finish(result, &modern), "tools/list for a modern client");
     is_str(jsonx_dump(mem, result),
            "{\"tools\":[],\"ttlMs\":30000,\"cacheScope\":\"private\",\"resultType\":\"complete\"}",
@@ -93,16 +107,20 @@ test_eras(TALLOC_CTX *mem)
     ok(mcp_result_finish(result, &modern), "a link for a modern client");
     is_str(json_string_value(json_object_get(result, "resultType")), "input_required",
            "... keeps its resultType");
-    result = mcp_discover_result(mem, false);
+    result = mcp_discover_result(mem, &tools);
     is_str(json_string_value(json_array_get(json_object_get(result, "supportedVersions"), 0)),
            "2026-07-28", "server/discover: the version");
     ok(json_object_get(json_object_get(result, "capabilities"), "tools") != NULL
            && json_object_size(json_object_get(result, "capabilities")) == 1,
        "... tools alone are declared");
-    result = mcp_discover_result(mem, true);
+    result = mcp_discover_result(mem, &all);
     is_str(jsonx_dump(mem, json_object_get(result, "capabilities")),
-           "{\"tools\":{},\"resources\":{},\"completions\":{}}", "... and resources");
-    result = mcp_initialize_result(mem, "2025-06-18", false);
+           "{\"tools\":{},\"resources\":{},\"prompts\":{},\"completions\":{}}",
+           "... and what else there is");
+    result = mcp_discover_result(mem, &prompts);
+    is_str(jsonx_dump(mem, json_object_get(result, "capabilities")),
+           "{\"tools\":{},\"prompts\":{},\"completions\":{}}", "... completions for prompts alone");
+    result = mcp_initialize_result(mem, "2025-06-18", &tools);
     is_str(json_string_value(json_object_get(result, "protocolVersion")), "2025-06-18",
            "initialize: the agreed version");
     result = mcp_text_result(mem, "no", true);

@@ -182,7 +182,8 @@ test_tools(TALLOC_CTX *mem)
         json_t *tools = env_json(mem, "[]");
         size_t left_out = 0;
         const char *cursor = NULL;
-        is_int(peer_tools_add(mem, env_json(mem, pages[i].page), tools, &left_out, &cursor),
+        is_int(peer_entries_add(mem, &peer_tools, env_json(mem, pages[i].page), tools, &left_out,
+                                &cursor),
                pages[i].refused ? AZ_INVALID : AZ_OK, "%s", pages[i].name);
         is_int((int64_t) json_array_size(tools), (int64_t) pages[i].tools, "... tools");
         is_int((int64_t) left_out, (int64_t) pages[i].left_out, "... left out");
@@ -191,8 +192,9 @@ test_tools(TALLOC_CTX *mem)
     json_t *tools = env_json(mem, "[]");
     size_t left_out = 0;
     const char *cursor;
-    is_int(peer_tools_add(mem, env_json(mem, pages[5].page), tools, &left_out, &cursor), AZ_OK,
-           "what is kept");
+    is_int(
+        peer_entries_add(mem, &peer_tools, env_json(mem, pages[5].page), tools, &left_out, &cursor),
+        AZ_OK, "what is kept");
     is_str(jsonx_dump(mem, tools), "[{\"name\":\"a\",\"inputSchema\":{}}]", "... is what is known");
 }
 
@@ -206,23 +208,28 @@ test_limits(TALLOC_CTX *mem)
         json_array_append_new(
             json_object_get(page, "tools"),
             json_pack("{s:s,s:{}}", "name", talloc_asprintf(mem, "t%zu", i), "inputSchema"));
-    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_OK, "the most tools");
-    is_int(peer_tools_add(mem, env_json(mem, pages[0].page), tools, &left_out, &cursor), AZ_INVALID,
-           "one more");
+    is_int(peer_entries_add(mem, &peer_tools, page, tools, &left_out, &cursor), AZ_OK,
+           "the most tools");
+    is_int(
+        peer_entries_add(mem, &peer_tools, env_json(mem, pages[0].page), tools, &left_out, &cursor),
+        AZ_INVALID, "one more");
     char *text = talloc_zero_array(mem, char, PEER_TOOL_OCTETS_MAX + 1);
     memset(text, 'd', PEER_TOOL_OCTETS_MAX);
     page = jsonx_own(mem, json_pack("{s:[{s:s,s:{},s:s}]}", "tools", "name", "a", "inputSchema",
                                     "description", text));
     tools = env_json(mem, "[]");
-    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_OK, "a tool that is too large");
+    is_int(peer_entries_add(mem, &peer_tools, page, tools, &left_out, &cursor), AZ_OK,
+           "a tool that is too large");
     is_int((int64_t) left_out, 1, "... is left out");
     text = talloc_zero_array(mem, char, PEER_CURSOR_MAX + 2);
     memset(text, 'c', PEER_CURSOR_MAX);
     page = jsonx_own(mem, json_pack("{s:[],s:s}", "tools", "nextCursor", text));
-    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_OK, "the longest cursor");
+    is_int(peer_entries_add(mem, &peer_tools, page, tools, &left_out, &cursor), AZ_OK,
+           "the longest cursor");
     text[PEER_CURSOR_MAX] = 'c';
     page = jsonx_own(mem, json_pack("{s:[],s:s}", "tools", "nextCursor", text));
-    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_INVALID, "one octet more");
+    is_int(peer_entries_add(mem, &peer_tools, page, tools, &left_out, &cursor), AZ_INVALID,
+           "one octet more");
 }
 
 int

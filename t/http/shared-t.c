@@ -351,6 +351,41 @@ test_pauses(TALLOC_CTX *mem)
        "... a /64 has one");
 }
 
+static bool
+sign_in(struct shared *shared, const char *address, int64_t now)
+{
+    long after;
+    return shared_sign_in_begin(shared, address, now, &after);
+}
+
+/* Sign-ins to the console (gateway-admin.md 3.9). */
+static void
+test_sign_ins(TALLOC_CTX *mem)
+{
+    struct shared *shared = open_at(mem, env_directory(mem));
+    const int64_t now = 6000;
+    long after = 0;
+    int in = 0;
+    for (int i = 0; i < SHARED_SIGN_INS_MAX; i++)
+        in += sign_in(shared, "192.0.2.1", now);
+    is_int(in, SHARED_SIGN_INS_MAX, "sign-ins: %d of an address may fail", SHARED_SIGN_INS_MAX);
+    ok(!shared_sign_in_begin(shared, "192.0.2.1", now + 50, &after), "... one more is refused");
+    is_int(after, 10, "... until the minute ends");
+    ok(sign_in(shared, "192.0.2.2", now), "... another address is not");
+    ok(sign_in(shared, "192.0.2.1", now + 60), "... nor is the same in the next minute");
+    is_int(admitted(shared, "192.0.2.1", now, 3, 3), 3, "... requests are counted apart from them");
+    for (int i = 0; i < 3 * SHARED_SIGN_INS_MAX; i++) {
+        in = sign_in(shared, "192.0.2.3", now);
+        shared_sign_in_good(shared, "192.0.2.3", now);
+    }
+    ok(in == 1, "sign-ins: those that did not fail are not counted");
+    shared_sign_in_good(shared, "192.0.2.4", now);
+    in = 0;
+    for (int i = 0; i <= SHARED_SIGN_INS_MAX; i++)
+        in += sign_in(shared, "192.0.2.4", now);
+    is_int(in, SHARED_SIGN_INS_MAX, "... and no counter goes below zero");
+}
+
 int
 main(void)
 {
@@ -366,6 +401,7 @@ main(void)
     test_processes(mem);
     test_holds(mem);
     test_pauses(mem);
+    test_sign_ins(mem);
     talloc_free(mem);
     return done();
 }

@@ -385,11 +385,18 @@ gateway_input := {
 
 # gateway-admin.md 1.6: an upstream chooses the URIs, so none is the name of a tool.
 test_an_mcp_resource_is_no_tool_of_the_same_name if {
-	every kind in ["resource", "completion"] {
-		action := {"kind": kind, "name": "create_issue", "requiredScopes": []}
+	every kind in ["resource", "prompt", "completion"] {
+		action := {"kind": kind, "name": "create_issue", "template": "create_issue", "requiredScopes": []}
 		questions := request.questions with input as object.union(object.remove(gateway_input, ["action", "arguments"]), {"action": action})
 		object.keys(questions) == {concat("", ["gateway:", kind, ":create_issue"])}
 	}
+}
+
+# gateway-admin.md 1.7: prompts and templates are named by upstreams too.
+test_a_completion_for_a_prompt_is_none_for_a_template if {
+	action := {"kind": "completion", "name": "create_issue", "requiredScopes": []}
+	questions := request.questions with input as object.union(object.remove(gateway_input, ["action", "arguments"]), {"action": action})
+	object.keys(questions) == {"gateway:prompt_completion:create_issue"}
 }
 
 test_the_question_of_a_request_to_a_managed_resource if {

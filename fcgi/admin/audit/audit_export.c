@@ -23,11 +23,9 @@
 /* clang-format off */
 const struct route_param audit_export_params[] = {
     AUDIT_FILTER_PARAMS,
-    {.name = "operation", .help = "Only rows of this operation"},
-    {.name = "status", .min = 100, .max = 599, .help = "Only rows with this HTTP status"},
+    AUDIT_FILTER_SEARCH,
     AUDIT_FILTER_DAYS,
-    {.name = "fromInstant", .help = "First time, like 2026-01-31T12:00:00Z"},
-    {.name = "toInstant", .help = "Time before which the rows were written"},
+    AUDIT_FILTER_INSTANTS,
     {.name = "format", .help = "json, ndjson, csv, ocsf, otlp, or lines (the log that proves itself, without filters); json if it is left out"},
     {.name = NULL},
 };

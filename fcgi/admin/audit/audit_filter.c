@@ -2,6 +2,8 @@
 
 #include "admin/audit/audit_filter.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/digits.h"
@@ -31,6 +33,15 @@ flow_fault(const char *text)
     return form[at] == '\0' && text[at] == '\0' ? NULL : "must be a UUID";
 }
 
+static const char *
+ip_fault(const char *text)
+{
+    unsigned char octets[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, octets) == 1 || inet_pton(AF_INET6, text, octets) == 1
+               ? NULL
+               : "must be an address of IPv4 or IPv6";
+}
+
 static const struct text_param {
     const char *name;
     size_t offset; /* of a const char * in struct audit_filter */
@@ -43,6 +54,10 @@ static const struct text_param {
     {"flowId",    offsetof(struct audit_filter, flow_id),    flow_fault   },
     {"requestId", offsetof(struct audit_filter, request_id), NULL         },
     {"operation", offsetof(struct audit_filter, operation),  NULL         },
+    {"reason",    offsetof(struct audit_filter, reason),     NULL         },
+    {"resource",  offsetof(struct audit_filter, resource),   NULL         },
+    {"tool",      offsetof(struct audit_filter, tool),       NULL         },
+    {"ip",        offsetof(struct audit_filter, ip),         ip_fault     },
 };
 
 const char *
@@ -120,6 +135,8 @@ audit_filter_read(struct request *req, struct audit_filter *ret)
     *ret = (struct audit_filter){.endpoint = NULL};
     read_texts(req, ret);
     read_times(req, ret);
+    if (ret->reason != NULL && ret->outcome == NULL)
+        ret->outcome = "denied"; /* no other row has one, and there is an index */
     if (status != NULL && (!digits_read(status, 599, &ret->http_status) || ret->http_status < 100))
         request_field_error(req, "status", "must be a status from 100 to 599");
     return req->error_body == NULL && req->op.fault.status == AZ_OK

@@ -20,6 +20,16 @@ extern const char *const audit_filter_outcomes[];
     {.name = "outcome", .words = audit_filter_outcomes, .help = "Only rows with this outcome"}, \
     {.name = "flowId", .help = "Only rows of this flow, a UUID"}, \
     {.name = "requestId", .help = "Only the row of this request"}
+#define AUDIT_FILTER_SEARCH \
+    {.name = "operation", .help = "Only rows of this operation"}, \
+    {.name = "status", .min = 100, .max = 599, .help = "Only rows with this HTTP status"}, \
+    {.name = "reason", .help = "Only denials with this code"}, \
+    {.name = "resource", .help = "Only calls of this managed resource, and denials for this resource"}, \
+    {.name = "tool", .help = "Only calls of this tool"}, \
+    {.name = "ip", .help = "Only rows of this address"}
+#define AUDIT_FILTER_INSTANTS \
+    {.name = "fromInstant", .help = "First time, like 2026-01-31T12:00:00Z"}, \
+    {.name = "toInstant", .help = "Time before which the rows were written"}
 #define AUDIT_FILTER_DAYS \
     {.name = "from", .help = "First day, like 2026-01-31, in UTC"}, \
     {.name = "to", .help = "Last day, like 2026-01-31, in UTC"}
@@ -31,7 +41,7 @@ extern const char *const audit_filter_outcomes[];
 /*
  * Read the filters of the request. Unknown parameters are ignored, an empty one counts as absent,
  * and every fault is in the answer's fieldErrors. `from` and `to` are days (UTC), both inclusive;
- * `fromInstant` is inclusive and `toInstant` is not.
+ * `fromInstant` is inclusive and `toInstant` is not. A reason stands for the outcome denied.
  */
 enum az_status audit_filter_read(struct request *req, struct audit_filter *ret);
 

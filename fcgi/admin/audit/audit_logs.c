@@ -28,15 +28,25 @@ struct place {
     int64_t rows, total;
 };
 
-/* Append the rows of a result with commas between them, each with memory of its own. */
+/* Read a row, or of a summary all but its documents. */
 static enum az_status
-append_rows(struct op *op, const PGresult *result, bool first, struct buf *out)
+read_row(struct op *op, const PGresult *result, int i, bool summary, struct audit_row *ret)
 {
-    for (int i = 0; i < PQntuples(result); i++) {
+    if (!summary)
+        return audit_rows_get(op, result, i, ret);
+    audit_rows_head(result, i, ret);
+    return AZ_OK;
+}
+
+/* Each row has memory of its own. */
+enum az_status
+audit_logs_append(struct op *op, const struct audit_part *part, bool first, struct buf *out)
+{
+    for (int i = 0; i < part->rows; i++) {
         struct op each = *op;
         struct audit_row row;
         each.mem = talloc_new(op->mem);
-        enum az_status st = audit_rows_get(&each, result, i, &row);
+        enum az_status st = read_row(&each, part->result, i, part->summary, &row);
         if (st != AZ_OK) {
             op->fault = each.fault;
             return st;
@@ -49,8 +59,8 @@ append_rows(struct op *op, const PGresult *result, bool first, struct buf *out)
     return AZ_OK;
 }
 
-static enum az_status
-respond_text(struct request *req, struct buf *out)
+enum az_status
+audit_logs_respond(struct request *req, struct buf *out)
 {
     char *text = buf_take(out, NULL);
     if (text == NULL)
@@ -103,13 +113,14 @@ audit_logs_handle(struct request *req)
         return st;
     buf_append_text(&out, "{\"content\":[");
     for (size_t i = 0; i < found.results && st == AZ_OK; i++) {
-        st = append_rows(&req->op, found.result[i], page.rows == 0, &out);
-        page.rows += PQntuples(found.result[i]);
+        const struct audit_part part = {found.result[i], PQntuples(found.result[i]), false};
+        st = audit_logs_append(&req->op, &part, page.rows == 0, &out);
+        page.rows += part.rows;
     }
     page.total = found.total;
     settle_total(&page);
     append_place(&out, &page);
-    return st == AZ_OK ? respond_text(req, &out) : st;
+    return st == AZ_OK ? audit_logs_respond(req, &out) : st;
 }
 
 enum az_status
@@ -124,7 +135,9 @@ audit_log_handle(struct request *req)
         st = audit_rows_fetch(&req->op, id, &result);
     if (st == AZ_OK && PQntuples(result) == 0)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such audit row");
-    if (st == AZ_OK)
-        st = append_rows(&req->op, result, true, &out);
-    return st == AZ_OK ? respond_text(req, &out) : st;
+    if (st != AZ_OK)
+        return st;
+    const struct audit_part part = {result, PQntuples(result), false};
+    st = audit_logs_append(&req->op, &part, true, &out);
+    return st == AZ_OK ? audit_logs_respond(req, &out) : st;
 }

@@ -2,6 +2,9 @@
 #ifndef AZ_ADMIN_AUDIT_AUDIT_LOGS_H
 #define AZ_ADMIN_AUDIT_AUDIT_LOGS_H
 
+#include <libpq-fe.h>
+
+#include "base/buf.h"
 #include "http/route.h"
 
 /* Rows of a page: by default (specification 8), and at most. Unpacked, a row has some 3 KB. */
@@ -13,6 +16,20 @@
 #define AUDIT_OFFSET_MAX 100000
 
 extern const struct route_param audit_logs_params[];
+
+/* The first rows of a result, whole or without their documents. */
+struct audit_part {
+    const PGresult *result;
+    int rows;
+    bool summary;
+};
+
+/* Append rows as AuditLogDto with commas between them; `first`: none stand before them. */
+enum az_status audit_logs_append(struct op *op, const struct audit_part *part, bool first,
+                                 struct buf *out);
+
+/* Answer 200 with the JSON of a buffer. */
+enum az_status audit_logs_respond(struct request *req, struct buf *out);
 
 /* 200 PageAuditLogDto; 400 with fieldErrors. */
 enum az_status audit_logs_handle(struct request *req);

@@ -29,7 +29,7 @@ connector_policy_save(struct request *req, save_apply_fn *apply, void *arg)
                                    .arg = arg,
                                    .mode = SAVE_STRICT,
                                    .source = "connector",
-                                   .who = req->admin_label};
+                                   .who = req->admin.label};
     struct save_outcome outcome = {.revision = NULL};
     enum az_status st = policy_refuse(req, save_policy(&req->op, &plan, &outcome), &outcome);
     if (st == AZ_OK)

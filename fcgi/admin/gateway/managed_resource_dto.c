@@ -197,6 +197,21 @@ save_columns(struct managed_save *save)
     save_status(save);
 }
 
+/* Refuse an address that another resource has: a request would belong to both. */
+static enum az_status
+save_addresses(struct managed_save *save)
+{
+    const char *owner = NULL;
+    enum az_status st = resource_public_owner(
+        save->op, save->reading->key, (const char *const *) save->resource.public_urls, &owner);
+    if (st != AZ_OK || owner == NULL)
+        return st;
+    return op_fail(
+        save->op, AZ_CONFLICT,
+        talloc_asprintf(save->op->mem, "An address of publicUrls is one of the resource %s", owner),
+        NULL);
+}
+
 enum az_status
 managed_resource_complete(struct op *op, struct resource_reading *reading)
 {
@@ -204,6 +219,8 @@ managed_resource_complete(struct op *op, struct resource_reading *reading)
     enum az_status st = save_part(&save);
     if (st == AZ_OK)
         st = save_read(&save);
+    if (st == AZ_OK)
+        st = save_addresses(&save);
     if (st != AZ_OK) {
         resource_wipe_json(save.secrets.given);
         return st;

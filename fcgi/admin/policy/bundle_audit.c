@@ -201,6 +201,6 @@ bundle_audit_rollback_handle(struct request *req)
         st = bundle_audit_fetch_content(req, id, &content);
     if (st != AZ_OK)
         return st;
-    st = deploy_rollback(&req->op, content, req->admin_label, message, &result);
+    st = deploy_rollback(&req->op, content, req->admin.label, message, &result);
     return policy_bundle_answer(req, st, "replace", &result);
 }

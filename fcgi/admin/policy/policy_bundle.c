@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "admin/credential.h"
 #include "admin/policy/policy_refusal.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
@@ -245,9 +246,17 @@ policy_bundle_answer(struct request *req, enum az_status st, const char *mode,
 }
 
 enum az_status
+policy_bundle_deploy_check(struct request *req)
+{
+    const char *mode = json_string_value(json_object_get(req->json, "mode"));
+    return mode != NULL && strcmp(mode, "dry-run") == 0 ? AZ_OK
+                                                        : admin_require(req, ADMIN_ROLE_OPERATOR);
+}
+
+enum az_status
 policy_bundle_deploy_handle(struct request *req)
 {
-    struct deploy deploy = {.source = "deploy", .who = req->admin_label};
+    struct deploy deploy = {.source = "deploy", .who = req->admin.label};
     struct deploy_result result;
     const struct deploy_mode *mode = &modes[0];
     enum az_status st = policy_bundle_read(req, &mode, &deploy);

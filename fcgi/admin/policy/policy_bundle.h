@@ -6,6 +6,9 @@
 #include "http/route.h"
 #include "policy/save/deploy.h"
 
+/* Refuse a deploy that saves something to an auditor; a dry-run changes nothing. */
+enum az_status policy_bundle_deploy_check(struct request *req);
+
 /* Deploy the rules and rows of the body as one save. */
 enum az_status policy_bundle_deploy_handle(struct request *req);
 

@@ -16,7 +16,7 @@ policy_data_save(struct request *req, const struct data_change *change, bool as_
                  struct policy_data_written *ret)
 {
     enum az_status st =
-        save_data_row(&req->op, change, req->admin_label, &ret->outcome, &ret->created);
+        save_data_row(&req->op, change, req->admin.label, &ret->outcome, &ret->created);
     ret->data_key = change->data_key;
     ret->again = st == AZ_PRECONDITION_FAILED && as_read && !request_has_if_match(req);
     if (ret->outcome.failures != NULL)

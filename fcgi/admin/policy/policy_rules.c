@@ -269,7 +269,7 @@ policy_rule_save(struct request *req, struct rule_save *save)
                                    .arg = save,
                                    .mode = SAVE_STRICT,
                                    .source = "policy-rule",
-                                   .who = req->admin_label};
+                                   .who = req->admin.label};
     struct save_outcome outcome = {.revision = NULL};
     policy_rule_note(req, save->id, save->write.path);
     enum az_status st = save_policy(&req->op, &plan, &outcome);

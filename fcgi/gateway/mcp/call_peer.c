@@ -4,6 +4,7 @@
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/peer.h"
 #include "gateway/mcp/result.h"
+#include "gateway/mcp/tool_schema.h"
 
 /* Show an error of the protocol. It is told to the model: the tool is ours, and the message is the
  * server's. Only a capability that the client lacks is the client's affair (MCP 2026-07-28,
@@ -27,6 +28,27 @@ show_error(struct mcp_call *call, const json_t *error)
     return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
 
+/* Check the structured content against the outputSchema that was approved: a server MUST give what
+ * it declared (MCP 2025-11-25, tools, "Output Schema"), and hosts act on it. What breaks it is not
+ * shown. */
+static enum az_status
+check_structure(struct mcp_call *call)
+{
+    TALLOC_CTX *mem = call->op->mem;
+    const json_t *schema = call->tool->row->output_schema;
+    const json_t *content = json_object_get(call->result, "structuredContent");
+    const char *why = "The answer of the upstream has no structuredContent, which the tool's "
+                      "outputSchema promises";
+    enum az_status st = schema == NULL    ? AZ_OK
+                        : content == NULL ? AZ_INVALID
+                                          : tool_schema_check_result(mem, schema, content, &why);
+    if (st != AZ_INVALID)
+        return st;
+    call->failed = true;
+    call->result = mcp_text_result(mem, why, true);
+    return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
 /* Show the answer of the server. */
 static enum az_status
 show_reply(struct mcp_call *call, const struct peer_reply *reply)
@@ -40,7 +62,7 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
                        "the result of a tool of %s is none of tools/call",
                        call->tool->resource->name);
     call->failed = json_is_true(json_object_get(call->result, "isError"));
-    return AZ_OK;
+    return call->failed ? AZ_OK : check_structure(call);
 }
 
 enum az_status

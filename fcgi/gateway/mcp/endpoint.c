@@ -9,6 +9,7 @@
 #include "gateway/mcp/call.h"
 #include "gateway/mcp/exchange.h"
 #include "gateway/mcp/list.h"
+#include "gateway/mcp/prompts.h"
 #include "gateway/mcp/resources.h"
 #include "gateway/mcp/result.h"
 #include "http/form.h"
@@ -45,20 +46,33 @@ const struct field_table mcp_failure_table =
 
 /* ---- methods without a question to policy */
 
+/* Find out what the endpoint has beside tools. */
+static enum az_status
+find_features(struct mcp_exchange *it, struct mcp_features *ret)
+{
+    *ret = (struct mcp_features){.resources = mcp_serves_resources(it)};
+    return mcp_serves_prompts(it, &ret->prompts);
+}
+
 static enum az_status
 give_discovery(struct mcp_exchange *it)
 {
-    it->result = mcp_discover_result(it->req->op.mem, mcp_serves_resources(it));
-    return AZ_OK;
+    struct mcp_features features;
+    enum az_status st = find_features(it, &features);
+    if (st == AZ_OK)
+        it->result = mcp_discover_result(it->req->op.mem, &features);
+    return st;
 }
 
 static enum az_status
 give_initialization(struct mcp_exchange *it)
 {
     const char *asked = json_string_value(json_object_get(it->message.params, "protocolVersion"));
-    it->result =
-        mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked), mcp_serves_resources(it));
-    return AZ_OK;
+    struct mcp_features features;
+    enum az_status st = find_features(it, &features);
+    if (st == AZ_OK)
+        it->result = mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked), &features);
+    return st;
 }
 
 static enum az_status
@@ -94,38 +108,50 @@ end_subscription(struct mcp_exchange *it)
     return respond_octets(req, 200, "text/event-stream", text, strlen(text));
 }
 
-/* The methods, and the eras that have them. Those of resources exist where there are some. */
+/* What an endpoint needs for a method to exist there: one of these. */
+enum { ANYWHERE = 0, RESOURCES = 1, PROMPTS = 2 };
+
+/* The methods, and the eras that have them. */
 /* clang-format off */
 static const struct mcp_method {
     const char *name;
-    bool modern, legacy, resources;
+    bool modern, legacy;
+    int needs;
     enum az_status (*handle)(struct mcp_exchange *it);
 } methods[] = {
-    {"initialize",               false, true,  false, give_initialization},
-    {"ping",                     false, true,  false, give_pong},
-    {"server/discover",          true,  false, false, give_discovery},
-    {"subscriptions/listen",     true,  false, false, end_subscription},
-    {"tools/list",               true,  true,  false, mcp_list_tools},
-    {"tools/call",               true,  true,  false, mcp_call_tool},
-    {"resources/list",           true,  true,  true,  mcp_list_resources},
-    {"resources/templates/list", true,  true,  true,  mcp_list_templates},
-    {"resources/read",           true,  true,  true,  mcp_read_resource},
-    {"completion/complete",      true,  true,  true,  mcp_complete},
+    {"initialize",               false, true,  ANYWHERE,            give_initialization},
+    {"ping",                     false, true,  ANYWHERE,            give_pong},
+    {"server/discover",          true,  false, ANYWHERE,            give_discovery},
+    {"subscriptions/listen",     true,  false, ANYWHERE,            end_subscription},
+    {"tools/list",               true,  true,  ANYWHERE,            mcp_list_tools},
+    {"tools/call",               true,  true,  ANYWHERE,            mcp_call_tool},
+    {"resources/list",           true,  true,  RESOURCES,           mcp_list_resources},
+    {"resources/templates/list", true,  true,  RESOURCES,           mcp_list_templates},
+    {"resources/read",           true,  true,  RESOURCES,           mcp_read_resource},
+    {"prompts/list",             true,  true,  PROMPTS,             mcp_list_prompts},
+    {"prompts/get",              true,  true,  PROMPTS,             mcp_get_prompt},
+    {"completion/complete",      true,  true,  RESOURCES | PROMPTS, mcp_complete},
 };
 /* clang-format on */
 
-static const struct mcp_method *
-find_method(const struct mcp_exchange *it)
+/* Find the row of a method that exists here; *ret NULL: none. */
+static enum az_status
+find_method(struct mcp_exchange *it, const struct mcp_method **ret)
 {
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-        const struct mcp_method *method = &methods[i];
-        if (strcmp(method->name, it->message.method) == 0)
-            return (it->era.modern ? method->modern : method->legacy)
-                           && (!method->resources || mcp_serves_resources(it))
-                       ? method
-                       : NULL;
+    const struct mcp_method *method = NULL;
+    struct mcp_features has = {.resources = false};
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (strcmp(methods[i].name, it->message.method) == 0
+            && (it->era.modern ? methods[i].modern : methods[i].legacy))
+            method = &methods[i];
+    if (method != NULL && method->needs != ANYWHERE) {
+        st = find_features(it, &has);
+        int here = (has.resources ? RESOURCES : 0) | (has.prompts ? PROMPTS : 0);
+        method = (method->needs & here) != 0 ? method : NULL;
     }
-    return NULL;
+    *ret = method;
+    return st;
 }
 
 /* ---- reading */
@@ -204,14 +230,14 @@ explain_failure(struct mcp_exchange *it, enum az_status st)
 static enum az_status
 answer_request(struct mcp_exchange *it)
 {
-    const struct mcp_method *method = find_method(it);
-    enum az_status st;
-    if (method == NULL) {
+    const struct mcp_method *method;
+    enum az_status st = find_method(it, &method);
+    if (st == AZ_OK && method == NULL)
         mcp_refuse(it, it->era.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
-        st = AZ_OK;
-    } else if ((st = method->handle(it)) != AZ_OK) {
+    else if (st == AZ_OK)
+        st = method->handle(it);
+    if (st != AZ_OK)
         return explain_failure(it, st);
-    }
     if (it->req->res.status != 0)
         return AZ_OK; /* it has answered */
     if (it->result == NULL && it->fault.code == 0)

@@ -154,7 +154,7 @@ read_entries(struct resource_listing *listing)
     TALLOC_CTX *mem = it->req->op.mem;
     const char *cursor = NULL;
     struct resource_ask ask;
-    resource_ask_begin(it, listing->kind->method, &ask);
+    resource_ask_begin(it, it->visit.resource, listing->kind->method, &ask);
     for (size_t page = 0; page < RESOURCES_PAGES_MAX; page++) {
         ask.request.message.params =
             cursor != NULL ? jsonx_own(mem, json_pack("{s:s}", "cursor", cursor)) : NULL;

@@ -9,18 +9,10 @@
 #include "crypto/digest.h"
 #include "gateway/caller.h"
 #include "gateway/mcp/catalogue.h"
+#include "gateway/mcp/prompts.h"
 #include "gateway/mcp/resources.h"
 #include "gateway/mcp/result.h"
 #include "store/gateway/resources.h"
-
-/* One read or completion. */
-struct resource_call {
-    struct mcp_exchange *it;
-    struct gateway_action action;
-    json_t *arguments; /* object, or NULL */
-    struct gateway_decision decision;
-    struct resource_ask ask;
-};
 
 bool
 mcp_serves_resources(const struct mcp_exchange *it)
@@ -31,19 +23,19 @@ mcp_serves_resources(const struct mcp_exchange *it)
 /* ---- the upstream */
 
 void
-resource_ask_begin(struct mcp_exchange *it, const char *method, struct resource_ask *ret)
+resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *resource,
+                   const char *method, struct resource_ask *ret)
 {
     *ret = (struct resource_ask){
-        .holder = {it->req,                        it->visit.token              },
-        .request = {.resource = it->visit.resource, .message = {.method = method}},
+        .holder = {it->req,              it->visit.token              },
+        .request = {.resource = resource, .message = {.method = method}},
     };
     ret->caller = gateway_caller(&ret->holder);
     ret->request.caller = &ret->caller;
 }
 
-/* Answer that it failed, with a status for the audit row. */
-static enum az_status
-refuse_ask(struct mcp_exchange *it, enum az_status st, const char *text)
+enum az_status
+resource_ask_refuse(struct mcp_exchange *it, enum az_status st, const char *text)
 {
     const char *message = text != NULL ? text : az_status_row(st)->description;
     op_fail(&it->req->op, st, NULL, "%s", message);
@@ -53,7 +45,7 @@ refuse_ask(struct mcp_exchange *it, enum az_status st, const char *text)
 enum az_status
 resource_ask_invalid(struct mcp_exchange *it)
 {
-    return refuse_ask(it, AZ_UPSTREAM_INVALID, NULL);
+    return resource_ask_refuse(it, AZ_UPSTREAM_INVALID, NULL);
 }
 
 static enum az_status
@@ -63,20 +55,21 @@ ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_stat
     if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
         return st;
     if (st != AZ_LINK_REQUIRED)
-        return refuse_ask(it, st, fault->status == st ? fault->public_text : NULL);
+        return resource_ask_refuse(it, st, fault->status == st ? fault->public_text : NULL);
     const char *url = ask->reply.credential.link.url;
-    return refuse_ask(it, st,
-                      talloc_asprintf(it->req->op.mem, "Connect your %s account first, at %s",
-                                      it->visit.resource->display_name, url != NULL ? url : ""));
+    return resource_ask_refuse(
+        it, st,
+        talloc_asprintf(it->req->op.mem, "Connect your %s account first, at %s",
+                        ask->request.resource->display_name, url != NULL ? url : ""));
 }
 
 enum az_status
 resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
 {
     struct op *op = &it->req->op;
-    const struct managed_resource *resource = it->visit.resource;
+    const struct managed_resource *resource = ask->request.resource;
     if (resource->missing != NULL || resource->status == MANAGED_ERROR)
-        return refuse_ask(it, AZ_RESOURCE_UNAVAILABLE, NULL);
+        return resource_ask_refuse(it, AZ_RESOURCE_UNAVAILABLE, NULL);
     enum az_status st = ask->request.secrets == NULL
                             ? resource_secrets(op, resource, &ask->request.secrets)
                             : AZ_OK;
@@ -90,18 +83,17 @@ resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
 
 /* ---- policy */
 
-/* Note the call for readers of the audit log, without its URI, which may be a person's data
- * (gateway-admin.md 3.8). */
-static void
-note_read(struct resource_call *c)
+void
+resource_call_note(struct resource_call *c)
 {
     struct request *req = c->it->req;
     char sha256[SHA256_HEX_SIZE];
     const char *name = c->action.name;
-    bool hashed = sha256_hex(name, strlen(name), sha256) == AZ_OK;
-    json_t *summary = json_pack("{s:s,s:s,s:s*,s:s}", "resource", c->it->visit.resource->name,
-                                "kind", c->action.kind, "uri_sha256", hashed ? sha256 : NULL,
-                                "mcp_version", c->it->era.version);
+    bool hashed = !c->prompt && sha256_hex(name, strlen(name), sha256) == AZ_OK;
+    json_t *summary =
+        json_pack("{s:s,s:s,s:s*,s:s*,s:s}", "resource", c->ask.request.resource->name, "kind",
+                  c->action.kind, "prompt", c->prompt ? name : NULL, "uri_sha256",
+                  hashed ? sha256 : NULL, "mcp_version", c->it->era.version);
     if (summary != NULL && c->ask.began_ms != 0) {
         json_t *more = json_pack("{s:i,s:I,s:I}", "upstream_status", c->ask.reply.status, "ms",
                                  (json_int_t) (clock_monotonic_ms() - c->ask.began_ms), "octets",
@@ -121,8 +113,8 @@ decide_read(struct resource_call *c)
     struct op *op = &it->req->op;
     bool linked;
     struct gateway_target target;
-    enum az_status st = mcp_target(op, &c->ask.caller, it->visit.resource, &linked, &target);
-    c->action.scopes = mcp_default_scopes(op->mem, it->visit.resource);
+    enum az_status st = mcp_target(op, &c->ask.caller, c->ask.request.resource, &linked, &target);
+    c->action.scopes = mcp_default_scopes(op->mem, c->ask.request.resource);
     if (st == AZ_OK && c->action.scopes == NULL)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
     if (st != AZ_OK)
@@ -138,17 +130,16 @@ decide_read(struct resource_call *c)
     if (st != AZ_OK || c->decision.allow)
         return st;
     if (c->decision.step_up != NULL) {
-        note_read(c); /* before the row is written */
+        resource_call_note(c); /* before the row is written */
         return gateway_refuse(it->req, &it->visit, &question, &c->decision);
     }
     const char *codes = gateway_codes(op->mem, c->decision.reasons);
-    return refuse_ask(it, AZ_FORBIDDEN,
-                      talloc_asprintf(op->mem, "Denied: %s", codes != NULL ? codes : ""));
+    return resource_ask_refuse(it, AZ_FORBIDDEN,
+                               talloc_asprintf(op->mem, "Denied: %s", codes != NULL ? codes : ""));
 }
 
-/* Decide, and then ask the upstream with these params. */
-static enum az_status
-decide_and_ask(struct resource_call *c, json_t *params)
+enum az_status
+resource_call_ask(struct resource_call *c, json_t *params)
 {
     struct mcp_exchange *it = c->it;
     if (params == NULL)
@@ -215,9 +206,10 @@ show_contents(struct mcp_exchange *it, const char *uri, const json_t *result)
         return resource_ask_invalid(it);
     json_array_foreach (contents, index, content) {
         if (is_of_another(content, uri))
-            return refuse_ask(it, AZ_UPSTREAM_INVALID,
-                              "The upstream returned contents of another URI than the one that was "
-                              "read; read each URI on its own");
+            return resource_ask_refuse(
+                it, AZ_UPSTREAM_INVALID,
+                "The upstream returned contents of another URI than the one that was "
+                "read; read each URI on its own");
         json_t *one = shown_content(op->mem, content);
         if (one == NULL)
             return resource_ask_invalid(it);
@@ -233,15 +225,15 @@ read_resource(struct resource_call *c, const char *uri)
 {
     struct mcp_exchange *it = c->it;
     enum az_status st =
-        decide_and_ask(c, jsonx_own(it->req->op.mem, json_pack("{s:s}", "uri", uri)));
+        resource_call_ask(c, jsonx_own(it->req->op.mem, json_pack("{s:s}", "uri", uri)));
     const json_t *error = c->ask.reply.error;
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     if (peer_error_is(error, RPC_INVALID_PARAMS) || peer_error_is(error, RPC_RESOURCE_NOT_FOUND))
         return refuse_uri(it, uri);
-    return error != NULL
-               ? refuse_ask(it, AZ_UPSTREAM_INVALID, peer_error_text(it->req->op.mem, error))
-               : show_contents(it, uri, c->ask.reply.result);
+    return error != NULL ? resource_ask_refuse(it, AZ_UPSTREAM_INVALID,
+                                               peer_error_text(it->req->op.mem, error))
+                         : show_contents(it, uri, c->ask.reply.result);
 }
 
 enum az_status
@@ -253,9 +245,9 @@ mcp_read_resource(struct mcp_exchange *it)
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                           "params.uri is not a URI in its one spelling (RFC 3986 6.2.2)");
     c.action = (struct gateway_action){.kind = "resource", .name = uri, .uri = uri};
-    resource_ask_begin(it, it->message.method, &c.ask);
+    resource_ask_begin(it, it->visit.resource, it->message.method, &c.ask);
     enum az_status st = read_resource(&c, uri);
-    note_read(&c);
+    resource_call_note(&c);
     return st;
 }
 
@@ -302,47 +294,68 @@ completion_arguments(TALLOC_CTX *mem, const json_t *params)
                                     "context", context));
 }
 
+/* Return the member `ref` of a completion: a new reference. */
+static json_t *
+completion_ref(const struct resource_call *c)
+{
+    return c->prompt ? json_pack("{s:s,s:s}", "type", "ref/prompt", "name", c->action.name)
+                     : json_pack("{s:s,s:s}", "type", "ref/resource", "uri", c->action.template);
+}
+
 static enum az_status
 complete(struct resource_call *c)
 {
     struct mcp_exchange *it = c->it;
     TALLOC_CTX *mem = it->req->op.mem;
     json_t *params = jsonx_own(mem, jsonx_copy(c->arguments));
-    if (params != NULL
-        && json_object_set_new(
-               params, "ref",
-               json_pack("{s:s,s:s}", "type", "ref/resource", "uri", c->action.template))
-               != 0)
+    if (params != NULL && json_object_set_new(params, "ref", completion_ref(c)) != 0)
         params = NULL;
-    enum az_status st = decide_and_ask(c, params);
+    enum az_status st = resource_call_ask(c, params);
     const json_t *error = c->ask.reply.error;
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     if (peer_error_is(error, RPC_INVALID_PARAMS))
-        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown template or argument");
-    return error != NULL ? refuse_ask(it, AZ_UPSTREAM_INVALID, peer_error_text(mem, error))
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
+                          c->prompt ? "Unknown prompt or argument"
+                                    : "Unknown template or argument");
+    return error != NULL ? resource_ask_refuse(it, AZ_UPSTREAM_INVALID, peer_error_text(mem, error))
                          : show_completion(it, c->ask.reply.result);
+}
+
+/* Find what a completion is for: a URI template of the endpoint's resource, or a prompt that is
+ * served. */
+static enum az_status
+find_completed(struct resource_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    const json_t *ref = json_object_get(it->message.params, "ref");
+    const char *type = json_string_value(json_object_get(ref, "type"));
+    const char *template = json_string_value(json_object_get(ref, "uri"));
+    c->action.kind = "completion";
+    if (type != NULL && strcmp(type, "ref/prompt") == 0)
+        return mcp_find_prompt(it, json_string_value(json_object_get(ref, "name")), c);
+    if (type == NULL || strcmp(type, "ref/resource") != 0 || template == NULL
+        || !mcp_serves_resources(it) || !resource_template_is_sound(template))
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
+                          "params.ref is not of a resource template or prompt");
+    c->action.name = c->action.template = template;
+    resource_ask_begin(it, it->visit.resource, it->message.method, &c->ask);
+    return AZ_OK;
 }
 
 enum az_status
 mcp_complete(struct mcp_exchange *it)
 {
-    const json_t *ref = json_object_get(it->message.params, "ref");
-    const char *type = json_string_value(json_object_get(ref, "type"));
-    const char *template = json_string_value(json_object_get(ref, "uri"));
     struct resource_call c = {.it = it};
-    if (type == NULL || strcmp(type, "ref/resource") != 0 || template == NULL
-        || !resource_template_is_sound(template))
-        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.ref is not of a resource template");
+    enum az_status st = find_completed(&c);
+    if (st != AZ_OK || !mcp_goes_on(it))
+        return st;
     c.arguments = completion_arguments(it->req->op.mem, it->message.params);
     if (c.arguments == NULL)
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                           "params.argument has no name and value, or params.context other values "
                           "than texts");
-    c.action =
-        (struct gateway_action){.kind = "completion", .name = template, .template = template};
-    resource_ask_begin(it, it->message.method, &c.ask);
-    enum az_status st = complete(&c);
-    note_read(&c);
+    st = complete(&c);
+    resource_call_note(&c);
     return st;
 }

@@ -99,6 +99,77 @@ mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body)
     return jsonx_built(&result);
 }
 
+/* ---- what an upstream MCP server gives */
+
+/* True if a text is base64 (RFC 4648 section 4). */
+static bool
+is_base64(TALLOC_CTX *mem, const json_t *text)
+{
+    unsigned char *octets = NULL;
+    size_t length;
+    bool good =
+        json_is_string(text)
+        && b64_decode(mem, json_string_value(text), json_string_length(text), &octets, &length)
+               == AZ_OK;
+    talloc_free(octets);
+    return good;
+}
+
+static bool
+has_text(const json_t *block, const char *member)
+{
+    return json_is_string(json_object_get(block, member));
+}
+
+static bool
+text_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    (void) mem;
+    return has_text(block, "text");
+}
+
+static bool
+media_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    return has_text(block, "mimeType") && is_base64(mem, json_object_get(block, "data"));
+}
+
+static bool
+resource_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    const json_t *resource = json_object_get(block, "resource");
+    const json_t *blob = json_object_get(resource, "blob");
+    return has_text(resource, "uri") && has_text(resource, "text") == (blob == NULL)
+           && (blob == NULL || is_base64(mem, blob));
+}
+
+static bool
+link_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    (void) mem;
+    return has_text(block, "uri") && has_text(block, "name");
+}
+
+bool
+mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    static const struct {
+        const char *type;
+        bool (*is_sound)(TALLOC_CTX *mem, const json_t *block);
+    } types[] = {
+        {"text",          text_is_sound    },
+        {"image",         media_is_sound   },
+        {"audio",         media_is_sound   },
+        {"resource",      resource_is_sound},
+        {"resource_link", link_is_sound    },
+    };
+    const char *type = json_string_value(json_object_get(block, "type"));
+    for (size_t i = 0; type != NULL && i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(types[i].type, type) == 0)
+            return types[i].is_sound(mem, block);
+    return false;
+}
+
 json_t *
 mcp_relayed_result(TALLOC_CTX *mem, const json_t *result)
 {
@@ -108,10 +179,11 @@ mcp_relayed_result(TALLOC_CTX *mem, const json_t *result)
     const char *type = json_string_value(json_object_get(result, "resultType"));
     size_t index;
     const json_t *item;
-    if (!json_is_array(content) || (type != NULL && strcmp(type, "complete") != 0))
+    if (!json_is_array(content) || json_array_size(content) > MCP_CONTENT_MAX
+        || (type != NULL && strcmp(type, "complete") != 0))
         return NULL;
     json_array_foreach (content, index, item)
-        if (!json_is_string(json_object_get(item, "type")))
+        if (!mcp_content_is_sound(mem, item))
             return NULL;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         json_t *value = json_object_get(result, members[i]);
@@ -129,28 +201,42 @@ server_info(void)
     return json_pack("{s:s,s:s}", "name", PACKAGE_NAME, "version", PACKAGE_VERSION);
 }
 
-/* Return what is declared. Completions are those of URI templates. */
+/* Return what is declared. Completions are those of URI templates and of prompts. */
 static json_t *
-capabilities(bool resources)
+capabilities(const struct mcp_features *has)
 {
-    return resources ? json_pack("{s:{},s:{},s:{}}", "tools", "resources", "completions")
-                     : json_pack("{s:{}}", "tools");
+    const struct {
+        const char *name;
+        bool declared;
+    } members[] = {
+        {"resources",   has->resources                },
+        {"prompts",     has->prompts                  },
+        {"completions", has->resources || has->prompts},
+    };
+    json_t *declared = json_pack("{s:{}}", "tools");
+    for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++)
+        if (members[i].declared
+            && json_object_set_new(declared, members[i].name, json_object()) != 0) {
+            json_decref(declared);
+            declared = NULL;
+        }
+    return declared;
 }
 
 json_t *
-mcp_discover_result(TALLOC_CTX *mem, bool resources)
+mcp_discover_result(TALLOC_CTX *mem, const struct mcp_features *features)
 {
-    return jsonx_own(mem, json_pack("{s:o,s:o,s:i,s:s,s:{s:o}}", "supportedVersions",
-                                    mcp_versions(), "capabilities", capabilities(resources),
-                                    "ttlMs", MCP_DISCOVER_TTL_MS, "cacheScope", "public", "_meta",
-                                    MCP_META_SERVER, server_info()));
+    return jsonx_own(mem,
+                     json_pack("{s:o,s:o,s:i,s:s,s:{s:o}}", "supportedVersions", mcp_versions(),
+                               "capabilities", capabilities(features), "ttlMs", MCP_DISCOVER_TTL_MS,
+                               "cacheScope", "public", "_meta", MCP_META_SERVER, server_info()));
 }
 
 json_t *
-mcp_initialize_result(TALLOC_CTX *mem, const char *version, bool resources)
+mcp_initialize_result(TALLOC_CTX *mem, const char *version, const struct mcp_features *features)
 {
     return jsonx_own(mem, json_pack("{s:s,s:o,s:o}", "protocolVersion", version, "capabilities",
-                                    capabilities(resources), "serverInfo", server_info()));
+                                    capabilities(features), "serverInfo", server_info()));
 }
 
 json_t *

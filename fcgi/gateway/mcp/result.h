@@ -15,6 +15,9 @@
 /* The same for what `server/discover` says, which changes with the program alone. */
 #define MCP_DISCOVER_TTL_MS 3600000
 
+/* Blocks of content in one result of a tool (MCP has no limit; hosts show some). */
+#define MCP_CONTENT_MAX 100
+
 /* The answer of an upstream that is no MCP server, as a tool gives it. */
 struct mcp_body {
     const char *content_type; /* media type in lower case, without parameters; "" if absent */
@@ -42,10 +45,19 @@ json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const json_t *result);
 
-/* Return the result of `server/discover`, and of `initialize` with this version. With `resources`
- * the capabilities of MCP resources are declared. */
-json_t *mcp_discover_result(TALLOC_CTX *mem, bool resources);
-json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version, bool resources);
+/* True if a block of content has the members of its type, which is one of MCP: text, image, audio,
+ * resource or resource_link. A block of another type is what no policy or client expects. */
+bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
+
+/* What an endpoint has beside tools. */
+struct mcp_features {
+    bool resources, prompts;
+};
+
+/* Return the result of `server/discover`, and of `initialize` with this version. */
+json_t *mcp_discover_result(TALLOC_CTX *mem, const struct mcp_features *features);
+json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version,
+                              const struct mcp_features *features);
 
 /* Return the result of a list, or of a read, which the caller alone may keep for MCP_LIST_TTL_MS;
  * member: tools, ...; items: an array, borrowed. */

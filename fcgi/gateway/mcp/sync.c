@@ -13,6 +13,9 @@
 #include "base/settings/settings.h"
 #include "gateway/mcp/peer.h"
 #include "managed/auth.h"
+#include "managed/canonical.h"
+#include "managed/names.h"
+#include "store/gateway/prompts.h"
 #include "store/gateway/resources.h"
 
 /* Time for all pages of a server, in seconds: a slow one must not keep housekeeping, or the worker
@@ -22,69 +25,74 @@
 /* Attempts to store what was read while others save the same resource. */
 #define SYNC_TRIES 3
 
-/* The tools that the pages of tools/list have. */
+/* The entries that the pages of a list have. */
 struct listed {
-    json_t *tools;
-    size_t octets; /* of the tools */
+    const struct peer_list *list;
+    json_t *entries;
+    size_t octets; /* of the entries */
     size_t left_out;
 };
 
-/* Leave out the tools from `first` on that are more than a resource can store, so that they do not
- * stay in memory. */
+/* Leave out the entries from `first` on that are more than a resource can store, so that they do
+ * not stay in memory. */
 static enum az_status
 leave_out_more(TALLOC_CTX *mem, struct listed *listed, size_t first)
 {
-    for (size_t i = first; i < json_array_size(listed->tools);) {
-        const char *text = jsonx_dump(mem, json_array_get(listed->tools, i));
+    for (size_t i = first; i < json_array_size(listed->entries);) {
+        const char *text = jsonx_dump(mem, json_array_get(listed->entries, i));
         if (text == NULL)
             return AZ_SERVER_ERROR;
         if (listed->octets + strlen(text) <= TOOL_PINS_OCTETS_MAX) {
             listed->octets += strlen(text);
             i++;
         } else {
-            json_array_remove(listed->tools, i);
+            json_array_remove(listed->entries, i);
             listed->left_out++;
         }
     }
     return AZ_OK;
 }
 
-/* Read one page. Its memory is given back at once, all but the tools: a server may send 100 of
+/* Read one page. Its memory is given back at once, all but the entries: a server may send 100 of
  * them. *ret_cursor is NULL behind the last one. */
 static enum az_status
 read_page(struct op *op, struct peer_request *request, struct listed *listed,
           const char **ret_cursor)
 {
-    const char *name = request->resource->name;
-    size_t before = json_array_size(listed->tools);
+    const char *name = request->resource->name, *method = listed->list->method;
+    size_t before = json_array_size(listed->entries);
     struct peer_reply reply;
     enum az_status st = peer_ask(op, request, &reply);
     *ret_cursor = NULL;
     if (st != AZ_OK)
         return st;
+    if (peer_error_is(reply.error, RPC_METHOD_NOT_FOUND) && listed->list == &peer_prompts)
+        return AZ_OK; /* a server without prompts */
     if (reply.error != NULL)
-        return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "tools/list of %s: %s", name,
+        return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "%s of %s: %s", method, name,
                        peer_error_text(op->mem, reply.error));
-    st = peer_tools_add(reply.mem, reply.result, listed->tools, &listed->left_out, ret_cursor);
+    st = peer_entries_add(reply.mem, listed->list, reply.result, listed->entries, &listed->left_out,
+                          ret_cursor);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
-                       "tools/list of %s is malformed, or has more than %d tools", name,
-                       PEER_TOOLS_MAX);
+                       "%s of %s is malformed, or has more than %zu entries", method, name,
+                       listed->list->max);
     if (st == AZ_OK)
         st = leave_out_more(reply.mem, listed, before);
     if (st == AZ_OK && *ret_cursor != NULL
         && (*ret_cursor = talloc_strdup(op->mem, *ret_cursor)) == NULL)
         st = AZ_SERVER_ERROR;
     talloc_free(reply.mem);
-    return st == AZ_OK ? st : op_fail(op, st, NULL, "out of memory for the tools of %s", name);
+    return st == AZ_OK ? st : op_fail(op, st, NULL, "out of memory for %s of %s", method, name);
 }
 
-/* Read the pages of tools/list. */
+/* Read the pages of a list. */
 static enum az_status
 read_pages(struct op *op, struct peer_request *request, struct listed *listed)
 {
     const char *cursor = NULL;
     int64_t until_ms = clock_monotonic_ms() + SYNC_SECONDS * 1000;
+    request->message.method = listed->list->method;
     for (size_t page = 0; page < PEER_PAGES_MAX; page++) {
         request->message.params =
             cursor != NULL ? jsonx_own(op->mem, json_pack("{s:s}", "cursor", cursor)) : NULL;
@@ -92,21 +100,59 @@ read_pages(struct op *op, struct peer_request *request, struct listed *listed)
         if (st != AZ_OK || cursor == NULL)
             return st;
         if (clock_monotonic_ms() > until_ms)
-            return op_fail(op, AZ_UPSTREAM_TIMEOUT, NULL, "tools/list of %s takes more than %d s",
-                           request->resource->name, SYNC_SECONDS);
+            return op_fail(op, AZ_UPSTREAM_TIMEOUT, NULL, "%s of %s takes more than %d s",
+                           listed->list->method, request->resource->name, SYNC_SECONDS);
     }
-    return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "tools/list of %s has more than %d pages",
-                   request->resource->name, PEER_PAGES_MAX);
+    return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "%s of %s has more than %d pages",
+                   listed->list->method, request->resource->name, PEER_PAGES_MAX);
 }
 
+/* Read the tools, and the prompts of a resource that serves them. */
 static enum az_status
-read_tools(struct op *op, const struct managed_resource *resource,
-           const struct upstream_caller *caller, struct listed *listed)
+read_lists(struct op *op, const struct managed_resource *resource,
+           const struct upstream_caller *caller, struct listed *tools, struct listed *prompts)
 {
-    struct peer_request request = {
-        .resource = resource, .caller = caller, .message = {.method = "tools/list"}};
+    struct peer_request request = {.resource = resource, .caller = caller};
+    tools->entries = jsonx_own(op->mem, json_array());
+    prompts->entries = jsonx_own(op->mem, json_array());
+    if (tools->entries == NULL || prompts->entries == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = resource_secrets(op, resource, &request.secrets);
-    return st == AZ_OK ? read_pages(op, &request, listed) : st;
+    if (st == AZ_OK)
+        st = read_pages(op, &request, tools);
+    if (st == AZ_OK && resource->pinned_prompts)
+        st = read_pages(op, &request, prompts);
+    return st;
+}
+
+/* ---- storing */
+
+/* Store the prompts with their hashes. One that clients would see as another is left out. */
+static enum az_status
+store_prompts(struct op *op, const struct managed_resource *resource, struct listed *listed,
+              struct mcp_synced *ret)
+{
+    json_t *taken = jsonx_own(op->mem, json_object());
+    struct jsonx_build rows = {jsonx_own(op->mem, json_array()), taken == NULL};
+    size_t index;
+    json_t *prompt;
+    json_array_foreach (listed->entries, index, prompt) {
+        char sha256[MANAGED_PIN_SIZE];
+        const char *name = json_string_value(json_object_get(prompt, "name"));
+        const char *exposed = managed_exposed_name(op->mem, NULL, name);
+        if (exposed == NULL || !managed_entry_hash(op->mem, prompt, sha256)) {
+            rows.lost = true;
+        } else if (json_object_get(taken, exposed) != NULL) {
+            listed->left_out++;
+        } else {
+            json_object_set_new(taken, exposed, json_true());
+            jsonx_append(
+                &rows, json_pack("{s:s,s:O,s:s}", "key", name, "entry", prompt, "sha256", sha256));
+        }
+    }
+    if (jsonx_built(&rows) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for prompts");
+    return prompts_store(op, resource, rows.value, &ret->waiting_prompts);
 }
 
 /* Merge and store; repeat if the resource is saved by another request meanwhile. */
@@ -141,24 +187,29 @@ store_tools(struct op *op, const struct managed_resource *resource, const json_t
 
 enum az_status
 mcp_sync(struct op *op, const struct managed_resource *resource,
-         const struct upstream_caller *caller, struct tool_merge *ret)
+         const struct upstream_caller *caller, struct mcp_synced *ret)
 {
-    struct listed listed = {.tools = jsonx_own(op->mem, json_array())};
-    enum az_status st = listed.tools != NULL ? read_tools(op, resource, caller, &listed)
-                                             : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    struct listed tools = {.list = &peer_tools}, prompts = {.list = &peer_prompts};
+    *ret = (struct mcp_synced){.waiting_prompts = jsonx_own(op->mem, json_array())};
+    enum az_status st = read_lists(op, resource, caller, &tools, &prompts);
     malloc_trim(0); /* a page took many times what is kept of it */
     if (st == AZ_OK)
-        st = store_tools(op, resource, listed.tools, ret);
+        st = store_tools(op, resource, tools.entries, &ret->tools);
     else if (st == AZ_UPSTREAM_UNREACHABLE || st == AZ_UPSTREAM_TIMEOUT
              || st == AZ_UPSTREAM_INVALID)
         resource_event(op, resource, MANAGED_SYNC_FAILED, NULL);
     if (st != AZ_OK)
         return st;
-    ret->left_out += listed.left_out;
-    if (ret->left_out > 0)
+    ret->tools.left_out += tools.left_out;
+    if (ret->tools.left_out > 0)
         log_text(AZ_SEV_WARN, "gateway", "%s: %zu tools of the upstream left out", resource->name,
-                 ret->left_out);
-    return AZ_OK;
+                 ret->tools.left_out);
+    if (resource->pinned_prompts)
+        st = store_prompts(op, resource, &prompts, ret);
+    if (prompts.left_out > 0)
+        log_text(AZ_SEV_WARN, "gateway", "%s: %zu prompts of the upstream left out", resource->name,
+                 prompts.left_out);
+    return st;
 }
 
 /* ---- all of them */
@@ -181,12 +232,12 @@ mcp_sync_all(struct op *op, char *note, size_t size)
     enum az_status st = op->az->cfg->gateway_enabled ? resources_list(op, &all) : AZ_OK;
     for (size_t i = 0; st == AZ_OK && i < all.count && !*op->az->stopping; i++) {
         struct op one = op_beside(op, talloc_new(op->mem));
-        struct tool_merge merge;
+        struct mcp_synced done;
         if (!syncs_alone(all.item[i])) {
             talloc_free(one.mem);
             continue;
         }
-        if (mcp_sync(&one, all.item[i], NULL, &merge) == AZ_OK) {
+        if (mcp_sync(&one, all.item[i], NULL, &done) == AZ_OK) {
             synced++;
         } else {
             failed++;

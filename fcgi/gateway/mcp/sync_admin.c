@@ -5,6 +5,7 @@
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "gateway/mcp/sync.h"
+#include "store/gateway/prompts.h"
 #include "store/gateway/resources.h"
 
 struct tool_sync {
@@ -26,8 +27,20 @@ static const struct field answer_tool_sync_fields[] = {
     {"added",   FIELD_TEXT_LIST, .required = true, .help = "Tools that the upstream did not have before"},
     {"changed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it describes in another way"},
     {"removed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it has no more"},
+    {"waitingPrompts", FIELD_TEXT_LIST, .required = true, .help = "Prompts that wait for approval"},
+};
+static const struct field prompt_fields[] = {
+    {"name",        FIELD_TEXT,  .required = true, .help = "Name at the upstream"},
+    {"title",       FIELD_TEXT,  .help = "Title for people"},
+    {"description", FIELD_TEXT,  .help = "Description for people"},
+    {"arguments",   FIELD_ARRAY, .help = "Arguments: name, title, description and required of each"},
+    {"status",      FIELD_TEXT,  .required = true, .help = "State of this description: approved, new, changed, or missing (the upstream lists the prompt no more)"},
+    {"sha256",      FIELD_TEXT,  .required = true, .help = "Hash of it, which an approval names"},
+    {"seenAt",      FIELD_TEXT,  .required = true, .help = "Time of the sync that read it"},
 };
 /* clang-format on */
+const struct field_table stored_prompt_table =
+    FIELD_TABLE("StoredPrompt", prompt_fields, FIELDS_ANSWER);
 const struct field_table tool_sync_table = FIELD_TABLE("ToolSync", tool_sync_fields, 0);
 const struct field_table tool_approval_table = FIELD_TABLE("ToolApproval", tool_approval_fields, 0);
 const struct field_table answer_tool_sync =
@@ -45,9 +58,9 @@ read_tool_options(struct request *req, const struct field_table *table, void *ta
                             : op_fail(&req->op, st, NULL, "out of memory for a body");
 }
 
-/* Find the MCP resource of the path. */
+/* Find the MCP resource of the path; what: the path's second name stands for a tool or a prompt. */
 static enum az_status
-find_mcp(struct request *req, const struct managed_resource **ret)
+find_mcp(struct request *req, const char *what, const struct managed_resource **ret)
 {
     struct op *op = &req->op;
     enum az_status st = resource_find(op, req->path_value[0], ret);
@@ -57,7 +70,7 @@ find_mcp(struct request *req, const struct managed_resource **ret)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no such resource");
     req->audit.summary =
         jsonx_dump(op->mem, jsonx_own(op->mem, json_pack("{s:s,s:s*}", "resource", (*ret)->name,
-                                                         "tool", req->path_value[1])));
+                                                         what, req->path_value[1])));
     return (*ret)->upstream == MANAGED_MCP
                ? AZ_OK
                : op_fail(op, AZ_CONFLICT, "Only a resource of type MCP has tools of its upstream",
@@ -71,10 +84,10 @@ tools_sync_handle(struct request *req)
     const struct managed_resource *resource;
     struct tool_sync options = {.subject = NULL};
     struct upstream_caller caller = {.client_id = ""};
-    struct tool_merge merge;
+    struct mcp_synced done;
     enum az_status st = read_tool_options(req, &tool_sync_table, &options);
     if (st == AZ_OK)
-        st = find_mcp(req, &resource);
+        st = find_mcp(req, "tool", &resource);
     if (st != AZ_OK)
         return st;
     if (resource->missing != NULL)
@@ -84,13 +97,14 @@ tools_sync_handle(struct request *req)
                        NULL);
     caller.subject = options.subject;
     caller.idp = options.idp;
-    st = mcp_sync(op, resource, options.subject != NULL ? &caller : NULL, &merge);
+    st = mcp_sync(op, resource, options.subject != NULL ? &caller : NULL, &done);
     if (st != AZ_OK)
         return st;
     return respond_json(
         req, 200,
-        jsonx_own(op->mem, json_pack("{s:O,s:O,s:O}", "added", merge.added, "changed",
-                                     merge.changed, "removed", merge.removed)));
+        jsonx_own(op->mem, json_pack("{s:O,s:O,s:O,s:O}", "added", done.tools.added, "changed",
+                                     done.tools.changed, "removed", done.tools.removed,
+                                     "waitingPrompts", done.waiting_prompts)));
 }
 
 enum az_status
@@ -105,7 +119,7 @@ tool_approve_handle(struct request *req)
     bool synced, done = false;
     enum az_status st = read_tool_options(req, &tool_approval_table, &options);
     if (st == AZ_OK)
-        st = find_mcp(req, &resource);
+        st = find_mcp(req, "tool", &resource);
     if (st == AZ_OK)
         st = resource_read_tools(op, resource, &stored, &synced);
     if (st != AZ_OK)
@@ -120,5 +134,48 @@ tool_approve_handle(struct request *req)
                               waiting > 0 ? MANAGED_SYNC_CHANGED : MANAGED_SYNC_OK, &done);
     if (st == AZ_OK && !done)
         return op_fail(op, AZ_CONFLICT, "The resource was changed meanwhile", NULL);
+    return st == AZ_OK ? respond_empty(req, 204) : st;
+}
+
+/* ---- prompts */
+
+/* Return a prompt with the state of its description: a new reference. */
+static json_t *
+prompt_with_pin(const struct stored_prompt *prompt)
+{
+    json_t *shown = json_pack("{s:s,s:s,s:s}", "status", managed_pin_word(prompt->pin), "sha256",
+                              prompt->sha256, "seenAt", prompt->seen_at);
+    if (shown == NULL || json_object_update_missing(shown, prompt->entry) != 0) {
+        json_decref(shown);
+        return NULL;
+    }
+    return shown;
+}
+
+enum az_status
+prompts_list_handle(struct request *req)
+{
+    struct op *op = &req->op;
+    const struct managed_resource *resource;
+    struct stored_prompts prompts;
+    struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
+    enum az_status st = find_mcp(req, "prompt", &resource);
+    if (st == AZ_OK)
+        st = prompts_read(op, resource, &prompts);
+    for (size_t i = 0; st == AZ_OK && i < prompts.count; i++)
+        jsonx_append(&list, prompt_with_pin(&prompts.item[i]));
+    return st == AZ_OK ? respond_json(req, 200, jsonx_built(&list)) : st;
+}
+
+enum az_status
+prompt_approve_handle(struct request *req)
+{
+    const struct managed_resource *resource;
+    struct tool_approval options = {.sha256 = NULL};
+    enum az_status st = read_tool_options(req, &tool_approval_table, &options);
+    if (st == AZ_OK)
+        st = find_mcp(req, "prompt", &resource);
+    if (st == AZ_OK)
+        st = prompt_approve(&req->op, resource, req->path_value[1], options.sha256);
     return st == AZ_OK ? respond_empty(req, 204) : st;
 }

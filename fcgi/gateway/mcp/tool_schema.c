@@ -252,13 +252,13 @@ tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *arguments)
 /* ---- the check */
 
 static const char *
-faults_text(TALLOC_CTX *mem, const json_t *failures)
+faults_text(TALLOC_CTX *mem, const char *heading, const json_t *failures)
 {
     size_t index;
     const json_t *failure;
     BUF_AUTO text;
     buf_init(&text, mem, WHY_MAX);
-    buf_append_text(&text, "The arguments do not match the tool's inputSchema:");
+    buf_append_text(&text, heading);
     json_array_foreach (failures, index, failure) {
         const char *path = json_string_value(json_object_get(failure, "path"));
         if (index == TOOL_FAULTS_SHOWN)
@@ -270,14 +270,31 @@ faults_text(TALLOC_CTX *mem, const json_t *failures)
     return buf_take(&text, NULL);
 }
 
+static enum az_status
+check_value(TALLOC_CTX *mem, const char *heading, const json_t *schema, const json_t *value,
+            const char **ret_why)
+{
+    json_t *failures = NULL, *reduced = tool_schema_reduce(mem, schema);
+    enum az_status st =
+        reduced != NULL ? schema_validate(mem, reduced, value, &failures) : AZ_SERVER_ERROR;
+    if (st == AZ_INVALID && (*ret_why = faults_text(mem, heading, failures)) == NULL)
+        st = AZ_SERVER_ERROR;
+    return st;
+}
+
 enum az_status
 tool_schema_check(TALLOC_CTX *mem, const json_t *schema, const json_t *arguments,
                   const char **ret_why)
 {
-    json_t *failures = NULL, *reduced = tool_schema_reduce(mem, schema);
-    enum az_status st =
-        reduced != NULL ? schema_validate(mem, reduced, arguments, &failures) : AZ_SERVER_ERROR;
-    if (st == AZ_INVALID && (*ret_why = faults_text(mem, failures)) == NULL)
-        st = AZ_SERVER_ERROR;
-    return st;
+    return check_value(mem, "The arguments do not match the tool's inputSchema:", schema, arguments,
+                       ret_why);
+}
+
+enum az_status
+tool_schema_check_result(TALLOC_CTX *mem, const json_t *schema, const json_t *content,
+                         const char **ret_why)
+{
+    return check_value(mem,
+                       "The answer of the upstream does not match the tool's outputSchema:", schema,
+                       content, ret_why);
 }

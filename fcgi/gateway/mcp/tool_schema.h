@@ -41,4 +41,8 @@ json_t *tool_schema_drop_nulls(TALLOC_CTX *mem, const json_t *schema, json_t *ar
 enum az_status tool_schema_check(TALLOC_CTX *mem, const json_t *schema, const json_t *arguments,
                                  const char **ret_why);
 
+/* Check the structured content of a result in the same way against an outputSchema. */
+enum az_status tool_schema_check_result(TALLOC_CTX *mem, const json_t *schema,
+                                        const json_t *content, const char **ret_why);
+
 #endif

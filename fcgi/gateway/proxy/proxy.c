@@ -13,12 +13,9 @@
 #include "gateway/credential/types.h"
 #include "gateway/link/account.h"
 #include "gateway/proxy/proxy_private.h"
+#include "gateway/query.h"
 #include "managed/auth.h"
 #include "store/gateway/resources.h"
-
-/* Most parameters of a query. Each is part of the question to policy, and known APIs have less than
- * half as many. */
-#define QUERY_PARAMS_MAX 64
 
 /* Looks at a streamed answer in a row that may fail, because the database or the engine does not
  * answer for a moment. */
@@ -89,63 +86,6 @@ choose_route(struct proxied *proxied)
 }
 
 /* ---- policy */
-
-/*
- * Add a parameter: a text by name, or an array of texts for a name that may be repeated. Any other
- * repeated parameter is refused: some servers take its first value, some the last and some both, so
- * a rule could compare a value that the upstream does not use.
- */
-static enum az_status
-add_argument(struct proxied *proxied, json_t *object, const char *name, const char *value)
-{
-    struct op *op = &proxied->req->op;
-    const char *const *repeat = (const char *const *) proxied->route->query_repeat;
-    const char *own = proxied->resource->auth.query; /* never the caller's: target.h */
-    json_t *before = json_object_get(object, name);
-    bool good, many = (repeat != NULL && words_has(repeat, name))
-                      || (own != NULL && strcmp(own, name) == 0);
-    if (before != NULL && !many)
-        return op_fail(op, AZ_INVALID_REQUEST, "A parameter comes more than once",
-                       "query.repeat of route %s does not list it", proxied->route->id);
-    if (before != NULL)
-        good = json_array_append_new(before, json_string(value)) == 0;
-    else
-        good =
-            json_object_set_new(object, name, many ? json_pack("[s]", value) : json_string(value))
-            == 0;
-    return good ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-}
-
-/*
- * Collect the parameters of the query as policy sees them. Policy must see all that the upstream
- * gets: a parameter that cannot be shown to it, or is beyond the limit, could evade a rule that
- * forbids it.
- */
-static enum az_status
-query_arguments(struct proxied *proxied, json_t **ret)
-{
-    struct request *req = proxied->req;
-    struct op *op = &req->op;
-    json_t *object = *ret = jsonx_own(op->mem, json_object());
-    size_t pairs = 0;
-    for (const char *pair = req->query; *pair != '\0';) {
-        size_t length = strcspn(pair, "&"), name_length = strcspn(pair, "=&");
-        const char *name = request_url_decode(op->mem, pair, name_length, true);
-        const char *value = name_length < length ? request_url_decode(
-                                op->mem, pair + name_length + 1, length - name_length - 1, true)
-                                                 : "";
-        if (name == NULL || value == NULL)
-            return op_fail(op, AZ_INVALID_REQUEST,
-                           "A parameter is not form-encoded or not valid UTF-8", NULL);
-        if (length > 0 && ++pairs > QUERY_PARAMS_MAX)
-            return op_fail(op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
-        enum az_status st = length > 0 ? add_argument(proxied, object, name, value) : AZ_OK;
-        if (st != AZ_OK)
-            return st;
-        pair += length + (pair[length] == '&');
-    }
-    return AZ_OK;
-}
 
 /* The audit row of a denial is written at once, so its summary comes first. */
 static enum az_status
@@ -226,7 +166,8 @@ proxy_ask(struct proxied *proxied)
     if (st != AZ_OK)
         return st;
     json_t *query = NULL;
-    if ((st = query_arguments(proxied, &query)) != AZ_OK)
+    if ((st = gateway_query(&req->op, proxied->resource, proxied->route, req->query, &query))
+        != AZ_OK)
         return st;
     json_t *arguments = jsonx_own(
         req->op.mem, json_pack("{s:O,s:O}", "path", proxied->choice.values, "query", query));

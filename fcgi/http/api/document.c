@@ -15,15 +15,17 @@ static json_t *
 security_schemes(void)
 {
     return json_pack(
-        "{s:{s:s,s:s,s:s},s:{s:s,s:s,s:s},s:{s:s,s:s,s:s},s:{s:s,s:s,s:s}}", "client", "type",
-        "http", "scheme", "basic", "description",
+        "{s:{s:s,s:s,s:s},s:{s:s,s:s,s:s},s:{s:s,s:s,s:s},s:{s:s,s:s,s:s},s:{s:s,s:s,s:s,s:s}}",
+        "client", "type", "http", "scheme", "basic", "description",
         "client_id and client_secret; both may be in the form instead, and a public client sends "
         "its client_id there",
         "token", "type", "http", "scheme", "bearer", "description",
         "Access token (RFC 6750); one that is bound to a key with the scheme DPoP and a proof (RFC "
         "9449 7)",
         "adminKey", "type", "apiKey", "in", "header", "name", "X-Admin-API-Key", "bundleKey",
-        "type", "apiKey", "in", "header", "name", "X-Bundle-API-Key");
+        "type", "apiKey", "in", "header", "name", "X-Bundle-API-Key", "proxy", "type", "apiKey",
+        "in", "header", "name", "X-Authz-Proxy-Authorization", "description",
+        "Basic with client_id and client_secret of the web server's client");
 }
 
 /* Set the operation of a row in its path item. */

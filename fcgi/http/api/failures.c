@@ -106,6 +106,10 @@ static const struct failure_row {
      "page"                                                                                  },
     {401, has_credential,  "The credential is missing or wrong"                              },
     {403, has_entitlement, "The caller is not entitled to ask this"                          },
+    {403, is_admin,
+     "The role of the admin key does not allow this, or no page of this service sent the request "
+     "of "
+     "a session"                                                                             },
     {404, has_path_value,  "There is no such thing"                                          },
     {409, is_admin_write,  "It exists already, is protected, or a save is running"           },
     {412, is_admin_write,  "The stored content differs from If-Match"                        },

@@ -271,11 +271,11 @@ json_t *
 api_operation(struct api_parts *parts, const struct route *route)
 {
     json_t *parameters = operation_parameters(parts, route), *body = operation_body(parts, route);
-    return json_pack("{s:s,s:s*,s:o,s:o,s:o*,s:o*,s:o,s:b,s:b,s:b,s:I}", "operationId",
-                     route->operation, "summary", route->summary, "tags",
-                     operation_tag(route->path), "security", operation_security(route->credential),
-                     "parameters", parameters, "requestBody", body, "responses",
-                     operation_answers(parts, route), "x-rate-limited", route->rate_limited,
-                     "x-audited", route->audited, "x-cors", route->cors != CORS_CLOSED,
-                     "x-body-octets-max", (json_int_t) route->body_max);
+    return json_pack(
+        "{s:s,s:s*,s:o,s:o,s:o*,s:o*,s:o,s:b,s:b,s:b,s:I,s:s*}", "operationId", route->operation,
+        "summary", route->summary, "tags", operation_tag(route->path), "security",
+        operation_security(route->credential), "parameters", parameters, "requestBody", body,
+        "responses", operation_answers(parts, route), "x-rate-limited", route->rate_limited,
+        "x-audited", route->audited, "x-cors", route->cors != CORS_CLOSED, "x-body-octets-max",
+        (json_int_t) route->body_max, "x-least-role", admin_role_word(route->role));
 }

@@ -153,6 +153,7 @@ make_route(struct request *req, const struct route *other)
         other != NULL && other->cors != CORS_CLOSED && strcmp(req->method, "OPTIONS") == 0;
     row->rate_limited = like->rate_limited && !preflight;
     row->credential = guard != NULL ? guard->credential : unmatched.credential;
+    row->role = guard != NULL ? guard->role : unmatched.role;
     row->handle = preflight       ? handle_preflight
                   : other != NULL ? handle_wrong_method
                                   : handle_unmatched;

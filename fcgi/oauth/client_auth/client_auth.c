@@ -280,6 +280,22 @@ client_authenticate_again(struct request *req)
     return st == AZ_OK ? authenticate_client(req, &shown, true) : st;
 }
 
+enum az_status
+client_authenticate_by(struct request *req, const char *header, bool fresh)
+{
+    static const char scheme[] = "Basic ";
+    const char *value = request_header(req, header);
+    struct client_credentials shown = {.id = NULL};
+    if (value == NULL || strncasecmp(value, scheme, strlen(scheme)) != 0)
+        return refuse_client(req, "no Basic credentials");
+    enum az_status st = read_basic(req, value + strlen(scheme), &shown);
+    if (st == AZ_OK)
+        st = authenticate_client(req, &shown, fresh);
+    return st == AZ_OK && client_is_public(req->client)
+               ? refuse_client(req, "a public client cannot authenticate here")
+               : st;
+}
+
 static enum az_status
 require_client(struct request *req)
 {

@@ -52,6 +52,11 @@ bool client_credentials_match(const struct client *client, const struct client_c
  */
 enum az_status client_authenticate_again(struct request *req);
 
+/* Authenticate a client with a secret by the Basic credentials of another header field (CGI name)
+ * than Authorization, which is a caller's that the client asks about. fresh: against a fresh row.
+ * AZ_INVALID_CLIENT: absent or wrong. */
+enum az_status client_authenticate_by(struct request *req, const char *header, bool fresh);
+
 /*
  * Authenticate a caller that need not be a client (/revoke). No credentials, or the bare client_id
  * of a confidential client, leave the caller anonymous (req->client NULL).

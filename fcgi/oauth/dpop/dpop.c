@@ -14,9 +14,10 @@
 
 /* The demands of one request on its proof, beside the rule for every proof. */
 struct demand {
-    const char *access_token; /* that the request shows, or NULL */
-    const char *jkt;          /* key that it must be made with; NULL: any */
-    enum az_status no_nonce;  /* outcome of a proof that is good except for its nonce */
+    const char *access_token;       /* that the request shows, or NULL */
+    const char *jkt;                /* key that it must be made with; NULL: any */
+    enum az_status no_nonce;        /* outcome of a proof that is good except for its nonce */
+    const struct dpop_place *place; /* that it is about; NULL: this request */
 };
 
 /* A proof that is read, or the reason to ignore it. */
@@ -53,7 +54,7 @@ judge_proof(struct request *req, const char *text, const char *url, const struct
 {
     const struct dpop_rule rule = {
         .algs = req->op.az->dpop_algs,
-        .method = req->method,
+        .method = demand->place != NULL ? demand->place->method : req->method,
         .url = url,
         .access_token = demand->access_token,
         .now = op_now(&req->op),
@@ -105,7 +106,10 @@ read_proof(struct request *req, const char *text, const struct demand *demand)
 {
     struct reading reading = {.why = NULL};
     struct dpop *dpop = talloc_zero(req->op.mem, struct dpop);
-    const char *url = talloc_asprintf(req->op.mem, "%s%s", req->op.az->cfg->oidc_issuer, req->path);
+    const char *url =
+        demand->place != NULL
+            ? demand->place->url
+            : talloc_asprintf(req->op.mem, "%s%s", req->op.az->cfg->oidc_issuer, req->path);
     if (dpop == NULL || url == NULL)
         return dpop_no_memory(req);
     enum az_status st = judge_proof(req, text, url, demand, &reading);
@@ -197,9 +201,16 @@ enum az_status
 dpop_check_token(struct request *req, const char *access_token, const char *jkt,
                  const char **ret_why)
 {
+    return dpop_check_token_at(req, NULL, access_token, jkt, ret_why);
+}
+
+enum az_status
+dpop_check_token_at(struct request *req, const struct dpop_place *place, const char *access_token,
+                    const char *jkt, const char **ret_why)
+{
     bool by_dpop = shown_by_dpop(req);
     const struct demand demand = {
-        .access_token = access_token, .jkt = jkt, .no_nonce = AZ_DPOP_NONCE_NEEDED};
+        .access_token = access_token, .jkt = jkt, .no_nonce = AZ_DPOP_NONCE_NEEDED, .place = place};
     if (jkt == NULL && !by_dpop)
         return AZ_OK;
     *ret_why = jkt == NULL ? "the token is not bound to a key, but came with the scheme DPoP"

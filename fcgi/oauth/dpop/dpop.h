@@ -30,6 +30,16 @@ enum az_status dpop_read(struct request *req);
 enum az_status dpop_check_token(struct request *req, const char *access_token, const char *jkt,
                                 const char **ret_why);
 
+/* The request that a proof is about: of a proxy that asks about another one. */
+struct dpop_place {
+    const char *method;
+    const char *url; /* without query */
+};
+
+/* The same for a request that came to a proxy: htm and htu of the proof are those of `place`. */
+enum az_status dpop_check_token_at(struct request *req, const struct dpop_place *place,
+                                   const char *access_token, const char *jkt, const char **ret_why);
+
 /*
  * Return the access token of the Authorization header: the text after the scheme Bearer (RFC 6750
  * 2.1) or DPoP, which may be empty, or NULL if it is another scheme, or no header.

@@ -275,7 +275,8 @@ gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision)
     gateway_answer_mode(decision, &mode);
     if (evaluation == NULL || strcmp(evaluation, "gateway") != 0 || mode == GATEWAY_ARGUMENTS_FULL)
         return lacks.value;
-    if (json_object_get(action, "path") == NULL && (kind == NULL || strcmp(kind, "tool") != 0))
+    if (json_object_get(action, "path") == NULL
+        && (kind == NULL || (strcmp(kind, "tool") != 0 && strcmp(kind, "prompt") != 0)))
         jsonx_append(&lacks, json_string("/action/path"));
     if (json_is_object(names))
         add_lacks(mem, &lacks, place, names);

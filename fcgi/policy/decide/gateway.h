@@ -31,10 +31,10 @@ struct gateway_target {
 
 /* One operation of a resource. NULL members are left out of the document. */
 struct gateway_action {
-    const char *kind;  /* "http", "tool", "resource" or "completion" */
-    const char *name;  /* action of the route, name of the tool within its resource, URI or template
-                          of an MCP resource */
-    const char *route; /* id of the route; NULL: a tool of an MCP upstream */
+    const char *kind; /* "http", "tool", "resource", "prompt" or "completion" */
+    const char *name; /* action of the route, name of the tool or prompt within its resource, URI or
+                         template of an MCP resource */
+    const char *route;    /* id of the route; NULL: a tool of an MCP upstream */
     const char *method;   /* HTTP method of the request to the upstream, or NULL */
     const char *path;     /* its path, or NULL */
     const char *uri;      /* of an MCP resource, or NULL */
@@ -71,7 +71,7 @@ struct gateway_question {
 /* A tool in the question about all of them. */
 struct gateway_tool {
     size_t resource;              /* its place among the resources */
-    struct gateway_action action; /* kind "tool", or "resource" in lists of MCP resources */
+    struct gateway_action action; /* kind "tool", or "resource" or "prompt" in the lists of those */
 };
 
 struct gateway_tools_question {

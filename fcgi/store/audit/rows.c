@@ -20,8 +20,9 @@
 /*
  * Rows of a day that match, from the largest id below $11 down to $12, until their documents have
  * $15 octets; at least one. Each statement names its day: a plan for all days takes 20 ms to make.
- * A condition between the two halves has an index of its own in the order of ids, so that only
- * rows that match it are looked at.
+ * $16 to $19 are searched for; the summary is the text that jsonx_dump wrote, in which a quote
+ * within a value has a backslash before it. A condition between the two halves has an index of its
+ * own in the order of ids, so that only rows that match it are looked at.
  */
 #define ROWS                                                                                       \
     "SELECT" ROW_COLUMNS " FROM (SELECT p.*, row_number() OVER (ORDER BY id DESC) AS place,"       \
@@ -30,27 +31,32 @@
     "  FROM (SELECT * FROM audit_log_p%D a WHERE " AUDIT_MATCHES
 #define DOWN                                                                                       \
     "   AND a.id < $11::bigint AND a.id >= $12::bigint"                                            \
+    "   AND ($16::text IS NULL OR $16 = ANY(string_to_array("                                      \
+    "    substring(a.request_summary from '\"denyCodes\":\"([^\"]*)\"'), ' ')))"                   \
+    "   AND ($17::text IS NULL OR strpos(a.request_summary, '\"resource\":' || to_json($17)) > 0)" \
+    "   AND ($18::text IS NULL OR strpos(a.request_summary, '\"tool\":' || to_json($18)) > 0)"     \
+    "   AND ($19::inet IS NULL OR a.ip = $19::inet)"                                               \
     "   ORDER BY a.id DESC LIMIT $13 OFFSET $14) p) q"                                             \
     " WHERE held <= $15::bigint OR place = 1 ORDER BY id DESC"
 
 /* clang-format off */
 static const struct db_stmt rows_by_request_stmt = {
-    "rows_by_request", ROWS " AND a.request_id = $6" DOWN, 15};
+    "rows_by_request", ROWS " AND a.request_id = $6" DOWN, 19};
 static const struct db_stmt rows_by_flow_stmt = {
-    "rows_by_flow", ROWS " AND a.flow_id = $5::uuid" DOWN, 15};
+    "rows_by_flow", ROWS " AND a.flow_id = $5::uuid" DOWN, 19};
 static const struct db_stmt rows_by_subject_stmt = {
-    "rows_by_subject", ROWS " AND a.subject_id = $3" DOWN, 15};
+    "rows_by_subject", ROWS " AND a.subject_id = $3" DOWN, 19};
 static const struct db_stmt rows_by_client_stmt = {
-    "rows_by_client", ROWS " AND a.client_id = $2" DOWN, 15};
+    "rows_by_client", ROWS " AND a.client_id = $2" DOWN, 19};
 static const struct db_stmt rows_by_outcome_stmt = {
-    "rows_by_outcome", ROWS " AND a.outcome = $4 AND a.outcome <> 'allowed'" DOWN, 15};
+    "rows_by_outcome", ROWS " AND a.outcome = $4 AND a.outcome <> 'allowed'" DOWN, 19};
 /* The index audit_log_endpoint leaves out the endpoints that most rows are of. */
 #define BUSY_ENDPOINTS                                                                             \
     "('/token', '/introspect', '/userinfo', '/access/v1/evaluation', '/access/v1/evaluations')"
 static const char *const busy_endpoints[] = {
     "/token", "/introspect", "/userinfo", "/access/v1/evaluation", "/access/v1/evaluations", NULL};
 static const struct db_stmt rows_by_endpoint_stmt = {
-    "rows_by_endpoint", ROWS " AND a.endpoint = $1 AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 15};
+    "rows_by_endpoint", ROWS " AND a.endpoint = $1 AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 19};
 /* clang-format on */
 enum rows_by_id_column {
     ROW_ID,
@@ -70,7 +76,7 @@ enum rows_by_id_column {
     ROW_POLICY_INPUT,
     ROW_POLICY_DECISION
 };
-static const struct db_stmt rows_by_id_stmt = {"rows_by_id", ROWS DOWN, 15};
+static const struct db_stmt rows_by_id_stmt = {"rows_by_id", ROWS DOWN, 19};
 
 /* An id does not tell its day, so this looks into the index of each partition. */
 static const struct db_stmt rows_fetch_stmt = {
@@ -108,26 +114,48 @@ audit_filter_is_fine(const struct audit_filter *filter)
     return filter->subject_id != NULL || filter->flow_id != NULL || filter->request_id != NULL;
 }
 
-/* Choose the statement by the condition that fewest rows match; NULL: no index knows one. */
+/* Return how many conditions the filter has, besides times. */
+static int
+count_conditions(const struct audit_filter *filter)
+{
+    const void *const given[] = {filter->endpoint,  filter->client_id, filter->subject_id,
+                                 filter->outcome,   filter->flow_id,   filter->request_id,
+                                 filter->operation, filter->reason,    filter->resource,
+                                 filter->tool,      filter->ip};
+    int count = filter->http_status != 0;
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        count += given[i] != NULL;
+    return count;
+}
+
+/*
+ * Choose the statement by the condition that fewest rows match; NULL: no index knows one. *ret_few:
+ * the index leads to few rows that do not match. That is so for a request, a flow or a subject; the
+ * rows of an outcome, an endpoint or a client may be most of the log.
+ */
 static const struct db_stmt *
-choose_statement(const struct audit_filter *filter)
+choose_statement(const struct audit_filter *filter, bool *ret_few)
 {
     bool refused = filter->outcome != NULL && strcmp(filter->outcome, "allowed") != 0;
     bool rare = filter->endpoint != NULL && !words_has(busy_endpoints, filter->endpoint);
+    bool alone = count_conditions(filter) == 1;
     const struct {
-        bool given;
+        bool given, few;
         const struct db_stmt *stmt;
     } choices[] = {
-        {filter->request_id != NULL, &rows_by_request_stmt },
-        {filter->flow_id != NULL,    &rows_by_flow_stmt    },
-        {filter->subject_id != NULL, &rows_by_subject_stmt },
-        {refused,                    &rows_by_outcome_stmt },
-        {rare,                       &rows_by_endpoint_stmt},
-        {filter->client_id != NULL,  &rows_by_client_stmt  },
+        {filter->request_id != NULL, true,  &rows_by_request_stmt },
+        {filter->flow_id != NULL,    true,  &rows_by_flow_stmt    },
+        {filter->subject_id != NULL, true,  &rows_by_subject_stmt },
+        {refused,                    alone, &rows_by_outcome_stmt },
+        {rare,                       alone, &rows_by_endpoint_stmt},
+        {filter->client_id != NULL,  alone, &rows_by_client_stmt  },
     };
+    *ret_few = false;
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-        if (choices[i].given)
+        if (choices[i].given) {
+            *ret_few = choices[i].few;
             return choices[i].stmt;
+        }
     return NULL;
 }
 
@@ -137,7 +165,7 @@ struct db_step *
 audit_slice_add(struct db_batch *batch, const struct audit_filter *filter,
                 const struct audit_slice *slice, bool *ret_indexed)
 {
-    const struct db_stmt *stmt = choose_statement(filter);
+    const struct db_stmt *stmt = choose_statement(filter, ret_indexed);
     struct db_step *step =
         db_batch_add_in(batch, stmt != NULL ? stmt : &rows_by_id_stmt, DB_NO_PARTITION, slice->day);
     audit_filter_bind(&step->params, filter);
@@ -146,12 +174,15 @@ audit_slice_add(struct db_batch *batch, const struct audit_filter *filter,
     db_number(&step->params, slice->limit);
     db_number(&step->params, slice->offset);
     db_number(&step->params, slice->octets);
-    *ret_indexed = stmt != NULL;
+    db_text(&step->params, filter->reason);
+    db_text(&step->params, filter->resource);
+    db_text(&step->params, filter->tool);
+    db_text(&step->params, filter->ip);
     return step;
 }
 
 int64_t
-audit_slice_id(const PGresult *result, int row)
+audit_rows_id(const PGresult *result, int row)
 {
     return db_get_number(result, row, ROW_ID, 0);
 }
@@ -186,8 +217,8 @@ audit_row_unpack(struct op *op, const PGresult *result, int row, int column, con
     return AZ_OK;
 }
 
-enum az_status
-audit_rows_get(struct op *op, const PGresult *result, int row, struct audit_row *ret)
+void
+audit_rows_head(const PGresult *result, int row, struct audit_row *ret)
 {
     *ret = (struct audit_row){
         .id = db_get_number(result, row, ROW_ID, 0),
@@ -205,6 +236,12 @@ audit_rows_get(struct op *op, const PGresult *result, int row, struct audit_row 
         .user_agent = db_get(result, row, ROW_USER_AGENT),
         .summary = db_get(result, row, ROW_REQUEST_SUMMARY),
     };
+}
+
+enum az_status
+audit_rows_get(struct op *op, const PGresult *result, int row, struct audit_row *ret)
+{
+    audit_rows_head(result, row, ret);
     enum az_status st = audit_row_unpack(op, result, row, ROW_POLICY_INPUT, &ret->input);
     if (st == AZ_OK)
         st = audit_row_unpack(op, result, row, ROW_POLICY_DECISION, &ret->decision);

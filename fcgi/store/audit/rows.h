@@ -26,8 +26,13 @@ struct audit_filter {
     const char *outcome;    /* allowed, denied, rejected or error */
     const char *flow_id;    /* UUID */
     const char *request_id; /* X-Request-ID */
-    const char *operation;  /* the route's operation; for walks only */
-    int64_t http_status;    /* status of the answer; for walks only */
+    /* The rest is for walks only; no index knows these. */
+    const char *operation;       /* the route's operation */
+    int64_t http_status;         /* status of the answer */
+    const char *reason;          /* code of a denial */
+    const char *resource, *tool; /* of a call through the gateway */
+    const char *ip;              /* address of the caller, in a form that PostgreSQL reads */
+    /* Any endpoint has these times. */
     int64_t from_ms;  /* created at this time or later, milliseconds since 1970; for a page the
                          begin of a day */
     int64_t until_ms; /* created before this time, the same */
@@ -61,6 +66,12 @@ enum az_status audit_rows_page(struct op *op, const struct audit_filter *filter,
 /* Read the row with this id; no row in *ret if there is none. */
 enum az_status audit_rows_fetch(struct op *op, int64_t id, PGresult **ret);
 
+/* Return the id of a row of a result. */
+int64_t audit_rows_id(const PGresult *result, int row);
+
+/* Read a row of a result without its documents. */
+void audit_rows_head(const PGresult *result, int row, struct audit_row *ret);
+
 /* Read a row of a result, with its documents unpacked onto op->mem. */
 enum az_status audit_rows_get(struct op *op, const PGresult *result, int row,
                               struct audit_row *ret);
@@ -74,7 +85,20 @@ struct audit_walk {
     size_t days;
     int64_t below; /* rows of the newest with a smaller id are left; 0: it was not begun */
     int64_t least; /* its smallest id */
+    int64_t start; /* rows of the first day with a smaller id are left; 0: all of them */
 };
+
+/* The place of a row: a walk goes on with the rows after it, which are older. */
+struct audit_walk_mark {
+    int64_t day; /* number of its partition */
+    int64_t id;
+};
+
+/* Go on after a place, which need not be that of a row. Called before the first step. */
+void audit_walk_after(struct audit_walk *walk, const struct audit_walk_mark *place);
+
+/* Return the place after which the walk goes on. */
+struct audit_walk_mark audit_walk_place(const struct audit_walk *walk);
 
 /* Begin the walk. */
 enum az_status audit_walk_begin(struct op *op, const struct audit_filter *filter,

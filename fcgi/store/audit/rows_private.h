@@ -33,12 +33,9 @@ struct audit_slice {
     int64_t octets;        /* of their documents, at most; one row is always read */
 };
 
-/* Add the statement that reads a slice. *ret_indexed: rows that do not match are not looked at. */
+/* Add the statement that reads a slice. *ret_indexed: few rows that do not match are looked at. */
 struct db_step *audit_slice_add(struct db_batch *batch, const struct audit_filter *filter,
                                 const struct audit_slice *slice, bool *ret_indexed);
-
-/* Return the id of a row of a slice. */
-int64_t audit_slice_id(const PGresult *result, int row);
 
 /* Rows of a day that match a filter. */
 struct audit_day {

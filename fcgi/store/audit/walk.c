@@ -20,6 +20,25 @@ audit_walk_begin(struct op *op, const struct audit_filter *filter, struct audit_
     return st;
 }
 
+void
+audit_walk_after(struct audit_walk *walk, const struct audit_walk_mark *place)
+{
+    while (walk->days > 0 && walk->day[walk->days - 1] > place->day)
+        walk->days--;
+    if (walk->days > 0 && walk->day[walk->days - 1] == place->day)
+        walk->start = place->id;
+}
+
+struct audit_walk_mark
+audit_walk_place(const struct audit_walk *walk)
+{
+    bool begun = walk->below > 0;
+    return (struct audit_walk_mark){.day = walk->days > 0 ? walk->day[walk->days - 1] : 0,
+                                    .id = begun             ? walk->below
+                                          : walk->start > 0 ? walk->start
+                                                            : INT64_MAX};
+}
+
 /* Run a statement about the newest day that is left. A day that housekeeping has dropped since has
  * no rows: *ret is NULL. */
 static enum az_status
@@ -42,6 +61,9 @@ begin_day(struct op *op, struct audit_walk *walk)
         walk->below = db_get_number(result, 0, BOUNDS_BELOW, 0);
         walk->least = db_get_number(result, 0, BOUNDS_LEAST, 0);
     }
+    if (walk->start > 0 && walk->start < walk->below)
+        walk->below = walk->start;
+    walk->start = 0;
     return st;
 }
 
@@ -64,7 +86,7 @@ read_day(struct op *op, struct audit_walk *walk, PGresult **ret)
     }
     enum az_status st = run_on_day(op, batch, step, ret);
     int count = *ret != NULL ? PQntuples(*ret) : 0;
-    walk->below = count > 0 ? audit_slice_id(*ret, count - 1) : *ret != NULL ? slice.least : 0;
+    walk->below = count > 0 ? audit_rows_id(*ret, count - 1) : *ret != NULL ? slice.least : 0;
     return st;
 }
 

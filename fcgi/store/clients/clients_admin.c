@@ -11,8 +11,19 @@
     " FROM client_dto v JOIN client c ON c.id = v.id) d"
 
 /* clang-format off */
-static const struct db_stmt clients_admin_list_stmt = {
-    "clients_list", "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " ORDER BY d.id", 0};
+/* A page of the clients that match, in the order in which they were made. The total is counted apart, so
+ * that a page beyond the last one has it too; LIMIT NULL is none. */
+enum clients_page_column { PAGE_TOTAL, PAGE_CLIENTS };
+static const struct db_stmt clients_page_stmt = {
+    "clients_page",
+    "WITH m AS (SELECT id FROM client WHERE ($1::text IS NULL OR strpos(lower(client_id), lower($1)) > 0"
+    "   OR strpos(lower(client_name), lower($1)) > 0)"
+    "  AND ($2::text IS NULL OR registration_type = $2) AND ($3::text IS NULL OR client_type = $3)"
+    "  AND ($4::boolean IS NULL OR enabled = $4::boolean)),"
+    " p AS (SELECT id FROM m ORDER BY id LIMIT $5::bigint OFFSET $6::bigint)"
+    " SELECT (SELECT count(*) FROM m) AS total,"
+    "  (SELECT coalesce(json_agg(" JSON_ROWS_DTO " ORDER BY d.id), '[]')"
+    "   FROM " CLIENTS_ADMIN_DTO " JOIN p ON p.id = d.id) AS clients", 6};
 enum client_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
 static const struct db_stmt clients_admin_fetch_stmt = {
     "client_dto_fetch",
@@ -86,12 +97,33 @@ const struct json_rows clients_admin_rows = {
     .noun = "client",
     .key = "clientId",
     .besides = "",
-    .list = &clients_admin_list_stmt,
     .fetch = &clients_admin_fetch_stmt,
     .insert = &clients_admin_insert_stmt,
     .replace = &clients_admin_replace_stmt,
     .remove = &clients_admin_delete_stmt,
 };
+
+enum az_status
+clients_page(struct op *op, const struct clients_filter *filter, int64_t limit, int64_t offset,
+             struct clients_found *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, filter->text);
+    db_text(&params, filter->registration_type);
+    db_text(&params, filter->client_type);
+    db_text(&params, filter->enabled);
+    if (limit > 0)
+        db_number(&params, limit);
+    else
+        db_text(&params, NULL);
+    db_number(&params, offset);
+    enum az_status st = db_exec(op, &clients_page_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret = (struct clients_found){.total = db_get_number(result, 0, PAGE_TOTAL, 0),
+                                      .array = db_get(result, 0, PAGE_CLIENTS)};
+    return st;
+}
 
 enum az_status
 client_state_fetch(struct op *op, const char *client_id, const struct client_state **ret)

@@ -28,6 +28,23 @@
  */
 extern const struct json_rows clients_admin_rows;
 
+/* Clients must match each of these; NULL matches any. */
+struct clients_filter {
+    const char *text; /* part of the client_id or of the name, in any case */
+    const char *registration_type, *client_type;
+    const char *enabled; /* true or false */
+};
+
+/* Clients as JSON text, and the number of clients on all pages; both on op->mem. */
+struct clients_found {
+    const char *array; /* of ClientDto, in the order in which they were made */
+    int64_t total;
+};
+
+/* Read a page of clients; limit 0: all of them. One trip. */
+enum az_status clients_page(struct op *op, const struct clients_filter *filter, int64_t limit,
+                            int64_t offset, struct clients_found *ret);
+
 /* The stored client that a PUT replaces, as far as the rules of ClientDto depend on it. */
 struct client_state {
     bool has_secret;          /* a secret is stored */

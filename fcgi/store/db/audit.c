@@ -9,9 +9,6 @@
 #include "store/db/commits.h"
 #include "store/db/partitions.h"
 
-/* Depth of a summary; those of the handlers are flat, or have one list. */
-#define SUMMARY_DEPTH_MAX 8
-
 #define INSERT                                                                                     \
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                                \
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10," \
@@ -108,8 +105,8 @@ audit_explain(struct op *op, struct audit_entry *entry)
                   json_array_size(entry->resource_types) > 0 ? entry->resource_types : NULL,
                   "detailsTypes", types, "error", entry->error, "reason", entry->reason));
     if (entry->summary != NULL
-        && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), SUMMARY_DEPTH_MAX, &before,
-                        NULL)
+        && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), AUDIT_SUMMARY_DEPTH_MAX,
+                        &before, NULL)
                 != AZ_OK
             || json_object_update(summary, before) != 0))
         return;

@@ -6,6 +6,9 @@
 
 #define AUDIT_USER_AGENT_MAX 256 /* octets kept of User-Agent, whose length the client chooses */
 
+/* Depth of a summary; those of the handlers are flat, or have one list or object. */
+#define AUDIT_SUMMARY_DEPTH_MAX 8
+
 struct audit_entry {
     const char *request_id;        /* X-Request-ID */
     const char *flow_id;           /* ties the requests of one flow together, or NULL */

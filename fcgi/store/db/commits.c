@@ -187,7 +187,7 @@ lead_or_follow(struct op *op, const struct commit_kind *kind, uint32_t row,
                enum commit_outcome *ret, int32_t *ret_session)
 {
     struct commit_seat *seat = &op->az->commits->seat;
-    int64_t since = clock_monotonic_ms();
+    int64_t since = clock_monotonic_ms(), chosen = 0;
     for (bool dying = false;; dying = clock_monotonic_ms() - since > COMMIT_LOOK_MS) {
         uint32_t leader;
         enum az_status st;
@@ -197,7 +197,9 @@ lead_or_follow(struct op *op, const struct commit_kind *kind, uint32_t row,
         enum commit_lane lane;
         if (state != ROW_TAKEN && commit_lead_with(seat, row, state, dying, &lane))
             return lead(op, kind, lane, row, ret);
-        if (follow(op, row, state, since, &st))
+        if (state == ROW_CHOSEN && chosen == 0)
+            chosen = clock_monotonic_ms();
+        if (follow(op, row, state, state == ROW_CHOSEN ? chosen : since, &st))
             return st;
     }
 }

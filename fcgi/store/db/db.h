@@ -21,6 +21,7 @@
 /* SQLSTATEs that callers handle themselves. */
 #define SQLSTATE_FOREIGN_KEY_VIOLATION "23503"
 #define SQLSTATE_UNIQUE_VIOLATION "23505"
+#define SQLSTATE_DUPLICATE_TABLE "42P07"
 #define SQLSTATE_UNDEFINED_TABLE "42P01" /* the partition is not there */
 
 /*

@@ -30,7 +30,7 @@ static const struct db_stmt object_owners_write_stmt = {
     "  ON CONFLICT (kind, key) DO UPDATE SET digest = excluded.digest, updated_at = now(),"
     "   secret_mac = coalesce(excluded.secret_mac, object_owner.secret_mac)"
     "  WHERE object_owner.owner = excluded.owner RETURNING 1)"
-    " SELECT (SELECT count(*) FROM w) AS written, (SELECT count(*) FROM g) AS given", 2};
+    " SELECT (SELECT count(*) FROM w) AS count, (SELECT count(*) FROM g) AS given", 2};
 static const struct db_stmt object_owners_compare_stmt = {
     "object_owners_compare",
     "SELECT to_json(coalesce(o.secret_mac = decode(g.item ->> 'mac', 'hex'), false)) AS same"

@@ -240,10 +240,11 @@ partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)
         db_text(&step[i]->params, table_names[table]);
         db_number(&step[i]->params, number);
     }
-    enum az_status st = db_run(op, batch, false);
-    if (st == AZ_OK)
-        *ret_made = db_get_bool(step[1]->result, 0, MADE_MADE);
-    return st == AZ_OK ? partition_reload(op) : st;
+    /* A session that asked for the table before another process made it may not have learned of it
+     * when it gets the lock: its look still finds none. */
+    enum az_status st = db_run_or_retry(op, batch, false, SQLSTATE_DUPLICATE_TABLE);
+    *ret_made = st == AZ_OK && db_get_bool(step[1]->result, 0, MADE_MADE);
+    return st == AZ_OK || st == AZ_RETRY ? partition_reload(op) : st;
 }
 
 enum az_status

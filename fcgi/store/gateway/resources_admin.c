@@ -104,3 +104,27 @@ resource_stored_fetch(struct op *op, const char *name, const struct resource_sto
         *ret = stored;
     return st;
 }
+
+static const struct db_stmt resource_public_owner_stmt = {
+    "resource_public_owner",
+    "SELECT m.name FROM managed_resource m WHERE m.name <> $1"
+    " AND json_typeof(m.document -> 'publicUrls') = 'array'"
+    " AND EXISTS (SELECT 1 FROM json_array_elements_text(m.document -> 'publicUrls') u"
+    "  WHERE u = ANY($2::text[])) ORDER BY m.name LIMIT 1",
+    2};
+
+enum az_status
+resource_public_owner(struct op *op, const char *name, const char *const *urls, const char **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = NULL;
+    if (urls == NULL || *urls == NULL)
+        return AZ_OK;
+    db_text(&params, name);
+    db_words_or_null(op->mem, &params, urls);
+    enum az_status st = db_exec(op, &resource_public_owner_stmt, &params, true, &result);
+    if (st == AZ_OK && PQntuples(result) > 0)
+        *ret = db_get(result, 0, 0);
+    return st;
+}

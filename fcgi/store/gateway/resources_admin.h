@@ -31,4 +31,9 @@ struct resource_stored {
 enum az_status resource_stored_fetch(struct op *op, const char *name,
                                      const struct resource_stored **ret);
 
+/* Find another resource, enabled or not, that has one of these public addresses (a list that ends
+ * with NULL, or NULL). *ret is its name, or NULL. No trip without addresses. */
+enum az_status resource_public_owner(struct op *op, const char *name, const char *const *urls,
+                                     const char **ret);
+
 #endif

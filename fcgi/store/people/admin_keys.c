@@ -12,14 +12,21 @@
 #include "crypto/token.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
+#include "store/people/admin_keys_private.h"
 
+const char *const admin_role_words[] = {"auditor", "operator", "owner", NULL};
+
+enum admin_key_find_column { FIND_ID, FIND_LABEL, FIND_ROLE };
 static const struct db_stmt admin_key_find_stmt = {
-    "admin_key_find", "SELECT label FROM admin_key WHERE lookup = $1 AND revoked_at IS NULL", 1};
+    "admin_key_find",
+    "WITH found AS (SELECT id, label, role FROM admin_key k WHERE lookup = $1 "
+    "AND " ADMIN_KEY_IS_VALID "), used AS (" ADMIN_KEY_USED ") SELECT id, label, role FROM found",
+    1};
 static const struct db_stmt admin_key_insert_stmt = {
     "admin_key_insert",
-    "INSERT INTO admin_key (id, label, managed_by, lookup, "
-    "sealed) VALUES ($1::uuid, $2, $3, $4, $5)",
-    5};
+    "INSERT INTO admin_key (id, label, managed_by, lookup, sealed, role, expires_at, created_by)"
+    " VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8)",
+    8};
 /* A configured key that was replaced and is configured again becomes valid again. */
 static const struct db_stmt admin_key_configure_stmt = {
     "admin_key_configure",
@@ -27,13 +34,16 @@ static const struct db_stmt admin_key_configure_stmt = {
     "lookup <> $4 AND revoked_at IS NULL)"
     " INSERT INTO admin_key (id, label, managed_by, lookup, sealed) VALUES ($1::uuid, $2, $3, $4, "
     "$5)"
-    " ON CONFLICT (lookup) DO UPDATE SET managed_by = 'environment', revoked_at = NULL"
+    " ON CONFLICT (lookup) DO UPDATE SET managed_by = 'environment', revoked_at = NULL, "
+    "role = 'owner', expires_at = NULL"
     " WHERE admin_key.managed_by <> 'environment' OR admin_key.revoked_at IS NOT NULL",
     5};
 /* clang-format off */
 #define VIEW                                                                                       \
     "SELECT json_strip_nulls(row_to_json(k)) FROM (SELECT id, label, \"managedBy\","               \
-    "  to_char(\"createdAt\"" DB_TIME " AS \"createdAt\","                                         \
+    "  role, to_char(\"createdAt\"" DB_TIME " AS \"createdAt\", \"createdBy\","                     \
+    "  to_char(\"expiresAt\"" DB_TIME " AS \"expiresAt\","                                         \
+    "  to_char(\"lastUsedAt\"" DB_TIME " AS \"lastUsedAt\","                                       \
     "  to_char(\"revokedAt\"" DB_TIME " AS \"revokedAt\" FROM admin_key_dto) k"
 static const struct db_stmt admin_key_list_stmt = {
     "admin_key_list", VIEW " ORDER BY k.\"createdAt\", k.id", 0};
@@ -45,7 +55,11 @@ static const struct field admin_key_fields[] = {
     {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
     {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
     {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"role",      FIELD_TEXT, .required = true, .words = admin_role_words, .help = "auditor: reads and asks policy; operator: writes too, but no keys; owner: everything", .example = "\"operator\""},
     {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"createdBy", FIELD_TEXT, .help = "Label of the key that made it; absent for the configured key and for keys of earlier versions"},
+    {"expiresAt", FIELD_TEXT, .help = "End of the key; absent: it is valid until it is revoked"},
+    {"lastUsedAt", FIELD_TEXT, .help = "Last use, to the minute"},
     {"revokedAt", FIELD_TEXT, .help = "Absent while the key is valid"},
 };
 /* clang-format on */
@@ -64,12 +78,12 @@ static const struct db_stmt admin_key_sealed_stmt = {
 enum admin_key_revoke_column { REVOKE_MANAGED_BY, REVOKE_DONE };
 static const struct db_stmt admin_key_revoke_stmt = {
     "admin_key_revoke",
-    "WITH k AS (SELECT id, managed_by, revoked_at FROM admin_key WHERE id::text = $1),"
-    " u AS (UPDATE admin_key SET revoked_at = now() WHERE id = (SELECT id FROM k) AND managed_by "
-    "<> 'environment'"
-    "  AND EXISTS (SELECT 1 FROM admin_key o WHERE o.revoked_at IS NULL AND o.id <> (SELECT id "
-    "FROM k)) RETURNING 1)"
-    " SELECT k.managed_by, (SELECT count(*) FROM u) AS done FROM k",
+    "WITH asked AS (SELECT id, managed_by FROM admin_key WHERE id::text = $1),"
+    " u AS (UPDATE admin_key SET revoked_at = now() WHERE id = (SELECT id FROM asked)"
+    "  AND managed_by <> 'environment'"
+    "  AND (role <> 'owner' OR EXISTS (SELECT 1 FROM admin_key k WHERE k.role = 'owner'"
+    "   AND " ADMIN_KEY_IS_VALID " AND k.id <> (SELECT id FROM asked))) RETURNING 1)"
+    " SELECT managed_by, (SELECT count(*) FROM u) AS done FROM asked",
     1};
 
 /* Return the place that a plaintext is sealed for. */
@@ -79,10 +93,10 @@ sealed_place(TALLOC_CTX *mem, const char *id)
     return talloc_asprintf(mem, "admin_key/sealed/%s", id);
 }
 
-/* Bind id, label, owner, lookup and sealed plaintext of a key. */
+/* Bind id, label, managed_by, lookup and sealed plaintext of a key. */
 static enum az_status
 bind_key(struct op *op, struct db_params *params, unsigned char id[UUID7_OCTETS], const char *label,
-         const char *owner, const char *plaintext)
+         const char *managed_by, const char *plaintext)
 {
     unsigned char random[UUID7_RANDOM_OCTETS], *box;
     unsigned char *lookup = talloc_array(op->mem, unsigned char, SHA256_OCTETS);
@@ -100,7 +114,7 @@ bind_key(struct op *op, struct db_params *params, unsigned char id[UUID7_OCTETS]
         return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be encrypted");
     db_octets(params, id, UUID7_OCTETS);
     db_text(params, label);
-    db_text(params, owner);
+    db_text(params, managed_by);
     db_octets(params, lookup, SHA256_OCTETS);
     db_octets(params, box, box_length);
     return AZ_OK;
@@ -116,20 +130,43 @@ admin_key_register_configured(struct op *op)
     return st == AZ_OK ? db_exec(op, &admin_key_configure_stmt, &params, false, NULL) : st;
 }
 
+const char *
+admin_role_word(enum admin_role role)
+{
+    return role == ADMIN_ROLE_NONE ? NULL : admin_role_words[role - ADMIN_ROLE_AUDITOR];
+}
+
+enum admin_role
+admin_role_of(const char *word)
+{
+    for (int i = 0; word != NULL && admin_role_words[i] != NULL; i++)
+        if (strcmp(word, admin_role_words[i]) == 0)
+            return (enum admin_role)(ADMIN_ROLE_AUDITOR + i);
+    return ADMIN_ROLE_NONE;
+}
+
 enum az_status
-admin_key_find(struct op *op, const char *plaintext, const char **ret_label)
+admin_key_find(struct op *op, const char *plaintext, struct admin_key *ret)
 {
     unsigned char lookup[SHA256_OCTETS];
     struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = (struct admin_key){.id = NULL};
     enum az_status st = keyring_admin_lookup(op->az->keyring, plaintext, lookup);
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "HMAC failed");
     db_octets(&params, lookup, sizeof(lookup));
-    return db_fetch_text(op, &admin_key_find_stmt, &params, ret_label);
+    /* Sent again after a lost connection: the use is noted once a minute at most. */
+    st = db_exec(op, &admin_key_find_stmt, &params, true, &result);
+    if (st == AZ_OK && PQntuples(result) > 0)
+        *ret = (struct admin_key){db_get(result, 0, FIND_ID), db_get(result, 0, FIND_LABEL),
+                                  admin_role_of(db_get(result, 0, FIND_ROLE))};
+    return st;
 }
 
 enum az_status
-admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, const char **ret_id)
+admin_key_mint(struct op *op, const struct admin_key_wish *wish, const char **ret_plaintext,
+               const char **ret_id)
 {
     struct token_text text;
     struct token_parts parts;
@@ -138,7 +175,7 @@ admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, con
     struct db_params params = {.count = 0};
     if (token_make(TOKEN_ADMIN_KEY, TOKEN_NO_EXPIRY, op->now_ms, &text, &parts) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be created");
-    enum az_status st = bind_key(op, &params, id, label, "admin", text.text);
+    enum az_status st = bind_key(op, &params, id, wish->label, "admin", text.text);
     const char *plaintext = secret_copy(op->mem, text.text, strlen(text.text));
     token_text_done(&text);
     if (st != AZ_OK)
@@ -149,6 +186,12 @@ admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, con
     /* Without these a key would be stored that its owner never sees. */
     if (plaintext == NULL || *ret_id == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an admin key");
+    db_text(&params, wish->role);
+    if (wish->expires_ms != 0)
+        db_time(&params, wish->expires_ms);
+    else
+        db_text(&params, NULL);
+    db_text(&params, wish->created_by);
     return db_exec(op, &admin_key_insert_stmt, &params, false, NULL);
 }
 
@@ -173,7 +216,7 @@ admin_key_revoke(struct op *op, const char *id)
     bool configured = strcmp(db_get(result, 0, REVOKE_MANAGED_BY), "environment") == 0;
     return op_fail(op, AZ_CONFLICT,
                    configured ? "The configured key can only be changed with SVC_ADMIN_API_KEY"
-                              : "The last active admin key cannot be revoked",
+                              : "The last valid key of an owner cannot be revoked",
                    NULL);
 }
 

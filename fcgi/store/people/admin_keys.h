@@ -12,20 +12,52 @@
 /* Longest label, in characters. It is shown in lists and in audit rows. */
 #define ADMIN_KEY_LABEL_MAX 128
 
+/* What a key may do (gateway-admin.md 3.9), in the order of their rights. */
+enum admin_role {
+    ADMIN_ROLE_NONE,     /* nothing */
+    ADMIN_ROLE_AUDITOR,  /* read, and ask policy */
+    ADMIN_ROLE_OPERATOR, /* write, but no keys */
+    ADMIN_ROLE_OWNER,    /* everything */
+};
+
+/* The words of the roles, from auditor on, ending with NULL. */
+extern const char *const admin_role_words[];
+
+/* Return the word of a role; NULL for ADMIN_ROLE_NONE. */
+const char *admin_role_word(enum admin_role role);
+
+/* Return the role of a word; ADMIN_ROLE_NONE for NULL and for any other word. */
+enum admin_role admin_role_of(const char *word);
+
+/* A key that is neither revoked nor past its end, on op->mem. */
+struct admin_key {
+    const char *id; /* of its row; NULL: there is no such key */
+    const char *label;
+    enum admin_role role;
+};
+
 /* Make the row of SVC_ADMIN_API_KEY (managedBy environment), and revoke the key that was configured
  * before. */
 enum az_status admin_key_register_configured(struct op *op);
 
-/* Find the label of the unrevoked key with this plaintext, or NULL. One trip. */
-enum az_status admin_key_find(struct op *op, const char *plaintext, const char **ret_label);
+/* Find the valid key with this plaintext, and note that it is used, once a minute. One trip. */
+enum az_status admin_key_find(struct op *op, const char *plaintext, struct admin_key *ret);
+
+/* A key to be made. */
+struct admin_key_wish {
+    const char *label;
+    const char *role;       /* a word of admin_role_words */
+    int64_t expires_ms;     /* end in milliseconds since 1970; 0: none */
+    const char *created_by; /* label of the key that makes it, or authzctl */
+};
 
 /* Make a key: *ret_plaintext is shown once and is wiped with op->mem; *ret_id is the id of its row,
  * on op->mem. */
-enum az_status admin_key_mint(struct op *op, const char *label, const char **ret_plaintext,
-                              const char **ret_id);
+enum az_status admin_key_mint(struct op *op, const struct admin_key_wish *wish,
+                              const char **ret_plaintext, const char **ret_id);
 
-/* Revoke a key by id. AZ_NOT_FOUND; AZ_CONFLICT for the configured key and for the last active one.
- */
+/* Revoke a key by id. AZ_NOT_FOUND; AZ_CONFLICT for the configured key, and for an owner's if no
+ * other key of an owner is valid. */
 enum az_status admin_key_revoke(struct op *op, const char *id);
 
 /* Open the plaintext of a key, revoked or not; it is wiped with op->mem. AZ_NOT_FOUND. */

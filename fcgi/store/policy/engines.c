@@ -35,6 +35,29 @@ static const struct db_stmt engines_report_stmt = {
     "engine_instance e, bundle_state s WHERE e.reported_at > " LATELY " AND e.asked_at > " LATELY
 #define PRESENT ENGINES " AND e.asked_at >= s.called_at"
 
+/* clang-format off */
+static const struct db_stmt engines_list_stmt = {
+    "engines_list",
+    "SELECT json_strip_nulls(json_build_object('instance', instance,"
+    "  'present', reported_at > " LATELY " AND coalesce(asked_at > " LATELY ", false),"
+    "  'activeRevision', nullif(active_revision, ''),"
+    "  'reportedAt', to_char(nullif(reported_at, '-infinity')" DB_TIME ", 'askedAt', to_char(asked_at" DB_TIME ","
+    "  'code', nullif(code, ''), 'message', nullif(message, ''))) AS engine"
+    " FROM engine_instance ORDER BY instance LIMIT 1000", 0};
+static const struct field engine_fields[] = {
+    {"instance",       FIELD_TEXT, .required = true, .help = "Name that the engine gives itself", .example = "\"opa-a\""},
+    {"present",        FIELD_BOOLEAN, .required = true, .help = "It has reported, and asked for its bundle, within a minute", .example = "true"},
+    {"activeRevision", FIELD_TEXT, .help = "Revision that it decides by; absent: none"},
+    {"reportedAt",     FIELD_TEXT, .help = "Its last report"},
+    {"askedAt",        FIELD_TEXT, .help = "Its last request for the bundle"},
+    {"code",           FIELD_TEXT, .help = "Kind of its last error; absent: none"},
+    {"message",        FIELD_TEXT, .help = "Its last error, in its own words"},
+};
+/* clang-format on */
+const struct field_table engine_view = FIELD_TABLE("Engine", engine_fields, FIELDS_ANSWER);
+
+const struct json_rows engine_rows = {.noun = "engine", .list = &engines_list_stmt};
+
 /* Names of engines, as one text, or NULL if there are none. A source of the column instance,
  * sorted, stands between the two. */
 #define NAMES "(SELECT string_agg(l.instance, ', ') FROM (SELECT instance FROM "

@@ -6,11 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/json/fields.h"
 #include "base/op.h"
+#include "store/db/json_rows.h"
 
 /* An engine that has not reported for this long, or has not asked for its bundle for this long,
  * counts as gone. Seconds, for SQL. An idle engine does both after each long poll, every 25 s. */
 #define ENGINE_SILENT_AFTER "60"
+
+/* What each engine said last, for an administrator, and its members. At most 1000: whoever has the
+ * bundle key can report under any name. */
+extern const struct json_rows engine_rows;
+extern const struct field_table engine_view;
 
 /* One status of one engine. */
 struct engine_report {

@@ -23,6 +23,7 @@ sub get { my ( $path, %option ) = @_; return $stack->admin( GET => "$base$path",
 sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
 sql(q{SELECT pg_advisory_lock(6, hashtext('audit_seal')), pg_advisory_unlock(6, hashtext('audit_seal'))});
 sql('TRUNCATE audit_log_state, audit_tile, audit_note, audit_checkpoint');
+unlink $stack->settings->{SVC_RUNTIME_DIR} . '/audit-signed';
 
 sub seal {
     my ( $status, $text ) = Authz::Process->run(

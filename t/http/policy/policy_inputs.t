@@ -235,7 +235,9 @@ sub peer_answers {
     my ($result) = @_;
     return { body => { jsonrpc => '2.0', id => 1, result => { resultType => 'complete', %$result } } };
 }
-$mcp->resource( 'files', upstreamType => 'MCP', upstreamUrl => $peer->url('/files'), mcpResources => 'live' );
+$mcp->resource(
+    'files',
+    upstreamType => 'MCP', upstreamUrl => $peer->url('/files'), mcpResources => 'live', mcpPrompts => 'pinned' );
 my %file = ( uri => 'file:///a', name => 'a', mimeType => 'text/plain' );
 
 sub ask_files {
@@ -253,6 +255,15 @@ sub ask_all_files {
         '... of their templates' );
     is( ask_files( 'resources/read', { uri => 'file:///a' }, { contents => [ { uri => 'file:///a', text => 'a' } ] } ),
         200, '... a read' );
+    is( ask_files( 'prompts/list', {}, {} ), 200, '... a list of prompts' );
+    is( ask_files( 'prompts/get', { name => 'review', arguments => { code => 'x' } }, { messages => [] } ),
+        200, '... a get of one' );
+    is( ask_files(
+            'completion/complete',
+            { ref        => { type => 'ref/prompt', name => 'review' }, argument => { name => 'code', value => 'x' } },
+            { completion => { values => [] } } ),
+        200,
+        '... a completion for it' );
     my $ref = { type => 'ref/resource', uri => 'file:///{a}' };
     return is(
         ask_files(
@@ -261,6 +272,10 @@ sub ask_all_files {
         200,
         '... a completion' );
 }
+$peer->set( '/files' =>
+      peer_answers( { supportedVersions => [$Authz::Mcp::MODERN], tools => [], prompts => [ { name => 'review' } ] } )
+);
+is( $stack->admin( POST => '/admin/api/managed-resources/files/sync' )->status, 200, 'prompts are read' );
 ask_all_files();
 is( call( name => 'demo__get_status', arguments => { text => 'x' x 530_000 } ),
     200, 'a call with arguments that are too long for policy, which is denied' );

@@ -48,6 +48,7 @@ my %list = (
     prompt_values_supported                          => 'consent login none',
     token_endpoint_auth_methods_supported            => 'client_secret_basic client_secret_post none private_key_jwt',
     revocation_endpoint_auth_methods_supported       => 'client_secret_basic client_secret_post',
+    introspection_signing_alg_values_supported       => 'RS256',
     introspection_endpoint_auth_methods_supported    => 'client_secret_basic client_secret_post private_key_jwt',
     token_endpoint_auth_signing_alg_values_supported =>
       'ES256 ES384 ES512 Ed25519 EdDSA PS256 PS384 PS512 RS256 RS384 RS512',

@@ -54,10 +54,14 @@ actions contains asked.action.name if input.evaluation == "authzen"
 
 actions contains concat("", ["gateway:", operation]) if input.evaluation == "gateway"
 
-# The action of a route, or the tool. A route without an action has its id. MCP resources and completions
-# are told apart by their kind, because an upstream chooses their names.
-operation := concat(":", [input.action.kind, input.action.name]) if {
-	input.action.kind in {"resource", "completion"}
+# The action of a route, or the tool. A route without an action has its id. MCP resources, prompts and
+# completions are told apart by their kind, because an upstream chooses their names; a completion for a prompt
+# is no completion for a template of the same text.
+operation := concat(":", ["prompt_completion", input.action.name]) if {
+	input.action.kind == "completion"
+	not input.action.template
+} else := concat(":", [input.action.kind, input.action.name]) if {
+	input.action.kind in {"resource", "prompt", "completion"}
 } else := name if {
 	name := input.action.name
 } else := input.action.route

@@ -32,12 +32,17 @@ may_introspect if is_service
 
 is_audience if is_service
 
-# A client with its own credentials needs a binding whose endpoints include `introspect`.
+# A client with its own credentials needs a binding whose endpoints include the one that it asks: `introspect`,
+# or `check` of a web server that asks /auth/check about a request.
 may_introspect if {
 	not input.caller.token
 	some b in held
-	"introspect" in b.endpoints
+	own_endpoint in b.endpoints
 }
+
+default own_endpoint := "introspect"
+
+own_endpoint := "check" if input.request.endpoint == "/auth/check"
 
 # A Bearer caller needs one of two scopes in its token, and a binding that still grants that scope.
 may_introspect if {

@@ -1,0 +1,321 @@
+#include "config.h"
+
+#include "gateway/check/check.h"
+
+#include <string.h>
+
+#include "base/json/jsonx.h"
+#include "base/log.h"
+#include "base/settings/settings.h"
+#include "gateway/check/forwarded.h"
+#include "gateway/check/identity.h"
+#include "gateway/door_private.h"
+#include "gateway/query.h"
+#include "gateway/scope_ask.h"
+#include "managed/choose.h"
+#include "oauth/client_auth/client_auth.h"
+#include "oauth/dpop/dpop.h"
+#include "oauth/parameters/audience.h"
+#include "store/gateway/resources.h"
+
+#define CREDENTIAL_FIELD "HTTP_X_AUTHZ_PROXY_AUTHORIZATION"
+
+/* One question of a web server. */
+struct check {
+    struct request *req;
+    struct forwarded asked;
+    struct forwarded_match match;
+    struct gateway_visit visit;
+    struct managed_choice choice;
+    struct shown shown;
+};
+
+/* ---- the web server */
+
+static enum az_status
+refuse_proxy(struct request *req)
+{
+    const char *why = req->op.fault.detail;
+    req->challenge = NULL;
+    log_text(AZ_SEV_WARN, "gateway", "/auth/check: the credential of the web server: %s",
+             why != NULL ? why : "refused");
+    az_fault_clear(&req->op.fault);
+    return op_fail(&req->op, AZ_FORBIDDEN, "X-Authz-Proxy-Authorization is missing or wrong",
+                   "the web server has no good credential");
+}
+
+static enum az_status
+authenticate(struct request *req)
+{
+    enum az_status st = client_authenticate_by(req, CREDENTIAL_FIELD, false);
+    return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+}
+
+const struct route_credential credential_check = {
+    .check = authenticate,
+    .schemes = (const char *const[]){"proxy", NULL},
+};
+
+/* ---- the request that it asks about */
+
+/* Note the question for readers of the audit log. */
+static void
+note_check(struct check *it)
+{
+    TALLOC_CTX *mem = it->req->op.mem;
+    const struct managed_route *route = it->choice.route;
+    it->req->audit.summary = jsonx_dump(
+        mem,
+        jsonx_own(mem, json_pack("{s:s,s:s*,s:s*,s:s*}", "door", it->req->client->client_id,
+                                 "resource", it->visit.name, "route",
+                                 route != NULL ? route->id : NULL, "method", it->asked.method)));
+}
+
+static enum az_status
+read_question(struct check *it)
+{
+    struct request *req = it->req;
+    const struct forwarded_fields fields = {
+        .method = request_header(req, "HTTP_X_FORWARDED_METHOD"),
+        .proto = request_header(req, "HTTP_X_FORWARDED_PROTO"),
+        .host = request_header(req, "HTTP_X_FORWARDED_HOST"),
+        .uri = request_header(req, "HTTP_X_FORWARDED_URI"),
+    };
+    const char *why;
+    enum az_status st = forwarded_read(req->op.mem, &fields, &it->asked, &why);
+    if (st == AZ_INVALID_REQUEST)
+        return op_fail(&req->op, st,
+                       talloc_asprintf(req->op.mem,
+                                       "door_request_incomplete: the web server must send %s once, "
+                                       "as the request has it",
+                                       why),
+                       "/auth/check: %s is missing or malformed", why);
+    if (st == AZ_FORBIDDEN)
+        return op_fail(&req->op, st, "The path is not valid", "the path is ambiguous");
+    return st == AZ_OK ? st : op_fail(&req->op, st, NULL, "out of memory for a question");
+}
+
+/* Find the resource of the request. */
+static enum az_status
+find_resource(struct check *it)
+{
+    struct op *op = &it->req->op;
+    struct managed_resources all;
+    struct gateway_visit *visit = &it->visit;
+    enum az_status st = resources_list(op, &all);
+    if (st != AZ_OK)
+        return st;
+    forwarded_find(&it->asked, all.item, all.count, &it->match);
+    if (it->match.resource == NULL)
+        return op_fail(op, AZ_FORBIDDEN, "No managed resource has this address",
+                       "publicUrls of no enabled resource covers %s", it->asked.origin);
+    if (it->match.ambiguous)
+        return op_fail(op, AZ_FORBIDDEN, "No managed resource has this address",
+                       "publicUrls of two resources have %s", it->match.url);
+    *visit = (struct gateway_visit){
+        .place = GATEWAY_CHECK,
+        .name = it->match.resource->name,
+        .address = talloc_asprintf(op->mem, "%s/doors/%s/%zu", op->az->cfg->oidc_issuer,
+                                   it->match.resource->name, it->match.place),
+        .resource = it->match.resource,
+        .token = talloc_zero(op->mem, struct own_token),
+    };
+    return visit->address != NULL && visit->token != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+}
+
+/* ---- the token */
+
+/* Challenge a caller whose token is missing (error NULL) or bad. */
+static enum az_status
+turn_away(struct check *it, const char *error, const char *detail)
+{
+    struct request *req = it->req;
+    const json_t *scopes = scope_ask_resource(req->op.mem, it->visit.resource, GATEWAY_CHECK,
+                                              req->op.az->cfg->gateway_ask_all_scopes);
+    gateway_challenge(req, &it->visit, error,
+                      scopes != NULL ? scope_ask_text(req->op.mem, scopes) : NULL);
+    return op_fail(&req->op, AZ_INVALID_TOKEN,
+                   error == NULL ? "The request needs an access token" : NULL, "%s", detail);
+}
+
+/* Find the token, and make sure in the same trip that the web server's credential is as it was when
+ * this process read it. */
+static enum az_status
+find_token(struct check *it, const char *text)
+{
+    struct request *req = it->req;
+    struct own_token *token = it->visit.token;
+    enum token_kind kind;
+    if (text != NULL && token_parse(text, strlen(text), &kind, &token->parts) == AZ_OK
+        && kind == TOKEN_ACCESS)
+        token->lookup.token = &token->parts;
+    token->lookup.kind = TOKEN_ACCESS;
+    for (int pass = 0; pass < CLIENT_ATTEMPTS; pass++) {
+        token->lookup.caller = req->client;
+        enum az_status st = token_find(&req->op, &token->lookup);
+        if (st != AZ_OK || token->lookup.caller_current)
+            return st;
+        st = client_authenticate_by(req, CREDENTIAL_FIELD, true);
+        if (st != AZ_OK)
+            return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+    }
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client of the web server keeps changing");
+}
+
+/* Ask evaluation 2 as the web server, for a token that is not live too: one that may not introspect
+ * learns nothing. */
+static enum az_status
+ask_about_token(struct check *it)
+{
+    struct request *req = it->req;
+    struct own_token *token = it->visit.token;
+    struct introspect_question question = {
+        .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
+        .caller = req->client,
+        .caller_method = req->client_method,
+    };
+    enum az_status st = token_show(&req->op, &token->lookup, &question, &it->shown);
+    token_note_shown(&req->op, &req->audit, &it->shown);
+    if (st == AZ_UNAVAILABLE)
+        return az_fail_as(&req->op.fault, AZ_POLICY_UNAVAILABLE, "Policy gave no decision");
+    token->scopes = it->shown.verdict.decision.scopes;
+    token->baseline = it->shown.baseline;
+    token->issued = it->shown.issued;
+    if (token->lookup.row.found) {
+        req->audit.client_id = token->lookup.row.client.client_id;
+        req->audit.subject_id = token->lookup.row.subject;
+    }
+    return st;
+}
+
+/* Say what evaluation 2 means for the caller. */
+static enum az_status
+judge_shown(struct check *it)
+{
+    struct request *req = it->req;
+    const struct decision *decision = &it->shown.verdict.decision;
+    if (!it->visit.token->lookup.row.found)
+        return turn_away(it, "invalid_token", "the token is unknown, expired or revoked");
+    if (decision_has_code(decision, "caller_not_audience"))
+        return gateway_forbid(req, decision->reasons);
+    if (it->shown.as == SHOWN_INVALID || (it->shown.as != SHOWN_ACTIVE && decision->allow)
+        || decision_has_code(decision, "policy_changed"))
+        return turn_away(it, "invalid_token", "policy grants nothing of the token");
+    if (it->shown.as != SHOWN_ACTIVE)
+        return gateway_forbid(req, decision->reasons);
+    if (it->visit.token->lookup.row.jit || decision->jit)
+        return turn_away(it, "invalid_token", "the token is a single-use token");
+    return AZ_OK;
+}
+
+/* Refuse a token for another resource, and one that the caller cannot prove to hold: its proof is
+ * about the public address, whatever host reached us. */
+static enum az_status
+check_token(struct check *it, const char *text)
+{
+    struct request *req = it->req;
+    TALLOC_CTX *mem = req->op.mem;
+    const struct token_row *row = &it->visit.token->lookup.row;
+    const char *issuer = req->op.az->cfg->oidc_issuer, *why = NULL;
+    const char *named = row->resource != NULL ? audience_normal(mem, row->resource) : NULL;
+    const char *wanted = audience_normal(mem, it->match.url);
+    const char *ours = talloc_asprintf(mem, "%s/gateway/%s", issuer, it->visit.name);
+    const struct dpop_place place = {it->asked.method,
+                                     talloc_asprintf(mem, "%s%s", it->asked.origin, it->asked.raw)};
+    if (wanted == NULL || ours == NULL || place.url == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
+    if ((named == NULL || strcmp(named, wanted) != 0)
+        && !audience_covers(issuer, row->resource, ours))
+        return turn_away(it, "invalid_token", "the token names another resource, or none");
+    enum az_status st = dpop_check_token_at(req, &place, text, row->jkt, &why);
+    return st == AZ_INVALID ? turn_away(it, "invalid_token", why) : st;
+}
+
+static enum az_status
+judge_token(struct check *it)
+{
+    const char *text = access_token_text(it->req);
+    enum az_status st = find_token(it, text);
+    if (st == AZ_OK && text == NULL)
+        return turn_away(it, NULL, "the request has no access token");
+    if (st == AZ_OK)
+        st = ask_about_token(it);
+    if (st == AZ_OK)
+        st = judge_shown(it);
+    if (st == AZ_OK)
+        st = check_token(it, text);
+    it->req->token = it->visit.token;
+    return st;
+}
+
+/* ---- the decision */
+
+/* Choose the route, and collect what policy sees of path and query. A request that has none is
+ * refused: web servers pass back 401 and 403 alone. */
+static enum az_status
+choose_route(struct check *it, json_t **ret_arguments)
+{
+    struct op *op = &it->req->op;
+    json_t *query = NULL;
+    enum az_status st =
+        managed_choose(op->mem, it->visit.resource, it->asked.method, it->match.rest, &it->choice);
+    if (st == AZ_OK)
+        st = gateway_query(op, it->visit.resource, it->choice.route, it->asked.query, &query);
+    if (st == AZ_OK)
+        *ret_arguments =
+            jsonx_own(op->mem, json_pack("{s:O,s:O}", "path", it->choice.values, "query", query));
+    if (st == AZ_SERVER_ERROR || (st == AZ_OK && *ret_arguments == NULL))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a route");
+    az_fault_clear(&op->fault);
+    return st == AZ_OK ? st
+                       : op_fail(op, AZ_FORBIDDEN, "The resource has no such request",
+                                 "no route of resource %s takes it", it->visit.name);
+}
+
+static enum az_status
+decide(struct check *it)
+{
+    struct request *req = it->req;
+    json_t *arguments = NULL;
+    struct gateway_decision decision = {.allow = false};
+    enum az_status st = choose_route(it, &arguments);
+    if (st != AZ_OK)
+        return st;
+    const struct managed_route *route = it->choice.route;
+    struct gateway_question question = {
+        .resource = gateway_target_of(it->visit.resource, NULL),
+        .action = {.kind = "http",
+                   .name = route->action,
+                   .route = route->id,
+                   .method = it->asked.method,
+                   .path = *it->choice.path != '\0' ? it->choice.path : "/",
+                   .scopes = route->scopes},
+        .arguments = arguments,
+        .always = route->obligations,
+        .obligations = 0, /* what it demands of the request or answer is the web server's to do */
+    };
+    st = gateway_decide(req, &it->visit, &question, &decision);
+    if (st != AZ_OK || decision.allow)
+        return st;
+    note_check(it); /* before the row is written */
+    return gateway_refuse(req, &it->visit, &question, &decision);
+}
+
+enum az_status
+check_handle(struct request *req)
+{
+    struct check it = {.req = req};
+    enum az_status st = read_question(&it);
+    if (st == AZ_OK)
+        st = find_resource(&it);
+    if (st == AZ_OK)
+        st = judge_token(&it);
+    if (st == AZ_OK)
+        st = decide(&it);
+    note_check(&it);
+    if (st == AZ_OK)
+        st = identity_respond(req, &it.visit, it.choice.route);
+    return st == AZ_OK ? respond_empty(req, 200) : st;
+}

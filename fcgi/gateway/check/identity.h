@@ -1,0 +1,16 @@
+/* The header fields that tell an upstream behind a web server who asks (gateway-admin.md 1.8). */
+#ifndef AZ_GATEWAY_CHECK_IDENTITY_H
+#define AZ_GATEWAY_CHECK_IDENTITY_H
+
+#include "gateway/door.h"
+
+/* Octets of a value, and of the scopes: web servers take heads of 8 kB. */
+#define IDENTITY_VALUE_MAX 1024
+#define IDENTITY_SCOPES_MAX 4096
+
+/* Add all fields to the answer: of the token of a visit, and the route. AZ_FORBIDDEN: a value is
+ * too long. */
+enum az_status identity_respond(struct request *req, const struct gateway_visit *visit,
+                                const struct managed_route *route);
+
+#endif

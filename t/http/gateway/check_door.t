@@ -1,0 +1,284 @@
+# /auth/check: a web server in front of an upstream asks about each request (gateway-admin.md 1.8).
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Client ();
+use Authz::Dpop   ();
+use Authz::Stack  ();
+
+my $stack  = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
+my $base   = $stack->base;
+my $public = 'https://shop.example/api';
+
+sub save {
+    my ( $name, $urls, %more ) = @_;
+    return $stack->admin(
+        POST => '/admin/api/managed-resources',
+        json => {
+            name         => $name, displayName => $name, upstreamType => 'STATIC', enabled => Authz::Check::true(),
+            defaultScope => "$name:read", publicUrls => $urls,
+            routes       => [
+                { id => 'one', path => '/orders/{id}', response => { status => 200 } },
+                {   id       => 'list', path => '/orders', action => 'list_orders', query => { repeat => ['tag'] },
+                    response => { status => 200 } },
+                {   id       => 'make', path => '/orders', methods => ['POST'], scopes => ["$name:write"],
+                    response => { status => 200 } },
+                {   id       => 'secret', path => '/secret', obligations => { redact => ['/body/a'] },
+                    response => { status => 200, json => { a => 1 } } } ],
+            %more } );
+}
+is( save( 'shop', [ $public, 'https://shop.example:8443/api' ] )->status, 201, 'a resource with public addresses' );
+is( save( 'root', ['https://shop.example'] )->status, 201, '... another that has the rest of the host' );
+is( save( 'off', ['https://off.example'], enabled => Authz::Check::false() )->status, 201, '... and a disabled one' );
+is( save( 'twice', [$public] )->status,               409, 'an address of another resource is refused' );
+is( save( 'twice', ['https://off.example'] )->status, 409, '... of a disabled one too' );
+for my $url (
+    'http://shop.example',        'https://shop.example/',   'https://Shop.example', 'https://shop.example:443',
+    'https://shop.example/a?',    'https://shop.example/a#', 'https://shop.example/a/../b',
+    'https://shop.example/%61',   'https://u@shop.example',  'https://shop.example//a', 'https://shop.example/a;b',
+    'https://shop.example/a%2Fb', 'shop.example',            'ftp://shop.example' )
+{
+    is( save( 'bad', [$url] )->status, 400, "refused: publicUrls $url" );
+}
+is( save( 'bad', [ map {"https://h$_.example"} 1 .. 17 ] )->status, 400, 'refused: 17 addresses' );
+is( save( 'bad', ['https://mcp.example'], upstreamType => 'MCP', upstreamUrl => 'https://up.example', routes => undef )
+      ->status, 400, 'refused: publicUrls of an MCP resource' );
+
+my %all = (
+    grants         => ['client_credentials'], scopes => [qw(mcp shop:read root:read)],
+    gateway_scopes => ['*'], resources => [ 'urn:svc:gateway', $public, 'https://shop.example', 'https://else.example' ]
+);
+my @app   = $stack->make_client( 'app', \%all );
+my @proxy = $stack->make_client(
+    'nginx',
+    { endpoints => ['check'], resources => [ $public, "$base/gateway/shop" ] } );
+my @alien = $stack->make_client( 'alien', { grants    => ['client_credentials'], scopes    => ['mcp'] } );
+my @asker = $stack->make_client( 'asker', { endpoints => ['introspect'],         resources => [$public] } );
+my @other =
+  $stack->make_client( 'other', { endpoints => ['check'], resources => ['https://else.example'] } );
+
+sub token {
+    my ( $scope, $resource ) = @_;
+    return $stack->token_text( @app, scope => $scope, resource => $resource // $public );
+}
+
+sub credential {
+    my ( $id,   $secret ) = @_;
+    my ( undef, $value )  = Authz::Client::basic( $id, $secret );
+    return ( 'X-Authz-Proxy-Authorization' => $value );
+}
+
+# A question as a web server sends it; undef leaves a field out.
+sub check {
+    my ( $uri, %option ) = @_;
+    my %field  = ( Method => 'GET', Proto => 'https', Host => 'shop.example', Uri => $uri, %{ $option{field} // {} } );
+    my @header = map { defined $field{$_} ? ( "X-Forwarded-$_" => $field{$_} ) : () } sort keys %field;
+    push @header, exists $option{credential} ? @{ $option{credential} } : credential(@proxy);
+    push @header, Authz::Client::bearer( $option{token} ) if defined $option{token};
+    return $stack->http->request(
+        $option{method} // 'GET', '/auth/check',
+        headers => [ @header, @{ $option{header} // [] } ] );
+}
+my $token = token('shop:read');
+
+# ---- what a request gets that may be served
+
+my $answer = check( '/api/orders/7?a=1&tag=x', token => $token );
+is( $answer->status,                  200,        'a request that policy allows' ) or diag $answer->text;
+is( $answer->header('Cache-Control'), 'no-store', '... whose answer no cache keeps' );
+is_deeply(
+    { map { $_ => $answer->header("X-Authz-$_") } qw(Subject Subject-Type Idp Client Scopes Acr Resource Route) },
+    {   Subject  => 'app',  'Subject-Type' => 'client', Idp => '-', Client => 'app', Scopes => 'shop:read', Acr => '-',
+        Resource => 'shop', Route          => 'one' },
+    '... says for whom, with - for what is absent' );
+like( $answer->header('X-Authz-Request-Id'), qr/\A[0-9a-f-]{36}\z/, '... and the id of the question' );
+is( $answer->text =~ /\r?\n\r?\n(.*)\z/s ? $1 : '',                    '',  '... without a body' );
+is( check( '/api/orders', method => 'HEAD', token => $token )->status, 200, 'a question by HEAD' );
+is( check( '/api/orders', token => $token, field => { Host => 'SHOP.example:443' } )->status, 200,
+    'the host in another case, with the port of the scheme (RFC 3986 6.2.3)' );
+like(
+    check( '/api/orders', field => { Host => 'shop.example:8443' } )->header('WWW-Authenticate'),
+    qr{/doors/shop/1"}, 'the other address of the resource' );
+is( check( '/api/%6Frders', token => $token )->status, 200, 'an encoded unreserved character (RFC 3986 6.2.2.2)' );
+is( check( '/api/orders', token => token( 'shop:read', "$base/gateway/shop" ) )->status, 200,
+    'a token for the resource at the gateway' );
+my ($row) = @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/auth/check&size=1' )->json->{content} // [] };
+is_deeply(
+    [ @$row{qw(clientId subjectId outcome)}, @{ $row->{requestSummary} // {} }{qw(door resource route method)} ],
+    [ 'app', 'app', 'allowed', 'nginx', 'shop', 'list', 'GET' ],
+    'the audit row has the request and the web server' ) or diag explain $row;
+
+# ---- the web server's credential
+
+for my $case (
+    [ 'no credential',                       [] ],
+    [ 'a wrong secret',                      [ credential( $proxy[0], 'wrong' ) ] ],
+    [ 'an unknown client',                   [ credential( 'unknown', 'secret' ) ] ],
+    [ 'another scheme',                      [ 'X-Authz-Proxy-Authorization' => "Bearer $token" ] ],
+    [ 'two credentials',                     [ credential(@proxy), credential(@proxy) ] ],
+    [ 'one in Authorization',                [ Authz::Client::basic(@proxy) ] ],
+    [ 'one with an underscore that is none', [ 'X-Authz-Proxy-Authorization-' => 'Basic eDp5' ] ],
+  )
+{
+    my ( $what, $credential ) = @$case;
+    $answer = check( '/api/orders', credential => $credential, token => $what =~ /in Auth/ ? undef : $token );
+    is( $answer->status,                     403,   "$what is 403" ) or diag $answer->text;
+    is( $answer->header('WWW-Authenticate'), undef, '... without a challenge, which would reach people' );
+}
+is( check( '/api/orders', credential => [ credential(@alien) ], token => $token )->status, 403,
+    'a client that may not introspect' );
+is( check( '/api/orders', credential => [ credential(@alien) ], token => 'dead' )->status, 403,
+    '... learns nothing of a dead token either' );
+is( check( '/api/orders', credential => [ credential(@asker) ], token => $token )->status, 403,
+    '... nor /introspect alone' );
+is( check( '/api/orders', credential => [ credential(@other) ], token => $token )->status, 403,
+    'a web server of other resources' );
+is( check( '/api/orders', credential => [], token => $token, header => [ 'X-Authz-Subject' => 'root' ] )->status, 403,
+    'fields of the caller stand for nothing' );
+
+# ---- the request that it is about
+
+for my $name (qw(Method Proto Host Uri)) {
+    $answer = check( '/api/orders', token => $token, field => { $name => undef } );
+    is( $answer->status, 400, "X-Forwarded-$name is missing" );
+    like( $answer->text, qr/door_request_incomplete.*X-Forwarded-$name/, '... and the answer names it' );
+}
+for my $case (
+    [ Method => 'GET, GET' ], [ Method => 'G E' ], [ Method => 'A' x 21 ], [ Proto => 'https, https' ],
+    [ Proto  => 'ftp' ],
+    [ Host   => 'shop.example, shop.example' ], [ Host => 'shop.example:0443' ], [ Host => 'shop.example:' ],
+    [ Host   => 'shop.example.' ],              [ Host => 'u@shop.example' ],    [ Host => 'a' x 261 ],
+    [ Uri    => 'https://shop.example/api' ],
+    [ Uri    => 'api' ], [ Uri => '*' ] )
+{
+    my ( $name, $value ) = @$case;
+    $answer = check( '/api/orders', token => $token, field => { $name => $value } );
+    is( $answer->status, 400, 'malformed: X-Forwarded-' . "$name: " . substr $value, 0, 30 ) or diag $answer->text;
+}
+$answer = check( '/api/orders', token => $token, header => [ 'X-Forwarded-Uri' => '/api/orders' ] );
+isnt( $answer->status, 200, 'a field that comes twice' );
+for my $case (
+    [ 'another host',                   '/api/orders', { Host  => 'evil.example' } ],
+    [ 'another port',                   '/api/orders', { Host  => 'shop.example:8444' } ],
+    [ 'another scheme',                 '/api/orders', { Proto => 'http' } ],
+    [ 'a disabled resource',            '/orders',     { Host  => 'off.example' } ],
+    [ 'a host that begins with it',     '/api/orders', { Host  => 'shop.example.evil.example' } ],
+    [ 'no route',                       '/api/nothing' ],
+    [ 'no route of the method',         '/api/orders', { Method => 'DELETE' } ],
+    [ 'a method in another case',       '/api/orders', { Method => 'get' } ],
+    [ 'an encoded slash',               '/api%2Forders' ],
+    [ 'an encoded slash in lower case', '/api/orders%2f7' ],
+    [ 'an encoded backslash',           '/api%5Corders' ],
+    [ 'a backslash',                    '/api\\orders' ],
+    [ 'an empty segment',               '//api/orders' ],
+    [ '... in the middle',              '/api//orders' ],
+    [ 'a dot segment',                  '/x/../api/orders' ],
+    [ '... encoded',                    '/x/%2e%2e/api/orders' ],
+    [ '... at the end',                 '/api/orders/..' ],
+    [ 'a single dot',                   '/./api/orders' ],
+    [ 'a path parameter',               '/api/orders;x=1' ],
+    [ 'a fragment',                     '/api/orders#x' ],
+    [ 'a NUL',                          '/api/orders%00' ],
+    [ 'octets that are no UTF-8',       '/api/orders/%C0%AF' ],
+    [ 'a parameter that comes twice',   '/api/orders?a=1&a=2' ],
+    [ 'too many parameters',            '/api/orders?' . join '&', map {"p$_=1"} 1 .. 65 ],
+  )
+{
+    my ( $what, $uri, $field ) = @$case;
+    $answer = check( $uri, token => $token, field => $field // {} );
+    is( $answer->status, 403, "refused: $what" ) or diag $answer->text;
+}
+is( check( '/api/orders?tag=1&tag=2', token => $token )->status, 200, 'a parameter that may be repeated' );
+
+# ---- tokens
+
+my $metadata = "$base/.well-known/oauth-protected-resource/doors/shop/0";
+$answer = check('/api/orders');
+is( $answer->status, 401, 'no token' );
+is_deeply(
+    [ $answer->headers('WWW-Authenticate') ],
+    [ qq{Bearer resource_metadata="$metadata", scope="shop:read"}, 'DPoP algs="ES256 RS256"' ],
+    '... gets the challenge of the public address' );
+is( $stack->http->get( $metadata =~ s/\A\Q$base\E//r )->json->{resource}, $public,    '... whose metadata name it' );
+is( $stack->http->get("/.well-known/oauth-protected-resource/doors/$_")->status, 404, "no metadata: $_" )
+  for qw(shop/2 shop/00 shop/x off/0 unknown/0);
+for my $case (
+    [ 'dead',                 'dead' ],
+    [ 'for another resource', token( 'mcp',       'https://else.example' ), 403 ],
+    [ 'for another address',  token( 'root:read', 'https://shop.example' ), 403 ],
+    [ 'of the web server\'s resource', $token, 403, '/orders' ],
+  )
+{
+    my ( $what, $text, $status, $uri ) = @$case;
+    $answer = check( $uri // '/api/orders', token => $text );
+    ok( $answer->status == 401 || ( $status // 0 ) == $answer->status, "a token $what is refused" )
+      or diag $answer->status, $answer->text;
+}
+for my $uri ( '/orders', '/apiorders', '/API/orders', '/x/api/orders' ) {
+    $answer = check( $uri, token => $token );
+    is( $answer->status, 401, "a token for another address of the host: $uri" );
+    like( $answer->header('WWW-Authenticate'), qr{/doors/root/0"}, '... which ends at a segment' );
+}
+$answer = check( '/api/orders', token => $token, field => { Method => 'POST' } );
+is( $answer->status, 403, 'a token without the scope' );
+like(
+    $answer->header('WWW-Authenticate'),
+    qr/\ABearer error="insufficient_scope", resource_metadata="\Q$metadata\E", scope="shop:write"/,
+    '... gets the challenge with the scope' );
+$answer = check( '/api/secret', token => $token );
+is( $answer->status, 403, 'an obligation that a web server cannot meet denies' ) or diag $answer->text;
+
+# ---- DPoP (RFC 9449 7): the proof is about the public address
+
+my $key   = Authz::Dpop->new;
+my $shown = $stack->http->post(
+    '/token',
+    headers => [ Authz::Client::basic(@app), $key->show( $stack, '/token' ) ],
+    form    => [ grant_type => 'client_credentials', scope => 'shop:read', resource => $public ]
+)->member('access_token');
+
+# The header fields of a request with a new proof for the public address.
+sub proof {
+    my (%claim) = @_;
+    return [ $key->show( $stack, '', htm => 'GET', htu => "$public/orders", token => $shown, %claim ) ];
+}
+
+sub proved {
+    my (%claim) = @_;
+    return check( '/api/orders?x=1', header => proof(%claim) )->status;
+}
+is( proved(),                            200, 'a proof for the public address and the method of the request' );
+is( proved( htu => "$base/auth/check" ), 401, 'a proof for our own address' );
+is( proved( htm => 'POST' ),             401, 'a proof for another method' );
+is( check( '/api/orders', token => $shown )->status, 401, 'a bound token without a proof' );
+my $proof = proof();
+is_deeply( [ map { check( '/api/orders', header => $proof )->status } 1, 2 ], [ 200, 401 ], 'a proof counts once' );
+
+# ---- policy
+
+is( $stack->admin(
+        POST => '/admin/api/policy-rules',
+        json => {
+            path    => 'custom/gateway.rego', kind => 'rego', version => '1', enabled => Authz::Check::true(),
+            content => <<'REGO' } )->status, 201, 'a rule' );
+package custom.gateway
+
+deny contains "no_seven" if {
+	input.request.endpoint == "/auth/check"
+	input.action.kind == "http"
+	input.arguments.path.id == "7"
+}
+
+deny contains "no_list" if {
+	input.action.name == "list_orders"
+	input.arguments.query.a == "x"
+}
+REGO
+is( check( '/api/orders/7',       token => $token )->status, 403, 'a rule about the path' );
+is( check( '/api/orders/8',       token => $token )->status, 200, '... denies no other' );
+is( check( '/api/orders?a=x',     token => $token )->status, 403, 'a rule about the query' );
+is( check( '/api/orders?%61=%78', token => $token )->status, 403, '... however it is encoded' );
+done_testing;
