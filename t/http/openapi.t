@@ -14,7 +14,7 @@ use Authz::Grant  ();
 use Authz::Path   ();
 use Authz::Stack  ();
 
-my $stack    = Authz::Stack->start;
+my $stack    = Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
 my $answer   = $stack->http->get('/openapi.json');
 my $document = $answer->json;
 
