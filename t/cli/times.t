@@ -71,7 +71,7 @@ my @TIMES = (
 # Verbs that print none, or days, or times that the verbs above print too.
 my @NONE = (
     'admin-key mint', 'admin-key revoke', 'audit replay', 'audit stream', 'audit tail', 'report',
-    'apply',          'export', 'import', 'plan', 'owner list', 'owner release', 'policy impact',
+    'apply', 'export', 'import hydra', 'import keycloak', 'plan', 'owner list', 'owner release', 'policy impact',
     ( map {"audit $_"} qw(checkpoint consistency keys lines prove seal verify verify-export) ), 'bundle deploy',
     'bundle diff',
     'bundle pull', 'bundle rollback',
