@@ -145,7 +145,9 @@ test_table(void)
                                           "/gateway/connect",
                                           "/gateway/connect/callback",
                                           "/gateway/connect/{resource}",
-                                          "/gateway/connect/{resource}/disconnect"};
+                                          "/gateway/connect/{resource}/disconnect",
+                                          "/audit/checkpoint",
+                                          "/audit/keys"};
     for (const struct route *row = routes; row < routes + routes_count; row++) {
         unsigned values = 0;
         for (const char *c = row->path; *c != '\0'; c++)
@@ -157,6 +159,7 @@ test_table(void)
                      && row->body != BODY_QUERY_FAULTS;
         ok(reads == (row->body_max > 0), "... a limit exactly where a body is read");
         bool large = strcmp(row->operation, "deployPolicyBundle") == 0
+                     || strcmp(row->operation, "measurePolicyImpact") == 0
                      || strncmp(row->operation, "pushBundleStatus", 16) == 0;
         ok(row->body_max <= (large ? HTTP_DEPLOY_BODY_MAX : HTTP_ADMIN_BODY_MAX),
            "... which is no larger than any may be, a bundle's and what is said of one apart");
@@ -166,8 +169,10 @@ test_table(void)
         for (size_t i = 0; i < sizeof(family) / sizeof(family[0]); i++)
             is_family = is_family || strcmp(family[i], row->path) == 0;
         ok(row->rate_limited == is_limited, "... limited as specification 8 says");
+        bool sign_in = strcmp(row->operation, "beginConsoleSession") == 0;
         ok(!below(row->path, "/admin/")
-               || (row->credential == &credential_admin && row->dialect == DIALECT_ADMIN),
+               || (row->credential == (sign_in ? &credential_sign_in : &credential_admin)
+                   && row->dialect == DIALECT_ADMIN),
            "... /admin needs the admin key (specification 5)");
         ok(!below(row->path, "/bundles/") || row->credential == &credential_bundle,
            "... /bundles needs its key (specification 5)");

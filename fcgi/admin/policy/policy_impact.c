@@ -14,6 +14,7 @@
 #include "policy/impact/period.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
+#include "policy/save/deploy.h"
 #include "store/policy/impact.h"
 
 /* Longest revision and period that are read. */
@@ -68,10 +69,10 @@ static const struct field filter_fields[] = {
 };
 static const struct field_table filter_table = FIELD_TABLE("PolicyImpactFilter", filter_fields, 0);
 static const struct field impact_fields[] = {
-    {"rules",       FIELD_ARRAY,     FIELD_INTO(struct impact_request, forms.rules), .help = "Rules of a deploy"},
-    {"data",        FIELD_ARRAY,     FIELD_INTO(struct impact_request, forms.data), .help = "Data rows of a deploy"},
-    {"deleteRules", FIELD_TEXT_LIST, FIELD_INTO(struct impact_request, forms.delete_rules), .help = "Paths of rules that a deploy deletes"},
-    {"deleteData",  FIELD_TEXT_LIST, FIELD_INTO(struct impact_request, forms.delete_data), .help = "Keys of data rows that a deploy deletes"},
+    {"rules",       FIELD_ARRAY,     .max = DEPLOY_RULES_MAX, FIELD_INTO(struct impact_request, forms.rules), .help = "Rules of a deploy"},
+    {"data",        FIELD_ARRAY,     .max = DEPLOY_DATA_MAX, FIELD_INTO(struct impact_request, forms.data), .help = "Data rows of a deploy"},
+    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct impact_request, forms.delete_rules), .help = "Paths of rules that a deploy deletes"},
+    {"deleteData",  FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct impact_request, forms.delete_data), .help = "Keys of data rows that a deploy deletes"},
     {"mode",        FIELD_TEXT,      .words = modes, FIELD_INTO(struct impact_request, forms.mode), .help = "Mode of the deploy: merge or replace"},
     {"rule",        FIELD_OBJECT,    FIELD_INTO(struct impact_request, forms.rule), .help = "One rule: path, content, enabled"},
     {"deleteRule",  FIELD_TEXT,      .max = RULE_PATH_MAX, FIELD_INTO(struct impact_request, forms.delete_rule), .help = "Path of a rule to delete"},
