@@ -15,11 +15,12 @@ use Authz::Stack   ();
 use Authz::Web     ();
 
 my $nginx = Authz::Path::nginx() // plan skip_all => 'needs nginx';
-my $stack = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
-my $peer  = Authz::Peer->start;
-my $port  = Authz::Web::free_port();
-my $url   = "http://127.0.0.1:$port/api";
-my $dir   = Authz::Process::directory() . '/nginx';
+my $stack = Authz::Stack->start(
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_TRUSTED_PROXY_COUNT => 1 } );
+my $peer = Authz::Peer->start;
+my $port = Authz::Web::free_port();
+my $url  = "http://127.0.0.1:$port/api";
+my $dir  = Authz::Process::directory() . '/nginx';
 
 is( $stack->admin(
         POST => '/admin/api/managed-resources',
@@ -85,7 +86,9 @@ for my $name ( sort keys %says ) {
         "... with X-Authz-$name as authz says, whatever the caller sent" );
 }
 is( $request->{headers}{authorization}, undef, '... and without the token' );
-ask( GET => '/api/orders?a=%62', @bearer );
+ask( GET => '/api/orders?a=%62', @bearer, 'X-Forwarded-For' => '203.0.113.9', 'X-Request-ID' => 'forged-address' );
+is( $stack->sql(q{SELECT ip FROM audit_log WHERE request_id = 'forged-address'}),
+    '127.0.0.1', 'rules see the address of the caller, whatever he says that it is (specification 8)' );
 is( ( $peer->requests('/api/orders') )[-1]{target}, '/api/orders?a=%62', '... with the target as it was checked' );
 
 my $answer = ask( GET => '/api/orders' );
