@@ -31,6 +31,17 @@ writable(const struct rego_value *value, enum rego_type type)
     return (struct rego_value *) (uintptr_t) value;
 }
 
+/* True if OPA 1.20.2 gives the key the hash 0. Of an object with two such keys it loses the second
+ * when the first is inserted again. */
+static bool
+has_no_hash(const struct rego_value *key)
+{
+    int64_t number;
+    return key->type == REGO_NULL || (key->type == REGO_BOOLEAN && !key->boolean)
+           || (rego_is_integer(key, &number) && number == 0)
+           || (key->type >= REGO_ARRAY && key->count == 0);
+}
+
 int
 machine_insert(struct rego_machine *machine, const struct rego_value *const *local,
                const struct rego_statement *statement, bool once)
@@ -45,6 +56,8 @@ machine_insert(struct rego_machine *machine, const struct rego_value *const *loc
     /* OPA may find before it makes a comprehension that its value does not matter. */
     if (before != NULL && !machine_equal(before, value))
         return stop_at(machine, REGO_GIVE_UP, statement, "object keys are not unique");
+    if (before != NULL && object->count > 1 && has_no_hash(key))
+        return stop_at(machine, REGO_GIVE_UP, statement, "a key without a hash is inserted again");
     if (before != NULL && rego_is_spelled_otherwise(before, value))
         machine->arena->twins = true;
     return rego_insert(machine->arena, object, key, value) ? BLOCK_END

@@ -380,8 +380,11 @@ rego_has(const struct rego_value *set, const struct rego_value *item)
 const struct rego_value *
 rego_merge(struct rego_arena *arena, const struct rego_value *base, const struct rego_value *over)
 {
-    if (base->type != REGO_OBJECT || over->type != REGO_OBJECT)
+    if (base->type != REGO_OBJECT || over->type != REGO_OBJECT) {
+        if (rego_compare(base, over) == 0 && rego_is_spelled_otherwise(base, over))
+            arena->twins = true;
         return over;
+    }
     struct rego_value *merged = rego_object(arena, (size_t) base->count + over->count);
     for (uint32_t i = 0, k = 0; merged != NULL && (i < base->count || k < over->count);) {
         const struct rego_member *before = &base->member[i], *member = &over->member[k];

@@ -70,15 +70,18 @@ my @TIMES = (
 
 # Verbs that print none, or days, or times that the verbs above print too.
 my @NONE = (
-    'admin-key mint', 'admin-key revoke', 'audit replay', 'audit tail', 'report',
+    'admin-key mint', 'admin-key revoke', 'audit replay', 'audit stream', 'audit tail', 'report',
+    'apply', 'export', 'import hydra', 'import keycloak', 'plan', 'owner list', 'owner release', 'policy impact',
     ( map {"audit $_"} qw(checkpoint consistency keys lines prove seal verify verify-export) ), 'bundle deploy',
     'bundle diff',
     'bundle pull', 'bundle rollback',
-    ( map {"cedar $_"} qw(authorize compile format test) ),
+    ( map {"cedar $_"} qw(authorize compile format prove test) ),
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
     ( map {"idp $_"} qw(create delete home list show update) ),
     ( map {"connector $_"} qw(available install list sync uninstall) ),
-    ( map {"resource $_"} qw(approve approve-prompt connections create delete disconnect list probe prompts sync update) ), 'session end',
+    (   map {"resource $_"}
+          qw(approve approve-prompt connections create delete disconnect list probe prompts sync update) ),
+    'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',

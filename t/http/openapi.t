@@ -14,7 +14,7 @@ use Authz::Grant  ();
 use Authz::Path   ();
 use Authz::Stack  ();
 
-my $stack    = Authz::Stack->start;
+my $stack    = Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
 my $answer   = $stack->http->get('/openapi.json');
 my $document = $answer->json;
 
@@ -130,7 +130,7 @@ my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundle
 
 # These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/mcp/mcp.t).
 $other{$_} = 1 for map {"POST $_"} '/gateway/mcp/{name}', map {"/admin/api/managed-resources/{name}/$_"} 'sync',
-  'tools/{tool}/approve';
+  'tools/{tool}/approve', 'prompts/{prompt}/approve';
 my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.

@@ -349,6 +349,8 @@ my @once = (
     [ '[1 | not {p[0]: p[1] | some p in input.a} == input.b]',            '{"a":[[0,1],[0,2]]}' ],
     [ 'data.base.list[input.a]',                                          '{"a":"1"}' ],
     [ 'object.filter({input.a: 1}, [input.b])',                           '{"a":1e0,"b":1}' ],
+    [ '{x: 1 | some x in [input.a, input.b, input.a]}[input.b]',          '{"a":[],"b":null}' ],
+    [ 'object.union(input.a, input.b)',                                   '{"a":{"x":[1.0]},"b":{"x":[1]}}' ],
     [ 'union({{input.a}, {input.b}})',                                    '{"a":"x","b":2.50}' ],
 );
 

@@ -72,7 +72,7 @@ static const struct field impact_fields[] = {
     {"data",        FIELD_ARRAY,     FIELD_INTO(struct impact_request, forms.data), .help = "Data rows of a deploy"},
     {"deleteRules", FIELD_TEXT_LIST, FIELD_INTO(struct impact_request, forms.delete_rules), .help = "Paths of rules that a deploy deletes"},
     {"deleteData",  FIELD_TEXT_LIST, FIELD_INTO(struct impact_request, forms.delete_data), .help = "Keys of data rows that a deploy deletes"},
-    {"mode",        FIELD_TEXT,      .words = modes, FIELD_INTO(struct impact_request, forms.mode), .help = "Mode of the deploy", .example = "\"merge\""},
+    {"mode",        FIELD_TEXT,      .words = modes, FIELD_INTO(struct impact_request, forms.mode), .help = "Mode of the deploy: merge or replace"},
     {"rule",        FIELD_OBJECT,    FIELD_INTO(struct impact_request, forms.rule), .help = "One rule: path, content, enabled"},
     {"deleteRule",  FIELD_TEXT,      .max = RULE_PATH_MAX, FIELD_INTO(struct impact_request, forms.delete_rule), .help = "Path of a rule to delete"},
     {"row",         FIELD_OBJECT,    FIELD_INTO(struct impact_request, forms.row), .help = "One data row: dataKey, payload"},

@@ -85,6 +85,11 @@ schema_allow_null(struct jsonx_build *schema)
 {
     const json_t *type = json_object_get(schema->value, "type");
     json_t *words = json_object_get(schema->value, "enum");
+    json_t *ref = json_object_get(schema->value, "$ref");
+    if (ref != NULL) {
+        jsonx_set(schema, "anyOf", json_pack("[{s:O},{s:s}]", "$ref", ref, "type", "null"));
+        json_object_del(schema->value, "$ref");
+    }
     if (type != NULL)
         jsonx_set(schema, "type", json_pack("[s,s]", json_string_value(type), "null"));
     if (words != NULL && json_array_append_new(words, json_null()) != 0)
@@ -98,10 +103,9 @@ schema_of_field(struct jsonx_build *schemas, const struct field_table *table,
     bool read_only = field->kind == FIELD_READ_ONLY;
     struct jsonx_build schema = {
         schema_of_kind(schemas, field, read_only ? field->shown : field->kind), false};
-    bool refers = json_object_get(schema.value, "$ref") != NULL;
     if (read_only)
         jsonx_set(&schema, "readOnly", json_true());
-    else if (!field->required && (table->flags & FIELDS_ANSWER) == 0 && !refers)
+    else if (!field->required && (table->flags & FIELDS_ANSWER) == 0)
         schema_allow_null(&schema);
     if (field->help != NULL)
         jsonx_set(&schema, "description", json_string(field->help));
