@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "base/words.h"
 #include "crypto/keyring.h"
 #include "managed/auth.h"
 #include "managed/document.h"
@@ -167,9 +168,13 @@ parse_row(struct op *op, const PGresult *result, int row, struct remembered *ent
         .fault_arg = name,
     };
     enum az_status st = managed_read(&reading, &entry->resource);
-    if (st == AZ_INVALID)
+    if (st == AZ_INVALID) /* it keeps its addresses, and has no routes */
         entry->resource = (struct managed_resource){
-            .name = name, .display_name = name, .enabled = true, .missing = "document"};
+            .name = name,
+            .display_name = name,
+            .enabled = true,
+            .public_urls = words_array_list(entry, json_object_get(document, "publicUrls")),
+            .missing = "document"};
     return st == AZ_INVALID ? AZ_OK : st;
 }
 

@@ -232,6 +232,10 @@ is( save( 'narrow', ["$wide/admin/keys"], %rest )->status, 201, '... and one wit
 my @user = $stack->make_client(
     'user',
     { grants => ['client_credentials'], scopes => ['wide:read'], gateway_scopes => ['*'], resources => [$wide] } );
+my @owner = $stack->make_client(
+    'owner',
+    {   grants    => ['client_credentials'], scopes => ['narrow:read'], gateway_scopes => ['*'],
+        resources => ["$wide/admin/keys"] } );
 my @door  = $stack->make_client( 'door', { endpoints => ['check'], resources => [ $wide, "$wide/admin/keys" ] } );
 my %about = (
     credential => [ credential(@door) ], token => $stack->token_text( @user, scope => 'wide:read', resource => $wide ),
@@ -256,6 +260,16 @@ is( $stack->admin(
 for my $uri ( '/admin/keys', '/admin/keys/1', '/ADMIN/keys/1' ) {
     is( check( $uri, %about )->status, 403, "... and the shorter one does not take its place: $uri" );
 }
+$stack->sql(
+    q{UPDATE managed_resource SET enabled = true, version = nextval('managed_resource_version_seq'), document = (document::jsonb || '{"routes": "none"}')::json WHERE name = 'narrow'}
+);
+ok( check( '/admin/keys/1', %about )->status =~ /\A40[13]\z/,
+    '... nor that of one whose definition cannot be read' );
+is( check(
+        '/admin/keys/1', %about,
+        token => $stack->token_text( @owner, scope => 'narrow:read', resource => "$wide/admin/keys" ) )->status,
+    403,
+    '... which serves none of them' );
 is( check( '/x', %about )->status, 200, '... and has the rest as before' );
 
 $answer = check( '/api/orders', token => $token, field => { Method => 'POST' } );
