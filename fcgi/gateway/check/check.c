@@ -102,16 +102,18 @@ find_resource(struct check *it)
     struct op *op = &it->req->op;
     struct managed_resources all;
     struct gateway_visit *visit = &it->visit;
-    enum az_status st = resources_list(op, &all);
+    enum az_status st = resources_list_public(op, &all);
     if (st != AZ_OK)
         return st;
     forwarded_find(&it->asked, all.item, all.count, &it->match);
-    if (it->match.resource == NULL)
+    if (it->match.resource == NULL || !it->match.resource->enabled)
         return op_fail(op, AZ_FORBIDDEN, "No managed resource has this address",
                        "publicUrls of no enabled resource covers %s", it->asked.origin);
     if (it->match.ambiguous)
         return op_fail(op, AZ_FORBIDDEN, "No managed resource has this address",
-                       "publicUrls of two resources have %s", it->match.url);
+                       "publicUrls of two resources have %s, or another server may read the path "
+                       "as one of a longer address",
+                       it->match.url);
     *visit = (struct gateway_visit){
         .place = GATEWAY_CHECK,
         .name = it->match.resource->name,

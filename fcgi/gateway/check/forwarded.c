@@ -133,16 +133,38 @@ covered(const char *url, const struct forwarded *request)
     return length;
 }
 
+/* Return the octets of an address that a careless server might take a request for, or 0: letters of
+ * another case are the same to it, and an encoded `;` begins a path parameter, as a raw one does.
+ */
+static size_t
+resembles(const char *url, const struct forwarded *request)
+{
+    size_t origin = strlen(request->origin);
+    const char *c = request->path;
+    if (strncmp(url, request->origin, origin) != 0)
+        return 0;
+    for (const char *at = url + origin; *at != '\0';) {
+        if (*at == '/' && strncmp(c, "%3B", 3) == 0)
+            c += strcspn(c, "/");
+        if (*c == '\0' || strncasecmp(c, at, 1) != 0)
+            return 0;
+        at++;
+        c++;
+    }
+    return *c == '\0' || *c == '/' || strncmp(c, "%3B", 3) == 0 ? strlen(url) : 0;
+}
+
 void
 forwarded_find(const struct forwarded *request, const struct managed_resource *const *resource,
                size_t count, struct forwarded_match *ret)
 {
-    size_t longest = 0;
+    size_t longest = 0, like = 0;
     *ret = (struct forwarded_match){.resource = NULL};
     for (size_t i = 0; i < count; i++) {
         const char *const *url = (const char *const *) resource[i]->public_urls;
         for (size_t j = 0; url != NULL && url[j] != NULL; j++) {
-            size_t octets = covered(url[j], request);
+            size_t octets = covered(url[j], request), alike = resembles(url[j], request);
+            like = alike > like ? alike : like;
             if (octets == 0 || octets < longest)
                 continue;
             bool same = octets == longest && ret->resource != NULL;
@@ -156,4 +178,5 @@ forwarded_find(const struct forwarded *request, const struct managed_resource *c
             longest = octets;
         }
     }
+    ret->ambiguous = ret->ambiguous || like > longest;
 }

@@ -48,11 +48,14 @@ struct forwarded_match {
     const char *url;                         /* of publicUrls */
     size_t place;                            /* there */
     const char *rest;                        /* path behind it, "" or with a slash */
-    bool ambiguous;                          /* two resources have the address */
+    bool ambiguous; /* two resources have the address, or a longer one resembles the request */
 };
 
-/* Find the resource whose public address is the longest that a request begins with, at the end of a
- * segment. */
+/*
+ * Find the resource whose public address is the longest that a request begins with, at the end of a
+ * segment. A longer one may resemble the request: it differs in the case of letters, or by encoded
+ * path parameters. A server that does not tell them apart would serve that one.
+ */
 void forwarded_find(const struct forwarded *request, const struct managed_resource *const *resource,
                     size_t count, struct forwarded_match *ret);
 

@@ -127,7 +127,7 @@ add_watches(struct judging *j)
 
 /* ---- measuring */
 
-/* Start the run; a preview gives way to it. */
+/* Start the run; previews and rehearsals give way to it. */
 static enum az_status
 start_run(struct judging *j, int64_t seconds)
 {
@@ -144,8 +144,10 @@ start_run(struct judging *j, int64_t seconds)
         .examples = IMPACT_EXAMPLES,
         .watches = j->watches.value,
     };
-    json_t *text = jsonx_own(
-        op->mem, json_pack("{s:b,s:I}", "save", 1, "decisions", (json_int_t) selection.decisions));
+    /* A rehearsal gives way to saves too, and ends nothing: an auditor may ask for it. */
+    bool saves = j->plan->mode != SAVE_DRY_RUN;
+    json_t *text = jsonx_own(op->mem, json_pack("{s:o*,s:I}", "save", saves ? json_true() : NULL,
+                                                "decisions", (json_int_t) selection.decisions));
     const struct impact_label label = {j->plan->who, jsonx_dump(op->mem, text)};
     int64_t until = clock_monotonic_ms() + BUSY_MS;
     if (label.selection == NULL)
@@ -155,7 +157,7 @@ start_run(struct judging *j, int64_t seconds)
         if (st != AZ_BUSY || clock_monotonic_ms() >= until || *op->az->stopping)
             return st;
         az_fault_clear(&op->fault);
-        if ((st = impact_end_previews(op)) != AZ_OK)
+        if (saves && (st = impact_end_previews(op)) != AZ_OK)
             return st;
         nanosleep(&pause, NULL);
     }

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "base/words.h"
 #include "crypto/keyring.h"
 #include "managed/auth.h"
 #include "managed/document.h"
@@ -53,6 +54,10 @@ static const struct db_stmt managed_find_stmt = {
 enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_STATUS_REASON, LIST_CONNECTOR_ID, LIST_CONNECTOR_VERSION, LIST_DOCUMENT, LIST_TOOLS, LIST_SECRETS_SET, LIST_SECRETS_SEALED, LIST_SCOPES };
 static const struct db_stmt managed_list_stmt = {
     "managed_list", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m WHERE m.enabled ORDER BY m.name", 1};
+enum managed_public_column { PUBLIC_ID, PUBLIC_VERSION, PUBLIC_NAME, PUBLIC_STATUS, PUBLIC_STATUS_REASON, PUBLIC_CONNECTOR_ID, PUBLIC_CONNECTOR_VERSION, PUBLIC_DOCUMENT, PUBLIC_TOOLS, PUBLIC_SECRETS_SET, PUBLIC_SECRETS_SEALED, PUBLIC_SCOPES };
+static const struct db_stmt managed_public_stmt = {
+    "managed_public", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m"
+    " WHERE m.enabled OR json_typeof(m.document -> 'publicUrls') = 'array' ORDER BY m.name", 1};
 
 enum managed_read_tools_column { READ_TOOLS, READ_SYNCED };
 static const struct db_stmt managed_read_tools_stmt = {
@@ -163,9 +168,13 @@ parse_row(struct op *op, const PGresult *result, int row, struct remembered *ent
         .fault_arg = name,
     };
     enum az_status st = managed_read(&reading, &entry->resource);
-    if (st == AZ_INVALID)
+    if (st == AZ_INVALID) /* it keeps its addresses, and has no routes */
         entry->resource = (struct managed_resource){
-            .name = name, .display_name = name, .enabled = true, .missing = "document"};
+            .name = name,
+            .display_name = name,
+            .enabled = true,
+            .public_urls = words_array_list(entry, json_object_get(document, "publicUrls")),
+            .missing = "document"};
     return st == AZ_INVALID ? AZ_OK : st;
 }
 
@@ -262,13 +271,14 @@ resource_find(struct op *op, const char *name, const struct managed_resource **r
 
 /* ---- all of them */
 
-enum az_status
-resources_list(struct op *op, struct managed_resources *ret)
+/* Read the resources of a statement with the columns of managed_list_stmt. */
+static enum az_status
+list_by(struct op *op, const struct db_stmt *stmt, struct managed_resources *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, known_versions(op, NULL));
-    enum az_status st = db_exec(op, &managed_list_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     int rows = PQntuples(result);
@@ -280,7 +290,7 @@ resources_list(struct op *op, struct managed_resources *ret)
     for (int row = 0; row < rows && st == AZ_OK; row++) {
         const struct managed_resource *resource = NULL;
         st = take_row(op, result, row, &resource);
-        /* More resources are enabled than a process remembers. */
+        /* There are more resources than a process remembers. */
         if (st == AZ_OK && resource == NULL)
             st = resource_find(op, db_get(result, row, FIND_NAME), &resource);
         if (st == AZ_OK && resource != NULL)
@@ -289,6 +299,18 @@ resources_list(struct op *op, struct managed_resources *ret)
     if (st == AZ_OK)
         *ret = list;
     return st;
+}
+
+enum az_status
+resources_list(struct op *op, struct managed_resources *ret)
+{
+    return list_by(op, &managed_list_stmt, ret);
+}
+
+enum az_status
+resources_list_public(struct op *op, struct managed_resources *ret)
+{
+    return list_by(op, &managed_public_stmt, ret);
 }
 
 /* ---- secrets */

@@ -28,7 +28,7 @@ enum az_status resource_find(struct op *op, const char *name, const struct manag
 
 /* ---- all of them, for lists of tools and metadata */
 
-/* The enabled resources by name. */
+/* Resources by name. */
 struct managed_resources {
     const struct managed_resource *const *item;
     size_t count;
@@ -37,6 +37,10 @@ struct managed_resources {
 /* Get the enabled resources, in the order of their names. One trip, which brings the ids, versions
  * and states of all, and one more for the documents that changed since this process read them. */
 enum az_status resources_list(struct op *op, struct managed_resources *ret);
+
+/* The same with the disabled resources that have public addresses: an address of theirs is not
+ * served, and no other resource takes its place. */
+enum az_status resources_list_public(struct op *op, struct managed_resources *ret);
 
 /* ---- secrets */
 

@@ -180,6 +180,7 @@ for my $case (
     [ '... at the end',                 '/api/orders/..' ],
     [ 'a single dot',                   '/./api/orders' ],
     [ 'a path parameter',               '/api/orders;x=1' ],
+    [ 'the address in another case',    '/API/orders' ],
     [ 'a fragment',                     '/api/orders#x' ],
     [ 'a NUL',                          '/api/orders%00' ],
     [ 'octets that are no UTF-8',       '/api/orders/%C0%AF' ],
@@ -217,11 +218,60 @@ for my $case (
     ok( $answer->status == 401 || ( $status // 0 ) == $answer->status, "a token $what is refused" )
       or diag $answer->status, $answer->text;
 }
-for my $uri ( '/orders', '/apiorders', '/API/orders', '/x/api/orders' ) {
+for my $uri ( '/orders', '/apiorders', '/x/api/orders' ) {
     $answer = check( $uri, token => $token );
     is( $answer->status, 401, "a token for another address of the host: $uri" );
     like( $answer->header('WWW-Authenticate'), qr{/doors/root/0"}, '... which ends at a segment' );
 }
+
+# A shorter address whose route takes every path, and a longer one below it.
+my $wide = 'https://wide.example';
+my %rest = ( routes => [ { id => 'rest', path => '/**', response => { status => 200 } } ] );
+is( save( 'wide',   [$wide],              %rest )->status, 201, 'a resource with the whole of a host' );
+is( save( 'narrow', ["$wide/admin/keys"], %rest )->status, 201, '... and one with an address below it' );
+my @user = $stack->make_client(
+    'user',
+    { grants => ['client_credentials'], scopes => ['wide:read'], gateway_scopes => ['*'], resources => [$wide] } );
+my @owner = $stack->make_client(
+    'owner',
+    {   grants    => ['client_credentials'], scopes => ['narrow:read'], gateway_scopes => ['*'],
+        resources => ["$wide/admin/keys"] } );
+my @door  = $stack->make_client( 'door', { endpoints => ['check'], resources => [ $wide, "$wide/admin/keys" ] } );
+my %about = (
+    credential => [ credential(@door) ], token => $stack->token_text( @user, scope => 'wide:read', resource => $wide ),
+    field      => { Host => 'wide.example' } );
+for my $uri ( '/', '/x', '/admin', '/admin/keysx', '/administrator/keys', '/x/admin/keys', '/admin%3Bkeys' ) {
+    is( check( $uri, %about )->status, 200, "the shorter address has $uri" );
+}
+for my $uri (
+    '/admin/keys/1',     '/ADMIN/keys/1', '/admin/KEYS', '/admin/Keys/', '/admin/keys%3Bx=1/1', '/admin/keys%3b',
+    '/admin%3Bx/keys/1', '/Admin%3bx/keys%3b' )
+{
+    ok( check( $uri, %about )->status =~ /\A40[13]\z/,
+        "... and not $uri, which a server may read as the longer one (gateway-admin.md 1.8)" );
+}
+is( $stack->admin(
+        PUT  => '/admin/api/managed-resources/narrow',
+        json => {
+            displayName  => 'narrow',      upstreamType => 'STATIC',             enabled => Authz::Check::false(),
+            defaultScope => 'narrow:read', publicUrls   => ["$wide/admin/keys"], %rest } )->status,
+    200,
+    'the longer one is disabled' );
+for my $uri ( '/admin/keys', '/admin/keys/1', '/ADMIN/keys/1' ) {
+    is( check( $uri, %about )->status, 403, "... and the shorter one does not take its place: $uri" );
+}
+$stack->sql(
+    q{UPDATE managed_resource SET enabled = true, version = nextval('managed_resource_version_seq'), document = (document::jsonb || '{"routes": "none"}')::json WHERE name = 'narrow'}
+);
+ok( check( '/admin/keys/1', %about )->status =~ /\A40[13]\z/,
+    '... nor that of one whose definition cannot be read' );
+is( check(
+        '/admin/keys/1', %about,
+        token => $stack->token_text( @owner, scope => 'narrow:read', resource => "$wide/admin/keys" ) )->status,
+    403,
+    '... which serves none of them' );
+is( check( '/x', %about )->status, 200, '... and has the rest as before' );
+
 $answer = check( '/api/orders', token => $token, field => { Method => 'POST' } );
 is( $answer->status, 403, 'a token without the scope' );
 like(

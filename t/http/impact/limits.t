@@ -88,12 +88,17 @@ my $deploy = sub {
         POST => "/admin/api/policy-bundle/deploy?$query",
         json => { deleteRules => ['custom/issue.rego'], %more } );
 };
+
+# True if saves wait for the newest measurement, and do not end it.
+sub is_awaited { return $stack->sql(q{SELECT selection::jsonb ? 'save' FROM policy_impact ORDER BY id DESC LIMIT 1}) }
 admin_error(
     $deploy->('impact=24h&maxNewlyAllowed=0'), 422, 'a deploy that allows more than it may',
     error => 'impact_refused' );
+is( is_awaited(), 't', '... whose measurement no other save ends (policy.md G6)' );
 admin_error(
     $deploy->( 'impact=24h&maxNewlyAllowed=0', mode => 'dry-run' ), 422, '... measured in a dry run too',
     error => 'impact_refused' );
+is( is_awaited(), 'f', '... which an auditor may ask for, so that a save ends its measurement (policy.md G6)' );
 admin_ok( $deploy->('impact=24h&maxNewlyAllowed=10'), 200, { rulesDeleted => 1 }, '... and one that does not' );
 is( $stack->token( @crm, scope => 'write' )->status, 200, '... which deletes the rule' );
 
