@@ -158,7 +158,9 @@ is_step(const json_t *step)
     const char *path = step_text(step, "path");
     size_t length = kind != NULL ? strlen(kind->path) : 0;
     return action_of(step) < ACTIONS && kind != NULL && *step_text(step, "key") != '\0'
-           && (*path == '\0' || (strncmp(path, kind->path, length) == 0 && path[length] == '/'));
+           && (*path == '\0' || (strncmp(path, kind->path, length) == 0 && path[length] == '/'))
+           /* No dot segment, which would be a path of another kind. */
+           && strstr(path, "/.") == NULL;
 }
 
 int

@@ -39,6 +39,14 @@ secret_value(const struct instance_secret *row, const json_t *object)
     return value == NULL || json_is_null(value) ? NULL : value;
 }
 
+/* True if a variable may be one of the service: files of others must not send its secrets to an
+ * upstream. */
+static bool
+is_our_setting(const char *name)
+{
+    return strncmp(name, "SVC_", 4) == 0 || strncmp(name, "AUTHZ_", 6) == 0;
+}
+
 /* True if a value is {"env": NAME} or {"file": PATH}. */
 static bool
 is_reference(const json_t *value)
@@ -46,7 +54,8 @@ is_reference(const json_t *value)
     const char *env = json_string_value(json_object_get(value, "env")),
                *file = json_string_value(json_object_get(value, "file"));
     return json_object_size(value) == 1
-           && ((env != NULL && *env != '\0') || (file != NULL && *file != '\0'));
+           && ((env != NULL && *env != '\0' && !is_our_setting(env))
+               || (file != NULL && *file != '\0'));
 }
 
 bool
@@ -66,8 +75,9 @@ instance_check_secrets(struct instance *run, const struct instance_kind *kind, c
         const json_t *value = secret_value(&kind->secret[i], object);
         if (value != NULL && !is_reference(value))
             instance_refuse(run,
-                            "%s: %s must not be in a file; write {\"env\": NAME} or {\"file\": "
-                            "PATH}, and change the secret if the file was shared",
+                            "%s: %s must not be in a file; write {\"env\": NAME}, where NAME is no "
+                            "setting (SVC_, AUTHZ_), or {\"file\": PATH}, and change the secret if "
+                            "the file was shared",
                             file, secret_member(&kind->secret[i]));
     }
 }

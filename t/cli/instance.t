@@ -150,6 +150,11 @@ my $bad = run(
     instance( 'red', 'clients/red-3.json' => { %shop, clientSecret => 'a literal secret of ours' } ) );
 like( $bad->{err}, qr/clientSecret must not be in a file; write \{"env": NAME\}/, '... is refused' );
 unlike( $bad->{err}, qr/literal secret/, '... and not repeated' );
+like(
+    run(1, "secret_literal: $_ (F4)", 'plan',
+        instance( 'red', 'clients/red-3.json' => { %shop, clientSecret => { env => $_ } } ) )->{err},
+    qr/clientSecret must not be in a file; write .* no setting/,
+    '... is refused, as it is a secret of the service' ) for qw(SVC_ADMIN_API_KEY AUTHZ_ADMIN_KEY);
 my $place = Authz::Process::directory();
 spew( "$place/secret", "a good secret of 26 octets\n" );
 chmod 0600, "$place/secret";

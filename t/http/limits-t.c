@@ -18,6 +18,8 @@ static const struct {
     {"ClientDto", "softwareStatement", "its text has at most SOFTWARE_STATEMENT_CLAIMS_MAX octets"},
     {"PolicyDataDto", "payload", "the body is smaller than the largest row"},
     {"PolicyEvaluationRequest", "input", "policy reads any members, and the engine's time is limited"},
+    {"PolicyImpactRequest", "rules", "its items are read as those of a deploy"},
+    {"PolicyImpactRequest", "data", "so are its items"},
     {"PolicyImpactRequest", "rule", "it is read as an item of rules"},
     {"PolicyImpactRequest", "row", "it is read as an item of data"},
     {"PolicyImpactPatch", "merge", "the body is smaller than the largest row"},

@@ -50,7 +50,8 @@ request_hides(const json_t *input, const json_t *decision)
     gateway_answer_mode(decision, &mode);
     if (mode == GATEWAY_ARGUMENTS_FULL)
         return false;
-    if (json_object_get(action, "path") == NULL && !text_is(action, "kind", "tool"))
+    if (json_object_get(action, "path") == NULL && !text_is(action, "kind", "tool")
+        && !text_is(action, "kind", "prompt"))
         return true;
     if (names != NULL)
         return has_blank(names);
