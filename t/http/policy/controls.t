@@ -187,7 +187,10 @@ same(
 
 # ---- every row that C reads is owned (policy.md 6.4)
 
-my @c = ( glob( Authz::Path::source('fcgi') . '/{*/,*/*/}*.c' ), glob( Authz::Path::source('cli') . '/*.c' ) );
+my @c = ( glob( Authz::Path::source('fcgi') . '/{*/,*/*/}*.[ch]' ), glob( Authz::Path::source('cli') . '/*.c' ) );
+
+# No rows: guards are not offered, so their row has no schema and cannot be saved; the entities are made of other rows.
+my %absent = ( 'svc.operator.controls.changes' => 1, 'svc.cedar_data.entities' => 1 );
 my %read;
 for my $file (@c) {
     open my $in, '<', $file or die "$file: $!";
@@ -195,7 +198,7 @@ for my $file (@c) {
     $read{$1}++ while $text =~ /"(svc\.(?:operator|entitlements|registry|cedar_data)\.[a-z_.]+)"/g;
 }
 ok( $read{'svc.registry.resource_types'}, 'rows: those that C reads are found' );
-is_deeply( [ grep { !$owner{$_} } keys %read ], [], 'rows: every one is owned by a control' );
+is_deeply( [ grep { !$owner{$_} && !$absent{$_} } keys %read ], [], 'rows: every one is owned by a control' );
 
 # ---- refuses
 
