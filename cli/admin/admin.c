@@ -144,8 +144,9 @@ static int
 admin_read_members(struct cli *cli, const struct admin_member *members, json_t *body)
 {
     for (; members != NULL && members->name != NULL; members++) {
-        const char *file = choice_text(cli, members);
-        if ((members->kind != ADMIN_OBJECT && members->kind != ADMIN_LOGO) || file == NULL)
+        bool is_file = members->kind == ADMIN_OBJECT || members->kind == ADMIN_LOGO;
+        const char *file = is_file ? choice_text(cli, members) : NULL;
+        if (file == NULL)
             continue;
         json_t *value = members->kind == ADMIN_LOGO ? admin_read_logo(cli, members->name, file)
                                                     : admin_read_object(cli, members->name, file);
