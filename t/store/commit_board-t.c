@@ -318,6 +318,7 @@ test_second(TALLOC_CTX *mem)
     tell(&third, PUT, 1);
     ok(tell(&first, TAKE, 0), "the first leader takes the row that waits");
     is_int((int64_t) commit_take(&seat, LANE_SECOND, own, rows), 1, "... and the second does not");
+    atomic_store(&seat.board->batch, COMMIT_SMALL - 1);
     ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane),
        "a row that another leader took is not led with");
     ok(commit_leads(&seat, LANE_SECOND) == false, "... and the lead is given back");

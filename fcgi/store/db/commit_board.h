@@ -34,10 +34,9 @@
  */
 #define COMMIT_LEAD_MS 15000
 
-/* Rows of a batch below which a second batch may be under way: a few processes would leave the
- * machine idle while they wait for the disk, and with more of them two batches cost more than one.
- */
-#define COMMIT_SMALL 4
+/* Rows of a batch below which a second batch may be under way. With 1 there is none once rows were
+ * written: two smaller batches cost PostgreSQL more than one (decisions.md "Shared commits"). */
+#define COMMIT_SMALL 1
 
 /* Rows that a request waits for, the same rows for a second leader, and rows that are written after
  * their answers. */
