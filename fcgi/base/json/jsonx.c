@@ -74,3 +74,25 @@ jsonx_built(const struct jsonx_build *build)
 {
     return build->lost ? NULL : build->value;
 }
+
+bool
+jsonx_array_has(const json_t *array, const json_t *wanted)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) array, index, item)
+        if (json_equal(item, wanted))
+            return true;
+    return false;
+}
+
+bool
+jsonx_array_within(const json_t *inner, const json_t *outer)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) inner, index, item)
+        if (!jsonx_array_has(outer, item))
+            return false;
+    return true;
+}

@@ -54,6 +54,12 @@ void jsonx_append(struct jsonx_build *build, json_t *value);
 /* Return the complete value; NULL: something was lost. */
 json_t *jsonx_built(const struct jsonx_build *build);
 
+/* True if an array has an item equal to `wanted`; NULL is an empty array. */
+bool jsonx_array_has(const json_t *array, const json_t *wanted);
+
+/* True if each item of one array is in the other; NULL is an empty array. */
+bool jsonx_array_within(const json_t *inner, const json_t *outer);
+
 /*
  * Return compact text with the members in their order and the fewest digits that identify each
  * real; it belongs to mem. NULL: out of memory, or the value has no text: a string that is not

@@ -24,28 +24,6 @@ refuse_member(struct op *op, const char *member, const char *what)
 }
 
 static bool
-array_has(const json_t *array, const json_t *wanted)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) array, index, item)
-        if (json_equal(item, wanted))
-            return true;
-    return false;
-}
-
-static bool
-array_within(const json_t *inner, const json_t *outer)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) inner, index, item)
-        if (!array_has(outer, item))
-            return false;
-    return true;
-}
-
-static bool
 all_strings(const json_t *array)
 {
     size_t index;
@@ -155,7 +133,7 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
     size_t index;
     json_t *type;
     json_array_foreach (decision->resource_types, index, type) {
-        if (bounds->open_types || array_has(bounds->resource_types, type))
+        if (bounds->open_types || jsonx_array_has(bounds->resource_types, type))
             continue;
         bool tied = false;
         if (bounds->types_by_resource && bounds->resource != NULL && bounds->registry != NULL) {
@@ -175,9 +153,9 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
 static enum az_status
 check_bounds(struct op *op, const struct decision *decision, const struct decision_bounds *bounds)
 {
-    if (!bounds->open_scopes && !array_within(decision->scopes, bounds->scopes))
+    if (!bounds->open_scopes && !jsonx_array_within(decision->scopes, bounds->scopes))
         return refuse_member(op, "scopes", "widens the request");
-    if (bounds->ceiling != NULL && !array_within(decision->scopes, bounds->ceiling))
+    if (bounds->ceiling != NULL && !jsonx_array_within(decision->scopes, bounds->ceiling))
         return refuse_member(op, "scopes", "widens the ceiling");
     if (decision->resource != NULL
         && (bounds->resource == NULL || strcmp(decision->resource, bounds->resource) != 0))

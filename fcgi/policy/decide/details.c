@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/json/jsonx.h"
+
 /* Members whose items are a choice (RFC 9396 2.2). A list of any other name may exclude or order
  * things, so that fewer items may mean more. */
 static const char *const choices[] = {"locations", "actions", "datatypes", "privileges"};
@@ -19,29 +21,6 @@ is_choice(const char *name)
 }
 
 static bool
-has_item(const json_t *list, const json_t *wanted)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) list, index, item)
-        if (json_equal(item, wanted))
-            return true;
-    return false;
-}
-
-/* True if a list has an item, and none that the other lacks. */
-static bool
-is_part(const json_t *list, const json_t *of)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) list, index, item)
-        if (!has_item(of, item))
-            return false;
-    return json_array_size(list) > 0;
-}
-
-static bool
 entry_within(const json_t *entry, const json_t *wide)
 {
     const char *name;
@@ -52,7 +31,8 @@ entry_within(const json_t *entry, const json_t *wide)
     json_object_foreach ((json_t *) (uintptr_t) entry, name, value) {
         const json_t *limit = json_object_get(wide, name);
         bool lists = is_choice(name) && json_is_array(value) && json_is_array(limit);
-        if (!json_equal(value, limit) && !(lists && is_part(value, limit)))
+        if (!json_equal(value, limit)
+            && !(lists && json_array_size(value) > 0 && jsonx_array_within(value, limit)))
             return false;
     }
     return true;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "policy/decide/details.h"
 
 const char *const impact_class_names[IMPACT_CLASSES] = {
@@ -29,29 +30,6 @@ const char *const impact_other_names[IMPACT_OTHERS] = {
 
 /* ---- rights */
 
-bool
-impact_list_has(const json_t *list, const json_t *wanted)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) list, index, item)
-        if (json_equal(item, wanted))
-            return true;
-    return false;
-}
-
-/* True if each item of one list is in the other; an absent list is empty. */
-static bool
-list_within(const json_t *one, const json_t *other)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) one, index, item)
-        if (!impact_list_has(other, item))
-            return false;
-    return true;
-}
-
 /* True if one verdict per tool is nowhere above the other's. */
 static bool
 verdicts_within(const json_t *one, const json_t *other)
@@ -72,10 +50,10 @@ rights_within(const json_t *one, const json_t *other)
     const json_t *resource = json_object_get(other, "resource"),
                  *types = json_object_get(one, "resource_types"),
                  *wide = json_object_get(other, "resource_types");
-    return list_within(json_object_get(one, "scopes"), json_object_get(other, "scopes"))
-           && list_within(json_object_get(one, "grant_types"),
-                          json_object_get(other, "grant_types"))
-           && (wide == NULL || (types != NULL && list_within(types, wide)))
+    return jsonx_array_within(json_object_get(one, "scopes"), json_object_get(other, "scopes"))
+           && jsonx_array_within(json_object_get(one, "grant_types"),
+                                 json_object_get(other, "grant_types"))
+           && (wide == NULL || (types != NULL && jsonx_array_within(types, wide)))
            && (resource == NULL || json_equal(json_object_get(one, "resource"), resource))
            && details_within(json_object_get(one, "details"), json_object_get(other, "details"),
                              NULL)

@@ -47,9 +47,6 @@ struct impact_difference {
 /* Compare what two policies do with one question. */
 struct impact_difference impact_compare(const struct effect *base, const struct effect *candidate);
 
-/* True if a list has this item. */
-bool impact_list_has(const json_t *list, const json_t *wanted);
-
 /* True if the reasons have one of these category, control and code. */
 bool impact_has_reason(const json_t *reasons, const json_t *reason);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/jsonx.h"
+
 /* The groups; each is an object of keys with objects of counts. */
 enum group { BY_CLIENT, BY_ENDPOINT, BY_SUBJECT, BY_SCOPE, BY_REASON, GROUPS };
 static const struct group_row {
@@ -89,7 +91,7 @@ count_scopes(struct impact_groups *groups, const json_t *has, const json_t *lack
     size_t index;
     const json_t *scope;
     json_array_foreach (has, index, scope)
-        if (!impact_list_has(lacks, scope) && json_is_string(scope))
+        if (!jsonx_array_has(lacks, scope) && json_is_string(scope))
             count_key(groups, BY_SCOPE, json_string_value(scope), what);
 }
 

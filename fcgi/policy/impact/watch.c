@@ -132,7 +132,7 @@ gives_more(const json_t *patterns, const struct impact_decision *decision, const
     const json_t *scope;
     json_array_foreach (has, index, scope)
         if (json_is_string(scope) && list_matches(patterns, json_string_value(scope))
-            && !impact_list_has(lacks, scope))
+            && !jsonx_array_has(lacks, scope))
             return true;
     return false;
 }
