@@ -6,9 +6,9 @@
 #include <talloc.h>
 
 #include "fuzz/fuzz.h"
-#include "gateway/mcp/era.h"
-#include "gateway/mcp/peer_message.h"
-#include "gateway/mcp/result.h"
+#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/result.h"
+#include "gateway/mcp/peer/peer_message.h"
 
 static void
 check_era(TALLOC_CTX *mem, const struct json_rpc *message)

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/result.h"
+#include "gateway/mcp/message/result.h"
 
 #include <string.h>
 

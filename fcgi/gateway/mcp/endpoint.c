@@ -6,12 +6,12 @@
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
-#include "gateway/mcp/call.h"
-#include "gateway/mcp/exchange.h"
-#include "gateway/mcp/list.h"
-#include "gateway/mcp/prompts.h"
-#include "gateway/mcp/resources.h"
-#include "gateway/mcp/result.h"
+#include "gateway/mcp/message/exchange.h"
+#include "gateway/mcp/message/result.h"
+#include "gateway/mcp/reads/prompts.h"
+#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/tools/call.h"
+#include "gateway/mcp/tools/list.h"
 #include "http/form.h"
 
 /* clang-format off */
