@@ -8,6 +8,7 @@
 #include "base/json/jsonx.h"
 #include "managed/canonical.h"
 #include "managed/document.h"
+#include "managed/merge.h"
 #include "managed/names.h"
 
 /* Octets of a pin in a document, and what stands around a tool. */
@@ -45,14 +46,6 @@ pin_of(const json_t *tool)
     return word != NULL ? managed_pin_of(word) : MANAGED_PIN_NONE;
 }
 
-/* Return the name that a stored tool has at the upstream. */
-static const char *
-upstream_name(const json_t *tool)
-{
-    const char *name = mcp_text_of(tool, "upstreamName");
-    return name != NULL ? name : mcp_text_of(tool, "name");
-}
-
 /* A pin without the member `approved` is that of a tool that is as it was approved, or never was.
  */
 static struct pin_state
@@ -67,19 +60,6 @@ pin_state_of(const json_t *tool)
         && (ret.status == MANAGED_PIN_APPROVED || ret.status == MANAGED_PIN_MISSING))
         ret.approved = ret.seen;
     return ret;
-}
-
-static json_t *
-find_stored(const json_t *stored, const char *name)
-{
-    size_t index;
-    json_t *tool;
-    json_array_foreach (stored, index, tool) {
-        const char *stored_name = upstream_name(tool);
-        if (stored_name != NULL && strcmp(stored_name, name) == 0)
-            return tool;
-    }
-    return NULL;
 }
 
 static json_t *
@@ -252,7 +232,7 @@ merge_missing(struct merge *m, json_t *tool, bool operators)
     struct pin_state pin = pin_state_of(tool);
     bool known = pin.status != MANAGED_PIN_NONE && pin.seen != NULL;
     if (pin.status != MANAGED_PIN_MISSING && known)
-        jsonx_append(&m->removed, json_string(upstream_name(tool)));
+        jsonx_append(&m->removed, json_string(managed_tool_upstream_name(tool)));
     if (known && pin.approved == NULL && pin.status != MANAGED_PIN_CHANGED && !operators)
         m->octets -= octets_of(m->mem, tool);
     else if (!take_name(m, tool))
@@ -333,7 +313,7 @@ is_operators(const json_t *tool)
     const char *name = mcp_text_of(tool, "name"), *origin = mcp_text_of(tool, "origin");
     return json_object_get(tool, "scopes") != NULL || json_object_get(tool, "annotations") != NULL
            || json_is_false(json_object_get(tool, "enabled")) || name == NULL
-           || strcmp(name, upstream_name(tool)) != 0 || origin == NULL
+           || strcmp(name, managed_tool_upstream_name(tool)) != 0 || origin == NULL
            || strcmp(origin, "upstream") != 0;
 }
 
@@ -346,7 +326,7 @@ merge_all(struct merge *m, const json_t *stored, const json_t *seen)
     json_array_foreach (stored, index, tool)
         m->octets += octets_of(m->mem, tool);
     json_array_foreach (stored, index, tool) {
-        const char *name = upstream_name(tool);
+        const char *name = managed_tool_upstream_name(tool);
         const json_t *now = name != NULL ? find_named(seen, name) : NULL;
         if (now != NULL)
             merge_known(m, tool, now);
@@ -354,7 +334,7 @@ merge_all(struct merge *m, const json_t *stored, const json_t *seen)
             merge_missing(m, tool, is_operators(tool));
     }
     json_array_foreach (seen, index, tool)
-        if (find_stored(stored, mcp_text_of(tool, "name")) == NULL)
+        if (managed_tool_find(stored, mcp_text_of(tool, "name")) == NULL)
             merge_new(m, tool);
 }
 
