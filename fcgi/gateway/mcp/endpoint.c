@@ -50,8 +50,8 @@ const struct field_table mcp_failure_table =
 static enum az_status
 find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
-    *ret = (struct mcp_features){.resources = mcp_serves_resources(it)};
-    return mcp_serves_prompts(it, &ret->prompts);
+    enum az_status st = mcp_serves_resources(it, &ret->resources);
+    return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
 
 static enum az_status

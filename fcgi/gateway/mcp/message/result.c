@@ -9,6 +9,7 @@
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "base/words.h"
+#include "gateway/mcp/message/scoped_uri.h"
 
 json_t *
 mcp_text_result(TALLOC_CTX *mem, const char *text, bool error)
@@ -171,20 +172,24 @@ mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block)
 }
 
 json_t *
-mcp_relayed_result(TALLOC_CTX *mem, const json_t *result)
+mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result)
 {
-    static const char *const members[] = {"content", "structuredContent", "isError"};
+    static const char *const members[] = {"structuredContent", "isError"};
     struct jsonx_build relayed = {jsonx_own(mem, json_object()), false};
+    struct jsonx_build blocks = {jsonx_own(mem, json_array()), false};
     const json_t *content = json_object_get(result, "content");
     const char *type = json_string_value(json_object_get(result, "resultType"));
     size_t index;
-    const json_t *item;
+    json_t *item;
     if (!json_is_array(content) || json_array_size(content) > MCP_CONTENT_MAX
         || (type != NULL && strcmp(type, "complete") != 0))
         return NULL;
-    json_array_foreach (content, index, item)
+    json_array_foreach (content, index, item) {
         if (!mcp_content_is_sound(mem, item))
             return NULL;
+        jsonx_append(&blocks, scoped_uri_block(mem, scope, item));
+    }
+    jsonx_set(&relayed, "content", json_incref(jsonx_built(&blocks)));
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         json_t *value = json_object_get(result, members[i]);
         if (value != NULL && !json_is_null(value))

@@ -40,10 +40,10 @@ json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
 
 /*
  * Return the members of an upstream MCP server's result that may be passed on: content,
- * structuredContent and isError. The result is NULL if it is not a result of tools/call or out of
- * memory.
+ * structuredContent and isError. scope: of the URIs in blocks (scoped_uri.h). The result is NULL if
+ * it is not a result of tools/call or out of memory.
  */
-json_t *mcp_relayed_result(TALLOC_CTX *mem, const json_t *result);
+json_t *mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result);
 
 /* True if a block of content has the members of its type, which is one of MCP: text, image, audio,
  * resource or resource_link. A block of another type is what no policy or client expects. */

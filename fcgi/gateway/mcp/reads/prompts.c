@@ -7,11 +7,11 @@
 #include "base/json/jsonx.h"
 #include "gateway/link/account.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/scoped_uri.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "managed/auth.h"
 #include "managed/names.h"
 #include "store/gateway/prompts.h"
-#include "store/gateway/resources.h"
 
 /* A prompt that is served, and the name by which clients of this endpoint get it. */
 struct prompt {
@@ -30,24 +30,14 @@ struct prompt_list {
 
 /* ---- which there are */
 
-/* Find the resources of the visit. */
-static enum az_status
-find_resources(struct mcp_exchange *it, struct prompt_list *ret)
-{
-    struct managed_resources all = {.item = &it->visit.resource, .count = 1};
-    enum az_status st = it->visit.resource == NULL ? resources_list(&it->req->op, &all) : AZ_OK;
-    *ret = (struct prompt_list){.resource = all.item, .resources = all.count};
-    return st;
-}
-
 enum az_status
 mcp_serves_prompts(struct mcp_exchange *it, bool *ret)
 {
-    struct prompt_list list;
-    enum az_status st = find_resources(it, &list);
+    struct managed_resources all;
+    enum az_status st = mcp_find_resources(it, &all);
     *ret = false;
-    for (size_t i = 0; st == AZ_OK && i < list.resources; i++)
-        *ret = *ret || list.resource[i]->pinned_prompts;
+    for (size_t i = 0; st == AZ_OK && i < all.count; i++)
+        *ret = *ret || all.item[i]->pinned_prompts;
     return st;
 }
 
@@ -75,11 +65,13 @@ read_prompts(struct mcp_exchange *it, struct prompt_list *ret)
 {
     struct op *op = &it->req->op;
     struct stored_prompts rows;
-    enum az_status st = find_resources(it, ret);
+    struct managed_resources all;
+    enum az_status st = mcp_find_resources(it, &all);
     if (st == AZ_OK)
         st = prompts_read(op, it->visit.resource, &rows);
     if (st != AZ_OK)
         return st;
+    *ret = (struct prompt_list){.resource = all.item, .resources = all.count};
     ret->prompt = talloc_array(op->mem, struct prompt, (unsigned) rows.count + 1);
     if (ret->prompt == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for prompts");
@@ -195,7 +187,7 @@ mcp_find_prompt(struct mcp_exchange *it, const char *name, struct resource_call 
             return AZ_OK;
         }
     }
-    return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown prompt");
+    return resource_refuse_prompt(it);
 }
 
 /* True if the arguments of a prompt are texts of a size that policy and upstream can take. */
@@ -214,20 +206,22 @@ arguments_are_texts(const json_t *arguments)
 
 /* Return one message as clients see it: a new reference, or NULL if it is none. */
 static json_t *
-shown_message(TALLOC_CTX *mem, const json_t *message)
+shown_message(TALLOC_CTX *mem, const char *scope, const json_t *message)
 {
     const char *role = json_string_value(json_object_get(message, "role"));
     json_t *content = json_object_get(message, "content");
     if (role == NULL || (strcmp(role, "user") != 0 && strcmp(role, "assistant") != 0)
         || !mcp_content_is_sound(mem, content))
         return NULL;
-    return json_pack("{s:s,s:O}", "role", role, "content", content);
+    return json_pack("{s:s,s:o}", "role", role, "content", scoped_uri_block(mem, scope, content));
 }
 
 static enum az_status
-show_messages(struct mcp_exchange *it, const json_t *result)
+show_messages(struct resource_call *c, const json_t *result)
 {
+    struct mcp_exchange *it = c->it;
     struct op *op = &it->req->op;
+    const char *scope = mcp_scope_of(it, c->ask.request.resource);
     const json_t *messages = json_object_get(result, "messages"), *message;
     const json_t *description = json_object_get(result, "description");
     const char *type = json_string_value(json_object_get(result, "resultType"));
@@ -237,7 +231,7 @@ show_messages(struct mcp_exchange *it, const json_t *result)
         || (type != NULL && strcmp(type, "complete") != 0))
         return resource_ask_invalid(it);
     json_array_foreach (messages, index, message) {
-        json_t *one = shown_message(op->mem, message);
+        json_t *one = shown_message(op->mem, scope, message);
         if (one == NULL)
             return resource_ask_invalid(it);
         jsonx_append(&shown, one);
@@ -263,7 +257,7 @@ get_prompt(struct resource_call *c)
     if (peer_error_is(error, RPC_INVALID_PARAMS))
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS, peer_error_text(mem, error));
     return error != NULL ? resource_ask_refuse(it, AZ_UPSTREAM_INVALID, peer_error_text(mem, error))
-                         : show_messages(it, c->ask.reply.result);
+                         : show_messages(c, c->ask.reply.result);
 }
 
 enum az_status

@@ -1,11 +1,14 @@
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/uri.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/scoped_uri.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/catalogue.h"
 
@@ -20,10 +23,17 @@ static const struct resource_kind resource_entries = {"resources/list", "resourc
 static const struct resource_kind template_entries = {"resources/templates/list",
                                                       "resourceTemplates", "uriTemplate", true};
 
+/* The cursor of a page at the endpoint of all resources: the number of the managed resource whose
+ * entries it has. Names are not told, because the caller may be denied all of its entries. */
+#define CURSOR_FORMAT "r%" PRId64
+#define CURSOR_MAX 32
+
 /* The entries so far. */
 struct resource_listing {
     struct mcp_exchange *it;
     const struct resource_kind *kind;
+    const struct managed_resource *resource; /* whose entries they are */
+    const struct managed_resource *next;     /* of the next page, or NULL */
     json_t *entries;
     size_t octets, left_out;
 };
@@ -154,7 +164,7 @@ read_entries(struct resource_listing *listing)
     TALLOC_CTX *mem = it->req->op.mem;
     const char *cursor = NULL;
     struct resource_ask ask;
-    resource_ask_begin(it, it->visit.resource, listing->kind->method, &ask);
+    resource_ask_begin(it, listing->resource, listing->kind->method, &ask);
     for (size_t page = 0; page < RESOURCES_PAGES_MAX; page++) {
         ask.request.message.params =
             cursor != NULL ? jsonx_own(mem, json_pack("{s:s}", "cursor", cursor)) : NULL;
@@ -183,7 +193,7 @@ decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
 {
     struct mcp_exchange *it = listing->it;
     struct op *op = &it->req->op;
-    const struct managed_resource *resource = it->visit.resource;
+    const struct managed_resource *resource = listing->resource;
     size_t count = json_array_size(listing->entries), index;
     json_t *scopes = mcp_default_scopes(op->mem, resource);
     struct gateway_tool *tools =
@@ -220,6 +230,34 @@ decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
 
 /* ---- the answer */
 
+/* Return an entry as clients of this endpoint see it: a new reference. */
+static json_t *
+scoped_entry(const struct resource_listing *listing, json_t *entry)
+{
+    TALLOC_CTX *mem = listing->it->req->op.mem;
+    const char *address = json_string_value(json_object_get(entry, listing->kind->address));
+    const char *shown = scoped_uri(mem, mcp_scope_of(listing->it, listing->resource), address);
+    struct jsonx_build copy = {jsonx_copy(entry), shown == NULL};
+    jsonx_set(&copy, listing->kind->address, shown != NULL ? json_string(shown) : NULL);
+    if (jsonx_built(&copy) == NULL)
+        json_decref(copy.value);
+    return jsonx_built(&copy);
+}
+
+/* Add the cursor of the next page, if there is one. */
+static enum az_status
+add_next(const struct resource_listing *listing)
+{
+    struct mcp_exchange *it = listing->it;
+    char cursor[CURSOR_MAX];
+    if (it->result == NULL || it->visit.resource != NULL || listing->next == NULL)
+        return AZ_OK;
+    snprintf(cursor, sizeof(cursor), CURSOR_FORMAT, listing->next->id);
+    return json_object_set_new(it->result, "nextCursor", json_string(cursor)) == 0
+               ? AZ_OK
+               : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a list");
+}
+
 static enum az_status
 answer_entries(struct resource_listing *listing)
 {
@@ -236,26 +274,72 @@ answer_entries(struct resource_listing *listing)
         return st;
     json_array_foreach (listing->entries, index, entry)
         if (verdicts[index] != GATEWAY_DENY)
-            jsonx_append(&shown, json_incref(entry));
+            jsonx_append(&shown, scoped_entry(listing, entry));
     if (listing->left_out > 0)
-        log_text(AZ_SEV_WARN, "gateway", "%s: %zu entries of %s left out",
-                 listing->it->visit.resource->name, listing->left_out, listing->kind->method);
+        log_text(AZ_SEV_WARN, "gateway", "%s: %zu entries of %s left out", listing->resource->name,
+                 listing->left_out, listing->kind->method);
     if (jsonx_built(&shown) != NULL)
         listing->it->result = mcp_list_result(op->mem, listing->kind->member, shown.value);
-    return AZ_OK;
+    return add_next(listing);
+}
+
+/* ---- pages */
+
+/* Find the resource of the page that the caller asks for, and that of the next one. False: no page
+ * has this cursor. */
+static bool
+find_page(struct resource_listing *listing, const struct managed_resources *all)
+{
+    const json_t *cursor = json_object_get(listing->it->message.params, "cursor");
+    const char *text = json_string_value(cursor);
+    char known[CURSOR_MAX];
+    for (size_t i = 0; i < all->count; i++) {
+        const struct managed_resource *resource = all->item[i];
+        snprintf(known, sizeof(known), CURSOR_FORMAT, resource->id);
+        if (!resource->live_resources)
+            continue;
+        if (listing->resource != NULL && listing->next == NULL)
+            listing->next = resource;
+        else if (listing->resource == NULL
+                 && (cursor == NULL || (text != NULL && strcmp(text, known) == 0)))
+            listing->resource = resource;
+    }
+    return listing->resource != NULL;
+}
+
+/* At the endpoint of all resources, an upstream that fails has no entries: the others are of use
+ * without it. */
+static void
+pass_over(struct resource_listing *listing)
+{
+    struct mcp_exchange *it = listing->it;
+    if (it->visit.resource != NULL || it->fault.code == 0)
+        return;
+    log_text(AZ_SEV_WARN, "gateway", "%s: left out of %s: %s", listing->resource->name,
+             listing->kind->method, it->fault.message);
+    it->fault = (struct json_rpc_fault){.code = 0};
+    az_fault_clear(&it->req->op.fault);
+    json_array_clear(listing->entries);
 }
 
 static enum az_status
 list_entries(struct mcp_exchange *it, const struct resource_kind *kind)
 {
+    struct managed_resources all;
     struct resource_listing listing = {
         .it = it, .kind = kind, .entries = jsonx_own(it->req->op.mem, json_array())};
-    if (json_object_get(it->message.params, "cursor") != NULL)
-        return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
+    enum az_status st = mcp_find_resources(it, &all);
+    if (st != AZ_OK)
+        return st;
     if (listing.entries == NULL)
         return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a list");
-    enum az_status st = read_entries(&listing);
-    return st == AZ_OK && mcp_goes_on(it) ? answer_entries(&listing) : st;
+    if (!find_page(&listing, &all)
+        || (it->visit.resource != NULL && json_object_get(it->message.params, "cursor") != NULL))
+        return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
+    if ((st = read_entries(&listing)) != AZ_OK)
+        return st;
+    pass_over(&listing);
+    return mcp_goes_on(it) ? answer_entries(&listing) : AZ_OK;
 }
 
 enum az_status

@@ -1,7 +1,8 @@
 /*
  * Resources of MCP upstreams whose `mcpResources` is live (gateway-admin.md 1.6): they are asked
- * for with the caller's credential at /gateway/mcp/{name}, are decided one by one, and are not
- * stored. A call of one is made as that of a prompt (prompts.h).
+ * for with the caller's credential, are decided one by one, and are not stored. At /gateway/mcp
+ * their URIs carry the name of the managed resource (scoped_uri.h). A call of one is made as that
+ * of a prompt (prompts.h).
  */
 #ifndef AZ_GATEWAY_MCP_READS_RESOURCES_H
 #define AZ_GATEWAY_MCP_READS_RESOURCES_H
@@ -23,8 +24,14 @@
 /* Completions of one answer (MCP, completion). */
 #define COMPLETIONS_MAX 100
 
-/* True if the endpoint of this visit has MCP resources. */
-bool mcp_serves_resources(const struct mcp_exchange *it);
+/* Find out if the endpoint of this visit has MCP resources: its resource, or one of all enabled
+ * ones. */
+enum az_status mcp_serves_resources(struct mcp_exchange *it, bool *ret);
+
+/* Find the managed resource of a URI or template (or NULL) as clients of this endpoint know it, and
+ * what it is at the upstream. *ret NULL: there is none. */
+enum az_status resource_of_uri(struct mcp_exchange *it, const char *text,
+                               const struct managed_resource **ret, const char **ret_uri);
 
 /* Handle resources/list, resources/templates/list, resources/read and completion/complete. */
 enum az_status mcp_list_resources(struct mcp_exchange *it);
@@ -75,6 +82,9 @@ void resource_call_note(struct resource_call *c);
  * is ASCII, its braces are pairs, what stands around its expressions is canonical (base/uri.h), and
  * it has at most URI_MAX octets. Lists show no other, and no other is completed. */
 bool resource_template_is_sound(const char *text);
+
+/* Answer that there is no such prompt, or none that the caller may know of. */
+enum az_status resource_refuse_prompt(struct mcp_exchange *it);
 
 /* Answer that the upstream's answer is none of this method. */
 enum az_status resource_ask_invalid(struct mcp_exchange *it);

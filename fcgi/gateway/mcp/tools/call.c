@@ -106,22 +106,17 @@ check_fields(struct tool_call *c)
 static void
 note_call(struct tool_call *c)
 {
-    struct request *req = c->it->req;
     const struct managed_resource *resource = c->tool->resource;
-    json_t *summary = json_pack("{s:s,s:s,s:s}", "resource", resource->name, "tool",
-                                c->tool->row->name, "mcp_version", c->it->era.version);
-    if (summary != NULL && c->began_ms != 0) {
-        json_t *more = json_pack("{s:i,s:I,s:I}", "upstream_status", c->call.status, "ms",
-                                 (json_int_t) (clock_monotonic_ms() - c->began_ms), "octets",
-                                 (json_int_t) c->call.octets);
-        json_object_update(summary, more);
-        json_decref(more);
-    }
-    if (summary != NULL && managed_auth_is_linked(resource->auth.type) && c->began_ms != 0)
-        json_object_set_new(summary, "linked", json_boolean(c->call.credential.link.url == NULL));
-    if (summary != NULL && c->approval != NULL)
-        json_object_set_new(summary, "approval", json_string(c->approval));
-    req->audit.summary = jsonx_dump(req->op.mem, jsonx_own(req->op.mem, summary));
+    struct jsonx_build summary = {
+        jsonx_own(c->it->req->op.mem,
+                  json_pack("{s:s,s:s,s:s}", "resource", resource->name, "tool", c->tool->row->name,
+                            "mcp_version", c->it->era.version)),
+        false};
+    if (managed_auth_is_linked(resource->auth.type) && c->began_ms != 0)
+        jsonx_set(&summary, "linked", json_boolean(c->call.credential.link.url == NULL));
+    if (c->approval != NULL)
+        jsonx_set(&summary, "approval", json_string(c->approval));
+    mcp_note(c->it, &summary, c->began_ms, c->call.status, c->call.octets);
 }
 
 /* ---- policy */
@@ -317,6 +312,7 @@ call_upstream(struct tool_call *c)
         .arguments = c->arguments,
         .caller = &c->caller,
         .obligations = &c->decision.obligations,
+        .scope = mcp_scope_of(it, resource),
         .address = it->visit.address,
         .capabilities = it->era.capabilities,
     };

@@ -56,7 +56,7 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
     TALLOC_CTX *mem = call->op->mem;
     if (reply->error != NULL)
         return show_error(call, reply->error);
-    call->result = mcp_relayed_result(mem, reply->result);
+    call->result = mcp_relayed_result(mem, call->scope, reply->result);
     if (call->result == NULL)
         return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,
                        "the result of a tool of %s is none of tools/call",

@@ -13,6 +13,7 @@ struct mcp_call {
     const struct managed_secrets *secrets;
     const struct upstream_caller *caller;
     const struct gateway_obligations *obligations;
+    const char *scope;          /* of the URIs that clients see (scoped_uri.h) */
     const char *address;        /* of the endpoint, for content that needs a URI */
     const json_t *capabilities; /* of a modern client, else NULL */
     /* The outcome. */

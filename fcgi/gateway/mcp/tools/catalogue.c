@@ -8,24 +8,23 @@
 #include "base/json/jsonx.h"
 #include "gateway/link/account.h"
 #include "managed/auth.h"
-#include "store/gateway/resources.h"
 
-/* Find the resources of the visit. */
-static enum az_status
-find_resources(struct mcp_exchange *it, struct mcp_catalogue *ret)
+enum az_status
+mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret)
 {
-    struct managed_resources all;
-    enum az_status st;
-    if (it->visit.resource != NULL) {
-        ret->resource = &it->visit.resource;
-        ret->resources = 1;
-        return AZ_OK;
-    }
-    if ((st = resources_list(&it->req->op, &all)) != AZ_OK)
-        return st;
-    ret->resource = all.item;
-    ret->resources = all.count;
-    return AZ_OK;
+    enum az_status st = AZ_OK;
+    if (it->visit.resource != NULL)
+        it->served = (struct managed_resources){.item = &it->visit.resource, .count = 1};
+    else if (it->served.item == NULL)
+        st = resources_list(&it->req->op, &it->served);
+    *ret = it->served;
+    return st;
+}
+
+const char *
+mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource)
+{
+    return it->visit.resource == NULL && resource->live_resources ? resource->name : NULL;
 }
 
 static int
@@ -40,9 +39,12 @@ mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret)
     struct op *op = &it->req->op;
     size_t count = 0;
     bool single = it->visit.resource != NULL;
-    enum az_status st = find_resources(it, ret);
+    struct managed_resources all;
+    enum az_status st = mcp_find_resources(it, &all);
     if (st != AZ_OK)
         return st;
+    ret->resource = all.item;
+    ret->resources = all.count;
     for (size_t i = 0; i < ret->resources; i++)
         count += ret->resource[i]->tools;
     ret->tools = 0;

@@ -22,6 +22,15 @@ struct mcp_catalogue {
     size_t tools;
 };
 
+/* Find the resources of the visit: that of its endpoint, or all enabled ones in the order of their
+ * names. One trip for a request. */
+enum az_status mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret);
+
+/* Return the scope of a resource's URIs (scoped_uri.h) at the endpoint of the visit: its name, or
+ * NULL where clients see them as the upstream writes them. That is at the resource's own endpoint,
+ * and if its MCP resources are not served. */
+const char *mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource);
+
 /* Collect the tools of the visit: of its resource, or of all enabled ones. */
 enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret);
 
