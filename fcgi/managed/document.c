@@ -110,7 +110,7 @@ static const struct field resource_fields[] = {
     {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers), .help = "Header fields that are added to each request"},
     {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
-    {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name}, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
