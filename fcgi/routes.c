@@ -44,6 +44,7 @@
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
 #include "gateway/check/check.h"
+#include "gateway/check/shape.h"
 #include "gateway/door.h"
 #include "gateway/link/callback.h"
 #include "gateway/link/connect.h"
@@ -175,6 +176,7 @@ static const struct route_param sessions_params[] = {
 #define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
 #define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
     FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied")
+#define CHECKED_AT CHECKED, .arg = &check_by_target, ABOUT("Tell a web server if it may serve the request whose method, host and path these are (Envoy)"), ANSWERS(CHECK_ANSWERS)
 
 /* The resource whose rows a generic handler works on (admin/resource/resource.h). */
 #define OF(resource) .arg = &(resource)
@@ -363,8 +365,15 @@ const struct route routes[] = {
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
 
-    {GET("/auth/check", "checkRequest", check_handle), CHECKED, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
-    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
+    {GET("/auth/check", "checkRequest", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
+    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
+    {GET("/auth/check/at/**", "checkGet", check_handle), CHECKED_AT},
+    {HEAD("/auth/check/at/**", "checkHead", check_handle), CHECKED_AT},
+    {POST("/auth/check/at/**", "checkPost", check_handle), CHECKED_AT},
+    {PUT("/auth/check/at/**", "checkPut", check_handle), CHECKED_AT},
+    {PATCH("/auth/check/at/**", "checkPatch", check_handle), CHECKED_AT},
+    {DELETE("/auth/check/at/**", "checkDelete", check_handle), CHECKED_AT},
+    {OPTIONS("/auth/check/at/**", "checkOptions", check_handle), CHECKED_AT},
 
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
