@@ -64,15 +64,6 @@ batch_state(enum az_status st, const struct db_step *step)
                                                                       : ROW_UNSURE;
 }
 
-/* Give back each lead that this process has. */
-static void
-release_leads(struct commit_seat *seat)
-{
-    for (enum commit_lane lane = LANE_NOW; lane <= LANE_SECOND; lane++)
-        if (commit_leads(seat, lane))
-            commit_release(seat, lane);
-}
-
 /* Write the batch of which we are the leader: our row is the first. */
 static enum az_status
 lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, size_t count,
@@ -90,7 +81,7 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
         if (number >= 1 && number <= (int64_t) count)
             state[number - 1] = ROW_STORED;
     }
-    release_leads(seat);
+    commit_done(op);
     for (size_t i = 1; i < count; i++)
         commit_settle_row(seat, rows[i], state[i]);
     commit_turn(seat, rows[0], ROW_TAKEN, ROW_FREE);
@@ -101,12 +92,11 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
 }
 
 static enum az_status
-lead(struct op *op, const struct commit_kind *kind, enum commit_lane lane, uint32_t row,
-     enum commit_outcome *ret)
+lead(struct op *op, const struct commit_kind *kind, uint32_t row, enum commit_outcome *ret)
 {
     struct commit_seat *seat = &op->az->commits->seat;
     uint32_t rows[COMMIT_BATCH_MAX];
-    size_t count = commit_take(seat, lane, row, rows);
+    size_t count = commit_take(seat, LANE_NOW, row, rows);
     if (count > 1)
         return lead_batch(op, kind, rows, count, ret);
     commit_turn(seat, row, ROW_TAKEN, ROW_FREE);
@@ -117,8 +107,9 @@ lead(struct op *op, const struct commit_kind *kind, enum commit_lane lane, uint3
 void
 commit_done(struct op *op)
 {
-    if (op->az->commits != NULL)
-        release_leads(&op->az->commits->seat);
+    struct commits *commits = op->az->commits;
+    if (commits != NULL && commit_leads(&commits->seat, LANE_NOW))
+        commit_release(&commits->seat, LANE_NOW);
 }
 
 /* Read how a leader ended with our row, and free it. */
@@ -140,16 +131,6 @@ follow_end(struct op *op, uint32_t row, enum commit_state state, enum commit_out
     return AZ_OK;
 }
 
-/* The leader that had our row died: its other rows look after themselves, but somebody must take
- * the lead that it left. */
-static void
-replace_leader(struct commit_seat *seat)
-{
-    for (enum commit_lane lane = LANE_NOW; lane <= LANE_SECOND; lane++)
-        if (commit_lead(seat, lane, true))
-            commit_release(seat, lane);
-}
-
 /* Wait a little for a row that waits or is in the hands of a leader. True: the wait is over, and
  * *ret_st says how. */
 static bool
@@ -168,7 +149,9 @@ follow(struct op *op, uint32_t row, enum commit_state state, int64_t since, enum
     if (waited > COMMIT_LOOK_MS && commit_state_of(seat, row, &leader) == ROW_TAKEN) {
         if (!commit_slot_lives(seat, leader)) {
             commit_turn(seat, row, ROW_TAKEN, ROW_UNSURE);
-            replace_leader(seat);
+            /* Its other rows look after themselves; the lead that it left has to be passed on. */
+            if (commit_lead(seat, LANE_NOW, true))
+                commit_release(seat, LANE_NOW);
             return false;
         }
         if (waited > COMMIT_ANSWER_MS && commit_turn(seat, row, ROW_TAKEN, ROW_ABANDONED)) {
@@ -194,9 +177,8 @@ lead_or_follow(struct op *op, const struct commit_kind *kind, uint32_t row,
         enum commit_state state = commit_state_of(seat, row, &leader);
         if (state != ROW_WAITING && state != ROW_CHOSEN && state != ROW_TAKEN)
             return follow_end(op, row, state, ret, ret_session);
-        enum commit_lane lane;
-        if (state != ROW_TAKEN && commit_lead_with(seat, row, state, dying, &lane))
-            return lead(op, kind, lane, row, ret);
+        if (state != ROW_TAKEN && commit_lead_with(seat, row, state, dying))
+            return lead(op, kind, row, ret);
         if (state == ROW_CHOSEN && chosen == 0)
             chosen = clock_monotonic_ms();
         if (follow(op, row, state, state == ROW_CHOSEN ? chosen : since, &st))
