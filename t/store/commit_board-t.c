@@ -186,34 +186,6 @@ test_rows(void)
 }
 
 static void
-test_arrays(TALLOC_CTX *mem)
-{
-    static struct commit_row row[2];
-    const struct commit_row *rows[] = {&row[0], &row[1]};
-    struct db_params params = {.count = 0}, other = {.count = 0}, bound = {.count = 0};
-    static const unsigned char wanted[] = {0,   0,   0,   1,   0, 0, 0, 1, 0,   0,
-                                           0,   25,  0,   0,   0, 2, 0, 0, 0,   1,
-                                           255, 255, 255, 255, 0, 0, 0, 2, 'h', 'i'};
-    db_text(&params, NULL);
-    db_octets(&params, "1", 1);
-    db_text(&params, "");
-    db_text(&other, "hi");
-    db_octets(&other, NULL, 0);
-    db_text(&other, "}");
-    commit_row_write(&row[0], &token, 1, 1, &params);
-    commit_row_write(&row[1], &token, 1, 1, &other);
-    ok(commit_rows_bind(mem, &token, rows, 2, &bound) && bound.count == 3,
-       "two rows are one array for each parameter");
-    is_bin(bound.value[0], (size_t) bound.length[0], wanted, sizeof(wanted),
-           "... as PostgreSQL reads them in binary form: NULL is no text");
-    is_int(bound.format[2], 1, "... no text that would have to be quoted");
-    row[1].kind = COMMIT_AUDIT;
-    bound.count = 0;
-    ok(!commit_rows_bind(mem, &token, rows, 2, &bound),
-       "refused: a row of another kind among them");
-}
-
-static void
 test_slots(TALLOC_CTX *mem)
 {
     struct commit_seat seat = seat_new(mem);
@@ -479,7 +451,6 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_rows();
-    test_arrays(mem);
     test_slots(mem);
     test_batches(mem);
     test_kinds(mem);

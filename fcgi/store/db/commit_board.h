@@ -25,8 +25,8 @@
 /* Octets of the parameters of a row, of which a usual one has about 1,000; a larger one is written
  * alone, so that it keeps no other waiting. */
 #define COMMIT_ROW_MAX 8160
-/* Rows of one batch: statement and answer stay small, and a leader waits for no more. */
-#define COMMIT_BATCH_MAX 64
+/* Rows of one batch, each a statement of the same trip. */
+#define COMMIT_BATCH_MAX DB_BATCH_MAX
 
 /* Time after which the lead of LANE_NOW is taken from a process that lives and does not go on, as
  * one that is stopped: more than a batch may take. Two leaders take different rows. Milliseconds.

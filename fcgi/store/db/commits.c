@@ -10,9 +10,6 @@
 
 #define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
 
-/* Column of a statement of many rows: the number of a row that it wrote. */
-#define MANY_NUMBER 0
-
 struct commits *
 commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board *board, int fd)
 {
@@ -32,36 +29,34 @@ commit_add_end(struct db_batch *batch, int32_t session)
 
 enum az_status
 commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows, size_t count,
-             struct db_step **ret)
+             enum commit_state ret[COMMIT_BATCH_MAX])
 {
-    struct commit_row *at[COMMIT_BATCH_MAX], *all = op->az->commits->seat.board->row;
+    struct commit_row *all = op->az->commits->seat.board->row;
+    struct db_step *step[COMMIT_BATCH_MAX];
     struct db_batch *batch = db_batch_new(op);
-    for (size_t i = 0; i < count; i++)
-        at[i] = &all[rows[i]];
-    struct db_step *step = db_batch_add_in(batch, kind->many, at[0]->bucket, at[0]->day);
-    *ret = step;
-    if (!commit_rows_bind(op->mem, kind, (const struct commit_row *const *) at, count,
-                          &step->params))
+    bool readable = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct commit_row *row = &all[rows[i]];
+        ret[i] = ROW_ALONE;
+        step[i] = db_batch_add_in(batch, kind->one, row->bucket, row->day);
+        readable = commit_row_read(row, kind, &step[i]->params) && readable;
+    }
+    if (!readable)
         return AZ_SQL;
     /* The last audit row may show that the connection is lost: tag the session that writes. */
     db_settle(op);
     enum az_status st = db_connect(op);
-    if (st != AZ_OK)
-        return st;
-    for (size_t i = 0; i < count; i++)
-        at[i]->tag = db_session(op->az->db);
+    for (size_t i = 0; i < count && st == AZ_OK; i++)
+        all[rows[i]].tag = db_session(op->az->db);
     atomic_thread_fence(memory_order_seq_cst);
-    return db_try(op, batch, false);
-}
-
-/* Return how a batch ended for the rows that it did not write. */
-static enum commit_state
-batch_state(enum az_status st, const struct db_step *step)
-{
-    return st == AZ_OK                                                ? ROW_NOTHING
-           : st == AZ_SQL                                             ? ROW_ALONE
-           : strcmp(step->sqlstate, SQLSTATE_LOCK_NOT_AVAILABLE) == 0 ? ROW_BUSY
-                                                                      : ROW_UNSURE;
+    if (st == AZ_OK)
+        st = db_try(op, batch, false);
+    bool busy = db_batch_failed_with(batch, SQLSTATE_LOCK_NOT_AVAILABLE);
+    for (size_t i = 0; i < count && st != AZ_SQL; i++)
+        ret[i] = st == AZ_OK ? db_written(step[i]->result) > 0 ? ROW_STORED : ROW_NOTHING
+                 : busy      ? ROW_BUSY
+                             : ROW_UNSURE;
+    return st;
 }
 
 /* Write the batch of which we are the leader: our row is the first. */
@@ -71,16 +66,7 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
 {
     struct commit_seat *seat = &op->az->commits->seat;
     enum commit_state state[COMMIT_BATCH_MAX];
-    struct db_step *step;
-    enum az_status st = commit_write(op, kind, rows, count, &step);
-    for (size_t i = 0; i < count; i++)
-        state[i] = batch_state(st, step);
-    const PGresult *result = st == AZ_OK ? step->result : NULL;
-    for (int i = 0; i < PQntuples(result); i++) {
-        int64_t number = db_get_number(result, i, MANY_NUMBER, 0);
-        if (number >= 1 && number <= (int64_t) count)
-            state[number - 1] = ROW_STORED;
-    }
+    enum az_status st = commit_write(op, kind, rows, count, state);
     commit_done(op);
     for (size_t i = 1; i < count; i++)
         commit_settle_row(seat, rows[i], state[i]);
