@@ -9,6 +9,8 @@ use constant {
     CPU_MOST       => 0.62,    # of the CPU time with OPA
     DECISION_US    => 20,
     MEMORY_MORE    => 8,       # MB, after a start and after a save
+    OCTETS_MOST    => 680,     # of a token with its audit row and indexes
+    ALONE_MOST     => 1.05,    # p50 of one connection with shared commits, in parts of that with single ones
     OTHERS_PERCENT => 3,
 };
 
@@ -138,6 +140,11 @@ for my $count ( 10, 10_000, 100_000 ) {
     bar( "$name: start",            $start, '%.1f', 'at most', MEMORY_MORE );
     bar( '  the same after a save', $save,  '%.1f', 'at most', MEMORY_MORE );
 }
+bar('database octets per token, its audit row and indexes',
+    median( each_round( 'embedded.token', sub { $_[0]{octets} / $_[0]{requests} } ) ),
+    '%.0f', 'at most', OCTETS_MOST );
+bar('p50 of /token, one connection, shared in parts of single commits',
+    ratio_of( 'one', sub { $_[0]{p50} }, qw(shared embedded) ), '%.2f', 'at most', ALONE_MOST );
 my %gain = map { $_ => ratio( $_, \&rate ) } qw(token introspect);
 bar( "requests per second for /$_, in parts of those with OPA", $gain{$_}, '%.2f', 'at least', RATE_LEAST )
   for qw(token introspect);
