@@ -46,6 +46,7 @@ enum commit_state {
     ROW_NOTHING,   /* its conditions did not hold: nothing was written */
     ROW_ALONE,     /* nothing was written: its process is to write it alone */
     ROW_BUSY,      /* nothing was written: the database gave up waiting for a lock */
+    ROW_UNPROVED,  /* written on the primary alone: its standby did not confirm the commit */
     ROW_UNSURE,    /* the leader or its connection was lost */
     ROW_ABANDONED, /* in the hands of a leader, and its process does not wait for it */
 };

@@ -52,9 +52,11 @@ commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows
     if (st == AZ_OK)
         st = db_try(op, batch, false);
     bool busy = db_batch_failed_with(batch, SQLSTATE_LOCK_NOT_AVAILABLE);
+    bool unproved = db_batch_unconfirmed(batch);
     for (size_t i = 0; i < count && st != AZ_SQL; i++)
         ret[i] = st == AZ_OK ? db_written(step[i]->result) > 0 ? ROW_STORED : ROW_NOTHING
                  : busy      ? ROW_BUSY
+                 : unproved  ? ROW_UNPROVED
                              : ROW_UNSURE;
     return st;
 }
@@ -114,6 +116,8 @@ follow_end(struct op *op, uint32_t row, enum commit_state state, enum commit_out
         db_count_trip(op->az->db);
     if (state == ROW_BUSY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "database: a lock was not available in time");
+    if (state == ROW_UNPROVED)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", DB_UNCONFIRMED);
     return AZ_OK;
 }
 

@@ -158,6 +158,12 @@ token_insert_alone(struct op *op, const struct token_new *token, const struct au
     return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
 }
 
+/* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
+ * confirmed, so is every commit before it. The session that wrote the row may have ended without.
+ */
+static const struct db_stmt commit_proof_stmt = {
+    "commit_proof", "SELECT pg_logical_emit_message(true, 'authz', '') IS NOT NULL", 0};
+
 /* Look if the row is there, after the end of the session that may have written it. */
 static enum az_status
 token_is_stored(struct op *op, const struct token_new *token, int32_t session, bool *ret_stored)
@@ -171,6 +177,7 @@ token_is_stored(struct op *op, const struct token_new *token, int32_t session, b
     struct db_step *step =
         db_batch_add_in(batch, &token_stored_stmt, token->parts->bucket, DB_NO_PARTITION);
     db_octets(&step->params, token->parts->id, UUID7_OCTETS);
+    db_batch_add(batch, &commit_proof_stmt);
     db_batch_commit(batch);
     enum az_status st = db_run(op, batch, true);
     if (st == AZ_OK)
