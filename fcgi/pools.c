@@ -361,10 +361,10 @@ int
 pools_run(struct az *az, struct pool *pools, size_t count)
 {
     struct keeper keepers[KEEPERS] = {
-        [KEEPING] = {keep,                                              HOUSEKEEPING_EVERY,         0, 0},
-        [SENDING] = {housekeeping_sends(az->cfg) ? keep_sending : NULL, HOUSEKEEPING_SENDING_EVERY,
-                     0,                                                                                0},
-        [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,      SHADOW_SERVE_EVERY,         0, 0},
+        [KEEPING] = {keep,                                                HOUSEKEEPING_EVERY, 0, 0},
+        [SENDING] = {settings_sends_audit(az->cfg) ? keep_sending : NULL,
+                     HOUSEKEEPING_SENDING_EVERY,                                              0, 0},
+        [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        SHADOW_SERVE_EVERY, 0, 0},
     };
     int status = 0;
     stop_flag = az->stopping;
