@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "http/serve/dispatch.h"
 #include "policy/engine/prepare.h"
+#include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
 #include "process.h"
 #include "store/db/audit.h"
@@ -331,6 +332,7 @@ accept_loop(struct az *az, int socket)
         if (az->check_owed)
             make_up_check(az);
         dispatch(az, &io);
+        shadow_tap_send(az);
         if (witness_has_kept(az->witness))
             run_witness(az, request_waits(&held.request, socket));
         if (prepare_waits(az))

@@ -29,6 +29,7 @@
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"
 #include "store/policy/impact.h"
+#include "store/policy/shadow.h"
 #include "store/tokens/ciba_requests.h"
 #include "store/tokens/grants.h"
 #include "store/tokens/proofs.h"
@@ -159,6 +160,7 @@ static const struct job {
     {"policy_plan", 60,         .run = job_policy_plan},
     {"bundles", 600,            .plain = bundle_history_prune, .note = "bundles older than the stored history removed"},
     {"impact", 600,             .count = impact_purge, .note = "old measurements of policy changes removed"},
+    {"shadow", 600,             .count = shadow_purge, .note = "old shadows of the policy removed"},
     {"grants", 3600,            .plain = grants_purge, .note = "ended refresh token families removed"},
     {"upstream_tokens", 600,    .plain = upstream_tokens_purge, .note = "expired tokens of upstreams deleted"},
     {"dpop_proofs", 60,         .plain = proofs_purge, .note = "used DPoP proofs whose time is over forgotten"},
