@@ -140,6 +140,8 @@ struct settings {
         *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
     bool gateway_enabled;          /* false: every path below /gateway is 404 */
     bool gateway_ask_all_scopes;   /* challenges of the gateway name the scopes of everything */
+    long check_proxy_count;        /* entries of X-Forwarded-For that web servers with a good
+                                      credential at /auth/check vouch for, from the right */
     long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
     long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
     long gateway_max_body_size;    /* of a body, both ways, octets */
