@@ -140,7 +140,7 @@ audit_signed_has(struct op *op, const struct audit_log_state *state,
 
 /* Check a checkpoint that stands where the owner of the database cannot write. *size rises to its
  * size, if it is of the present epoch. Another host may have begun an epoch; then the one before it
- * must be as it was. */
+ * must be as it was. A later epoch than the present one: the database was restored. */
 static enum az_status
 check_outside(const struct seal *seal, const struct checkpoint *kept, const char *why,
               int64_t *size)
@@ -158,7 +158,11 @@ check_outside(const struct seal *seal, const struct checkpoint *kept, const char
             *size = (int64_t) kept->size;
         return AZ_OK;
     }
-    return AZ_OK;
+    const char *first = audit_log_origin(op, 1);
+    size_t length = first != NULL ? strlen(first) : 0;
+    bool later =
+        length > 0 && strncmp(first, kept->origin, length) == 0 && kept->origin[length] == '/';
+    return later ? refuse(seal, why) : AZ_OK;
 }
 
 /* Check what this host signed last. */
