@@ -15,6 +15,7 @@
 #include "http/fetch/documents.h"
 #include "policy/save/plan.h"
 #include "store/audit/counts.h"
+#include "store/audit/prune/prune.h"
 #include "store/audit/seal.h"
 #include "store/audit/seal_file.h"
 #include "store/clients/client_assertions.h"
@@ -77,6 +78,15 @@ job_audit_seal(struct op *op, char *note, size_t size)
         st = audit_seal_file(op);
     snprintf(note, size, "%lld audit rows sealed, the log has %lld leaves", (long long) sealed.rows,
              (long long) sealed.size);
+    return st;
+}
+
+static enum az_status
+job_audit_prune(struct op *op, char *note, size_t size)
+{
+    int64_t aged;
+    enum az_status st = audit_prune(op, &aged);
+    snprintf(note, size, "the hashes of %lld leaves are no longer kept", (long long) aged);
     return st;
 }
 
@@ -153,6 +163,7 @@ static const struct job {
 } jobs[] = {
     {"audit_counts", 60,        .count = audit_counts_add, .note = "audit rows counted"},
     {"audit_seal", 60,          .run = job_audit_seal},
+    {"audit_prune", 3600,       .run = job_audit_prune},
     {"partitions", 600,         .run = job_partitions},
     {"signing_keys", 300,       .run = job_signing_keys},
     {"engines", 3600,           .plain = engines_forget, .note = "reports of engines that sent none for a day removed"},

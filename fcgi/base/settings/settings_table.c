@@ -97,6 +97,8 @@ const struct setting settings_table[] = {
      "Time that a measurement of a policy change may take, in seconds; it then answers what was looked at"},
     {"SVC_IMPACT_KEEP_DAYS", NULL, SETTING_NUMBER, AT(impact_keep_days), "7", 1, 365, NULL,
      "Days for which results of such measurements are kept, but not longer than audit rows"},
+    {"SVC_AUDIT_PROOF_DAYS", NULL, SETTING_NUMBER, AT(audit_proof_days), "400", 0, 36500, NULL,
+     "Days for which the log over all audit rows keeps the hash of each row and a checkpoint a minute; then one checkpoint a day stays (0: all stay)"},
     {"SVC_AUDIT_CHECKPOINT_FILE", NULL, SETTING_TEXT, AT(audit_checkpoint_file), NULL, 0, 0, NULL,
      "File to which each checkpoint of the log over all audit rows is appended; ship it to another machine (unset: none)"},
     {"SVC_AUDIT_CHECKPOINT_URL", NULL, SETTING_TEXT, AT(audit_checkpoint_url), NULL, 0, 0, NULL,
