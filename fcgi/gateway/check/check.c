@@ -19,6 +19,7 @@
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/parameters/audience.h"
+#include "store/clients/clients.h"
 #include "store/gateway/resources.h"
 
 #define CREDENTIAL_FIELD "HTTP_X_AUTHZ_PROXY_AUTHORIZATION"
@@ -58,15 +59,52 @@ note_address(struct request *req, long trusted)
     req->op.address = req->ip;
 }
 
+/* True if the web server shows who it is by the rights of the socket that it asks on. */
+static bool
+is_on_socket(const struct request *req)
+{
+    const struct check_shape *shape = req->route->arg;
+    const char *socket = req->io->variable(req->io, HTTP_IO_SOCKET);
+    return shape->direct && req->op.az->cfg->check_socket_client != NULL && socket != NULL
+           && strcmp(socket, "unix") == 0 && req->io->variable(req->io, CREDENTIAL_FIELD) == NULL;
+}
+
+/* Take the client that SVC_CHECK_SOCKET_CLIENT names. */
+static enum az_status
+take_socket_client(struct request *req, bool fresh)
+{
+    struct client *client = NULL;
+    const char *id = req->op.az->cfg->check_socket_client;
+    enum az_status st = client_fetch(&req->op, id, fresh, &client);
+    if (st != AZ_OK)
+        return st;
+    if (client == NULL || !client->enabled || client_is_public(client))
+        return op_fail(&req->op, AZ_INVALID_CLIENT, NULL,
+                       "SVC_CHECK_SOCKET_CLIENT names no enabled confidential client: %s", id);
+    req->client = client;
+    req->client_method = "none";
+    req->proved = true;
+    return AZ_OK;
+}
+
+static enum az_status
+take_client(struct request *req, bool fresh)
+{
+    enum az_status st = is_on_socket(req) ? take_socket_client(req, fresh)
+                                          : client_authenticate_by(req, CREDENTIAL_FIELD, fresh);
+    return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+}
+
 /* X-Forwarded-For counts when the credential was good, and not before: anyone can send it. */
 static enum az_status
 authenticate(struct request *req)
 {
+    const struct check_shape *shape = req->route->arg;
     note_address(req, 0);
-    enum az_status st = client_authenticate_by(req, CREDENTIAL_FIELD, false);
-    if (st == AZ_OK)
+    enum az_status st = take_client(req, false);
+    if (st == AZ_OK && !shape->direct)
         note_address(req, req->op.az->cfg->check_proxy_count);
-    return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+    return st;
 }
 
 const struct route_credential credential_check = {
@@ -175,9 +213,9 @@ find_token(struct check *it, const char *text)
         enum az_status st = token_find(&req->op, &token->lookup);
         if (st != AZ_OK || token->lookup.caller_current)
             return st;
-        st = client_authenticate_by(req, CREDENTIAL_FIELD, true);
+        st = take_client(req, true);
         if (st != AZ_OK)
-            return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+            return st;
     }
     return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client of the web server keeps changing");
 }
