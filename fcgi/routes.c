@@ -38,6 +38,7 @@
 #include "admin/policy/policy_impact.h"
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
+#include "admin/restore_fence.h"
 #include "answers.h"
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
@@ -317,6 +318,7 @@ const struct route routes[] = {
     {GET("/admin/api/tokens", "listTokens", tokens_list_handle), ADMIN, QUERY(tokens_params), ABOUT("List the live tokens, newest first, without their texts"), ANSWERS(GIVES(200, answer_token_page, "A page of tokens"))},
     {POST("/admin/api/tokens/introspect", "inspectToken", token_introspect_handle), ADMIN_ASK, JSON, FIELDS_OF(token_question_table), ABOUT("Tell the facts of a token, live or not, without asking policy"), ANSWERS(GIVES(200, answer_token_facts, "The facts"))},
     {POST("/admin/api/tokens/revoke", "revokeTokenByOperator", token_revoke_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_revocation_table), ABOUT("Revoke a token, a refresh token with its family, or all tokens of a person or a client"), ANSWERS(GIVES(200, answer_token_facts, "What it was"), GIVES_NOTHING(404, "There is no such person or client"))},
+    {POST("/admin/api/restore-fence", "fenceAfterRestore", restore_fence_handle), ADMIN_OWNER, ABOUT("Revoke all tokens and end all sessions, after the database was restored to an earlier moment"), ANSWERS(GIVES(200, answer_fence, "What was ended"))},
 
     {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params), ABOUT("List the rows of policy data"), ANSWERS(GIVES_LIST(policy_payload_table, "The rows"))},
     {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON, .params = impact_limit_params, FIELDS_OF(policy_payload_table), ABOUT("Create a row of policy data"), ANSWERS(GIVES(201, policy_payload_table, "The row"))},

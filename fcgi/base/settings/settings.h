@@ -199,6 +199,9 @@ void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems 
 /* Return the row of a name or of its alias, or NULL if there is none. */
 const struct setting *settings_find(const char *name);
 
+/* True if parts of the audit log are sent to other servers. */
+bool settings_sends_audit(const struct settings *cfg);
+
 /* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
 bool settings_engine_is_embedded(const struct settings *cfg);
 
