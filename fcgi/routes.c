@@ -408,6 +408,8 @@ const struct route routes[] = {
     {GET("/metrics", "getMetrics", metrics_handle), HEALTH, ABOUT("Counters in the text format of Prometheus"), ANSWERS({200, "text/plain", NULL, false, "The counters"}, {404, "application/json", NULL, false, "Not for this caller"})},
 };
 
+const struct route route_authorizer = {GET("/auth/check", "authorize", check_handle), CHECKED, .arg = &check_as_authorizer};
+
 const struct route route_guards[] = {
     {.path = "/admin/", .operation = "none", ADMIN},
 };

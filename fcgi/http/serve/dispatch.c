@@ -161,10 +161,24 @@ make_route(struct request *req, const struct route *other)
     return AZ_OK;
 }
 
+/* True if a web server asks if it may serve the request (FastCGI 6.3). */
+static bool
+is_authorizer(const struct request *req)
+{
+    const char *role = req->io->variable(req->io, HTTP_IO_ROLE);
+    return role != NULL && strcmp(role, HTTP_IO_AUTHORIZER) == 0;
+}
+
 static enum az_status
 find_route(struct request *req)
 {
     const struct route *other;
+    if (is_authorizer(req)) {
+        req->route = &route_authorizer;
+        return route_authorizer.is_on(req->op.az->cfg)
+                   ? AZ_OK
+                   : op_fail(&req->op, AZ_NOT_FOUND, NULL, "the gateway is switched off");
+    }
     const struct route *row = route_find(req->op.mem, req->op.az->cfg, req->method, req->path,
                                          req->path_value, &other, &req->allow);
     if (row == NULL)
