@@ -14,10 +14,11 @@ import { plural } from './text.js';
 const PAGES = [
   ['', 'Overview', 'overview', 'o'], ['decisions', 'Decisions', 'decisions', 'd'],
   ['Access'], ['clients', 'Clients', 'clients', 'c'],
-  ['Service'], ['system', 'System', 'system', 's'],
+  ['Policy'], ['rules', 'Rules', 'rules', 'r'], ['data', 'Data', 'data'], ['try', 'Try', 'try', 't'], ['revisions', 'Revisions', 'revisions', 'v'],
+  ['Service'], ['report', 'Report', 'report'], ['keys', 'Keys', 'keys', 'k'], ['system', 'System', 'system', 's'],
 ];
 // Pages that the rail does not show.
-const OTHERS = { why: 'why' };
+const OTHERS = { review: 'review', why: 'why' };
 const moduleOf = name => PAGES.find(page => page[2] && page[0] === name)?.[2] ?? OTHERS[name];
 
 const THEME = 'authz.theme';

@@ -51,16 +51,16 @@ function Summary({ client, binding, place }) {
 }
 
 function Tokens({ id }) {
-  const [asks, ask] = useState();
+  const [asks, ask] = useState(false);
   const from = useData(signal => get(withQuery('tokens', { clientId: id, size: 50 }), { signal }), [id]);
-  const revoke = async token => { await request('POST', 'tokens/revoke', { body: { tokenId: token.tokenId } }); from.again(); };
+  const revoke = async () => { await request('POST', 'tokens/revoke', { body: { clientId: id } }); from.again(); };
   const columns = [
     { title: 'Token', cell: row => html`<code>${row.tokenId}</code><span class="second">${row.kind}</span>` }, { title: 'Person', cell: row => html`<${Text} of=${row.subjectId ?? ''} />` },
-    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Ends', cell: row => short(row.expiresAt) },
-    { title: '', cell: row => may('operator') && html`<button type="button" aria-label=${`Revoke ${row.tokenId}`} onClick=${() => ask(row)}>Revoke…</button>` },
+    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Issued', cell: row => short(row.issuedAt) }, { title: 'Ends', cell: row => short(row.expiresAt) },
   ];
-  return html`<section class="panel"><${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>
-    ${asks && html`<${Confirm} title="Revoke this token?" verb="Revoke it" act=${() => revoke(asks)} close=${() => ask()}><p>Programs that hold it are refused at their next request.</p><//>`}`;
+  return html`<section class="panel"><header><h2>Live tokens</h2>${may('operator') && html`<button type="button" class="danger end" onClick=${() => ask(true)}>Revoke all tokens…</button>`}</header>
+    <${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />${!data.last && html`<p class="in quiet">The newest 50.</p>`}` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>
+    ${asks && html`<${Confirm} title=${`Revoke every token of ${id}?`} type=${id} verb="Revoke all tokens" act=${revoke} close=${() => ask(false)}><p>Programs that hold one are refused at their next request. New tokens can be got at once.</p><//>`}`;
 }
 
 export default function Client({ id, place }) {
