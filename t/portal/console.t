@@ -3,6 +3,8 @@
 use strict;
 use warnings;
 
+use JSON::PP ();
+
 use Authz::Node   ();
 use Authz::Portal ();
 use Authz::Stack  ();
@@ -23,6 +25,12 @@ $stack->make_client( 'evil/a b', undef, clientName => '"><img src=x onerror=aler
 $stack->sql(q{UPDATE client SET client_name = client_name || U&'\202Etxt.exe' WHERE client_id = 'evil/a b'});
 $stack->token( $id, $secret, scope => 'crm.read' );
 $stack->token( $id, $secret, scope => 'crm.admin' );
+$stack->admin(
+    POST => '/admin/api/managed-resources',
+    json => {
+        name         => 'stock', displayName => 'Stock', upstreamType => 'STATIC', enabled => JSON::PP::true(),
+        defaultScope => 'stock:read',
+        routes       => [ { id => 'read', path => '/status', response => { status => 200, json => { ok => 1 } } } ] } );
 my %key = map {
     ( "AUTHZ_\U$_" =>
           $stack->admin( POST => '/admin/api/admin-keys', json => { label => "key of $_", role => $_ } )->member('key')

@@ -7,7 +7,11 @@ import { look, ok, open, sideways } from './browser.mjs';
 
 export const { AUTHZ_BASE: base, AUTHZ_PICTURES: pictures } = process.env;
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const ALL = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
+// The rules whose outcome hangs on the width and the colours.
+const SOME = { type: 'rule', values: ['color-contrast', 'target-size'] };
+const LOOKS = [[1440, 'light'], [768, 'light'], [360, 'light'], [360, 'dark'], [768, 'dark'], [1440, 'dark']];
+export const FEW = [LOOKS[0], LOOKS[3]];
 
 // Open a tab of its own browser context, whose requests and violations are kept.
 export async function tab(browser) {
@@ -16,7 +20,7 @@ export async function tab(browser) {
   page.violations = [];
   page.dialogs = [];
   await page.exposeFunction('reportViolation', text => page.violations.push(text));
-  await page.evaluateOnNewDocument(() => document.addEventListener('securitypolicyviolation', event => globalThis.reportViolation(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`)));
+  await page.evaluateOnNewDocument(() => document.addEventListener('securitypolicyviolation', event => globalThis.reportViolation(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`)));
   page.on('dialog', dialog => { page.dialogs.push(dialog.message()); dialog.dismiss(); });
   return page;
 }
@@ -78,20 +82,19 @@ export async function combine(page, key) {
   await page.keyboard.up('Control');
 }
 
-// Measure what is shown at three widths in both colour schemes: nothing sticks out, and axe-core finds nothing.
-export async function measure(page, name) {
+// axe-core would read style sheets as text (preload), which the policy of the page refuses.
+// Measure what is shown at three widths in both colour schemes, or in the few of a state of a page: nothing sticks out, and axe-core finds nothing.
+export async function measure(page, name, looks = LOOKS) {
   const faults = [];
   await page.evaluate(`if (!globalThis.axe) { ${AXE} }`);
-  for (const scheme of ['light', 'dark']) {
-    for (const width of [360, 768, 1440]) {
-      await look(page, [width, 900], scheme);
-      const { pixels, out } = await sideways(page);
-      if (pixels > 0) faults.push(`${width} ${scheme}: ${pixels} px too wide: ${out.join(' ')}`);
-      const found = await page.evaluate(tags => globalThis.axe.run(document, { runOnly: tags, resultTypes: ['violations'], elementRef: false }), TAGS);
-      faults.push(...found.violations.flatMap(one => one.nodes.map(node => `${width} ${scheme}: ${one.id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`)));
-      if (pictures) await page.screenshot({ path: `${pictures}/${name.replace(/\W+/g, '-')}-${width}-${scheme}.png`, fullPage: true });
-    }
+  for (const [width, scheme] of looks) {
+    await look(page, [width, 900], scheme);
+    const { pixels, out } = await sideways(page);
+    if (pixels > 0) faults.push(`${width} ${scheme}: ${pixels} px too wide: ${out.join(' ')}`);
+    const found = await page.evaluate(runOnly => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'], preload: false, elementRef: false }), width === 1440 && scheme === 'light' ? ALL : SOME);
+    faults.push(...found.violations.flatMap(one => one.nodes.map(node => `${width} ${scheme}: ${one.id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`)));
+    if (pictures) await page.screenshot({ path: `${pictures}/${name.replace(/\W+/g, '-')}-${width}-${scheme}.png`, fullPage: true });
   }
   await look(page, [1440, 900], 'light');
-  ok(faults.length === 0, `${name}: fits 360, 768 and 1440 px, and axe-core finds nothing, light and dark (WCAG 2.2 AA)`, ...faults.slice(0, 6));
+  ok(faults.length === 0, `${name}: fits ${looks.map(([width, scheme]) => `${width} px ${scheme}`).join(', ')}, and axe-core finds nothing (WCAG 2.2 AA)`, ...faults.slice(0, 6));
 }

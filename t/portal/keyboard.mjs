@@ -1,7 +1,7 @@
 // The console without a mouse.
 
 import { is, ok, tabStops } from './browser.mjs';
-import { combine, editor, heading, until, visit } from './driver.mjs';
+import { editor, heading, until, visit } from './driver.mjs';
 
 const focused = page => page.evaluate(() => document.activeElement.tagName + (document.activeElement.innerText ?? '').slice(0, 20));
 
@@ -27,12 +27,10 @@ export default async function keyboard(page) {
   ok(true, 'keyboard: ? lists the keys, Esc closes the list');
   const stops = await tabStops(page);
   ok(stops.length > 10 && stops.every(stop => stop.outline >= 2 && stop.inView), 'keyboard: each stop has a ring and is in view (WCAG 2.2 2.4.7)', stops.filter(stop => stop.outline < 2 || !stop.inView));
-  await visit(page, '#/rules/custom/issue/none.rego', 'No rule has this path');
   await visit(page, '#/data/svc.operator.controls.client', 'What it may hold');
   const content = await editor(page);
   await content.focus();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Tab');
   ok(await page.evaluate(() => !document.activeElement.closest('.editor')), 'keyboard: Esc, then Tab leaves the editor (WCAG 2.2 2.1.2)');
-  await combine(page, 's');
 }

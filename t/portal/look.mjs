@@ -1,16 +1,21 @@
 // Each page at three widths in both colour schemes, and texts of others as text.
 
 import { is, ok } from './browser.mjs';
-import { heading, measure, push, textOf, until, visit } from './driver.mjs';
+import { FEW, heading, measure, push, textOf, until, visit } from './driver.mjs';
+
+const STATES = ['no match', 'rights', 'settings', 'no such page'];
 
 export default async function look(page) {
   for (const [name, place, words] of [
     ['overview', '#/', 'Needs attention'], ['decisions', '#/decisions', 'newest first'], ['no match', '#/decisions?reason=none_such', 'No decision matches'], ['clients', '#/clients', 'Customers'],
-    ['client', '#/clients/crm', 'Last decisions'], ['rights', '#/clients/crm?tab=rights', 'Its binding'], ['rules', '#/rules', 'Choose a rule'], ['data', '#/data', 'svc.entitlements'],
+    ['client', '#/clients/crm', 'Last decisions'], ['rights', '#/clients/crm?tab=rights', 'Its binding'], ['settings', '#/clients/crm?tab=settings', 'PKCE is required'], ['rules', '#/rules', 'Choose a rule'], ['data', '#/data', 'svc.entitlements'],
     ['row', '#/data/svc.operator.controls.client', 'What it may hold'], ['revisions', '#/revisions', 'The shop closes'], ['system', '#/system', 'Readiness'],
+    ['controls', '#/controls', 'what each of them decides'], ['control', '#/controls/client', 'client_disabled'], ['try', '#/try', 'Nothing is issued'], ['report', '#/report', 'By endpoint'],
+    ['keys', '#/keys', 'Signing keys'], ['people', '#/people', 'No person is signed in'], ['person', '#/people/crm', 'None is live'], ['resources', '#/resources', 'stock'], ['resource', '#/resources/stock', 'JSON'],
+    ['no such page', '#/nowhere', 'No such page'],
   ]) {
     await visit(page, place, words);
-    await measure(page, name);
+    await measure(page, name, STATES.includes(name) ? FEW : undefined);
   }
   await visit(page, '#/decisions?clientId=crm&outcome=denied', 'denied');
   await push(page, 'get a token', 'table');
@@ -19,7 +24,7 @@ export default async function look(page) {
   await measure(page, 'decision');
   await push(page, 'Question', '.tabs');
   await until(page, '"evaluation"');
-  await measure(page, 'question');
+  await measure(page, 'question', FEW);
 
   // Filters and the way back.
   await visit(page, '#/decisions', 'newest first');

@@ -1,7 +1,7 @@
 // An auditor looks and changes nothing; a session that ended; the sign-out.
 
 import { is, ok } from './browser.mjs';
-import { base, measure, push, signIn, tab, textOf, until, visit } from './driver.mjs';
+import { FEW, base, measure, push, signIn, tab, textOf, until, visit } from './driver.mjs';
 
 const { AUTHZ_AUDITOR: auditor, AUTHZ_OPERATOR: operator } = process.env;
 
@@ -10,14 +10,14 @@ export default async function roles(browser, page) {
   await signIn(look, auditor);
   ok((await textOf(look, '.top')).includes('auditor'), 'roles: the bar names the role');
   const writes = /^(New|Delete|Disable|Create|Save|Check|Discard|Review|Roll back|Revoke)/;
-  for (const [place, words] of [['#/clients', 'Customers'], ['#/clients/crm', 'Facts'], ['#/clients/crm?tab=rights', 'Its binding'], ['#/clients?new=1', 'New client'], ['#/rules', 'Choose a rule'], ['#/rules/svc/lib/answer.rego', 'shipped'], ['#/data/svc.operator.controls.client', 'What it may hold'], ['#/revisions/1', 'Facts']]) {
+  for (const [place, words] of [['#/clients', 'Customers'], ['#/clients/crm', 'Facts'], ['#/clients/crm?tab=rights', 'Its binding'], ['#/clients/crm?tab=settings', 'PKCE is required'], ['#/clients?new=1', 'New client'], ['#/rules', 'Choose a rule'], ['#/rules/svc/lib/answer.rego', 'shipped'], ['#/data/svc.operator.controls.client', 'What it may hold'], ['#/revisions/1', 'Facts']]) {
     await visit(look, place, words);
     const buttons = await look.$$eval('main button, main a.button', list => list.filter(e => e.checkVisibility() && !e.disabled).map(e => e.innerText.trim()));
     is(buttons.filter(text => writes.test(text)), [], `roles: an auditor has no button that writes on ${place}`);
   }
   await visit(look, '#/clients/crm?tab=rights', 'Its binding');
   ok((await textOf(look)).includes('Your role is auditor; operator may save this'), 'roles: the form names the role that may');
-  await measure(look, 'may not');
+  await measure(look, 'may not', FEW);
   is(await look.evaluate(async () => (await fetch('../admin/api/clients', { method: 'POST', headers: { 'X-Authz-Console': '1', 'Content-Type': 'application/json' }, body: '{"clientId":"x","clientType":"public"}' })).status), 403, 'roles: ... and the service refuses its write');
   is(look.violations, [], 'roles: no violation of the policy');
 
@@ -27,7 +27,7 @@ export default async function roles(browser, page) {
   await page.evaluate(() => fetch('../admin/session', { method: 'DELETE', headers: { 'X-Authz-Console': '1' } }));
   await push(page, 'Create client');
   await until(page, 'Your session ended');
-  await measure(page, 'signed out');
+  await measure(page, 'signed out', FEW);
   await page.type('dialog #key', operator);
   await page.keyboard.press('Enter');
   await until(page, 'The secret of');

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 
 import { is, ok } from './browser.mjs';
-import { combine, editor, fill, heading, measure, push, textOf, until, visit, write } from './driver.mjs';
+import { FEW, combine, editor, fill, heading, measure, push, textOf, until, visit, write } from './driver.mjs';
 
 const RULE = (line, client) => `package custom.issue\n\ndeny contains {\n\t"code": "story_closed", "category": "client",\n\t"message": "the shop is closed",\n} if {\n\t${line} == "${client}"\n}\n`;
 
@@ -25,7 +25,7 @@ export default async function story(page) {
   ok((await textOf(page, '.refused')).includes('redirectUris'), 'story: a refusal names the field');
   is(await page.$eval('.refused', e => e === document.activeElement), true, 'story: ... and its summary has the focus');
   is(await page.$eval('#f-redirectUris', e => [e.getAttribute('aria-invalid'), e.value]), ['true', 'http://shop.example/cb'], 'story: ... the field is marked, and nothing typed is lost');
-  await measure(page, 'refused form');
+  await measure(page, 'refused form', FEW);
   await fill(page, '#f-redirectUris', ' ');
   await page.keyboard.press('Tab');
   await fill(page, '#f-clientId', client);
@@ -34,7 +34,7 @@ export default async function story(page) {
   await until(page, 'The secret of');
   const secret = await textOf(page, '.secret');
   ok(/^\S{32,}$/.test(secret), 'story: the secret is shown once');
-  await measure(page, 'secret');
+  await measure(page, 'secret', FEW);
   await push(page, 'I have it');
   await until(page, 'Its binding');
   ok(!(await page.evaluate(() => document.documentElement.outerHTML)).includes(secret), 'story: ... and is gone after "I have it"');
@@ -49,7 +49,7 @@ export default async function story(page) {
   await until(page, 'What this save changes');
   await until(page, 'Asked again');
   ok((await textOf(page, '.diff')).includes('orders.read'), 'story: the review shows the difference');
-  await measure(page, 'review');
+  await measure(page, 'review', FEW);
   await fill(page, '#message', 'Rights of the story');
   await push(page, 'Save', 'main');
   await until(page, 'is active.');
@@ -73,7 +73,7 @@ export default async function story(page) {
   ok(faults.length > 0 && /limit/.test(faults.join()), 'story: Ctrl+S checks, and the fault stands below its line in the words of the engine', faults);
   is(await page.$eval('.editor >>> .fault-line', e => e.textContent.includes('limit')), true, 'story: ... the line is marked');
   ok(/stays active/.test(await textOf(page, '.refused')), 'story: ... and the refusal says what stays active');
-  await measure(page, 'rule refused');
+  await measure(page, 'rule refused', FEW);
 
   // Mended, foretold, saved.
   await write(page, RULE('input.client.id', client));
@@ -83,14 +83,14 @@ export default async function story(page) {
   await until(page, 'would be denied');
   const figures = await page.$$eval('.figures > div', list => list.map(e => e.innerText.split('\n').slice(0, 2).join(' ')));
   ok(figures.includes('Newly denied 1') && figures.includes('Newly allowed 0'), 'story: the review foretells the denial', figures);
-  await measure(page, 'review with effect');
+  await measure(page, 'review with effect', FEW);
   await fill(page, '#message', 'The shop closes');
   await combine(page, 'Enter');
   await until(page, 'The shop closes');
   await until(page, 'is active.');
   const saved = Number((await heading(page)).split(' ')[1]);
   ok((await textOf(page, '.diff')).includes('story_closed'), 'story: Ctrl+Enter saves, and the revision shows what it changed');
-  await measure(page, 'revision');
+  await measure(page, 'revision', FEW);
 
   // The denial, and why.
   ok(token(secret).error !== undefined, 'story: the token is denied now');
@@ -108,7 +108,7 @@ export default async function story(page) {
   await visit(page, `#/revisions/${saved - 1}`, 'Roll back');
   await push(page, 'Roll back to');
   await until(page, 'would be allowed');
-  await measure(page, 'rollback');
+  await measure(page, 'rollback', FEW);
   await page.type('#confirm-name', '7777');
   await page.keyboard.press('Enter');
   await until(page, `Type ${saved - 1}.`);

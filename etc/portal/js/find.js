@@ -32,7 +32,7 @@ export async function lookUp(text) {
   if (clients.length > 1) return to(['clients'], { q: text });
   if (/\.(rego|cedar)$/.test(text)) return to(['rules', text]);
   if (/^[a-z0-9]+(_[a-z0-9]+)+$/.test(text)) return to(['decisions'], { reason: text });
-  return to(['decisions'], { subjectId: text });
+  return to(['people', text]);
 }
 
 export function Find() {

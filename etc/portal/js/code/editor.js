@@ -70,6 +70,17 @@ function jump(view, line, focus) {
   if (focus) view.focus();
 }
 
+// Chromium gives text that replaces a selection a style attribute, which the policy of the page refuses and reports. Such text goes
+// into the document without the browser.
+const replaces = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    if (event.inputType !== 'insertText' || event.data === null || view.state.selection.main.empty || view.state.readOnly || view.composing) return false;
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
+    event.preventDefault();
+    return true;
+  },
+});
+
 // An editor of one document; another key makes another one. change(text) is called for what the user types. list: [{line, message}].
 // at: {line} to show, and to put the focus on it.
 export default function Editor({ label, language, value, change, readOnly, list = [], at }) {
@@ -84,7 +95,7 @@ export default function Editor({ label, language, value, change, readOnly, list 
         doc: value,
         extensions: [
           lineNumbers(), history(), drawSelection(), bracketMatching(), highlightActiveLine(), indentUnit.of(language === 'rego' ? '\t' : '  '), EditorView.lineWrapping,
-          StreamLanguage.define(grammars[language]), syntaxHighlighting(COLOURS), LOOK, faults, locked.of([EditorState.readOnly.of(Boolean(readOnly))]),
+          StreamLanguage.define(grammars[language]), syntaxHighlighting(COLOURS), LOOK, faults, replaces, locked.of([EditorState.readOnly.of(Boolean(readOnly))]),
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
           keymap.of([indentWithTab, ...searchKeymap, ...historyKeymap, ...defaultKeymap.filter(one => one.key !== 'Mod-Enter')]),
           EditorView.updateListener.of(update => { if (update.docChanged && !update.transactions.some(one => one.annotation(Outside))) told.current?.(update.state.doc.toString()); }),

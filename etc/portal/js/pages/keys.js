@@ -32,7 +32,7 @@ function New({ made, close }) {
   return html`${error && html`<${Refused} error=${error} fieldId=${idOf} />`}<form class="panel" onSubmit=${submit} noValidate><header><h2>New admin key</h2></header><div class="in">
     <${Field} name="label" label="Label" help="Who or what uses it; audit rows show it." required value=${form.label} set=${change('label')} error=${error} />
     <${Field} name="role" label="Role" kind="choice" values=${['auditor', 'operator', 'owner']} help="Auditors look; operators also write; owners also handle keys." value=${form.role} set=${change('role')} error=${error} />
-    <${Field} name="days" label="Ends after" kind="choice" values=${['', '1', '30', '90', '365']} help="Days from now; the first choice: it does not end." value=${form.days} set=${change('days')} error=${error} />
+    <${Field} name="days" label="Ends after" kind="choice" values=${['', '1', '30', '90', '365']} none="it does not end" help="Days from now." value=${form.days} set=${change('days')} error=${error} />
     <div class="acts"><button class="main">Make the key</button><button type="button" onClick=${close}>Cancel</button></div></div></form><p></p>`;
 }
 

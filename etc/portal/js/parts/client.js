@@ -5,6 +5,7 @@ import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl } from '../text.js';
 import { clock, short } from '../time.js';
+import { EditClient } from './client_edit.js';
 import { Rights, bindingOf } from './client_rights.js';
 import { Secret, tokenLine } from './client_new.js';
 import { Confirm } from './confirm.js';
@@ -74,14 +75,15 @@ export default function Client({ id, place }) {
   const tab = place.query.get('tab') ?? '';
   const save = async change => { await request('PUT', path, { body: { ...fileOf(from.data.client), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} }); from.again(); };
   const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
-  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding }) => html`
+  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding, etag }) => html`
     <div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1"><${Text} of=${client.clientName || client.clientId} /></h1>
         <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
       ${may('operator') && html`<div class="acts"><button type="button" onClick=${() => ask(client.enabled ? 'disable' : 'enable')}>${client.enabled ? 'Disable…' : 'Enable…'}</button>
         ${client.clientType === 'confidential' && html`<button type="button" onClick=${() => ask('rotate')}>New secret…</button>`}<button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button></div>`}</div>
     ${secret && html`<${Secret} client=${client} secret=${secret} done=${() => setSecret()} /><p></p>`}
-    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
+    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['settings', 'Settings'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
     ${tab === '' && html`<${Summary} client=${client} binding=${binding} place=${place} />`}
+    ${tab === 'settings' && html`<${EditClient} client=${client} etag=${etag} fileOf=${fileOf} saved=${() => { from.again(); go(changed(place, { tab: undefined })); }} />`}
     ${tab === 'rights' && html`<${Rights} id=${id} />`}
     ${tab === 'tokens' && html`<${Tokens} id=${id} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${client} /></section>`}
