@@ -26,6 +26,17 @@ export default async function look(page) {
   await until(page, '"evaluation"');
   await measure(page, 'question', FEW);
 
+  // A token leads to its decisions, and no address has it.
+  const { token } = page;
+  await page.type('.find input', token);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.startsWith('#/decisions?flowId='));
+  await until(page, 'get a token');
+  ok(!page.url().includes(token), 'find: a token leads to the rows of its flow, and is in no address');
+  await page.type('.find input', process.env.AUTHZ_SECRET);
+  await page.keyboard.press('Enter');
+  await until(page, 'No token of this service');
+
   // Filters and the way back.
   await visit(page, '#/decisions', 'newest first');
   await push(page, '+ outcome');

@@ -58,7 +58,9 @@ export default async function story(page) {
   // A token by the line that the page shows, and its decision.
   await visit(page, `#/clients/${client}`, 'Get a token');
   line = await textOf(page, '#token-line');
-  ok(!line.includes(secret) && token(secret).scope === 'orders.read', 'story: the shown line gets a token, and has no secret', line);
+  const answer = token(secret);
+  page.token = answer.access_token;
+  ok(!line.includes(secret) && answer.scope === 'orders.read', 'story: the shown line gets a token, and has no secret', line);
   await visit(page, `#/decisions?clientId=${client}`, 'allowed');
   ok((await textOf(page, 'table')).includes('get a token'), 'story: the decision is in the list');
 
