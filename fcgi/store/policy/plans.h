@@ -32,6 +32,12 @@ enum az_status plan_find(struct op *op, const char *modules, bool *ret, const ch
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
 enum az_status plan_store(struct op *op, const struct plan_new *plan);
 
+/* Of the plans that no bundle has, keep PLANS_LOOSE_MAX of the newest, and those of the last
+ * minute, which may be in use: measurements of candidates make one each, and auditors may ask for
+ * them. */
+#define PLANS_LOOSE_MAX 20
+enum az_status plan_bound(struct op *op);
+
 /* Read the revision that is served if it has no plan; *ret is NULL otherwise. One trip. */
 enum az_status plan_missing(struct op *op, const char **ret);
 
