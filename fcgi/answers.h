@@ -28,6 +28,7 @@ extern const struct field_table answer_audit_search;    /* gateway-admin.md 3.6 
 extern const struct field_table answer_audit_export;    /* decisions.md "Audit export" */
 extern const struct field_table answer_governance;      /* gateway-admin.md 3.6 */
 extern const struct field_table answer_token_facts; /* decisions.md "Tokens over the admin API" */
+extern const struct field_table answer_fence;       /* doc/backup.md */
 extern const struct field_table answer_key;         /* a signing key */
 extern const struct field_table answer_token_page;  /* the same */
 extern const struct field_table answer_sync;        /* specification 2.9 */

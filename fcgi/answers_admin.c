@@ -73,6 +73,14 @@ static const struct field token_facts_fields[] = {
 };
 const struct field_table answer_token_facts = ANSWER("TokenFacts", token_facts_fields);
 
+static const struct field fence_fields[] = {
+    {"clients",         FIELD_INTEGER, .required = true, .help = "Clients of which every token, refresh token and code ended", .example = "12"},
+    {"sessions",        FIELD_INTEGER, .required = true, .help = "Browser sessions that were ended", .example = "40"},
+    {"consoleSessions", FIELD_INTEGER, .required = true, .help = "Sessions of the console that were ended", .example = "1"},
+    {"pending",         FIELD_INTEGER, .required = true, .help = "Sign-ins, approvals, links and tickets under way that were dropped", .example = "3"},
+};
+const struct field_table answer_fence = ANSWER("RestoreFence", fence_fields);
+
 static const struct field key_fields[] = {
     {"kid",            FIELD_TEXT,    .required = true, .help = "Its name in the key set and in headers of tokens", .example = "\"Zk6UL2_example\""},
     {"use",            FIELD_TEXT,    .required = true, .help = "oidc: ID tokens; statement: software statements", .example = "\"oidc\""},

@@ -243,12 +243,6 @@ try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
     return st;
 }
 
-bool
-housekeeping_sends(const struct settings *cfg)
-{
-    return strcmp(cfg->audit_stream, SETTINGS_STREAM_OFF) != 0 || cfg->audit_checkpoint_url != NULL;
-}
-
 void
 housekeeping_run(struct az *az, bool sending)
 {

@@ -13,9 +13,6 @@
 /* Seconds between two looks for what is to be sent to other servers. A start costs 5 ms. */
 #define HOUSEKEEPING_SENDING_EVERY 5
 
-/* True if there are jobs that send something to other servers. */
-bool housekeeping_sends(const struct settings *cfg);
-
 /* Run the due jobs and log what each did: those that send something to other servers, or all
  * others. A job whose lock another process holds is skipped. */
 void housekeeping_run(struct az *az, bool sending);

@@ -341,7 +341,7 @@ pools_run(struct az *az, struct pool *pools, size_t count)
 {
     struct keeper keepers[KEEPERS] = {
         {keep,                                              HOUSEKEEPING_EVERY,         0, 0},
-        {housekeeping_sends(az->cfg) ? keep_sending : NULL, HOUSEKEEPING_SENDING_EVERY, 0, 0},
+        {settings_sends_audit(az->cfg) ? keep_sending : NULL, HOUSEKEEPING_SENDING_EVERY, 0, 0},
     };
     int status = 0;
     stop_flag = az->stopping;

@@ -38,11 +38,13 @@
 #include "admin/policy/policy_impact.h"
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
+#include "admin/restore_fence.h"
 #include "answers.h"
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
 #include "gateway/check/check.h"
+#include "gateway/check/shape.h"
 #include "gateway/door.h"
 #include "gateway/link/callback.h"
 #include "gateway/link/connect.h"
@@ -174,6 +176,7 @@ static const struct route_param sessions_params[] = {
 #define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
 #define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
     FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied")
+#define CHECKED_AT CHECKED, .arg = &check_by_target, ABOUT("Tell a web server if it may serve the request whose method, host and path these are (Envoy)"), ANSWERS(CHECK_ANSWERS)
 
 /* The resource whose rows a generic handler works on (admin/resource/resource.h). */
 #define OF(resource) .arg = &(resource)
@@ -315,6 +318,7 @@ const struct route routes[] = {
     {GET("/admin/api/tokens", "listTokens", tokens_list_handle), ADMIN, QUERY(tokens_params), ABOUT("List the live tokens, newest first, without their texts"), ANSWERS(GIVES(200, answer_token_page, "A page of tokens"))},
     {POST("/admin/api/tokens/introspect", "inspectToken", token_introspect_handle), ADMIN_ASK, JSON, FIELDS_OF(token_question_table), ABOUT("Tell the facts of a token, live or not, without asking policy"), ANSWERS(GIVES(200, answer_token_facts, "The facts"))},
     {POST("/admin/api/tokens/revoke", "revokeTokenByOperator", token_revoke_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_revocation_table), ABOUT("Revoke a token, a refresh token with its family, or all tokens of a person or a client"), ANSWERS(GIVES(200, answer_token_facts, "What it was"), GIVES_NOTHING(404, "There is no such person or client"))},
+    {POST("/admin/api/restore-fence", "fenceAfterRestore", restore_fence_handle), ADMIN_OWNER, ABOUT("Revoke all tokens and end all sessions, after the database was restored to an earlier moment"), ANSWERS(GIVES(200, answer_fence, "What was ended"))},
 
     {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params), ABOUT("List the rows of policy data"), ANSWERS(GIVES_LIST(policy_payload_table, "The rows"))},
     {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON, .params = save_params, FIELDS_OF(policy_payload_table), ABOUT("Create a row of policy data"), ANSWERS(GIVES(201, policy_payload_table, "The row"))},
@@ -361,8 +365,15 @@ const struct route routes[] = {
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
 
-    {GET("/auth/check", "checkRequest", check_handle), CHECKED, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
-    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
+    {GET("/auth/check", "checkRequest", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
+    {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},
+    {GET("/auth/check/at/**", "checkGet", check_handle), CHECKED_AT},
+    {HEAD("/auth/check/at/**", "checkHead", check_handle), CHECKED_AT},
+    {POST("/auth/check/at/**", "checkPost", check_handle), CHECKED_AT},
+    {PUT("/auth/check/at/**", "checkPut", check_handle), CHECKED_AT},
+    {PATCH("/auth/check/at/**", "checkPatch", check_handle), CHECKED_AT},
+    {DELETE("/auth/check/at/**", "checkDelete", check_handle), CHECKED_AT},
+    {OPTIONS("/auth/check/at/**", "checkOptions", check_handle), CHECKED_AT},
 
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},

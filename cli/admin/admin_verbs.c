@@ -153,6 +153,7 @@ static const struct output_column idp_columns[] = {
 /* ---- sessions and consents */
 
 static const struct cli_option session_list_options[] = {ADMIN_BY_SUBJECT, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option restore_fence_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 static const struct cli_option session_end_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 static const struct cli_option consent_list_options[] = {
     {"client", 0, "CLIENT", AT(client), false, "Show those for CLIENT alone"},
@@ -297,6 +298,11 @@ const struct admin_verb people_verbs[] = {
                 "Release an object from its owner; the object stays",
                 "After that, other files can adopt it. `authzctl owner list` has the names."),
      .method = "DELETE", .path = API "object-owners?kind={}&key={}", .done = "was released", .missing = "has no owner of this name; see `authzctl owner list`"},
+    {ADMIN_VERB("restore-fence", "", 0, restore_fence_options, verbs_asking,
+                "Revoke all tokens and end all sessions, after the database was restored",
+                "A database that was restored to an earlier moment has forgotten what was revoked or used up since then. Run it before "
+                "the restored service takes requests; doc/backup.md says what else to look at. Rights, clients and keys stay."),
+     .method = "POST", .path = API "restore-fence"},
     {ADMIN_VERB("session end", "SESSION", 1, session_end_options, verbs_asking,
                 "End a browser session", NULL),
      .method = "DELETE", .path = API "sessions/{}", .done = "was ended", .missing = "is not a session; see `authzctl session list`"},

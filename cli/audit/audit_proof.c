@@ -90,7 +90,9 @@ int
 audit_seal_run(struct cli *cli)
 {
     struct audit_sealed sealed;
-    if (cli->choice.note != NULL && audit_seal_new_epoch(&cli->op, cli->choice.note) != AZ_OK)
+    if (cli->choice.note != NULL
+        && (audit_seal_new_epoch(&cli->op, cli->choice.note) != AZ_OK
+            || audit_seal_file(&cli->op) != AZ_OK))
         return output_fault(cli);
     if (audit_seal(&cli->op, &sealed) != AZ_OK || audit_seal_file(&cli->op) != AZ_OK)
         return output_fault(cli);

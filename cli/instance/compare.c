@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "managed/merge.h"
 
 /* True if both values are the same, or one is null and the other absent. */
 static bool
@@ -15,39 +16,18 @@ same_value(const json_t *one, const json_t *other)
     return a == NULL || b == NULL ? a == b : json_equal(a, b);
 }
 
-const char *
-instance_tool_name(const json_t *tool)
-{
-    const char *name = json_string_value(json_object_get(tool, "upstreamName"));
-    return name != NULL ? name : json_string_value(json_object_get(tool, "name"));
-}
-
-const json_t *
-instance_tool(const json_t *tools, const char *name)
-{
-    size_t i;
-    json_t *tool;
-    json_array_foreach (tools, i, tool) {
-        const char *its = instance_tool_name(tool);
-        if (its != NULL && name != NULL && strcmp(its, name) == 0)
-            return tool;
-    }
-    return NULL;
-}
-
 /* True if the service serves the tools of the file as it says. Tools of an MCP upstream come with
  * a sync: the file decides of those that it names, and of these what an operator decides. */
 static bool
 same_mcp_tools(const json_t *file, const json_t *stored)
 {
-    static const char *const decided[] = {"name", "scopes", "annotations", "enabled"};
     size_t i;
     json_t *tool;
     json_array_foreach (file, i, tool) {
-        const json_t *its = instance_tool(stored, instance_tool_name(tool));
-        for (size_t k = 0; k < sizeof(decided) / sizeof(decided[0]); k++)
+        const json_t *its = managed_tool_find(stored, managed_tool_upstream_name(tool));
+        for (const char *const *member = managed_tool_decided; *member != NULL; member++)
             if (its == NULL
-                || !same_value(json_object_get(tool, decided[k]), json_object_get(its, decided[k])))
+                || !same_value(json_object_get(tool, *member), json_object_get(its, *member)))
                 return false;
     }
     return true;

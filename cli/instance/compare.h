@@ -10,10 +10,4 @@
 json_t *instance_changes(TALLOC_CTX *mem, const struct instance_kind *kind, const json_t *file,
                          const json_t *stored);
 
-/* Return the name of a tool at its upstream, or NULL. */
-const char *instance_tool_name(const json_t *tool);
-
-/* Return the tool of this name at its upstream, or NULL. */
-const json_t *instance_tool(const json_t *tools, const char *name);
-
 #endif

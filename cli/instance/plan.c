@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
+#include "managed/merge.h"
 
 const struct cli_option plan_options[] = {
     {"check",                                             0, NULL, offsetof(struct cli_choices,                           check),                      false,
@@ -171,7 +172,8 @@ plan_pins(struct instance *run, const struct instance_kind *kind, const char *ke
     int status = CLI_OK;
     json_array_foreach (json_object_get(file, "tools"), i, tool)
         if (status == CLI_OK)
-            status = plan_pin(run, key, tool, instance_tool(stored, instance_tool_name(tool)));
+            status = plan_pin(run, key, tool,
+                              managed_tool_find(stored, managed_tool_upstream_name(tool)));
     return status;
 }
 

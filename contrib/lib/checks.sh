@@ -35,10 +35,14 @@ check() {
     fi
 }
 
-# Print the failed tests in a log with their messages; print nothing for a log without tests.
+# Print the failed tests in a log with their messages, the files that failed in the end last; print nothing for a log without
+# tests. The logs of the programs, which a failed test prints too, are left out: they would fill the space.
 failed_tests() {
-    grep -aE '^ *# |Dubious|Wstat: [1-9]|Failed tests?: |Parse errors|^ *not ok |^failed beside' "$1" |
-        cut -c1-300 | head -n 120 | sed 's/^/   | /' || :
+    {
+        grep -aE '^ *# |Dubious|Wstat: [1-9]|Failed tests?: |Parse errors|^ *not ok ' "$1" | grep -avE '^ *#   [{0-9]|^ *# --- |^ *# *$' |
+            cut -c1-300 | head -n 120 || :
+        grep -aE '^failed (beside|in) ' "$1" || :
+    } | sed 's/^/   | /'
 }
 
 # Print the matching files of the source tree, without generated and foreign ones.

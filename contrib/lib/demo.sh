@@ -151,7 +151,8 @@ demo_next() {
 		END
     fi
     cat <<-END
-		  - Send requests from a browser:        $BASE_URL/swagger-ui/ (the admin key is in $DIR/env)
+		  - Administer in a browser:             $BASE_URL/portal/ (sign in with the admin key of $DIR/env)
+		  - Send requests from a browser:        $BASE_URL/swagger-ui/
 		  - Administer on the command line:      . $DIR/env; authzctl client list
 		  - Write a rule, test and deploy it:    doc/policy-guide.md, doc/cedar.md
 		  - Protect an API or an MCP server:     doc/protect-an-api.md, doc/protect-mcp.md

@@ -4,11 +4,14 @@
 
 APACHE_MODULES=/usr/lib/apache2/modules
 
-# Print a shipped file with the directory of this instance.
-web_shipped() { sed -e "s|\"/run/authz-fcgi\"|\"$RUN_DIR\"|" "$TOP/etc/$1"; }
+# Print a shipped file with the directories of this instance.
+web_shipped() {
+    sed -e "s|\"/run/authz-fcgi\"|\"$RUN_DIR\"|" -e "s|\"/usr/share/authz/|\"$(prefix_dir)/share/authz/|" "$TOP/etc/$1"
+}
 
 web_lighttpd() {
     web_shipped lighttpd/authz.conf >"$BASE/etc/lighttpd-authz.conf"
+    web_shipped lighttpd/authz-portal.conf >"$BASE/etc/lighttpd-authz-portal.conf"
     cp "$TOP/etc/lighttpd/authz-limits.conf" "$BASE/etc/authz-limits.conf"
     cat >"$BASE/etc/lighttpd.conf" <<-END
 		server.bind = "127.0.0.1"
@@ -18,6 +21,7 @@ web_lighttpd() {
 		server.modules = ( "mod_access", "mod_fastcgi" )
 		server.upload-dirs = ( "$RUN_DIR" )
 		include "$BASE/etc/lighttpd-authz.conf"
+		include "$BASE/etc/lighttpd-authz-portal.conf"
 	END
     hint "if the port is in use, choose another with --port; lighttpd -tt -f $BASE/etc/lighttpd.conf checks the" \
         "configuration; the log is $LOG_DIR/web.log"
@@ -27,9 +31,10 @@ web_lighttpd() {
 web_apache() {
     local module
     web_shipped apache/authz.conf >"$BASE/etc/apache-authz.conf"
+    web_shipped apache/authz-portal.conf >"$BASE/etc/apache-authz-portal.conf"
     cp "$TOP/etc/apache/authz-mpm.conf" "$BASE/etc/apache-authz-mpm.conf"
     {
-        for module in mpm_event authz_core alias buffer setenvif reqtimeout proxy proxy_fcgi; do
+        for module in mpm_event authz_core alias buffer dir headers setenvif reqtimeout proxy proxy_fcgi; do
             printf 'LoadModule %s_module %s/mod_%s.so\n' "$module" "$APACHE_MODULES" "$module"
         done
         cat <<-END
@@ -51,6 +56,7 @@ web_apache() {
 			</Directory>
 			Include "$BASE/etc/apache-authz-mpm.conf"
 			Include "$BASE/etc/apache-authz.conf"
+			Include "$BASE/etc/apache-authz-portal.conf"
 		END
     } >"$BASE/etc/apache.conf"
     hint "if the port is in use, choose another with --port; apache2 -t -f $BASE/etc/apache.conf checks the" \

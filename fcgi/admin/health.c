@@ -13,6 +13,7 @@
 #include "policy/decide/trust.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/engine_embedded.h"
+#include "store/audit/outgoing.h"
 #include "store/audit/signed.h"
 #include "store/audit/unsealed.h"
 #include "store/db/db.h"
@@ -160,6 +161,30 @@ health_refuses_to_seal(const struct az *az)
     return refuses;
 }
 
+/* Check that a server which gets parts of the audit log does not refuse them. */
+static enum az_status
+health_check_audit_stream(struct op *op, struct health_findings *found)
+{
+    static const char *const names[] = {OUTGOING_ROWS, OUTGOING_CHECKPOINTS};
+    enum az_status st = AZ_OK;
+    (void) found;
+    for (size_t i = 0; st == AZ_OK && i < sizeof(names) / sizeof(names[0]); i++) {
+        struct outgoing outgoing = {.name = names[i]};
+        st = outgoing_read(op, &outgoing);
+        if (st == AZ_OK && outgoing.held)
+            st = op_fail(op, AZ_UNAVAILABLE, NULL, "%s are not sent: %s", names[i],
+                         outgoing.error != NULL ? outgoing.error : "the server refuses them");
+    }
+    return st;
+}
+
+/* True if parts of the audit log are sent to other servers. */
+static bool
+audit_log_is_sent(const struct az *az)
+{
+    return settings_sends_audit(az->cfg);
+}
+
 /* Status of a check that failed, and of the service then. */
 #define DOWN "DOWN"
 #define DEGRADED "DEGRADED"
@@ -186,6 +211,7 @@ static const struct health_check {
     {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED, NULL,                   false},
     {"audit_seal",          health_check_audit_seal,     DEGRADED, NULL,                   false},
     {"audit_log",           health_check_audit_log,      DEGRADED, health_refuses_to_seal, false},
+    {"audit_stream",        health_check_audit_stream,   DEGRADED, audit_log_is_sent,      false},
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))

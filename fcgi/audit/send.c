@@ -43,6 +43,7 @@ send_post(struct op *op, const char *name, const struct fetch_request *request, 
     const char *hint;
     char *field = NULL;
     asked.hosts = FETCH_SAFE_HTTP;
+    asked.secret_path = true;
     asked.max_octets = SEND_ANSWER_MAX;
     asked.timeout = op->az->cfg->safe_http_timeout;
     if (header != NULL) {

@@ -181,9 +181,39 @@ skip_row(struct run *run, const struct batch *batch, const char *why, struct out
 {
     step->up_to = batch->up_to;
     step->skipped = batch->rows;
+    step->refused = batch->skipped ? 0 : 1;
     run->limit = STREAM_ROWS;
     run->done->skipped += batch->rows;
     log_step(batch, LOG ": row skipped", why);
+}
+
+/* Wait with the rows that were not taken. */
+static void
+wait_with(struct run *run, const struct batch *batch, const struct sent *sent,
+          struct outgoing_step *step)
+{
+    step->error = sent->error;
+    step->held = sent->outcome != SEND_LATER;
+    step->wait = step->held ? OUTGOING_WAIT_MAX
+                            : outgoing_wait(run->outgoing.tries, sent->answer.retry_after);
+    run->done->note = talloc_strdup(run->op->mem, sent->error);
+    log_step(batch, step->held ? LOG " held" : LOG " waits", sent->error);
+}
+
+/* Hold the rows of a collector that refused so many in a row that it refuses all. */
+static void
+hold_all(struct run *run, struct op *step_op, const struct batch *batch, const struct sent *sent,
+         struct outgoing_step *step)
+{
+    struct sent all = *sent;
+    all.error = talloc_asprintf(step_op->mem,
+                                "%s, to %d rows in a row: the next one is not skipped; check "
+                                "SVC_AUDIT_STREAM and what the collector logs, or go on behind "
+                                "row %lld by `authzctl audit stream --from ID`",
+                                sent->error, STREAM_REFUSED_MAX, (long long) batch->up_to);
+    if (all.error == NULL)
+        all.error = sent->error;
+    wait_with(run, batch, &all, step);
 }
 
 /* Write what became of a batch. *ret_on: go on with the next one. */
@@ -193,7 +223,9 @@ settle(struct run *run, struct op *step_op, const struct batch *batch, const str
 {
     struct outgoing_step step = {.up_to = run->outgoing.up_to};
     bool denied = sent->outcome == SEND_DENIED;
-    *ret_on = sent->outcome == SEND_TAKEN || denied;
+    bool all = denied && batch->first == batch->up_to && !batch->skipped
+               && run->outgoing.refused >= STREAM_REFUSED_MAX;
+    *ret_on = (sent->outcome == SEND_TAKEN || denied) && !all;
     if (sent->outcome == SEND_TAKEN) {
         step.up_to = batch->up_to;
         step.sent = batch->rows;
@@ -201,18 +233,15 @@ settle(struct run *run, struct op *step_op, const struct batch *batch, const str
         run->done->sent += batch->rows;
         if (step.rejected > 0)
             log_step(batch, LOG ": the collector did not keep all rows", "partialSuccess");
+    } else if (all) {
+        hold_all(run, step_op, batch, sent, &step);
     } else if (denied && batch->first != batch->up_to) {
         run->limit = batch->rows / 2;
         return AZ_OK; /* nothing has changed */
     } else if (denied) {
         skip_row(run, batch, sent->error, &step);
     } else {
-        step.error = sent->error;
-        step.held = sent->outcome == SEND_HELD;
-        step.wait = step.held ? OUTGOING_WAIT_MAX
-                              : outgoing_wait(run->outgoing.tries, sent->answer.retry_after);
-        run->done->note = talloc_strdup(run->op->mem, sent->error);
-        log_step(batch, step.held ? LOG " held" : LOG " waits", sent->error);
+        wait_with(run, batch, sent, &step);
     }
     return outgoing_step(step_op, &run->outgoing, &step);
 }

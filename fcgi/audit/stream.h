@@ -16,6 +16,10 @@
 /* Octets of an event; a larger one is skipped. */
 #define STREAM_EVENT_MAX (3 << 20)
 
+/* Rows in a row that are skipped because the collector refuses each alone. A poison row is rare; a
+ * collector that refuses this many refuses all, and would get none of the log. */
+#define STREAM_REFUSED_MAX 10
+
 /* Time of one run, in milliseconds: other jobs wait for it. The next run goes on. */
 #define STREAM_RUN_MS 20000
 

@@ -36,11 +36,12 @@ issued_text(const struct own_token *token, const char *part, const char *member)
 
 /* Fill the members of the holder that come from the token and the request. */
 static void
-fill_holder(const struct request *req, const struct own_token *token, struct gateway_holder *holder)
+fill_holder(const struct request *req, const struct gateway_visit *visit,
+            const struct own_token *token, struct gateway_holder *holder)
 {
     const struct token_row *row = &token->lookup.row;
     holder->frame = (struct question){
-        .endpoint = req->route->path,
+        .endpoint = visit->place == GATEWAY_CHECK ? GATEWAY_CHECK_ENDPOINT : req->route->path,
         .ip = req->ip,
         .user_agent = req->user_agent,
         .flow_id = issued_text(token, "request", "flow_id"),
@@ -103,7 +104,7 @@ gateway_decide(struct request *req, const struct gateway_visit *visit,
                struct gateway_question *question, struct gateway_decision *ret)
 {
     struct one_asked asked = {question, ret};
-    fill_holder(req, visit->token, &question->holder);
+    fill_holder(req, visit, visit->token, &question->holder);
     enum az_status st = ask_policy(req, visit, ask_one, &asked);
     if (st != AZ_OK)
         ret->allow = false;
@@ -115,7 +116,7 @@ gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
                      struct gateway_tools_question *question, enum gateway_verdict *verdicts)
 {
     struct tools_asked asked = {question, verdicts};
-    fill_holder(req, visit->token, &question->holder);
+    fill_holder(req, visit, visit->token, &question->holder);
     return ask_policy(req, visit, ask_tools, &asked);
 }
 
@@ -145,14 +146,14 @@ judge_again(struct request *req, struct op *op, struct own_token *token, const c
 /* Ask about the request once more, with what is known of the token now. Nothing can be redacted of
  * an answer that is streamed, so a rule that wants it ends the stream. */
 static enum az_status
-decide_again(struct request *req, struct op *op, struct own_token *token,
-             const struct gateway_question *asked, const char **ret_why)
+decide_again(struct request *req, struct op *op, const struct gateway_visit *visit,
+             struct own_token *token, const struct gateway_question *asked, const char **ret_why)
 {
     struct gateway_question question = *asked;
     struct gateway_decision decision = {.allow = false};
     struct one_asked one = {&question, &decision};
     struct verdict verdict = {.input = NULL};
-    fill_holder(req, token, &question.holder);
+    fill_holder(req, visit, token, &question.holder);
     question.obligations &= ~(unsigned) GATEWAY_REDACT;
     enum az_status st = token_ask_acceptable(op, &token->lookup, ask_one, &one, &verdict);
     if (st == AZ_OK && !decision.allow)
@@ -184,7 +185,7 @@ gateway_look_again(struct request *req, const struct gateway_visit *visit,
     if (st == AZ_OK && *ret_why == NULL)
         st = judge_again(req, &op, &token, ret_why);
     if (st == AZ_OK && *ret_why == NULL)
-        st = decide_again(req, &op, &token, asked, ret_why);
+        st = decide_again(req, &op, visit, &token, asked, ret_why);
     return st;
 }
 

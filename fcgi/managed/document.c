@@ -26,7 +26,7 @@
 struct raw_resource {
     struct managed_resource resource;
     const char *upstream_type, *pinning, *mcp_resources, *mcp_prompts;
-    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls;
+    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt;
 };
 
 struct raw_filter {
@@ -79,7 +79,23 @@ managed_pointer_rule(TALLOC_CTX *mem, const json_t *value)
     return *text != '\0' && json_pointer_is_good(text) ? NULL : "must be a JSON Pointer";
 }
 
+static const char *
+managed_uri_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    struct uri uri;
+    return uri_parse(mem, json_string_value(value), &uri) == AZ_OK && uri.fragment == NULL
+               ? NULL
+               : "must be an absolute URI without a fragment";
+}
+
 /* ---- the table */
+
+/* Lifetime of the JWT for an upstream behind a web server, in seconds. The web server gets it with
+ * the answer to the request that it goes with, so a minute is enough; a cache of answers may need
+ * more. */
+#define EDGE_LIFETIME_MIN 10
+#define EDGE_LIFETIME_DEFAULT 60
+#define EDGE_LIFETIME_MAX 300
 
 static const char *const upstream_types[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const pinnings[] = {"block", "warn", NULL};
@@ -94,6 +110,12 @@ static const struct field filter_fields[] = {
     {"exclude", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, exclude), .help = "Globs of the names that are not served, even if include has them", .example = "[\"delete_*\"]"},
 };
 static const struct field_table filter_table = FIELD_TABLE(NULL, filter_fields, 0);
+
+static const struct field edge_jwt_fields[] = {
+    {"audience", FIELD_TEXT,    .required = true, .max = FIELD_URI_MAX, .rule = managed_uri_rule, FIELD_INTO(struct managed_resource, edge_audience), .help = "aud of the JWT: an absolute URI that the upstream knows as its own", .example = "\"https://shop.example/api\""},
+    {"lifetime", FIELD_INTEGER, .min = EDGE_LIFETIME_MIN, .max = EDGE_LIFETIME_MAX, FIELD_INTO(struct managed_resource, edge_lifetime), .help = "Seconds for which it is valid, 60 by default; never longer than the access token", .example = "60"},
+};
+static const struct field_table edge_jwt_table = FIELD_TABLE(NULL, edge_jwt_fields, 0);
 
 #define INTO(member) FIELD_INTO(struct raw_resource, member)
 static const struct field resource_fields[] = {
@@ -110,9 +132,10 @@ static const struct field resource_fields[] = {
     {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers), .help = "Header fields that are added to each request"},
     {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
-    {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name}, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
+    {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt), .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream (X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
@@ -272,6 +295,17 @@ read_public_urls(struct reader *reader, const json_t *urls)
     resource->public_urls = reader_list(reader, urls);
 }
 
+/* Read how the JWT for an upstream behind a web server is made. */
+static void
+read_edge_jwt(struct reader *reader, const json_t *object)
+{
+    struct managed_resource *resource = reader->resource;
+    resource->edge_lifetime = EDGE_LIFETIME_DEFAULT;
+    if (object != NULL && (resource->public_urls == NULL || *resource->public_urls == NULL))
+        reader_tell(reader, "edgeJwt", "needs publicUrls");
+    reader_part(reader, "edgeJwt", &edge_jwt_table, object, resource);
+}
+
 enum az_status
 managed_read(const struct managed_reading *reading, struct managed_resource *ret)
 {
@@ -303,6 +337,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
             reader_tell(&reader, "mcpPrompts", "is for MCP resources only");
         read_url(&reader);
         read_public_urls(&reader, raw.public_urls);
+        read_edge_jwt(&reader, raw.edge_jwt);
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);
         reader_credential_apart(&reader, "requestHeaders", raw.headers);

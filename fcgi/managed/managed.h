@@ -216,6 +216,8 @@ struct managed_resource {
     bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
     bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
     const char **public_urls; /* under which a web server serves it, end with NULL; or NULL */
+    const char *edge_audience; /* aud of the JWT that its web server gets, or NULL: it gets none */
+    int64_t edge_lifetime;     /* of that JWT, seconds */
     struct managed_headers request_headers;
     const char *missing; /* first setting or secret that is missing ("upstreamAuth.clientId");
                             NULL: it is complete */

@@ -77,21 +77,22 @@ managed_secrets_take(TALLOC_CTX *mem, json_t *document, const char *was_type, co
 
 /* ---- tools */
 
-/* Return the name of a tool at its upstream. */
-static const char *
-upstream_name_of(const json_t *tool)
+const char *const managed_tool_decided[] = {"name", "scopes", "annotations", "enabled", NULL};
+
+const char *
+managed_tool_upstream_name(const json_t *tool)
 {
     const char *name = json_string_value(json_object_get(tool, "upstreamName"));
     return name != NULL ? name : json_string_value(json_object_get(tool, "name"));
 }
 
-static json_t *
-tool_named(const json_t *tools, const char *name)
+json_t *
+managed_tool_find(const json_t *tools, const char *name)
 {
     size_t index;
     json_t *tool;
     json_array_foreach (tools, index, tool) {
-        const char *its = upstream_name_of(tool);
+        const char *its = managed_tool_upstream_name(tool);
         if (its != NULL && name != NULL && strcmp(its, name) == 0)
             return tool;
     }
@@ -103,18 +104,17 @@ tool_named(const json_t *tools, const char *name)
 static json_t *
 decided_tool(const json_t *stored, const json_t *sent)
 {
-    static const char *const decided[] = {"name", "scopes", "annotations", "enabled"};
     struct jsonx_build tool = {jsonx_copy(stored), false};
-    for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++) {
-        json_t *value = json_object_get(sent, decided[i]);
+    for (const char *const *member = managed_tool_decided; *member != NULL; member++) {
+        json_t *value = json_object_get(sent, *member);
         if (value == NULL || json_is_null(value))
-            json_object_del(tool.value, decided[i]);
+            json_object_del(tool.value, *member);
         else
-            jsonx_set(&tool, decided[i], json_incref(value));
+            jsonx_set(&tool, *member, json_incref(value));
     }
     /* Without a name of its own it has the one at the upstream. */
     if (json_object_get(tool.value, "name") == NULL)
-        jsonx_set(&tool, "name", json_string(upstream_name_of(stored)));
+        jsonx_set(&tool, "name", json_string(managed_tool_upstream_name(stored)));
     if (tool.lost)
         json_decref(tool.value);
     return tool.lost ? NULL : tool.value;
@@ -136,13 +136,14 @@ managed_tools_merge(TALLOC_CTX *mem, const json_t *sent, const json_t *stored, b
     size_t index;
     json_t *tool;
     json_array_foreach (sent, index, tool) {
-        const json_t *was = is_mcp ? tool_named(stored, upstream_name_of(tool)) : NULL;
+        const json_t *was =
+            is_mcp ? managed_tool_find(stored, managed_tool_upstream_name(tool)) : NULL;
         bool synced = json_object_get(was, "pin") != NULL;
         jsonx_append(&tools, synced ? decided_tool(was, tool) : unpinned_tool(tool));
     }
     json_array_foreach (stored, index, tool)
         if (is_mcp && json_object_get(tool, "pin") != NULL
-            && tool_named(sent, upstream_name_of(tool)) == NULL)
+            && managed_tool_find(sent, managed_tool_upstream_name(tool)) == NULL)
             jsonx_append(&tools, json_incref(tool));
     return jsonx_built(&tools);
 }

@@ -27,6 +27,16 @@ enum az_status managed_secrets_take(TALLOC_CTX *mem, json_t *document, const cha
                                     const json_t *was_set, const char *now,
                                     struct managed_secrets_change *ret);
 
+/* What an operator decides about a tool of an MCP upstream, by member; NULL ends the list. The rest
+ * comes with a sync. */
+extern const char *const managed_tool_decided[];
+
+/* Return the name that a tool of a document has at its upstream, or NULL if it has no name. */
+const char *managed_tool_upstream_name(const json_t *tool);
+
+/* Return the tool of this name at the upstream, borrowed, or NULL; the name may be NULL. */
+json_t *managed_tool_find(const json_t *tools, const char *name);
+
 /*
  * Return the tools that a save stores, on mem, or NULL if out of memory. Of an MCP resource,
  * `stored` has the tools as its upstream offered them: the operator decides their name, scopes,

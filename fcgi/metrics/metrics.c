@@ -56,11 +56,11 @@ metric_places(const struct metric_row *row, size_t places)
     return row->routes == ROUTES_NONE ? 1 : places;
 }
 
-/* Return the words of a metric; gauges are not stored. */
+/* Return the words of a metric; what the reader finds out has none. */
 static size_t
 count_words(const struct metric_row *row, size_t places)
 {
-    if (row->kind == METRIC_GAUGE)
+    if (metric_is_read(row))
         return 0;
     return metric_places(row, places) * metric_combinations(row) * metric_words(row);
 }
@@ -158,7 +158,7 @@ find_series(const struct metrics *metrics, enum metric metric, size_t place,
 {
     const struct metric_row *row = &metric_table[metric];
     bool labels = row->label[0].name != NULL;
-    if (row->kind == METRIC_GAUGE || place >= metric_places(row, metrics->places)
+    if (metric_is_read(row) || place >= metric_places(row, metrics->places)
         || labels != (values != NULL))
         return NULL;
     size_t index = place;

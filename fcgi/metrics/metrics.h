@@ -48,6 +48,7 @@ enum metric_kind {
     METRIC_COUNTER,   /* grows */
     METRIC_HISTOGRAM, /* counts times by their length */
     METRIC_GAUGE,     /* a present value, which the reader of the metrics finds out */
+    METRIC_STORED,    /* a counter of the database, which the reader finds out too */
 };
 
 /* Labels that come from the routing table. */

@@ -28,6 +28,13 @@ size_t metric_words(const struct metric_row *row);
 /* Return the number of combinations of a row's label values. */
 size_t metric_combinations(const struct metric_row *row);
 
+/* True for a metric that the reader finds out, and that has no words. */
+static inline bool
+metric_is_read(const struct metric_row *row)
+{
+    return row->kind == METRIC_GAUGE || row->kind == METRIC_STORED;
+}
+
 /* Return the number of places that a metric tells apart. */
 size_t metric_places(const struct metric_row *row, size_t places);
 

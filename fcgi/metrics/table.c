@@ -133,7 +133,7 @@ const struct metric_row metric_table[METRICS] = {
      METRIC_GAUGE, ROUTES_NONE, .label = {{NULL, NULL}}},
     [METRIC_STREAM_SKIPPED] = {"svc_audit_stream_skipped_total",
      "Audit rows that the collector refused alone, and that were skipped.",
-     METRIC_GAUGE, ROUTES_NONE, .label = {{NULL, NULL}}},
+     METRIC_STORED, ROUTES_NONE, .label = {{NULL, NULL}}},
     [METRIC_STREAM_HELD] = {"svc_audit_stream_held",
      "1 if the server refuses the credential, or has no such address: rows of SVC_AUDIT_STREAM_URL, checkpoints of SVC_AUDIT_CHECKPOINT_URL.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"stream", streams}}},

@@ -16,6 +16,7 @@ name_kind(enum metric_kind kind)
         [METRIC_COUNTER] = "counter",
         [METRIC_HISTOGRAM] = "histogram",
         [METRIC_GAUGE] = "gauge",
+        [METRIC_STORED] = "counter",
     };
     return names[kind];
 }
@@ -149,7 +150,7 @@ metrics_text(TALLOC_CTX *mem, const struct metrics *metrics, const struct metric
         const struct metric_row *row = &metric_table[i];
         buf_append_format(&out, "# HELP %s %s\n# TYPE %s %s\n", row->name, row->help, row->name,
                           name_kind(row->kind));
-        if (row->kind != METRIC_GAUGE)
+        if (!metric_is_read(row))
             put_stored(&out, mem, metrics, (enum metric) i);
         for (size_t j = 0; j < count; j++)
             if (samples[j].metric == (enum metric) i)

@@ -160,10 +160,14 @@ $peer->set( '/v1/logs' => { stall => 0, body => 'x' } );
 $state = send_now( 0, 'hanging_collector: a collector that does not answer' )->{rows};
 like( $state->{error}, qr/did not answer in time/, '... is left after SVC_SAFE_HTTP_TIMEOUT_SECONDS' );
 cmp_ok( $state->{upTo}, '<', $row[0], '... and the row waits' );
-$setting{SVC_AUDIT_STREAM_URL} = 'http://localhost:1/v1/logs';
+$setting{SVC_AUDIT_STREAM_URL} = 'http://localhost:1/v1/path-token?key=query-token';
+my $unreached = send_now( 0, 'audit stream: no collector' );
 like(
-    send_now( 0, 'audit stream: no collector' )->{rows}{error}, qr/SVC_AUDIT_STREAM_URL: fetch of/,
-    '... is no fault of ours' );
+    $unreached->{rows}{error}, qr{SVC_AUDIT_STREAM_URL: fetch of http://localhost:1: },
+    '... is no fault of ours, and is named by scheme and host' );
+unlike(
+    "$unreached->{out}$unreached->{err}" . sql('SELECT string_agg(s::text, chr(10)) FROM audit_stream s'),
+    qr/path-token|query-token/, '... since path and query may be a credential' );
 $setting{SVC_AUDIT_STREAM_URL} = $peer->url('/v1/logs');
 
 # ---- resume_after_kill
@@ -231,6 +235,43 @@ is( join( ' ', sort { $a <=> $b } keys %got ), join( ' ', @good ), '... each of 
 is( scalar( grep { $_ != 1 } values %got ),    0,                  '... once' );
 like( $sent->{err}, qr/row skipped.*"first":$poison\b/, '... the log names the row' );
 cmp_ok( $peer->hits('/v1/logs'), '<', 25, '... after few requests' );
+
+# ---- a collector that refuses every row
+
+$peer->set( '/v1/logs' => { status => 400 } );
+my $skipped = $state->{skipped};
+my @refused = make_rows(11);
+$sent  = send_now( 1, 'refuses_all: a collector that refuses each of 11 rows' );
+$state = $sent->{rows};
+is( $state->{skipped} - $skipped,      10,          '... ten in a row are skipped' );
+is( $state->{upTo},                    $refused[9], '... the next one waits' );
+is( $state->{held} ? 'held' : 'tried', 'held',      '... and the stream is held' );
+like(
+    $state->{error},
+    qr/SVC_AUDIT_STREAM_URL: the server answered 400, to 10 rows in a row: the next one is not skipped/,
+    '... which is said' );
+like( $sent->{err}, qr/audit stream held.*to 10 rows in a row/, '... and logged' );
+$hits = $peer->hits('/v1/logs');
+is( send_now( 1, '... a second run' )->{rows}{upTo}, $refused[9], '... skips nothing more' );
+$peer->set( '/v1/logs' => { body => {} } );
+$state = send_now( 0, '... until the collector takes rows' )->{rows};
+is( $state->{upTo}, $refused[10], '... then that row is sent' );
+$peer->set( '/v1/logs' => { body => {}, instead => \%refuse } );
+for ( 1 .. 2 ) {
+    make_rows( 1, 'User-Agent' => 'poison-agent' ) for 1 .. 5;
+    make_rows(1);
+    $state = send_now( 0, 'refuses_all: five that are refused before one that is taken' )->{rows};
+}
+ok( !$state->{held}, '... are no ten in a row' );
+sql('UPDATE audit_stream SET refused = 10');
+$peer->set( '/v1/logs' => { status => 400 } );
+my ($behind) = make_rows(1);
+send_now( 1, '... after ten, the next one' );
+stream( 0, [ '--from', $behind ], '... --from goes on behind them' );
+is( sql('SELECT refused FROM audit_stream'), 0, '... and counts anew' );
+$peer->set( '/v1/logs' => { body => {} } );
+send_now( 0, '... which are sent' );
+sql('UPDATE audit_stream SET skipped = 2');
 
 # ---- retention_passes
 
@@ -332,7 +373,19 @@ ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/v1/logs') > $ask
     '... housekeeping of a service with it sends' );
 unlike( $stack->{service}->log_text . $text, qr/$secret/, '... nor its log' );
 my $metrics = $stack->http->get('/metrics')->body;
-like( $metrics, qr/^svc_audit_stream_lag_rows [1-9]\d*$/m,       'the metrics say how many rows wait' );
-like( $metrics, qr/^svc_audit_stream_skipped_total 3$/m,         '... how many were skipped' );
-like( $metrics, qr/^svc_audit_stream_held\{stream="rows"\} 1$/m, '... and that the credential is refused' );
+like( $metrics, qr/^svc_audit_stream_lag_rows [1-9]\d*$/m,            'the metrics say how many rows wait' );
+like( $metrics, qr/^svc_audit_stream_skipped_total 3$/m,              '... how many were skipped' );
+like( $metrics, qr/^# TYPE svc_audit_stream_skipped_total counter$/m, '... which is a counter' );
+like( $metrics, qr/^svc_audit_stream_held\{stream="rows"\} 1$/m,      '... and that the credential is refused' );
+my $health;
+Authz::Process::until_true(
+    20,
+    sub {
+        ($health) = grep { $_->{name} eq 'audit_stream' } @{ $stack->http->get('/health/ready')->json->{checks} };
+        return ( $health->{status} // '' ) eq 'DEGRADED';
+    } );
+is( $health->{status}, 'DEGRADED', 'readiness is degraded' );
+like(
+    $health->{detail} // '', qr/^rows are not sent: SVC_AUDIT_STREAM_URL: the server answered 401/,
+    '... and says why' );
 done_testing;

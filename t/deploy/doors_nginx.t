@@ -14,9 +14,9 @@ use Authz::Process ();
 use Authz::Stack   ();
 use Authz::Web     ();
 
-my $nginx = Authz::Path::nginx() // plan skip_all => 'needs nginx';
+my $nginx = Authz::Path::door('nginx') // plan skip_all => 'needs nginx';
 my $stack = Authz::Stack->start(
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_TRUSTED_PROXY_COUNT => 1 } );
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_CHECK_PROXY_COUNT => 1 } );
 my $peer = Authz::Peer->start;
 my $port = Authz::Web::free_port();
 my $url  = "http://127.0.0.1:$port/api";

@@ -6,9 +6,9 @@
 #include <talloc.h>
 
 #include "fuzz/fuzz.h"
-#include "gateway/mcp/era.h"
-#include "gateway/mcp/peer_message.h"
-#include "gateway/mcp/result.h"
+#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/result.h"
+#include "gateway/mcp/peer/peer_message.h"
 
 static void
 check_era(TALLOC_CTX *mem, const struct json_rpc *message)
@@ -32,7 +32,7 @@ check_answer(TALLOC_CTX *mem, const struct json_rpc *message)
     size_t left_out = 0;
     const char *cursor = NULL;
     json_t *tools = json_array();
-    json_t *relayed = mcp_relayed_result(mem, message->result);
+    json_t *relayed = mcp_relayed_result(mem, NULL, message->result);
     MUST(relayed == NULL
          || (json_is_array(json_object_get(relayed, "content")) && json_object_size(relayed) <= 3));
     if (peer_entries_add(mem, &peer_tools, message->result, tools, &left_out, &cursor) == AZ_OK)

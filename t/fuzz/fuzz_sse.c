@@ -6,7 +6,7 @@
 #include <talloc.h>
 
 #include "fuzz/fuzz.h"
-#include "gateway/mcp/sse.h"
+#include "gateway/mcp/peer/sse.h"
 
 /* Octets of the longest event here; small, so that inputs reach it. */
 #define EVENT_MAX 24

@@ -7,8 +7,8 @@
 
 #include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
-#include "gateway/mcp/arguments.h"
-#include "gateway/mcp/tool_schema.h"
+#include "gateway/mcp/message/tool_schema.h"
+#include "gateway/mcp/tools/arguments.h"
 #include "policy/rows/schema.h"
 
 static void

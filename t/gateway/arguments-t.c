@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/arguments.h"
+#include "gateway/mcp/tools/arguments.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/era.h"
+#include "gateway/mcp/message/era.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/json_rpc.h"
+#include "gateway/mcp/message/json_rpc.h"
 
 #include <string.h>
 #include <talloc.h>

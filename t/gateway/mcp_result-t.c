@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/result.h"
+#include "gateway/mcp/message/result.h"
 
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void
 test_relayed(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(relayed) / sizeof(relayed[0]); i++) {
-        json_t *result = mcp_relayed_result(mem, env_json(mem, relayed[i].result));
+        json_t *result = mcp_relayed_result(mem, NULL, env_json(mem, relayed[i].result));
         is_str(result != NULL ? jsonx_dump(mem, result) : NULL, relayed[i].wanted, "%s",
                relayed[i].name);
     }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/param_header.h"
+#include "gateway/mcp/message/param_header.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/peer_memory.h"
+#include "gateway/mcp/peer/peer_memory.h"
 
 #include <string.h>
 

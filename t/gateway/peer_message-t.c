@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/peer_message.h"
+#include "gateway/mcp/peer/peer_message.h"
 
 #include <string.h>
 

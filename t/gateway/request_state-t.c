@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/request_state.h"
+#include "gateway/mcp/tools/request_state.h"
 
 #include <string.h>
 

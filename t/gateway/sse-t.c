@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/sse.h"
+#include "gateway/mcp/peer/sse.h"
 
 #include <string.h>
 

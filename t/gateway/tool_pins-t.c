@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/tool_pins.h"
+#include "gateway/mcp/tools/tool_pins.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/tool_schema.h"
+#include "gateway/mcp/message/tool_schema.h"
 
 #include <string.h>
 

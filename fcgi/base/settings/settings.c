@@ -31,6 +31,12 @@ problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...
 }
 
 bool
+settings_sends_audit(const struct settings *cfg)
+{
+    return strcmp(cfg->audit_stream, SETTINGS_STREAM_OFF) != 0 || cfg->audit_checkpoint_url != NULL;
+}
+
+bool
 settings_engine_is_embedded(const struct settings *cfg)
 {
     return strcmp(cfg->policy_engine, SETTINGS_EMBEDDED) == 0;

@@ -139,6 +139,8 @@ struct settings {
         *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
     bool gateway_enabled;          /* false: every path below /gateway is 404 */
     bool gateway_ask_all_scopes;   /* challenges of the gateway name the scopes of everything */
+    long check_proxy_count;        /* entries of X-Forwarded-For that web servers with a good
+                                      credential at /auth/check vouch for, from the right */
     long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
     long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
     long gateway_max_body_size;    /* of a body, both ways, octets */
@@ -194,6 +196,9 @@ void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems 
 
 /* Return the row of a name or of its alias, or NULL if there is none. */
 const struct setting *settings_find(const char *name);
+
+/* True if parts of the audit log are sent to other servers. */
+bool settings_sends_audit(const struct settings *cfg);
 
 /* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
 bool settings_engine_is_embedded(const struct settings *cfg);

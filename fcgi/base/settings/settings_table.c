@@ -199,6 +199,8 @@ const struct setting settings_table[] = {
      "Serve the managed resources; if false, every path below /gateway is answered with 404"},
     {"SVC_GATEWAY_ASK_ALL_SCOPES", NULL, SETTING_BOOL, AT(gateway_ask_all_scopes), "false", 0, 0, NULL,
      "Tell clients of the gateway to ask at the first sign-in for the scopes of all tools or routes, for clients that cannot ask for more later"},
+    {"SVC_CHECK_PROXY_COUNT", NULL, SETTING_NUMBER, AT(check_proxy_count), "0", 0, 16, NULL,
+     "Number of entries of X-Forwarded-For that a web server which asks /auth/check, and proxies behind it, add; the caller's address is that many from the right, once the credential of the web server is good (0: the address of the connection)"},
     {"SVC_GATEWAY_CONNECT_TIMEOUT", NULL, SETTING_DURATION, AT(gateway_connect_timeout), "5s", 1, 60, NULL,
      "Time limit for a connection from the gateway to an upstream"},
     {"SVC_GATEWAY_RESPONSE_TIMEOUT", NULL, SETTING_DURATION, AT(gateway_response_timeout), "30s", 1, 3600, NULL,

@@ -7,11 +7,14 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/check/edge_jwt.h"
 #include "gateway/check/forwarded.h"
 #include "gateway/check/identity.h"
+#include "gateway/check/shape.h"
 #include "gateway/door_private.h"
 #include "gateway/query.h"
 #include "gateway/scope_ask.h"
+#include "http/address.h"
 #include "managed/choose.h"
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
@@ -44,10 +47,25 @@ refuse_proxy(struct request *req)
                    "the web server has no good credential");
 }
 
+/* Note the address of the caller. `trusted`: entries of X-Forwarded-For that the web server vouches
+ * for; if it does not send the field, the caller has no address. */
+static void
+note_address(struct request *req, long trusted)
+{
+    const char *forwarded = req->io->variable(req->io, "HTTP_X_FORWARDED_FOR");
+    req->ip = address_of_client(req->op.mem, req->io->variable(req->io, "REMOTE_ADDR"),
+                                forwarded != NULL ? forwarded : "", trusted);
+    req->op.address = req->ip;
+}
+
+/* X-Forwarded-For counts when the credential was good, and not before: anyone can send it. */
 static enum az_status
 authenticate(struct request *req)
 {
+    note_address(req, 0);
     enum az_status st = client_authenticate_by(req, CREDENTIAL_FIELD, false);
+    if (st == AZ_OK)
+        note_address(req, req->op.az->cfg->check_proxy_count);
     return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
 }
 
@@ -64,10 +82,11 @@ note_check(struct check *it)
 {
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_route *route = it->choice.route;
+    const struct check_shape *shape = it->req->route->arg;
     it->req->audit.summary = jsonx_dump(
         mem,
-        jsonx_own(mem, json_pack("{s:s,s:s*,s:s*,s:s*}", "door", it->req->client->client_id,
-                                 "resource", it->visit.name, "route",
+        jsonx_own(mem, json_pack("{s:s,s:s,s:s*,s:s*,s:s*}", "door", it->req->client->client_id,
+                                 "shape", shape->word, "resource", it->visit.name, "route",
                                  route != NULL ? route->id : NULL, "method", it->asked.method)));
 }
 
@@ -75,14 +94,11 @@ static enum az_status
 read_question(struct check *it)
 {
     struct request *req = it->req;
-    const struct forwarded_fields fields = {
-        .method = request_header(req, "HTTP_X_FORWARDED_METHOD"),
-        .proto = request_header(req, "HTTP_X_FORWARDED_PROTO"),
-        .host = request_header(req, "HTTP_X_FORWARDED_HOST"),
-        .uri = request_header(req, "HTTP_X_FORWARDED_URI"),
-    };
+    struct forwarded_fields fields;
     const char *why;
-    enum az_status st = forwarded_read(req->op.mem, &fields, &it->asked, &why);
+    enum az_status st = check_shape_read(req, &fields);
+    if (st == AZ_OK)
+        st = forwarded_read(req->op.mem, &fields, &it->asked, &why);
     if (st == AZ_INVALID_REQUEST)
         return op_fail(&req->op, st,
                        talloc_asprintf(req->op.mem,
@@ -174,7 +190,7 @@ ask_about_token(struct check *it)
     struct request *req = it->req;
     struct own_token *token = it->visit.token;
     struct introspect_question question = {
-        .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
+        .frame = {.endpoint = GATEWAY_CHECK_ENDPOINT, .ip = req->ip, .user_agent = req->user_agent},
         .caller = req->client,
         .caller_method = req->client_method,
     };
@@ -309,6 +325,7 @@ enum az_status
 check_handle(struct request *req)
 {
     struct check it = {.req = req};
+    const char *jwt = NULL;
     enum az_status st = read_question(&it);
     if (st == AZ_OK)
         st = find_resource(&it);
@@ -318,6 +335,8 @@ check_handle(struct request *req)
         st = decide(&it);
     note_check(&it);
     if (st == AZ_OK)
-        st = identity_respond(req, &it.visit, it.choice.route);
+        st = edge_jwt_make(req, &it.visit, &it.asked, &jwt);
+    if (st == AZ_OK)
+        st = identity_respond(req, &it.visit, it.choice.route, jwt);
     return st == AZ_OK ? respond_empty(req, 200) : st;
 }

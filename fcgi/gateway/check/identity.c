@@ -43,7 +43,7 @@ issued(const struct own_token *token, const char *member)
 
 enum az_status
 identity_respond(struct request *req, const struct gateway_visit *visit,
-                 const struct managed_route *route)
+                 const struct managed_route *route, const char *jwt)
 {
     TALLOC_CTX *mem = req->op.mem;
     const struct own_token *token = visit->token;
@@ -70,5 +70,6 @@ identity_respond(struct request *req, const struct gateway_visit *visit,
                            "%s has more than %zu octets", fields[i].name, max);
         respond_header(req, fields[i].name, value);
     }
+    respond_header(req, "X-Authz-Jwt", jwt != NULL ? jwt : "-");
     return AZ_OK;
 }

@@ -6,12 +6,12 @@
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
-#include "gateway/mcp/call.h"
-#include "gateway/mcp/exchange.h"
-#include "gateway/mcp/list.h"
-#include "gateway/mcp/prompts.h"
-#include "gateway/mcp/resources.h"
-#include "gateway/mcp/result.h"
+#include "gateway/mcp/message/exchange.h"
+#include "gateway/mcp/message/result.h"
+#include "gateway/mcp/reads/prompts.h"
+#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/tools/call.h"
+#include "gateway/mcp/tools/list.h"
 #include "http/form.h"
 
 /* clang-format off */
@@ -50,8 +50,8 @@ const struct field_table mcp_failure_table =
 static enum az_status
 find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
-    *ret = (struct mcp_features){.resources = mcp_serves_resources(it)};
-    return mcp_serves_prompts(it, &ret->prompts);
+    enum az_status st = mcp_serves_resources(it, &ret->resources);
+    return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
 
 static enum az_status

@@ -11,7 +11,7 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
-#include "gateway/mcp/peer.h"
+#include "gateway/mcp/peer/peer.h"
 #include "managed/auth.h"
 #include "managed/canonical.h"
 #include "managed/names.h"

@@ -3,7 +3,7 @@
 #ifndef AZ_GATEWAY_MCP_SYNC_H
 #define AZ_GATEWAY_MCP_SYNC_H
 
-#include "gateway/mcp/tool_pins.h"
+#include "gateway/mcp/tools/tool_pins.h"
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 

@@ -284,14 +284,15 @@ fault_of(const struct transfer *transfer, CURLcode outcome)
 }
 
 /* Return the URL as it may be logged: without the query and without user information, which may be
- * secret. */
+ * secret, and without a path that may be. */
 static const char *
-shown_url(struct op *op, const char *url)
+shown_url(struct op *op, const struct fetch_request *request)
 {
-    const char *host = url != NULL ? strstr(url, "://") : NULL;
+    const char *url = request->url, *host = url != NULL ? strstr(url, "://") : NULL;
     if (host == NULL || host[3 + strcspn(host + 3, "@/?#")] == '@')
         return "(not a URL with a host)";
-    size_t length = strcspn(url, "?#");
+    size_t length = request->secret_path ? (size_t) (host + 3 - url) + strcspn(host + 3, "/?#")
+                                         : strcspn(url, "?#");
     char *shown = talloc_strndup(op->mem, url, length < SHOWN_MAX ? length : SHOWN_MAX);
     return shown != NULL ? shown : "";
 }
@@ -302,7 +303,7 @@ fetch_fail(struct op *op, const struct fetch_request *request, enum fetch_fault 
 {
     enum az_status st = fault == FETCH_FAULT_BUSY ? AZ_BUSY : AZ_UNAVAILABLE;
     *ret = (struct fetch_answer){.fault = fault, .max_age = -1};
-    return op_fail(op, st, NULL, "fetch of %s: %s", shown_url(op, request->url), why);
+    return op_fail(op, st, NULL, "fetch of %s: %s", shown_url(op, request), why);
 }
 
 /* Return libcurl's reason. A certificate that is refused is often of the operator's own authority.

@@ -39,6 +39,7 @@ struct fetch_request {
     const char *field;         /* name of that header; NULL: Authorization */
     size_t max_octets;         /* of the answer's body; a longer one is a failure */
     long timeout;              /* seconds for the whole transfer */
+    bool secret_path;          /* the path may be a credential: faults have scheme and host alone */
 };
 
 /* Longest time to connect to a host that a client names, in seconds. Its name may come from

@@ -41,8 +41,8 @@ enum days_of_subject_column { DAYS_DAY, DAYS_ROWS };
 static const struct db_stmt days_of_subject_stmt = {"days_of_subject",
                                                     FINE " AND a.subject_id = $3" NEWEST, 11};
 /* A plan for all days takes 20 ms to make, and does not depend on the values: it is made once. */
-static const struct db_stmt days_plan_once_stmt = {
-    "days_plan_once", "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)", 0};
+const struct db_stmt audit_plan_once_stmt = {
+    "audit_plan_once", "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)", 0};
 
 static int
 compare_days(const void *one, const void *other)
@@ -144,7 +144,7 @@ count_fine(struct op *op, const struct audit_filter *filter, struct audit_day *d
                                                             : &days_of_subject_stmt;
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
-    db_batch_add(batch, &days_plan_once_stmt);
+    db_batch_add(batch, &audit_plan_once_stmt);
     struct db_step *step = db_batch_add(batch, stmt);
     db_batch_commit(batch);
     audit_filter_bind(&step->params, filter);

@@ -65,12 +65,14 @@ count_rows(struct drop *drop, int64_t *after, int *ret_rows)
     for (size_t i = 0; i < epochs; i++)
         audit_tiles_init(&tiles[i], &step, drop->notes->epoch[i].state.epoch);
     enum az_status st = audit_lines_read_day(&step, drop->day, *after, &result);
-    *ret_rows = st == AZ_OK ? PQntuples(result) : 0;
+    *ret_rows = st == AZ_OK && result != NULL ? PQntuples(result) : 0;
     for (int i = 0; st == AZ_OK && i < *ret_rows; i++) {
         struct audit_line line;
         st = audit_line_get(&step, result, i, &line);
         if (st == AZ_OK)
             st = count_row(drop, tiles, &line);
+        if (st == AZ_OK)
+            talloc_free(line.text);
         *after = line.id;
     }
     if (st != AZ_OK)

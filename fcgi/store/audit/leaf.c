@@ -43,6 +43,7 @@ audit_leaf_find(struct audit_tiles *tiles, int64_t size, int64_t id, struct audi
         for (size_t i = 0; i < tile->width; i++)
             if (tile->leaf[i].id == id && !tile->leaf[i].note) {
                 ret->leaf = tile->n * MERKLE_TILE_WIDTH + i;
+                ret->day = tile->leaf[i].day;
                 memcpy(ret->hash, tile->hash[i], SHA256_OCTETS);
                 return AZ_OK;
             }

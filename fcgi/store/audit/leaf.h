@@ -7,6 +7,7 @@
 /* Where a row is in the log. */
 struct audit_place {
     uint64_t leaf; /* number */
+    int64_t day;   /* number of the partition, as the index of the log says */
     merkle_hash hash;
 };
 

@@ -2,29 +2,31 @@
 
 #include "store/audit/line.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
+#include "base/iso8601.h"
 #include "base/json/jsonx_text.h"
 #include "base/pack.h"
 #include "crypto/digest.h"
 #include "store/audit/rows_private.h"
 #include "store/db/partitions.h"
 
-/* Columns of a row, in the order of the members. */
+/* 2000-01-01T00:00Z, from which PostgreSQL counts. Milliseconds since 1970. */
+#define POSTGRES_EPOCH_MS 946684800000LL
+
+/* Columns of a row, in the order of the members. Functions that format cost more than all else: a
+ * time comes as the octets that PostgreSQL stores, and the text of an address has a network if it
+ * is one. */
 #define LINE_COLUMNS                                                                               \
-    " id, CASE WHEN created_at < '0001-01-01 00:00:00+00' THEN '-' ELSE '' END"                    \
-    "  || to_char(created_at" DB_TIME " AS at,"                                                    \
-    " floor(extract(epoch FROM created_at))::bigint AS created, request_id AS request,"            \
-    " flow_id AS flow, client_id AS client, subject_id AS subject, endpoint, operation, method,"   \
-    " http_status AS status, outcome,"                                                             \
-    " host(ip) || CASE masklen(ip) WHEN CASE family(ip) WHEN 4 THEN 32 ELSE 128 END THEN ''"       \
-    "  ELSE '/' || masklen(ip) END AS ip, user_agent AS agent,"                                    \
+    " id, timestamptz_send(created_at) AS at, request_id AS request, flow_id AS flow,"             \
+    " client_id AS client, subject_id AS subject, endpoint, operation, method,"                    \
+    " http_status AS status, outcome, ip, user_agent AS agent,"                                    \
     " request_summary AS summary, policy_input AS input, policy_decision AS decision"
 enum audit_lines_column {
     LINE_ID,
     LINE_AT,
-    LINE_CREATED,
     LINE_REQUEST,
     LINE_FLOW,
     LINE_CLIENT,
@@ -40,59 +42,67 @@ enum audit_lines_column {
     LINE_INPUT,
     LINE_DECISION
 };
-/* Rows with one id in two partitions were not written by the service; they come one after the
- * other, in one answer. A year before Christ and a network look like the year and the address. */
-static const struct db_stmt audit_lines_stmt = {
-    "audit_lines",
-    "SELECT" LINE_COLUMNS
-    " FROM (SELECT * FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint"
-    "  ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) x ORDER BY id, created_at",
-    3};
-
-/* The same until their documents have $4 octets; at least one. */
-static const struct db_stmt audit_lines_some_stmt = {
-    "audit_lines_some",
-    "SELECT" LINE_COLUMNS " FROM (SELECT p.*, rank() OVER (ORDER BY id) AS place,"
-    "  sum(coalesce(octet_length(request_summary), 0) + coalesce(octet_length(policy_input), 0)"
-    "   + coalesce(octet_length(policy_decision), 0)) OVER (ORDER BY id) AS held"
-    "  FROM (SELECT * FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint"
-    "   ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) p) x"
-    " WHERE held <= $4::bigint OR place = 1 ORDER BY id, created_at",
-    4};
+/* Rows until their documents have $4 octets; at least one. Rows with one id in two partitions were
+ * not written by the service; they come one after the other, in one answer, and in the order of
+ * their times by the second statement. */
+#define LINES                                                                                      \
+    "SELECT" LINE_COLUMNS " FROM (SELECT p.*, rank() OVER (ORDER BY id) AS place,"                 \
+    "  sum(coalesce(octet_length(request_summary), 0) + coalesce(octet_length(policy_input), 0)"   \
+    "   + coalesce(octet_length(policy_decision), 0)) OVER (ORDER BY id) AS held"                  \
+    "  FROM (SELECT * FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint"                   \
+    "   ORDER BY id FETCH FIRST ($3) ROWS WITH TIES) p) x"                                         \
+    " WHERE held <= $4::bigint OR place = 1 ORDER BY id"
+static const struct db_stmt audit_lines_stmt = {"audit_lines", LINES, 4};
+static const struct db_stmt audit_lines_twice_stmt = {"audit_lines_twice", LINES ", created_at", 4};
 static const struct db_stmt audit_day_lines_stmt = {
     "audit_day_lines",
     "SELECT" LINE_COLUMNS " FROM (SELECT * FROM audit_log_p%D WHERE id > $1::bigint"
     "  ORDER BY id FETCH FIRST ($2) ROWS WITH TIES) x ORDER BY id, created_at",
     2};
 
-/* The members that are texts of columns. */
+/* The members that are texts of columns, as they begin. */
 static const struct {
-    const char *name;
+    const char *begin;
     enum audit_lines_column column;
     bool number;
 } members[] = {
-    {"at",        LINE_AT,        false},
-    {"request",   LINE_REQUEST,   false},
-    {"flow",      LINE_FLOW,      false},
-    {"client",    LINE_CLIENT,    false},
-    {"subject",   LINE_SUBJECT,   false},
-    {"endpoint",  LINE_ENDPOINT,  false},
-    {"operation", LINE_OPERATION, false},
-    {"method",    LINE_METHOD,    false},
-    {"status",    LINE_STATUS,    true },
-    {"outcome",   LINE_OUTCOME,   false},
-    {"ip",        LINE_IP,        false},
-    {"agent",     LINE_AGENT,     false},
+    {",\"request\":",   LINE_REQUEST,   false},
+    {",\"flow\":",      LINE_FLOW,      false},
+    {",\"client\":",    LINE_CLIENT,    false},
+    {",\"subject\":",   LINE_SUBJECT,   false},
+    {",\"endpoint\":",  LINE_ENDPOINT,  false},
+    {",\"operation\":", LINE_OPERATION, false},
+    {",\"method\":",    LINE_METHOD,    false},
+    {",\"status\":",    LINE_STATUS,    true },
+    {",\"outcome\":",   LINE_OUTCOME,   false},
+    {",\"ip\":",        LINE_IP,        false},
+    {",\"agent\":",     LINE_AGENT,     false},
 };
 
-enum az_status
-audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret)
+/* Read rows by one of the two statements. */
+static enum az_status
+read_lines(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+           PGresult **ret)
 {
-    struct db_params params = {.count = 0};
-    db_number(&params, after);
-    db_number(&params, up_to);
-    db_number(&params, AUDIT_LINES_ROWS);
-    return db_exec(op, &audit_lines_stmt, &params, true, ret);
+    struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
+    db_batch_add(batch, &audit_plan_once_stmt);
+    struct db_step *step = db_batch_add(batch, stmt);
+    db_batch_commit(batch);
+    db_params_copy(&step->params, params);
+    enum az_status st = db_run(op, batch, true);
+    *ret = step->result;
+    return st;
+}
+
+/* True if two rows have one id. */
+static bool
+has_twins(const PGresult *result)
+{
+    for (int i = 1; i < PQntuples(result); i++)
+        if (strcmp(PQgetvalue(result, i, LINE_ID), PQgetvalue(result, i - 1, LINE_ID)) == 0)
+            return true;
+    return false;
 }
 
 enum az_status
@@ -104,15 +114,44 @@ audit_lines_read_some(struct op *op, int64_t after, int64_t up_to, int64_t rows,
     db_number(&params, up_to);
     db_number(&params, rows);
     db_number(&params, octets);
-    return db_exec(op, &audit_lines_some_stmt, &params, true, ret);
+    enum az_status st = read_lines(op, &audit_lines_stmt, &params, ret);
+    return st == AZ_OK && has_twins(*ret) ? read_lines(op, &audit_lines_twice_stmt, &params, ret)
+                                          : st;
+}
+
+enum az_status
+audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret)
+{
+    return audit_lines_read_some(op, after, up_to, AUDIT_LINES_ROWS, AUDIT_LINES_OCTETS, ret);
+}
+
+/* Octets of a time with its NUL: ISO 8601, or a number. */
+#define TIME_SIZE 32
+
+/* Write the time of a row, cut to milliseconds, and return it in seconds since 1970. A time that
+ * ISO 8601 has no year for is the number of its microseconds since 2000. */
+static int64_t
+read_time(const PGresult *result, int row, char text[TIME_SIZE])
+{
+    const char *octets = db_get(result, row, LINE_AT);
+    uint64_t stored = octets != NULL ? strtoull(octets + strlen("\\x"), NULL, 16) : 0;
+    int64_t us = (int64_t) stored, ms = us / 1000 - (us % 1000 < 0);
+    ms += POSTGRES_EPOCH_MS;
+    if (iso8601_format_ms(ms, text) != AZ_OK)
+        snprintf(text, TIME_SIZE, "%lld", (long long) us);
+    return ms / 1000 - (ms % 1000 < 0);
 }
 
 enum az_status
 audit_line_row(struct op *op, const PGresult *result, int row, struct audit_row *ret)
 {
+    char *at = talloc_zero_size(op->mem, TIME_SIZE);
+    if (at == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+    read_time(result, row, at);
     *ret = (struct audit_row){
         .id = db_get_number(result, row, LINE_ID, 0),
-        .created_at = db_get(result, row, LINE_AT),
+        .created_at = at,
         .request_id = db_get(result, row, LINE_REQUEST),
         .flow_id = db_get(result, row, LINE_FLOW),
         .client_id = db_get(result, row, LINE_CLIENT),
@@ -130,22 +169,33 @@ audit_line_row(struct op *op, const PGresult *result, int row, struct audit_row 
     return st == AZ_OK ? audit_row_unpack(op, result, row, LINE_DECISION, &ret->decision) : st;
 }
 
-enum az_status
-audit_lines_fetch(struct op *op, int64_t id, PGresult **ret)
+/* Read rows of a day with ids above `after`. A day that is not there has none: *ret is NULL. */
+static enum az_status
+read_day(struct op *op, uint32_t day, int64_t after, int64_t rows, PGresult **ret)
 {
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add_in(batch, &audit_day_lines_stmt, DB_NO_PARTITION, day);
+    db_number(&step->params, after);
+    db_number(&step->params, rows);
+    enum az_status st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
+    *ret = st == AZ_OK ? step->result : NULL;
+    return st == AZ_RETRY ? AZ_OK : st;
+}
+
+enum az_status
+audit_lines_fetch(struct op *op, int64_t id, int64_t day, PGresult **ret)
+{
+    enum az_status st =
+        day >= 0 && day < DB_NO_PARTITION ? read_day(op, (uint32_t) day, id - 1, 1, ret) : AZ_OK;
+    if (st != AZ_OK || (*ret != NULL && PQntuples(*ret) == 1 && audit_line_id(*ret, 0) == id))
+        return st;
     return audit_lines_read(op, id - 1, id, ret);
 }
 
 enum az_status
 audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret)
 {
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, &audit_day_lines_stmt, DB_NO_PARTITION, day);
-    db_number(&step->params, after);
-    db_number(&step->params, AUDIT_LINES_ROWS);
-    enum az_status st = db_run(op, batch, true);
-    *ret = step->result;
-    return st;
+    return read_day(op, day, after, AUDIT_DAY_ROWS, ret);
 }
 
 int64_t
@@ -217,9 +267,9 @@ is_object(const char *text)
 }
 
 static void
-put_document(struct buf *line, const char *name, const char *text)
+put_document(struct buf *line, const char *begin, const char *text)
 {
-    buf_append_format(line, ",\"%s\":", name);
+    buf_append_text(line, begin);
     if (is_object(text))
         buf_append_text(line, text);
     else
@@ -229,21 +279,26 @@ put_document(struct buf *line, const char *name, const char *text)
 /* Append a packed document. */
 static enum az_status
 put_packed(struct op *op, struct buf *line, const PGresult *result, int row, int column,
-           const char *name)
+           const char *begin)
 {
-    const unsigned char *packed = NULL;
+    unsigned char *packed;
     size_t packed_length = 0, length;
-    char *text, hex[SHA256_HEX_SIZE];
-    enum az_status st = db_read_octets(op, result, row, column, &packed, &packed_length);
-    if (st != AZ_OK || packed == NULL)
-        return st;
+    char *text = NULL, hex[SHA256_HEX_SIZE];
+    if (db_get(result, row, column) == NULL)
+        return AZ_OK;
+    enum az_status st = db_get_octets(op->mem, result, row, column, &packed, &packed_length);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: column %s cannot be read",
+                       PQfname(result, column));
     st = unpack_text(op->mem, packed, packed_length, &text, &length);
     if (st == AZ_OK && strlen(text) == length)
-        put_document(line, name, text);
+        put_document(line, begin, text);
     else if (st == AZ_OK || st == AZ_INVALID) {
         st = sha256_hex(packed, packed_length, hex);
-        buf_append_format(line, ",\"%s\":{\"damaged\":\"%s\"}", name, hex);
+        buf_append_format(line, "%s{\"damaged\":\"%s\"}", begin, hex);
     }
+    talloc_free(packed);
+    talloc_free(text);
     return st == AZ_OK ? AZ_OK
                        : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
 }
@@ -252,26 +307,27 @@ enum az_status
 audit_line_get(struct op *op, const PGresult *result, int row, struct audit_line *ret)
 {
     BUF_AUTO line;
+    char at[TIME_SIZE];
     const char *summary = db_get(result, row, LINE_SUMMARY);
     buf_init(&line, op->mem, AUDIT_LINE_MAX);
     ret->id = db_get_number(result, row, LINE_ID, 0);
-    ret->day = partition_day(db_get_number(result, row, LINE_CREATED, 0));
-    buf_append_format(&line, "{\"v\":1,\"id\":%lld", (long long) ret->id);
+    ret->day = partition_day(read_time(result, row, at));
+    buf_append_format(&line, "{\"v\":1,\"id\":%lld,\"at\":\"%s\"", (long long) ret->id, at);
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         const char *text = db_get(result, row, members[i].column);
         if (text == NULL)
             continue;
-        buf_append_format(&line, ",\"%s\":", members[i].name);
+        buf_append_text(&line, members[i].begin);
         if (members[i].number)
             buf_append_text(&line, text);
         else
             put_string(&line, text);
     }
     if (summary != NULL)
-        put_document(&line, "summary", summary);
-    enum az_status st = put_packed(op, &line, result, row, LINE_INPUT, "input");
+        put_document(&line, ",\"summary\":", summary);
+    enum az_status st = put_packed(op, &line, result, row, LINE_INPUT, ",\"input\":");
     if (st == AZ_OK)
-        st = put_packed(op, &line, result, row, LINE_DECISION, "decision");
+        st = put_packed(op, &line, result, row, LINE_DECISION, ",\"decision\":");
     buf_append_char(&line, '}');
     if (st == AZ_OK && (ret->text = buf_take(&line, &ret->length)) == NULL)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the line of audit row %lld",

@@ -10,19 +10,24 @@
  * and the other columns. */
 #define AUDIT_LINE_MAX (16 << 20)
 
-/* Rows that one statement reads at most; their documents have some hundred octets each. */
-#define AUDIT_LINES_ROWS 512
+/* Rows that one statement reads at most, and octets of their documents as stored; a row has some
+ * hundred. A statement about all days takes 1 ms to begin, which many rows must share. */
+#define AUDIT_LINES_ROWS 8192
+#define AUDIT_LINES_OCTETS (8 << 20)
+
+/* The same for a statement about one day. */
+#define AUDIT_DAY_ROWS 512
 
 /* A row as a leaf. */
 struct audit_line {
     int64_t id;
-    int64_t day;      /* number of its partition */
-    const char *text; /* without a line feed */
-    size_t length;    /* octets */
+    int64_t day;   /* number of its partition */
+    char *text;    /* without a line feed */
+    size_t length; /* octets */
 };
 
-/* Read up to AUDIT_LINES_ROWS rows with ids above `after` and up to `up_to`, in the order of ids.
- */
+/* Read rows with ids above `after` and up to `up_to`, in the order of ids: up to AUDIT_LINES_ROWS
+ * of them. */
 enum az_status audit_lines_read(struct op *op, int64_t after, int64_t up_to, PGresult **ret);
 
 /* The same with limits for the rows and the octets of their documents, as stored; at least one row,
@@ -34,11 +39,12 @@ enum az_status audit_lines_read_some(struct op *op, int64_t after, int64_t up_to
 enum az_status audit_line_row(struct op *op, const PGresult *result, int row,
                               struct audit_row *ret);
 
-/* Read up to AUDIT_LINES_ROWS rows of one day with ids above `after`, in the order of ids. */
+/* Read up to AUDIT_DAY_ROWS rows of one day with ids above `after`, in the order of ids. *ret NULL:
+ * the day is not there. */
 enum az_status audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret);
 
-/* Read the row with this id; no row in *ret: there is none. */
-enum az_status audit_lines_fetch(struct op *op, int64_t id, PGresult **ret);
+/* Read the row with this id, which is probably of this day; no row in *ret: there is none. */
+enum az_status audit_lines_fetch(struct op *op, int64_t id, int64_t day, PGresult **ret);
 
 /*
  * Write the line of a row to op->mem: a JSON object with `v` 1, id, at (ISO 8601, milliseconds,

@@ -59,6 +59,8 @@ give_row(struct walk *walk, const struct audit_leaf *leaf, const unsigned char *
     st = audit_cursor_take(&walk->rows, &line);
     if (st == AZ_OK && !walk->take(walk->context, line.text, line.length))
         st = stopped(walk);
+    if (st == AZ_OK)
+        talloc_free(line.text);
     return st;
 }
 

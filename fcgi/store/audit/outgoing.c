@@ -18,12 +18,13 @@ enum outgoing_read_column {
     OUT_REJECTED,
     OUT_SKIPPED,
     OUT_PASSED,
+    OUT_REFUSED,
     OUT_LAG
 };
 static const struct db_stmt outgoing_read_stmt = {
     "outgoing_read",
     "SELECT up_to, tries, held, error, to_char(sent_at" DB_TIME " AS sent_at,"
-    " to_char(next_at" DB_TIME " AS next_at, sent, rejected, skipped, passed,"
+    " to_char(next_at" DB_TIME " AS next_at, sent, rejected, skipped, passed, refused,"
     " greatest(0, (SELECT last_value FROM audit_id_seq) - up_to) AS lag"
     " FROM audit_stream WHERE name = $1",
     1};
@@ -42,13 +43,14 @@ static const struct db_stmt outgoing_step_stmt = {
     "outgoing_step",
     "UPDATE audit_stream SET leased_until = now() + $3::bigint * interval '1 second',"
     "  up_to = $4::bigint, sent = sent + $5::bigint, rejected = rejected + $6::bigint,"
-    "  skipped = skipped + $7::bigint, passed = passed + $8::bigint, error = $9::text, held = "
-    "$10::boolean,"
+    "  skipped = skipped + $7::bigint, passed = passed + $8::bigint,"
+    "  refused = CASE WHEN $5::bigint > 0 THEN 0 ELSE refused + $12::bigint END,"
+    "  error = $9::text, held = $10::boolean,"
     "  tries = CASE WHEN $9::text IS NULL THEN 0 ELSE tries + 1 END,"
     "  next_at = CASE WHEN $11::bigint > 0 THEN now() + $11::bigint * interval '1 second' END,"
     "  sent_at = CASE WHEN $5::bigint > 0 THEN now() ELSE sent_at END"
     " WHERE name = $1 AND lease = $2::uuid",
-    11};
+    12};
 static const struct db_stmt outgoing_release_stmt = {
     "outgoing_release",
     "UPDATE audit_stream SET lease = NULL, leased_until = NULL WHERE name = $1 AND lease = "
@@ -59,7 +61,7 @@ static const struct db_stmt outgoing_move_stmt = {
     "outgoing_move",
     "INSERT INTO audit_stream (name, up_to) VALUES ($1, $2::bigint) ON CONFLICT (name) DO UPDATE"
     " SET up_to = excluded.up_to, tries = 0, next_at = NULL, held = false, error = NULL,"
-    "  lease = NULL, leased_until = NULL",
+    "  refused = 0, lease = NULL, leased_until = NULL",
     2};
 
 /* ---- the row ---- */
@@ -85,6 +87,7 @@ outgoing_read(struct op *op, struct outgoing *outgoing)
                                   .rejected = db_get_number(result, 0, OUT_REJECTED, 0),
                                   .skipped = db_get_number(result, 0, OUT_SKIPPED, 0),
                                   .passed = db_get_number(result, 0, OUT_PASSED, 0),
+                                  .refused = db_get_number(result, 0, OUT_REFUSED, 0),
                                   .lag = db_get_number(result, 0, OUT_LAG, 0)};
     return AZ_OK;
 }
@@ -129,12 +132,14 @@ outgoing_step(struct op *op, struct outgoing *outgoing, const struct outgoing_st
     db_text(&params, step->error);
     db_bool(&params, step->held);
     db_number(&params, step->wait);
+    db_number(&params, step->refused);
     enum az_status st = db_exec(op, &outgoing_step_stmt, &params, false, &result);
     if (st == AZ_OK && db_written(result) == 0)
         return op_fail(op, AZ_CONFLICT, NULL, "another process sends in place of this one");
     if (st == AZ_OK) {
         outgoing->up_to = step->up_to;
         outgoing->tries = step->error == NULL ? 0 : outgoing->tries + 1;
+        outgoing->refused = step->sent > 0 ? 0 : outgoing->refused + step->refused;
     }
     return st;
 }

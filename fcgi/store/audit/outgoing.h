@@ -25,13 +25,15 @@ struct outgoing {
     bool held;
     const char *error, *sent_at, *next_at; /* or NULL */
     int64_t sent, rejected, skipped, passed;
-    int64_t lag; /* rows that may wait: ids that were given out since */
+    int64_t refused; /* of those that were skipped, since the last one that was taken */
+    int64_t lag;     /* rows that may wait: ids that were given out since */
 };
 
 /* What became of a try. */
 struct outgoing_step {
     int64_t up_to;
     int64_t sent, rejected, skipped, passed; /* to add */
+    int64_t refused;                         /* to add, unless rows were taken */
     const char *error;                       /* NULL: it was taken */
     bool held;
     int64_t wait; /* seconds until the next try; 0: none */

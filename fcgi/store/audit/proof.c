@@ -113,7 +113,7 @@ audit_prove(struct op *op, int64_t id, const char **ret)
     if (st == AZ_OK)
         st = state.begun ? audit_leaf_find(&tiles, state.size, id, &place) : AZ_NOT_FOUND;
     if (st == AZ_OK)
-        st = audit_lines_fetch(op, id, &result);
+        st = audit_lines_fetch(op, id, place.day, &result);
     if (st == AZ_NOT_FOUND || (st == AZ_OK && (PQntuples(result) == 0 || note == NULL)))
         return not_found(op, id, &state);
     if (st == AZ_OK)

@@ -15,6 +15,9 @@
     " AND a.created_at >= coalesce($9::timestamptz, '-infinity')"                                  \
     " AND a.created_at < coalesce($10::timestamptz, 'infinity')"
 
+/* Before a statement about all days, in its transaction: its plan is made once in a session. */
+extern const struct db_stmt audit_plan_once_stmt;
+
 /* Add the parameters of AUDIT_MATCHES. */
 void audit_filter_bind(struct db_params *params, const struct audit_filter *filter);
 

@@ -175,6 +175,8 @@ append_rows(struct seal *seal, struct op *step, const PGresult *result)
         if (st == AZ_OK)
             st = audit_edge_append(seal->edge, &(struct audit_leaf){.id = line.id, .day = line.day},
                                    hash);
+        if (st == AZ_OK)
+            talloc_free(line.text);
         seal->state.up_to = line.id;
     }
     return st;
@@ -248,10 +250,16 @@ enum az_status
 audit_seal_new_epoch(struct op *op, const char *why)
 {
     struct seal seal = {.op = op};
+    struct jwk *key = NULL;
+    const char *note;
     enum az_status st = audit_log_state_read(op, &seal.state);
     if (st == AZ_OK)
-        st = begin_log(&seal, why);
+        st = signing_key_open(op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
     if (st == AZ_OK)
-        audit_signed_forget(op);
-    return st;
+        st = begin_log(&seal, why);
+    if (st != AZ_OK || seal.state.size > 0)
+        return st; /* another process was first */
+    audit_signed_forget(op);
+    st = audit_key_announce(&seal, key);
+    return st == AZ_OK ? seal_leaves(&seal, key, &note) : st;
 }

@@ -32,7 +32,8 @@ enum az_status audit_seal(struct op *op, struct audit_sealed *ret);
 enum az_status audit_seal_drops(struct op *op);
 
 /* Begin another epoch, because the log cannot go on: the database lost rows that were sealed. `why`
- * stands in the first note. */
+ * stands in the first note. Its first checkpoint is signed, so that audit_seal_file() ends the file
+ * with one of the new epoch. */
 enum az_status audit_seal_new_epoch(struct op *op, const char *why);
 
 /* Return the origin of an epoch, which is also the name of its key: the issuer without its scheme,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -14,6 +15,15 @@
 
 /* Mode of a new file: an auditor's group may read it. */
 #define FILE_MODE 0640
+
+/* Octets of the end of the file that are read. */
+#define END_OCTETS (2 * NOTE_OCTETS_MAX)
+
+/* The empty line and the begin of the first signature line of a note (C2SP signed-note). */
+#define SIGNATURE "\n\n\xe2\x80\x94 "
+
+/* Lines of a checkpoint before its empty line: origin, size and root. */
+#define CHECKPOINT_LINES 3
 
 enum audit_unfiled_column { UNFILED_EPOCH, UNFILED_SIZE, UNFILED_NOTE };
 static const struct db_stmt audit_unfiled_stmt = {
@@ -43,6 +53,54 @@ audit_write_all(int file, const char *text, size_t length)
     return fsync(file) == 0;
 }
 
+enum az_status
+audit_seal_file_end(struct op *op, char **ret)
+{
+    const char *name = op->az->cfg->audit_checkpoint_file;
+    struct stat about;
+    *ret = NULL;
+    int file = name != NULL ? open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (file < 0)
+        return name == NULL || errno == ENOENT || errno == EACCES
+                   ? AZ_OK
+                   : op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_AUDIT_CHECKPOINT_FILE: %s: %s", name,
+                             strerror(errno));
+    ssize_t got = 0;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+        off_t begin = about.st_size > END_OCTETS ? about.st_size - END_OCTETS : 0;
+        *ret = talloc_zero_array(op->mem, char, END_OCTETS + 1);
+        got = *ret != NULL ? pread(file, *ret, END_OCTETS, begin) : -1;
+    }
+    close(file);
+    return got >= 0 ? AZ_OK
+                    : op_fail(op, AZ_SERVER_ERROR, NULL,
+                              "SVC_AUDIT_CHECKPOINT_FILE: %s cannot be read", name);
+}
+
+char *
+audit_last_note(char *text)
+{
+    char *end = NULL;
+    for (char *at = text; (at = strstr(at, SIGNATURE)) != NULL; at++)
+        end = at;
+    for (int lines = 0; end != NULL && end > text; end--)
+        if (end[-1] == '\n' && ++lines == CHECKPOINT_LINES)
+            break;
+    return end;
+}
+
+/* Begin a line of its own: a process that was killed may have left a part of a checkpoint. */
+static enum az_status
+begin_line(struct op *op, struct buf *text)
+{
+    char *end;
+    enum az_status st = audit_seal_file_end(op, &end);
+    size_t length = st == AZ_OK && end != NULL ? strlen(end) : 0;
+    if (length > 0 && end[length - 1] != '\n')
+        buf_append_char(text, '\n');
+    return st;
+}
+
 static enum az_status
 append_to(struct op *op, const char *name, const struct buf *text)
 {
@@ -65,7 +123,7 @@ audit_seal_file(struct op *op)
     struct db_params params = {.count = 0}, filed = {.count = 0};
     PGresult *result;
     BUF_AUTO text;
-    buf_init(&text, op->mem, AUDIT_FILE_CHECKPOINTS * NOTE_OCTETS_MAX);
+    buf_init(&text, op->mem, AUDIT_FILE_CHECKPOINTS * NOTE_OCTETS_MAX + 1);
     if (name == NULL)
         return AZ_OK;
     db_number(&params, AUDIT_FILE_CHECKPOINTS);
@@ -73,11 +131,13 @@ audit_seal_file(struct op *op)
     int count = st == AZ_OK ? PQntuples(result) : 0;
     if (count == 0)
         return st;
+    st = begin_line(op, &text);
     for (int i = 0; i < count; i++)
         buf_append_text(&text, db_get(result, i, UNFILED_NOTE));
     if (text.status != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for checkpoints");
-    st = append_to(op, name, &text);
+    if (st == AZ_OK)
+        st = append_to(op, name, &text);
     db_number(&filed, db_get_number(result, count - 1, UNFILED_EPOCH, 0));
     db_number(&filed, db_get_number(result, count - 1, UNFILED_SIZE, 0));
     return st == AZ_OK ? db_exec(op, &audit_filed_stmt, &filed, false, NULL) : st;

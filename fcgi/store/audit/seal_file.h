@@ -15,6 +15,13 @@
  */
 enum az_status audit_seal_file(struct op *op);
 
+/* Read the end of the file, which has its newest checkpoints. *ret NULL: there is no such file, or
+ * it is not ours to read. */
+enum az_status audit_seal_file_end(struct op *op, char **ret);
+
+/* Return the last checkpoint of a text of checkpoints, or what is left of it; NULL: it has none. */
+char *audit_last_note(char *text);
+
 /* Write all octets to a file and sync them. */
 bool audit_write_all(int file, const char *text, size_t length);
 

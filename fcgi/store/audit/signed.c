@@ -138,10 +138,32 @@ has_checkpoint(struct op *op, const struct audit_log_state *state, const struct 
     return same;
 }
 
-/* Check what this host signed last. *ret_size is its size, if it is of the present epoch. Another
- * host may have begun an epoch; then the one before it must be as it was. */
+/* Check a checkpoint that stands where the owner of the database cannot write. *size rises to its
+ * size, if it is of the present epoch. Another host may have begun an epoch; then the one before it
+ * must be as it was. */
 static enum az_status
-check_kept(const struct seal *seal, int64_t *ret_size)
+check_outside(const struct seal *seal, const struct checkpoint *kept, const char *why,
+              int64_t *size)
+{
+    struct op *op = seal->op;
+    for (int epoch = seal->state.epoch; epoch > 0; epoch--) {
+        bool present = epoch == seal->state.epoch;
+        const struct audit_log_state all = {.epoch = epoch, .size = INT64_MAX};
+        const char *origin = audit_log_origin(op, epoch);
+        if (origin == NULL || strcmp(origin, kept->origin) != 0)
+            continue;
+        if (!has_checkpoint(op, present ? &seal->state : &all, kept))
+            return refuse(seal, why);
+        if (present && (int64_t) kept->size > *size)
+            *size = (int64_t) kept->size;
+        return AZ_OK;
+    }
+    return AZ_OK;
+}
+
+/* Check what this host signed last. */
+static enum az_status
+check_kept(const struct seal *seal, int64_t *size)
 {
     char *note;
     struct checkpoint kept;
@@ -151,18 +173,8 @@ check_kept(const struct seal *seal, int64_t *ret_size)
         return op_fail(op, st, NULL, "SVC_RUNTIME_DIR: " SIGNED_FILE " cannot be read");
     if (note == NULL || checkpoint_read(note, &kept) != AZ_OK)
         return AZ_OK;
-    for (int epoch = seal->state.epoch; epoch > 0; epoch--) {
-        bool present = epoch == seal->state.epoch;
-        const struct audit_log_state all = {.epoch = epoch, .size = INT64_MAX};
-        const char *origin = audit_log_origin(op, epoch);
-        if (origin == NULL || strcmp(origin, kept.origin) != 0)
-            continue;
-        if (!has_checkpoint(op, present ? &seal->state : &all, &kept))
-            return refuse(seal, "the database no longer has what this host signed last");
-        *ret_size = present ? (int64_t) kept.size : 0;
-        return AZ_OK;
-    }
-    return AZ_OK;
+    return check_outside(seal, &kept, "the database no longer has what this host signed last",
+                         size);
 }
 
 /* True if the active key signed a note, or an earlier one of ours. */
@@ -179,6 +191,25 @@ is_ours(struct op *op, const char *note, const char *origin, const struct jwk *k
         if (note_verify(note, origin, keys[i]) == AZ_OK)
             return true;
     return false;
+}
+
+/* Check the last checkpoint of SVC_AUDIT_CHECKPOINT_FILE that we signed: a host that lost
+ * SVC_RUNTIME_DIR would see nothing of a log that was cut back to an earlier checkpoint. */
+static enum az_status
+check_filed(const struct seal *seal, const struct jwk *key, int64_t *size)
+{
+    struct op *op = seal->op;
+    char *text;
+    struct checkpoint filed;
+    enum az_status st = audit_seal_file_end(op, &text);
+    if (st != AZ_OK || text == NULL)
+        return st;
+    for (char *note; (note = audit_last_note(text)) != NULL; *note = '\0')
+        if (checkpoint_read(note, &filed) == AZ_OK && is_ours(op, note, filed.origin, key))
+            return check_outside(seal, &filed,
+                                 "the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE",
+                                 size);
+    return AZ_OK;
 }
 
 /* Check the newest checkpoint of the database, if we signed it: another host may have, or this one,
@@ -263,6 +294,8 @@ audit_signed_check(struct seal *seal, const struct jwk *key)
     if (seal->checked)
         return AZ_OK;
     enum az_status st = check_kept(seal, &size);
+    if (st == AZ_OK)
+        st = check_filed(seal, key, &size);
     if (st == AZ_OK)
         st = check_newest(seal, key, &size);
     if (st == AZ_OK)

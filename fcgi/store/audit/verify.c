@@ -2,6 +2,7 @@
 
 #include "store/audit/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/audit/cursor.h"
@@ -26,9 +27,11 @@ struct verify {
     const struct audit_epoch *epoch;
     struct audit_log_state state;
     struct audit_cursor rows;
-    struct audit_edge *edge;   /* the tree of the hashes so far */
-    struct audit_notes *notes; /* days that retention dropped */
-    int64_t sealed;            /* leaves of the last note that seals, 0: none */
+    struct audit_edge *edge;           /* the tree of the hashes so far */
+    const struct checkpoint **foreign; /* those from elsewhere of this log, the smallest first */
+    size_t foreigns, foreign_at;       /* how many; those that were compared */
+    struct audit_notes *notes;         /* days that retention dropped */
+    int64_t sealed;                    /* leaves of the last note that seals, 0: none */
 };
 
 static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
@@ -98,6 +101,7 @@ check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned c
         st = merkle_leaf(line.text, line.length, made);
     if (st != AZ_OK)
         return op_fail(verify->op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+    talloc_free(line.text);
     if (memcmp(made, hash, SHA256_OCTETS) != 0)
         audit_fault_add(verify->report, AUDIT_ROW_CHANGED, leaf->id);
     return AZ_OK;
@@ -153,15 +157,44 @@ is_of_log(const struct verify *verify, const char *note, const merkle_hash root)
            && memcmp(read.root, root, SHA256_OCTETS) == 0;
 }
 
+static int
+compare_sizes(const void *one, const void *other)
+{
+    uint64_t left = (*(const struct checkpoint *const *) one)->size,
+             right = (*(const struct checkpoint *const *) other)->size;
+    return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/* Choose the checkpoints from elsewhere of this log, in the order of their sizes. */
+static enum az_status
+sort_foreign(struct verify *verify)
+{
+    verify->foreign = talloc_array(verify->op->mem, const struct checkpoint *,
+                                   (unsigned) verify->check->foreigns + 1);
+    if (verify->foreign == NULL)
+        return op_fail(verify->op, AZ_SERVER_ERROR, NULL, "out of memory for checkpoints");
+    for (size_t i = 0; i < verify->check->foreigns; i++)
+        if (strcmp(verify->check->foreign[i].origin, verify->report->origin) == 0
+            && verify->check->foreign[i].size > 0)
+            verify->foreign[verify->foreigns++] = &verify->check->foreign[i];
+    qsort(verify->foreign, verify->foreigns, sizeof(*verify->foreign), compare_sizes);
+    return AZ_OK;
+}
+
+/* True if the next checkpoint from elsewhere has the size of the tree. */
+static bool
+foreign_is_next(const struct verify *verify)
+{
+    return verify->foreign_at < verify->foreigns
+           && verify->foreign[verify->foreign_at]->size == (uint64_t) audit_edge_size(verify->edge);
+}
+
 /* Compare the tree with the checkpoints from elsewhere of its size. */
 static void
 check_foreign(struct verify *verify, const merkle_hash root)
 {
-    for (size_t i = 0; i < verify->check->foreigns; i++) {
-        const struct checkpoint *foreign = &verify->check->foreign[i];
-        if (foreign->size != (uint64_t) audit_edge_size(verify->edge)
-            || strcmp(foreign->origin, verify->report->origin) != 0)
-            continue;
+    while (foreign_is_next(verify)) {
+        const struct checkpoint *foreign = verify->foreign[verify->foreign_at++];
         verify->report->checkpoints++;
         if (memcmp(foreign->root, root, SHA256_OCTETS) != 0)
             audit_fault_add(verify->report, AUDIT_CHECKPOINT_FORGED, (int64_t) foreign->size);
@@ -176,10 +209,7 @@ check_checkpoint(struct verify *verify, const PGresult *stored, int *at)
     int64_t size = audit_edge_size(verify->edge);
     bool wanted = verify->sealed == size;
     bool there = *at < PQntuples(stored) && db_get_number(stored, *at, CHECKPOINT_SIZE, 0) == size;
-    bool foreign = false;
-    for (size_t i = 0; i < verify->check->foreigns; i++)
-        foreign = foreign || verify->check->foreign[i].size == (uint64_t) size;
-    if (!wanted && !there && !foreign)
+    if (!wanted && !there && !foreign_is_next(verify))
         return AZ_OK;
     enum az_status st = audit_edge_root(verify->edge, root);
     if (st != AZ_OK)
@@ -294,12 +324,9 @@ check_next(struct verify *verify, bool *ret_lost)
 static void
 check_beyond(struct verify *verify)
 {
-    for (size_t i = 0; i < verify->check->foreigns; i++) {
-        const struct checkpoint *foreign = &verify->check->foreign[i];
-        if (strcmp(foreign->origin, verify->report->origin) == 0
-            && foreign->size > (uint64_t) audit_edge_size(verify->edge))
-            audit_fault_add(verify->report, AUDIT_ROLLED_BACK, (int64_t) foreign->size);
-    }
+    for (; verify->foreign_at < verify->foreigns; verify->foreign_at++)
+        audit_fault_add(verify->report, AUDIT_ROLLED_BACK,
+                        (int64_t) verify->foreign[verify->foreign_at]->size);
 }
 
 static enum az_status
@@ -343,7 +370,9 @@ audit_verify_epoch(struct op *op, const struct audit_check *check, const struct 
     if (ret->origin == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an origin");
     audit_cursor_init(&verify.rows, op, epoch->begin_up_to, verify.state.up_to);
-    enum az_status st = audit_edge_read(op, &empty, &verify.edge);
+    enum az_status st = sort_foreign(&verify);
+    if (st == AZ_OK)
+        st = audit_edge_read(op, &empty, &verify.edge);
     while (st == AZ_OK && !lost && audit_edge_size(verify.edge) < verify.state.size)
         st = check_next(&verify, &lost);
     if (st == AZ_OK && !lost)

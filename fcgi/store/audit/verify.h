@@ -56,8 +56,13 @@ struct audit_verified {
     struct audit_report *report; /* of each epoch */
 };
 
+/* Runs of a check at most: one in which retention drops a day begins again. Retention drops one day
+ * a day. */
+#define AUDIT_VERIFY_RUNS 3
+
 /* Check all epochs of the log of the database. A fault is in a report; AZ_OK then too.
- * AZ_NOT_FOUND: there is no log. */
+ * AZ_NOT_FOUND: there is no log. If a day was dropped meanwhile, its rows are missing and the note
+ * that says so was not read: the check begins again. */
 enum az_status audit_verify(struct op *op, const struct audit_check *check,
                             struct audit_verified *ret);
 

@@ -2,14 +2,13 @@
 use strict;
 use warnings;
 
-use JSON::PP     ();
-use MIME::Base64 ();
+use JSON::PP ();
 use Test::More;
 
 use Authz::Check;
-use Authz::Client  ();
-use Authz::Process ();
-use Authz::Stack   ();
+use Authz::Client ();
+use Authz::Jwt    ();
+use Authz::Stack  ();
 
 my $stack = Authz::Stack->start;
 my $type  = 'application/token-introspection+jwt';
@@ -29,23 +28,24 @@ sub ask {
 
 sub body { my ($answer) = @_; return $answer->text =~ /\r?\n\r?\n(.*)\z/s ? $1 : $answer->text }
 
-# Header and claims of a JWT.
-sub parts {
-    my ($text) = @_;
-    my ( $head, $claims ) = split /[.]/, $text;
-    return map { JSON::PP->new->decode( MIME::Base64::decode_base64url($_) ) } $head, $claims;
-}
 my $answer = ask( $token, $type );
 is( $answer->status, 200, 'a signed answer' ) or diag $answer->text;
 like( $answer->header('Content-Type'), qr{\A\Q$type\E\b}, '... has the media type of RFC 9701 8' );
 is( $answer->header('Cache-Control'), 'no-store', '... and is kept by no cache' );
 my $jwt = body($answer);
-my ( $head, $claims ) = parts($jwt);
+my ( $head, $claims ) = Authz::Jwt::parts($jwt);
 is_deeply(
     [ @$head{qw(typ alg)} ], [ 'token-introspection+jwt', 'RS256' ],
     '... with the type and algorithm of section 5' );
 my ($key) = grep { $_->{kid} eq $head->{kid} } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} };
 is( $key->{kty}, 'RSA', '... and a key of the key set' );
+ok( Authz::Jwt::verifies( $jwt, $key ), '... whose signature OpenSSL verifies with that key' );
+for my $other ( grep { $_->{kid} ne $head->{kid} } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} } ) {
+    ok( !Authz::Jwt::verifies( $jwt, $other ), '... and with no other' );
+}
+my ( $first, $second, $third ) = split /[.]/, $jwt;
+my $forged = Authz::Jwt::b64( JSON::PP->new->encode( { %$claims, aud => 'another' } ) );
+ok( !Authz::Jwt::verifies( "$first.$forged.$third", $key ), '... nor for other claims' );
 is_deeply(
     [ sort keys %$claims ], [qw(aud iat iss token_introspection)],
     '... the claims of section 5, without sub and exp' );
@@ -53,12 +53,12 @@ is_deeply( [ @$claims{qw(iss aud)} ], [ $stack->base, 'rs' ], '... for its calle
 my $plain = ask($token)->json;
 is_deeply( $claims->{token_introspection}, $plain, '... the answer itself is that of RFC 7662' )
   or diag explain $claims;
-is( ( parts( body( ask( $token, $type, @crm ) ) ) )[1]{aud}, 'crm', 'another caller is another audience' );
+is( ( Authz::Jwt::parts( body( ask( $token, $type, @crm ) ) ) )[1]{aud}, 'crm', 'another caller is another audience' );
 
 for my $text ( 'dead', $token . 'x', '' ) {
     $answer = ask( $text eq '' ? 'a.b' : $text, $type );
     is_deeply(
-        ( parts( body($answer) ) )[1]{token_introspection}, { active => JSON::PP::false() },
+        ( Authz::Jwt::parts( body($answer) ) )[1]{token_introspection}, { active => JSON::PP::false() },
         'of a token that is not active it says nothing more (section 5)' ) or diag $answer->text;
 }
 

@@ -321,9 +321,8 @@ is_deeply( listed( at => 'code' ), ['review'],       'a list hides what a get wo
 is_deeply( listed(),               ['code__review'], '... at /gateway/mcp too' );
 $hits = $peer->hits('/code');
 for my $case (
-    [ 'a get that policy denies by its name', sub { get( 'plain', {}, at => 'code' ) }, 'Denied: no_plain' ],
-    [ '... at /gateway/mcp', sub { get( 'code__plain', {} ) }, 'Denied: no_plain' ],
-    [   '... by an argument', sub { get( 'review', { arguments => { code => 'a password' } }, at => 'code' ) },
+    [   'a get that policy denies by an argument',
+        sub { get( 'review', { arguments => { code => 'a password' } }, at => 'code' ) },
         'Denied: no_secrets' ],
     [   '... by an obligation that it cannot meet',
         sub { get( 'review', { arguments => { code => 'redact' } }, at => 'code' ) },
@@ -339,6 +338,31 @@ for my $case (
 }
 is( $peer->hits('/code'),  $hits,    '... and nothing is sent' );
 is( last_row()->{outcome}, 'denied', '... and the audit row says so' );
+
+# What a list hides is unknown: a caller cannot tell it from what does not exist.
+for my $case (
+    [ 'a get at the endpoint of the resource', sub { get( $_[0], {}, at => 'code' ) } ],
+    [   'a completion',
+        sub {
+            $mcp->modern(
+                'completion/complete', { %ref, ref => { type => 'ref/prompt', name => $_[0] } },
+                at => 'code' );
+        }
+    ],
+  )
+{
+    my ( $what,   $call ) = @$case;
+    my ( $hidden, $none ) = map { $mcp->error( $call->($_) ) } qw(plain nothing);
+    is_deeply( $hidden, { code => -32602, message => 'Unknown prompt' }, "$what: one that policy hides is unknown" );
+    is_deeply( $none,   $hidden,                                         '... as one that does not exist' );
+}
+is_deeply( $mcp->error( get( $_, {} ) ), { code => -32602, message => 'Unknown prompt' }, "... $_ at /gateway/mcp too" )
+  for qw(code__plain code__nothing);
+get( 'plain', {}, at => 'code' );
+$row = last_row();
+is_deeply(
+    [ $row->{outcome}, $row->{requestSummary}{prompt} ], [ 'denied', 'plain' ],
+    '... but the audit row has it as denied' ) or diag explain $row;
 
 # ---- scopes, and resources that are switched off
 

@@ -69,12 +69,10 @@ is_deeply(
     { tools => {}, resources => {}, completions => {} },
     '... to older clients too' );
 for my $method (qw(resources/list resources/templates/list resources/read completion/complete)) {
-    for my $where ( { at => 'plain' }, {} ) {
-        my $answer = $mcp->modern( $method, { uri => 'file:///a' }, %$where );
-        is_deeply(
-            [ $answer->status, $mcp->error($answer)->{code} ], [ 404, -32601 ],
-            "$method does not exist " . ( $where->{at} ? 'without mcpResources' : 'at /gateway/mcp' ) );
-    }
+    my $answer = $mcp->modern( $method, { uri => 'file:///a' }, at => 'plain' );
+    is_deeply(
+        [ $answer->status, $mcp->error($answer)->{code} ], [ 404, -32601 ],
+        "$method does not exist without mcpResources" );
 }
 for my $case ( [ 'other', 'MCP' ], [ 'live', 'STATIC' ] ) {
     my ( $way, $type ) = @$case;

@@ -11,6 +11,7 @@ use Test::More;
 use Authz::Check;
 use Authz::Client  ();
 use Authz::Grant   ();
+use Authz::Jwt     ();
 use Authz::Process ();
 use Authz::Stack   ();
 
@@ -50,35 +51,6 @@ sub redeem {
 sub id_token { my ($who) = @_; my $answer = redeem($who); return $answer->member('id_token') // die $answer->text }
 sub header   { return ( Authz::Grant->jwt( $_[0] ) )[0] }
 sub alg      { return header( id_token( $_[0] ) )->{alg} }
-
-# ---- verification by the command-line tool of another implementation
-
-sub der     { my ( $tag, $body ) = @_; return pack( 'CC', $tag, length $body ) . $body }
-sub octets  { return MIME::Base64::decode_base64( $_[0] =~ tr{-_}{+/}r ) }
-sub integer { my $number = $_[0] =~ s/\A\0+(?=.)//sr; return der( 2, ( ord $number > 127 ? "\0" : '' ) . $number ) }
-
-# True if openssl verifies the signature with this key (RFC 7518 3.4: r and s side by side).
-sub verified {
-    my ( $text, $key ) = @_;
-    my ( $header, $payload, $signature ) = split /[.]/, $text;
-    my $dir = Authz::Process::directory();
-    my $spki =
-        pack( 'H*', '3059301306072a8648ce3d020106082a8648ce3d030107034200' ) . "\x04"
-      . octets( $key->{x} )
-      . octets( $key->{y} );
-    my $both = octets($signature);
-    return 0 if length $both != 64;
-    my %file = (
-        'key.pem' => "-----BEGIN PUBLIC KEY-----\n" . MIME::Base64::encode_base64($spki) . "-----END PUBLIC KEY-----\n",
-        text      => "$header.$payload",
-        sig       => der( 0x30, integer( substr $both, 0, 32 ) . integer( substr $both, 32 ) ) );
-    for my $name ( keys %file ) {
-        open my $out, '>:raw', "$dir/$name" or die $!;
-        print {$out} $file{$name};
-        close $out or die $!;
-    }
-    return system("openssl dgst -sha256 -verify $dir/key.pem -signature $dir/sig $dir/text >/dev/null 2>&1") == 0;
-}
 
 # ---- the default: RS256 alone
 
@@ -144,16 +116,16 @@ my $token = $got->member('id_token') // die $got->text;
 my ( $header, $claims ) = Authz::Grant->jwt($token);
 is( join( ' ', map {"$_=$header->{$_}"} sort keys %$header ), "alg=ES256 kid=$first->{kid} typ=JWT",
     'ID token: by ES256, the key named by kid' );
-ok( verified( $token,                                         $first ), '... which OpenSSL verifies' );
-ok( !verified( $token =~ s/[.]\K(.)/$1 eq 'a' ? 'b' : 'a'/er, $first ), '... and which covers the claims' );
+ok( Authz::Jwt::verifies( $token,                                         $first ), '... which OpenSSL verifies' );
+ok( !Authz::Jwt::verifies( $token =~ s/[.]\K(.)/$1 eq 'a' ? 'b' : 'a'/er, $first ), '... and which covers the claims' );
 is( $claims->{at_hash},
     Authz::Grant::base64url( substr Digest::SHA::sha256( $got->member('access_token') ), 0, 16 ),
     'ID token: at_hash is of SHA-256 (OpenID Connect Core 3.1.3.6)' );
 my $renewed = Authz::Grant->refresh( $stack, \@web, $got->member('refresh_token') );
-ok( verified( $renewed->member('id_token'), $first ), 'refresh: the new ID token is by ES256 too' );
+ok( Authz::Jwt::verifies( $renewed->member('id_token'), $first ), 'refresh: the new ID token is by ES256 too' );
 is( alg( \@plain ), 'RS256', 'ID token: a client that asks for none gets RS256' );
 my @both = map { id_token( \@web ) } 1 .. 20;
-is( scalar( grep { verified( $_, $first ) } @both ), 20,
+is( scalar( grep { Authz::Jwt::verifies( $_, $first ) } @both ), 20,
     'ID token: r and s have 32 octets each, whatever they begin with' );
 
 # ---- the client
@@ -208,9 +180,10 @@ my ( $head, $body, $signature ) = split /[.]/, $token;
 my $other = ( split /[.]/, $both[0] )[2];
 my $hs    = Authz::Grant::base64url('{"alg":"HS256"}');
 for my $case (
-    [ "$head.$body.$other",                                                  'the signature of another token' ],
-    [ "$head.$body." . Authz::Grant::base64url( "\0" x 64 ),                 'r and s of zero (CVE-2022-21449)' ],
-    [ "$head.$body." . Authz::Grant::base64url( octets($signature) . "\0" ), 'a signature with an octet more' ],
+    [ "$head.$body.$other",                                  'the signature of another token' ],
+    [ "$head.$body." . Authz::Grant::base64url( "\0" x 64 ), 'r and s of zero (CVE-2022-21449)' ],
+    [   "$head.$body." . Authz::Grant::base64url( MIME::Base64::decode_base64url($signature) . "\0" ),
+        'a signature with an octet more' ],
     [   Authz::Grant::base64url(qq({"alg":"RS256","typ":"JWT","kid":"$header->{kid}"})) . ".$body.$signature",
         'RS256 with the key of ES256' ],
     [ Authz::Grant::base64url(qq({"alg":"none","typ":"JWT"})) . ".$body.", 'no signature' ],
@@ -235,7 +208,8 @@ is( states(),
 is( kid( $_, 'active' ), $next{$_}, "rotation: the next key of $_ is active" ) for sort keys %next;
 is( alg( \@web ),        'ES256',   'rotation: the client still gets ES256' );
 my ($still) = grep { $_->{kid} eq $first->{kid} } keys_now();
-ok( $still && verified( $token, $still ), 'rotation: the retired key is published, so an old ID token verifies' );
+ok( $still && Authz::Jwt::verifies( $token, $still ),
+    'rotation: the retired key is published, so an old ID token verifies' );
 $stack->restart_service;
 is( header( id_token( \@web ) )->{kid},   $next{ES256}, 'rotation: then the next key of ES256 signs' );
 is( header( id_token( \@plain ) )->{kid}, $next{RS256}, 'rotation: and the next key of RS256' );
@@ -258,7 +232,7 @@ is( states(), 'RS256 active, RS256 next, RS256 retired, ES256 retired, ES256 ret
 is( alg( \@web ), 'RS256',
     'withdrawn: the client gets RS256, which it must accept (OpenID Connect Core 3.1.3.7, rule 7)' );
 my ($key) = grep { $_->{kid} eq header($last)->{kid} } keys_now();
-ok( $key && verified( $last, $key ), 'withdrawn: the key stays published, so the last ID token verifies' );
+ok( $key && Authz::Jwt::verifies( $last, $key ), 'withdrawn: the key stays published, so the last ID token verifies' );
 like( hinted($last)->body, qr/issued to another client/, '... and is read as id_token_hint' );
 is( shown('web'), 'ES256', 'withdrawn: ClientDto shows the algorithm that the client asked for' );
 is( put( 'web', clientType => 'confidential', clientName => 'W', idTokenSignedResponseAlg => 'ES256' )->status,

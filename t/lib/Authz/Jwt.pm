@@ -5,6 +5,8 @@ package Authz::Jwt;
 #   my $key = Authz::Jwt->key( 'ES256', kid => 'k1' );      an algorithm of RFC 7518 3.1, or EdDSA
 #   $key->jwk;                                              its public half; Authz::Jwt::set($key, ...) is a JWK Set
 #   $key->sign( \%claims, header => { typ => 'x' }, alg => 'PS256', tamper => 1 );
+#   Authz::Jwt::verifies( $text, \%jwk );                  true if OpenSSL's command verifies a JWT by RS256 or ES256
+#   Authz::Jwt::parts($text);                               its header and claims, unverified
 #   $key->assertion( 'crm', $issuer, exp => time + 60 );    a client assertion (RFC 7523 3) with a jti of its own
 #
 # Header members and claims that are undef are left out; claims may be a text. alg 'none' has no signature, HS256 takes the text
@@ -143,6 +145,60 @@ sub _command {
     my $text = do { local $/ = undef; readline $out };
     close $out or die "@command failed\n";
     return $text // '';
+}
+
+# ---- verification
+
+sub _der {
+    my ( $tag, $body ) = @_;
+    my $octets = length $body;
+    my $length =
+      $octets < 128 ? pack( 'C', $octets ) : $octets < 256 ? pack( 'CC', 0x81, $octets ) : pack( 'Cn', 0x82, $octets );
+    return pack( 'C', $tag ) . $length . $body;
+}
+
+sub _integer { my $number = $_[0] =~ s/\A\0+(?=.)//sr; return _der( 2, ( ord $number > 127 ? "\0" : '' ) . $number ) }
+
+# The SubjectPublicKeyInfo of a key (RFC 3279 2.3.1, RFC 5480 2).
+sub _spki {
+    my ($jwk) = @_;
+    my ( $n, $e, $x, $y ) = map { MIME::Base64::decode_base64url( $_ // '' ) } @$jwk{qw(n e x y)};
+    return pack( 'H*', '3059301306072a8648ce3d020106082a8648ce3d030107034200' ) . "\x04$x$y" if $jwk->{kty} eq 'EC';
+    my $key = _der( 0x30, _integer($n) . _integer($e) );
+    return _der( 0x30, pack( 'H*', '300d06092a864886f70d0101010500' ) . _der( 0x03, "\0$key" ) );
+}
+
+sub parts {
+    my ($text) = @_;
+    my ( $head, $claims ) = split /[.]/, $text;
+    return map { $json->decode( MIME::Base64::decode_base64url($_) ) } $head, $claims;
+}
+
+# True if the algorithm of the text is that of the key, and the signature is the key's (RFC 7518 3.3 and 3.4).
+sub verifies {
+    my ( $text, $jwk ) = @_;
+    my ( $header, $payload, $signature ) = split /[.]/, $text;
+    my $file = Authz::Process::directory() . "/jwt-verified-$$-" . ++$made;
+    my $alg  = ( eval { ( parts($text) )[0]{alg} } ) // 'none';
+    my $sign = MIME::Base64::decode_base64url($signature);
+    return 0 if $alg ne ( $jwk->{kty} eq 'EC' ? 'ES256' : 'RS256' );
+    if ( $alg eq 'ES256' ) {    # r and s side by side
+        return 0 if length $sign != 64;
+        $sign = _der( 0x30, _integer( substr $sign, 0, 32 ) . _integer( substr $sign, 32 ) );
+    }
+    my %part = (
+            key => "-----BEGIN PUBLIC KEY-----\n"
+          . MIME::Base64::encode_base64( _spki($jwk) )
+          . "-----END PUBLIC KEY-----\n",
+        text => "$header.$payload", sig => $sign );
+    for my $name ( keys %part ) {
+        open my $out, '>:raw', "$file.$name" or die "$file.$name: $!";
+        print {$out} $part{$name};
+        close $out or die "$file.$name: $!";
+    }
+    my @command = ( qw(openssl dgst -sha256 -verify), "$file.key", '-signature', "$file.sig", "$file.text" );
+    my ($status) = Authz::Process->run( name => 'openssl', command => [ '/usr/bin/env', @command ] );
+    return $status == 0;
 }
 
 1;

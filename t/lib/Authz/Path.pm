@@ -57,10 +57,9 @@ sub postgres {
 sub lighttpd { return _on_path('lighttpd') // die "lighttpd is not installed\n" }
 
 # undef when Apache, or one of its modules, is not here: the deployment tests are skipped then.
-# nginx, or undef: a web server in front of other people's software, for /auth/check.
-sub nginx {
-    return _on_path('nginx') // ( grep {-x} '/usr/sbin/nginx' )[0];
-}
+# A web server in front of other people's software, for /auth/check: nginx, haproxy or caddy; or undef.
+sub door { my ($name) = @_; return _on_path($name) }
+
 sub apache { return _on_path('apache2') // _on_path('httpd') }
 
 # promtool of Prometheus, or undef. contrib/check installs it and names it, so that no test is skipped there.

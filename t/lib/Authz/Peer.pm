@@ -77,7 +77,7 @@ sub set {
     return $self;
 }
 
-# Return the requests that came, oldest first: { method, target, path, headers => {lower-case name => value}, body }.
+# Return the requests that came, oldest first: { method, target, path, head, headers => {lower-case name => value}, body }.
 sub requests {
     my ( $self, $path ) = @_;
     open my $in, '<', "$self->{base}.asked" or return;
@@ -157,7 +157,7 @@ sub _serve {
         my ( $method, $target ) = split / /, $request->{first};
         my $answer = $self->_note(
             {   method => $method, target => $target, path => ( split /\?/, $target )[0],
-                %$request{qw(headers body)} } );
+                %$request{qw(head headers body)} } );
         my ($text) = grep { index( $request->{body} // '', $_ ) >= 0 } keys %{ $answer->{instead} // {} };
         $answer = $answer->{instead}{$text} if defined $text;
         $self->_await( $client, $answer, ( split /\?/, $target )[0] ), next if $answer->{await};

@@ -1,0 +1,59 @@
+// Clients: the list; #/clients/{id} is one, #/clients?new=1 the form of a new one.
+import { request, useData, withQuery } from '../api.js';
+import { html, useRef } from '../html.js';
+import { useKeys } from '../keys.js';
+import Client from '../parts/client.js';
+import { NewClient } from '../parts/client_new.js';
+import { Elsewhere } from '../parts/elsewhere.js';
+import { Empty, Of } from '../parts/states.js';
+import { Table } from '../parts/table.js';
+import { changed, go, to } from '../route.js';
+import { may } from '../session.js';
+import { Text, curl, number, plural } from '../text.js';
+
+const SIZE = 50;
+const COLUMNS = [
+  { title: 'Client', cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
+  { title: 'State', cell: row => html`<span class=${`state ${row.enabled ? 'ok' : 'off'}`}>${row.enabled ? 'enabled' : 'disabled'}</span>` },
+  { title: 'Registration', cell: row => html`${row.registrationType}<span class="second">${row.clientType}</span>` },
+  { title: 'Authentication', cell: row => html`<code>${row.tokenEndpointAuthMethod ?? (row.clientType === 'public' ? 'none' : 'client_secret_basic')}</code>` },
+  { title: 'Scopes', cell: row => html`<${Text} of=${row.scope || '–'} />` },
+];
+const CHOICES = [
+  ['registrationType', 'Any registration', ['ADMIN', 'DCR', 'CIMD', 'STATEMENT']], ['clientType', 'Any type', ['confidential', 'public']],
+  ['enabled', 'Enabled or not', ['true', 'false']],
+];
+
+function List({ place }) {
+  const field = useRef();
+  const page = Number(place.query.get('page') ?? 0) || 0;
+  const names = ['q', ...CHOICES.map(([name]) => name)];
+  const query = Object.fromEntries(names.map(name => [name, place.query.get(name)]));
+  const path = withQuery('clients', { ...query, page, size: SIZE });
+  const from = useData(async signal => {
+    const { data, headers } = await request('GET', path, { signal });
+    return { rows: data, total: Number(headers.get('X-Total-Count') ?? data.length) };
+  }, [path]);
+  const set = (name, value) => go(changed(place, { [name]: value, page: undefined }));
+  useKeys({ n: may('operator') ? () => go(changed(place, { new: 1 })) : undefined });
+  const filtered = names.some(name => place.query.get(name));
+  return html`<div class="head"><div><h1 tabindex="-1">Clients</h1><p>Programs that may ask for tokens. A new client may do nothing until a row of policy data entitles it.</p></div>
+      <div class="acts"><${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', path)} />
+        ${may('operator') && html`<a class="button main" href=${changed(place, { new: 1 })}>New client <kbd aria-hidden="true">n</kbd></a>`}</div></div>
+    <form class="pills" role="search" aria-label="Clients" onSubmit=${event => { event.preventDefault(); set('q', field.current.value.trim()); }}>
+      <input type="search" ref=${field} aria-label="Name or id" placeholder="Name or id" defaultValue=${place.query.get('q') ?? ''} />
+      ${CHOICES.map(([name, any, values]) => html`<select aria-label=${any} value=${place.query.get(name) ?? ''} onChange=${event => set(name, event.target.value)}><option value="">${any}</option>${values.map(value => html`<option value=${value}>${{ true: 'enabled', false: 'disabled' }[value] ?? value}</option>`)}</select>`)}
+      <button>Filter</button><span class="small" role="status">${from.data && plural(from.data.total, filtered ? 'client matches' : 'client', filtered ? 'clients match' : 'clients')}</span>
+    </form>
+    <section class="panel" aria-label="List"><${Of} from=${from} what="The list cannot be read">${({ rows, total }) => (rows.length
+      ? html`<${Table} label="Clients" columns=${COLUMNS} rows=${rows} key=${row => row.clientId} /><footer class="between"><span>${number(page * SIZE + 1)}–${number(page * SIZE + rows.length)} of ${number(total)}</span>
+          <span class="acts">${page > 0 && html`<a class="button" href=${changed(place, { page: page - 1 || undefined })}>Previous</a>`}${(page + 1) * SIZE < total && html`<a class="button" href=${changed(place, { page: page + 1 })}>Next</a>`}</span></footer>`
+      : filtered
+        ? html`<${Empty} title="No client matches."><a href="#/clients">Remove the filters</a><//>`
+        : html`<${Empty} title="No client yet.">A program needs one to get tokens. The usual first one is a service of your own that signs in with a secret. ${may('operator') && html`<p></p><a class="button main" href="#/clients?new=1">New client</a>`}<//>`)}<//></section>`;
+}
+
+export default function Clients({ place }) {
+  if (place.path[1] !== undefined) return html`<${Client} key=${place.path[1]} place=${place} id=${place.path[1]} />`;
+  return place.query.get('new') ? html`<${NewClient} />` : html`<${List} place=${place} />`;
+}

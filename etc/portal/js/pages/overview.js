@@ -1,0 +1,96 @@
+// Overview: how much is denied against before, what needs attention, reasons, 30 days, the last revisions.
+import { get, useData, withQuery } from '../api.js';
+import { html } from '../html.js';
+import { Chart } from '../parts/chart.js';
+import { Empty, Of } from '../parts/states.js';
+import { Table } from '../parts/table.js';
+import { changed, to } from '../route.js';
+import { Text, number, percent, plural } from '../text.js';
+import { isoDay, short } from '../time.js';
+
+const PERIODS = [['1', '24 hours'], ['7', '7 days'], ['30', '30 days']];
+const report = (from, to, signal) => get(withQuery('governance/report', { from, to }), { signal });
+
+// The report counts whole days of UTC, so "24 hours" is today.
+async function load(days, signal) {
+  const [now, before, month, revisions, engines, resources] = await Promise.all([
+    report(isoDay(days - 1), isoDay(), signal), report(isoDay(days + 6), isoDay(days), signal), report(isoDay(29), isoDay(), signal),
+    get('bundle-audit?size=5', { signal }), get('engines', { signal }), get('managed-resources', { signal }),
+  ]);
+  return { now, before, month, revisions, engines: engines.filter(one => one.present), resources };
+}
+
+function Figures({ data }) {
+  const { now, before, revisions, engines, resources } = data;
+  const active = revisions[0];
+  const behind = engines.filter(one => one.activeRevision !== active?.revision).length;
+  const degraded = resources.filter(one => one.status === 'DEGRADED').length;
+  return html`<section class="panel" aria-label="Figures"><div class="figures">
+    <div><span class="label">Decisions</span><span class="big">${number(now.totalDecisions)}</span><span class="small">${plural(now.errors, 'error')}</span></div>
+    <div><span class="label">Denied</span><span class="big">${number(now.denied)} <span class="quiet">${percent(now.denied, now.totalDecisions)}</span></span>
+      <span class=${`state ${now.deniedPct > before.deniedPct ? 'warn' : 'off'}`}>${percent(before.denied, before.totalDecisions)} in the 7 days before</span></div>
+    <div><span class="label">Policy</span><span class="big">${active ? `Revision ${active.id}` : 'none yet'}</span><span class=${`state ${behind ? 'warn' : 'ok'}`}>${engines.length - behind} of ${plural(engines.length, 'engine')}</span></div>
+    <div><span class="label">Resources</span><span class="big">${number(resources.length)}</span>${degraded ? html`<span class="state warn">${degraded} degraded</span>` : html`<span class="small">none degraded</span>`}</div>
+  </div></section>`;
+}
+
+// What somebody should look at: engines that are behind or failed, degraded resources, tools that wait, reasons that are new.
+function attention({ engines, revisions, resources, now, before }) {
+  const known = new Set(before.denialReasons.map(one => one.reason));
+  const waiting = resource => (resource.tools ?? []).filter(tool => ['new', 'changed'].includes(tool.pin?.status)).length;
+  return [
+    ...engines.filter(one => one.code || one.activeRevision !== revisions[0]?.revision).map(one => ({ state: 'Behind', what: `engine ${one.instance} ${one.message ?? 'has another revision'}`, href: to(['system']) })),
+    ...resources.filter(one => waiting(one)).map(one => ({ state: plural(waiting(one), 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, note: `authzctl resource show ${one.name}` })),
+    ...resources.filter(one => one.status === 'DEGRADED').map(one => ({ state: 'Degraded', what: `${one.name}: ${one.statusReason ?? 'its upstream fails'}`, note: short(one.statusChangedAt) })),
+    ...(before.totalDecisions ? now.denialReasons.filter(one => !known.has(one.reason)).map(one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.reason}`, note: 'not in the 7 days before', href: to(['decisions'], { outcome: 'denied', reason: one.reason }) })) : []),
+  ];
+}
+
+function Attention({ data }) {
+  const list = attention(data);
+  const columns = [
+    { title: 'State', cell: row => html`<span class="state warn">${row.state}</span>` },
+    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
+  ];
+  return html`<section class="panel"><header><h2>Needs attention</h2></header>
+    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, degraded resources, changed tools and new reasons of denials stand here.<//>`}</section>`;
+}
+
+function Reasons({ data }) {
+  const { now, before } = data;
+  const was = Object.fromEntries(before.denialReasons.map(one => [one.reason, one.count]));
+  const most = Math.max(1, ...now.denialReasons.map(one => one.count));
+  const columns = [
+    { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} /></code></a>` },
+    { title: '', cell: row => html`<progress max=${most} value=${row.count} aria-label=${`Denied for ${row.reason}`} />` },
+    { title: 'Denied', num: true, cell: row => number(row.count) },
+    { title: '7 days before', num: true, cell: row => (was[row.reason] ? number(was[row.reason]) : before.totalDecisions ? html`<span class="state warn">new</span>` : '–') },
+  ];
+  return html`<section class="panel"><header><h2>Denied, by reason</h2><a class="end" href=${to(['decisions'], { outcome: 'denied' })}>All ${number(now.denied)}</a></header>
+    ${now.denialReasons.length ? html`<${Table} label="Denied, by reason" columns=${columns} rows=${now.denialReasons.slice(0, 8)} />` : html`<${Empty} title="Nothing was denied.">Each reason of a denial stands here with its number.<//>`}</section>`;
+}
+
+function Month({ data: { month, revisions } }) {
+  const marks = {};
+  for (const one of revisions) marks[one.createdAt.slice(0, 10)] ??= one.id;
+  return html`<section class="panel"><header><h2>30 days</h2><span class="end quiet">decisions a day; share denied, with revisions</span></header>
+    <div class="in"><${Chart} labels=${month.trendLabels} allowed=${month.trendAllowed} denied=${month.trendDenied} errors=${month.trendErrors} marks=${marks} /></div></section>`;
+}
+
+function Last({ data: { revisions } }) {
+  const columns = [
+    { title: 'Revision', cell: row => html`<a href=${to(['revisions', String(row.id)])}>${row.id}</a>` },
+    { title: 'Change', cell: row => html`<${Text} of=${row.message || row.triggerSource} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
+  ];
+  return html`<section class="panel"><header><h2>Last revisions</h2><a class="end" href="#/revisions">All</a></header>
+    ${revisions.length ? html`<${Table} label="Last revisions" columns=${columns} rows=${revisions} />` : html`<${Empty} title="No revision yet.">The first save of a rule or a row makes one.<//>`}</section>`;
+}
+
+export default function Overview({ place }) {
+  const days = PERIODS.some(([value]) => value === place.query.get('days')) ? place.query.get('days') : '1';
+  const from = useData(signal => load(Number(days), signal), [days]);
+  return html`<div class="head"><h1 tabindex="-1">Overview</h1>
+      <span class="pick" role="group" aria-label="Period">${PERIODS.map(([value, label]) => html`<a href=${changed(place, { days: value })} aria-current=${value === days ? 'true' : undefined}>${value === '1' ? 'today' : label}</a>`)}</span></div>
+    <${Of} from=${from} what="The report cannot be read">${data => html`<${Figures} data=${data} /><p></p>
+      <div class="cols wide"><div><${Attention} data=${data} /><${Month} data=${data} /></div><div><${Reasons} data=${data} /><${Last} data=${data} /></div></div>`}<//>`;
+}

@@ -1,0 +1,92 @@
+// One client: what it may do, settings, rights, tokens, decisions.
+import { get, request, useData, withQuery } from '../api.js';
+import { html, useState } from '../html.js';
+import { changed, go, to } from '../route.js';
+import { may } from '../session.js';
+import { Text, curl } from '../text.js';
+import { clock, short } from '../time.js';
+import { Rights, bindingOf } from './client_rights.js';
+import { Secret, tokenLine } from './client_new.js';
+import { Confirm } from './confirm.js';
+import { Copy, Elsewhere } from './elsewhere.js';
+import { Asked, Outcome, codesOf } from './flow.js';
+import { Empty, Of } from './states.js';
+import { Table, Tabs } from './table.js';
+import { Json } from './tree.js';
+
+const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson'];
+const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name, value]) => !SERVICE_OWN.includes(name) && value !== null));
+const chips = list => (list?.length ? list.map(one => html`<span class="chip"><${Text} of=${one} /></span>`) : html`<span class="quiet">none</span>`);
+
+function May({ client, binding, place }) {
+  return html`<section class="panel"><header><h2>What it may do</h2><a class="end" href=${changed(place, { tab: 'rights' })}>Change rights</a></header>
+    ${binding
+      ? html`<table class="bare" aria-label="What it may do"><tbody>${[['Grants', binding.grants], ['Scopes', binding.scopes], ['Resources', binding.resources], ['Endpoints', binding.endpoints]].map(([name, list]) => html`<tr><td>${name}</td><td>${chips(list)}</td><td class="quiet">its binding</td></tr>`)}</tbody></table>`
+      : html`<${Empty} title="Nothing by a binding of its own.">${client.registrationType === 'ADMIN' ? 'Policy denies it every token until its binding names grants and scopes.' : `The binding of ${client.registrationType} registrations applies.`}<//>`}</section>`;
+}
+
+function LastDecisions({ id }) {
+  const from = useData(signal => get(withQuery('audit-logs/search', { clientId: id, view: 'summary', size: 8 }), { signal }), [id]);
+  const columns = [
+    { title: 'Asked', cell: row => html`<a href=${to(['decisions'], { clientId: id, open: row.id })}><${Asked} row=${row} /></a>` },
+    { title: 'Time', cell: row => (short(row.createdAt).startsWith('today') ? clock(row.createdAt) : short(row.createdAt)) },
+    { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
+    { title: 'Reason', cell: row => html`<code>${codesOf(row).join(', ')}</code>` },
+  ];
+  return html`<section class="panel"><header><h2>Last decisions</h2><a class="end" href=${to(['decisions'], { clientId: id })}>All</a></header>
+    <${Of} from=${from} what="The decisions cannot be read">${data => (data.content.length ? html`<${Table} label="Last decisions" columns=${columns} rows=${data.content} />` : html`<${Empty} title="It has asked for nothing yet.">The line beside this gets a token.<//>`)}<//></section>`;
+}
+
+function Summary({ client, binding, place }) {
+  const facts = [
+    ['Authentication', html`<code>${client.tokenEndpointAuthMethod ?? (client.clientType === 'public' ? 'none' : 'client_secret_basic')}</code>`], ['Scope ceiling', html`<${Text} of=${client.scope || 'none: policy alone decides'} />`],
+    ['Redirects', client.redirectUris?.length ? client.redirectUris.map(uri => html`<code><${Text} of=${uri} /></code> `) : html`<span class="quiet">none: it signs nobody in</span>`],
+    ['PKCE', client.pkceRequired ? 'required' : 'not required'], ['DPoP', client.dpopBoundAccessTokens ? 'its tokens are bound to a key' : 'not required'],
+  ];
+  const line = tokenLine(client, binding?.scopes?.find(scope => !scope.includes('*')));
+  return html`<div class="cols wide"><div><${May} client=${client} binding=${binding} place=${place} /><${LastDecisions} id=${client.clientId} /></div>
+    <div><section class="panel"><header><h2>Facts</h2></header><dl class="in facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>
+      <section class="panel"><header><h2>Get a token</h2></header><div class="in"><pre class="cmd" id="token-line" tabindex="0">${line}</pre><p></p><${Copy} text=${line} /></div></section>
+      <section class="panel"><header><h2>The same elsewhere</h2></header><${Json} of=${fileOf(client)} /><div class="in acts"><${Copy} text=${JSON.stringify(fileOf(client), null, 2)} label="Copy file" /><${Elsewhere} label="As curl" title="This client, in a shell" text=${() => curl('PUT', `clients/${encodeURIComponent(client.clientId)}`, fileOf(client))} /></div></section></div></div>`;
+}
+
+function Tokens({ id }) {
+  const [asks, ask] = useState();
+  const from = useData(signal => get(withQuery('tokens', { clientId: id, size: 50 }), { signal }), [id]);
+  const revoke = async token => { await request('POST', 'tokens/revoke', { body: { tokenId: token.tokenId } }); from.again(); };
+  const columns = [
+    { title: 'Token', cell: row => html`<code>${row.tokenId}</code><span class="second">${row.kind}</span>` }, { title: 'Person', cell: row => html`<${Text} of=${row.subjectId ?? ''} />` },
+    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Ends', cell: row => short(row.expiresAt) },
+    { title: '', cell: row => may('operator') && html`<button type="button" aria-label=${`Revoke ${row.tokenId}`} onClick=${() => ask(row)}>Revoke…</button>` },
+  ];
+  return html`<section class="panel"><${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>
+    ${asks && html`<${Confirm} title="Revoke this token?" verb="Revoke it" act=${() => revoke(asks)} close=${() => ask()}><p>Programs that hold it are refused at their next request.</p><//>`}`;
+}
+
+export default function Client({ id, place }) {
+  const path = `clients/${encodeURIComponent(id)}`;
+  const from = useData(async signal => {
+    const { data, headers } = await request('GET', path, { signal });
+    return { client: data, etag: headers.get('ETag'), binding: await bindingOf(id, signal) };
+  }, [id]);
+  const [asks, ask] = useState();
+  const [secret, setSecret] = useState();
+  const tab = place.query.get('tab') ?? '';
+  const save = async change => { await request('PUT', path, { body: { ...fileOf(from.data.client), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} }); from.again(); };
+  const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
+  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding }) => html`
+    <div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1"><${Text} of=${client.clientName || client.clientId} /></h1>
+        <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
+      ${may('operator') && html`<div class="acts"><button type="button" onClick=${() => ask(client.enabled ? 'disable' : 'enable')}>${client.enabled ? 'Disable…' : 'Enable…'}</button>
+        ${client.clientType === 'confidential' && html`<button type="button" onClick=${() => ask('rotate')}>New secret…</button>`}<button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button></div>`}</div>
+    ${secret && html`<${Secret} client=${client} secret=${secret} done=${() => setSecret()} /><p></p>`}
+    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
+    ${tab === '' && html`<${Summary} client=${client} binding=${binding} place=${place} />`}
+    ${tab === 'rights' && html`<${Rights} id=${id} />`}
+    ${tab === 'tokens' && html`<${Tokens} id=${id} />`}
+    ${tab === 'json' && html`<section class="panel"><${Json} of=${client} /></section>`}
+    ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${client.clientId}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}>
+      <p>${asks === 'disable' ? 'It gets no token, and its tokens are refused at introspection. Nothing is deleted.' : 'It may ask for tokens again, as policy allows.'}</p><//>`}
+    ${asks === 'rotate' && html`<${Confirm} title=${`Make a new secret for ${client.clientId}?`} type=${client.clientId} verb="Make a new secret" act=${rotate} close=${() => ask()}><p>The secret of now is refused from then on.</p><//>`}
+    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${client.clientId}?`} type=${client.clientId} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/clients'); }} close=${() => ask()}><p>Its tokens, consents and secret go with it. Its binding in policy data and its audit rows stay.</p><//>`}`}<//>`;
+}

@@ -1,0 +1,57 @@
+// The page before the sign-in, and the dialog when a session ended.
+import { html, useEffect, useRef, useState } from '../html.js';
+import { signIn } from '../session.js';
+
+export const Mark = () => html`<svg viewBox="0 0 32 32" aria-hidden="true" fill="currentColor"><circle cx="16" cy="10" r="7" /><path d="M3 30a13 11 0 0 1 26 0z" /></svg>`;
+
+function KeyForm({ button }) {
+  const [fault, setFault] = useState('');
+  const [busy, setBusy] = useState(false);
+  const field = useRef();
+  const submit = async event => {
+    event.preventDefault();
+    const key = field.current.value.trim();
+    if (!key) { setFault('Type an admin key.'); field.current.focus(); return; }
+    setBusy(true);
+    const refused = await signIn(key);
+    setBusy(false);
+    if (refused === undefined) return;
+    field.current.value = '';
+    setFault(refused);
+    field.current.focus();
+  };
+  return html`<form onSubmit=${submit}>
+    <div class="field">
+      <label for="key">Admin key</label>
+      <input id="key" ref=${field} type="password" autocomplete="off" spellcheck=${false} aria-describedby="key-help key-fault" aria-invalid=${fault ? 'true' : undefined} />
+      <p class="fault" id="key-fault" role="alert">${fault}</p>
+      <p class="help" id="key-help">It is exchanged for a session of this browser and not kept. <code>authzctl admin-key mint</code> makes one.</p>
+    </div>
+    <button class="main" disabled=${busy}>${button}</button>
+  </form>`;
+}
+
+export function SignIn({ off }) {
+  useEffect(() => { document.title = 'Sign in · Console'; }, []);
+  return html`<div class="door">
+    <header><${Mark} />${location.host}</header>
+    <main class="panel">
+      <h1 tabindex="-1">Console</h1>
+      <p class="quiet">For the people who run this service.</p>
+      ${off
+        ? html`<p class="note"><b>The admin API is off.</b> SVC_ADMIN_ENABLED is false, so this page can do nothing. Set it to true and restart the service.</p>`
+        : html`<${KeyForm} button="Sign in with the key" />`}
+    </main>
+    <footer>Sessions end after 30 minutes without use, and after 8 hours. Each sign-in is in the audit log.</footer>
+  </div>`;
+}
+
+export function SignedOut() {
+  const box = useRef();
+  useEffect(() => { box.current.showModal(); }, []);
+  return html`<dialog ref=${box} aria-labelledby="ended" onCancel=${event => event.preventDefault()}>
+    <h2 id="ended">Your session ended.</h2>
+    <p>What you typed is still here.</p>
+    <${KeyForm} button="Sign in and go on" />
+  </dialog>`;
+}

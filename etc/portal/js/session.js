@@ -1,0 +1,59 @@
+// Who is signed in. The page exchanges an admin key for a cookie that no script can read, and forgets the key.
+
+const listeners = new Set();
+const waiting = [];
+let current;
+
+// Return {label, role, …} of the session, null when signed out, undefined before the first answer.
+export const session = () => current;
+
+export function onSession(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(value) {
+  current = value;
+  for (const listener of [...listeners]) listener(value);
+}
+
+// Roles from the least to the most.
+const ROLES = ['auditor', 'operator', 'owner'];
+export const may = role => ROLES.indexOf(current?.role) >= ROLES.indexOf(role);
+
+// Ask who is signed in. 401: there is no session. 404: SVC_ADMIN_ENABLED=false.
+export async function read() {
+  const answer = await fetch('../admin/session', { headers: { Accept: 'application/json' } });
+  if (answer.status === 404) throw Object.assign(new Error('off'), { off: true });
+  set(answer.ok ? await answer.json() : null);
+}
+
+// Exchange the key. Return undefined, or why not.
+export async function signIn(key) {
+  let answer;
+  try {
+    answer = await fetch('../admin/session', { method: 'POST', headers: { 'X-Admin-API-Key': key, 'X-Authz-Console': '1' } });
+  } catch {
+    return 'The key is not a header value, or the service cannot be reached.';
+  }
+  if (answer.status === 401) return 'No valid key. It may have been revoked, or have ended.';
+  if (answer.status === 404) return 'SVC_ADMIN_ENABLED is false: this service has no admin API.';
+  if (answer.status === 429) return 'Ten keys from this address failed within a minute. Wait a minute, then sign in.';
+  if (!answer.ok) return `The service answered ${answer.status}. Its log names request ${answer.headers.get('X-Request-ID')}.`;
+  await read();
+  for (const resume of waiting.splice(0)) resume();
+  return undefined;
+}
+
+export async function signOut() {
+  await fetch('../admin/session', { method: 'DELETE', headers: { 'X-Authz-Console': '1' } });
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith('authz.')) sessionStorage.removeItem(name);
+  set(null);
+  location.reload();
+}
+
+// The session ended while the page was open: show the dialog, keep what is typed, and go on after the next sign-in.
+export function ended() {
+  if (current && !current.ended) set({ ...current, ended: true });
+  return new Promise(resume => waiting.push(resume));
+}

@@ -1,0 +1,28 @@
+/*
+ * The forms in which web servers ask about a request (gateway-admin.md 1.8): where its method,
+ * scheme, host and target stand in the question.
+ */
+#ifndef AZ_GATEWAY_CHECK_SHAPE_H
+#define AZ_GATEWAY_CHECK_SHAPE_H
+
+#include "gateway/check/forwarded.h"
+#include "http/request.h"
+
+struct check_shape {
+    const char *word; /* in the audit row */
+    /* CGI variables. uri is NULL if the target stands in the question's own, behind the path of its
+     * row. */
+    const char *method, *proto, *host, *uri;
+};
+
+/* GET /auth/check: nginx, Traefik, Caddy, HAProxy. All parts are in fields X-Forwarded-*. */
+extern const struct check_shape check_by_fields;
+
+/* /auth/check/at: Envoy. Method, host and target are those of the question itself. */
+extern const struct check_shape check_by_target;
+
+/* Read where the row of the request says that the parts are; a part that is absent is NULL.
+ * AZ_SERVER_ERROR: out of memory. */
+enum az_status check_shape_read(const struct request *req, struct forwarded_fields *ret);
+
+#endif

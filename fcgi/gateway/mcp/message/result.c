@@ -1,0 +1,274 @@
+#include "config.h"
+
+#include "gateway/mcp/message/result.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/json/jsonx.h"
+#include "base/utf8.h"
+#include "base/words.h"
+#include "gateway/mcp/message/scoped_uri.h"
+
+json_t *
+mcp_text_result(TALLOC_CTX *mem, const char *text, bool error)
+{
+    json_t *result = json_pack("{s:[{s:s,s:s}]}", "content", "type", "text", "text", text);
+    if (result != NULL && error && json_object_set_new(result, "isError", json_true()) != 0) {
+        json_decref(result);
+        return NULL;
+    }
+    return jsonx_own(mem, result);
+}
+
+/* ---- bodies */
+
+static bool
+begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool
+type_is_json(const char *type)
+{
+    return strcmp(type, "application/json") == 0 || words_end(type, "+json");
+}
+
+/* True if a body can be shown as text: by its type, and by its octets. */
+static bool
+is_shown_as_text(const struct mcp_body *body)
+{
+    static const char *const types[] = {"", "application/xml", "application/javascript",
+                                        "application/x-www-form-urlencoded", NULL};
+    const char *type = body->content_type;
+    bool named = begins(type, "text/") || type_is_json(type) || words_end(type, "+xml")
+                 || words_has(types, type);
+    return named && memchr(body->octets, '\0', body->length) == NULL
+           && utf8_valid(body->octets, body->length);
+}
+
+/* Return a content item in base64: an image, a sound, or a file. */
+static json_t *
+encoded_item(TALLOC_CTX *mem, const struct mcp_body *body)
+{
+    const char *type =
+        *body->content_type != '\0' ? body->content_type : "application/octet-stream";
+    const char *data = b64_encode(mem, body->octets, body->length);
+    if (data == NULL)
+        return NULL;
+    if (begins(type, "image/") || begins(type, "audio/"))
+        return json_pack("{s:s,s:s,s:s}", "type", begins(type, "image/") ? "image" : "audio",
+                         "data", data, "mimeType", type);
+    return json_pack("{s:s,s:{s:s,s:s,s:s}}", "type", "resource", "resource", "uri", body->uri,
+                     "mimeType", type, "blob", data);
+}
+
+static json_t *
+text_item(TALLOC_CTX *mem, const struct mcp_body *body)
+{
+    const char *text = body->octets;
+    if (body->failed)
+        text = talloc_asprintf(mem, "The upstream answered %d%s%s", body->status,
+                               body->length > 0 ? ": " : "", body->octets);
+    return text != NULL ? json_pack("{s:s,s:s}", "type", "text", "text", text) : NULL;
+}
+
+/* Add the JSON object of a body. MCP before 2026-07-28 allows no other value there. */
+static void
+add_structure(TALLOC_CTX *mem, const struct mcp_body *body, struct jsonx_build *result)
+{
+    json_t *value = NULL;
+    if (type_is_json(body->content_type)
+        && jsonx_parse(mem, body->octets, body->length, JSON_RPC_DEPTH_MAX, &value, NULL) == AZ_OK
+        && json_is_object(value))
+        jsonx_set(result, "structuredContent", json_incref(value));
+}
+
+json_t *
+mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body)
+{
+    struct jsonx_build result = {jsonx_own(mem, json_object()), false};
+    bool text = is_shown_as_text(body) || body->length == 0;
+    json_t *item = text ? text_item(mem, body) : encoded_item(mem, body);
+    jsonx_set(&result, "content", item != NULL ? json_pack("[o]", item) : NULL);
+    if (body->failed)
+        jsonx_set(&result, "isError", json_true());
+    else if (text)
+        add_structure(mem, body, &result);
+    return jsonx_built(&result);
+}
+
+/* ---- what an upstream MCP server gives */
+
+/* True if a text is base64 (RFC 4648 section 4). */
+static bool
+is_base64(TALLOC_CTX *mem, const json_t *text)
+{
+    unsigned char *octets = NULL;
+    size_t length;
+    bool good =
+        json_is_string(text)
+        && b64_decode(mem, json_string_value(text), json_string_length(text), &octets, &length)
+               == AZ_OK;
+    talloc_free(octets);
+    return good;
+}
+
+static bool
+has_text(const json_t *block, const char *member)
+{
+    return json_is_string(json_object_get(block, member));
+}
+
+static bool
+text_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    (void) mem;
+    return has_text(block, "text");
+}
+
+static bool
+media_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    return has_text(block, "mimeType") && is_base64(mem, json_object_get(block, "data"));
+}
+
+static bool
+resource_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    const json_t *resource = json_object_get(block, "resource");
+    const json_t *blob = json_object_get(resource, "blob");
+    return has_text(resource, "uri") && has_text(resource, "text") == (blob == NULL)
+           && (blob == NULL || is_base64(mem, blob));
+}
+
+static bool
+link_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    (void) mem;
+    return has_text(block, "uri") && has_text(block, "name");
+}
+
+bool
+mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block)
+{
+    static const struct {
+        const char *type;
+        bool (*is_sound)(TALLOC_CTX *mem, const json_t *block);
+    } types[] = {
+        {"text",          text_is_sound    },
+        {"image",         media_is_sound   },
+        {"audio",         media_is_sound   },
+        {"resource",      resource_is_sound},
+        {"resource_link", link_is_sound    },
+    };
+    const char *type = json_string_value(json_object_get(block, "type"));
+    for (size_t i = 0; type != NULL && i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(types[i].type, type) == 0)
+            return types[i].is_sound(mem, block);
+    return false;
+}
+
+json_t *
+mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result)
+{
+    static const char *const members[] = {"structuredContent", "isError"};
+    struct jsonx_build relayed = {jsonx_own(mem, json_object()), false};
+    struct jsonx_build blocks = {jsonx_own(mem, json_array()), false};
+    const json_t *content = json_object_get(result, "content");
+    const char *type = json_string_value(json_object_get(result, "resultType"));
+    size_t index;
+    json_t *item;
+    if (!json_is_array(content) || json_array_size(content) > MCP_CONTENT_MAX
+        || (type != NULL && strcmp(type, "complete") != 0))
+        return NULL;
+    json_array_foreach (content, index, item) {
+        if (!mcp_content_is_sound(mem, item))
+            return NULL;
+        jsonx_append(&blocks, scoped_uri_block(mem, scope, item));
+    }
+    jsonx_set(&relayed, "content", json_incref(jsonx_built(&blocks)));
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value = json_object_get(result, members[i]);
+        if (value != NULL && !json_is_null(value))
+            jsonx_set(&relayed, members[i], json_incref(value));
+    }
+    return jsonx_built(&relayed);
+}
+
+/* ---- about this server */
+
+static json_t *
+server_info(void)
+{
+    return json_pack("{s:s,s:s}", "name", PACKAGE_NAME, "version", PACKAGE_VERSION);
+}
+
+/* Return what is declared. Completions are those of URI templates and of prompts. */
+static json_t *
+capabilities(const struct mcp_features *has)
+{
+    const struct {
+        const char *name;
+        bool declared;
+    } members[] = {
+        {"resources",   has->resources                },
+        {"prompts",     has->prompts                  },
+        {"completions", has->resources || has->prompts},
+    };
+    json_t *declared = json_pack("{s:{}}", "tools");
+    for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++)
+        if (members[i].declared
+            && json_object_set_new(declared, members[i].name, json_object()) != 0) {
+            json_decref(declared);
+            declared = NULL;
+        }
+    return declared;
+}
+
+json_t *
+mcp_discover_result(TALLOC_CTX *mem, const struct mcp_features *features)
+{
+    return jsonx_own(mem,
+                     json_pack("{s:o,s:o,s:i,s:s,s:{s:o}}", "supportedVersions", mcp_versions(),
+                               "capabilities", capabilities(features), "ttlMs", MCP_DISCOVER_TTL_MS,
+                               "cacheScope", "public", "_meta", MCP_META_SERVER, server_info()));
+}
+
+json_t *
+mcp_initialize_result(TALLOC_CTX *mem, const char *version, const struct mcp_features *features)
+{
+    return jsonx_own(mem, json_pack("{s:s,s:o,s:o}", "protocolVersion", version, "capabilities",
+                                    capabilities(features), "serverInfo", server_info()));
+}
+
+json_t *
+mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items)
+{
+    return jsonx_own(mem, json_pack("{s:O,s:i,s:s}", member, items, "ttlMs", MCP_LIST_TTL_MS,
+                                    "cacheScope", "private"));
+}
+
+json_t *
+mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
+                 const char *state)
+{
+    return jsonx_own(mem, json_pack("{s:s,s:{s:{s:s,s:{s:s,s:s,s:s}}},s:s}", "resultType",
+                                    "input_required", "inputRequests", key, "method",
+                                    "elicitation/create", "params", "mode", "url", "url", url,
+                                    "message", message, "requestState", state));
+}
+
+bool
+mcp_result_finish(json_t *result, const struct mcp_era *era)
+{
+    static const char *const modern_members[] = {"resultType", "ttlMs", "cacheScope"};
+    if (era->modern)
+        return json_object_get(result, "resultType") != NULL
+               || json_object_set_new(result, "resultType", json_string("complete")) == 0;
+    for (size_t i = 0; i < sizeof(modern_members) / sizeof(modern_members[0]); i++)
+        json_object_del(result, modern_members[i]);
+    return true;
+}

@@ -1,0 +1,381 @@
+#include "config.h"
+
+#include "gateway/mcp/peer/peer.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
+#include "gateway/credential/types.h"
+#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/peer/peer_memory.h"
+#include "gateway/mcp/peer/sse.h"
+#include "managed/managed.h"
+
+/* Requests of an upstream that are answered while one answer of it is read. Servers ask once or
+ * twice a minute if we are there; one that asks more than this holds a worker. */
+#define QUESTIONS_MAX 20
+/* Time for such an answer of ours, in milliseconds. */
+#define QUESTION_MS 5000
+
+/* One message and its answer. */
+struct exchange {
+    struct op *op;
+    const struct peer_request *request;
+    const struct peer_message *message; /* of the request, or one that goes before it */
+    const struct peer_way *way;
+    struct upstream_answer *answer; /* head */
+    struct peer_reply *reply;
+    bool stream; /* the answer is a stream of events */
+    struct sse sse;
+    struct buf body;     /* else */
+    struct json_rpc rpc; /* the message that answers ours */
+    bool answered;
+    const char *question[QUESTIONS_MAX]; /* our answers to requests of the upstream */
+    size_t questions, told;              /* how many there are, and are sent */
+    int64_t deadline_us;                 /* monotonic */
+    enum az_status st;                   /* fault of the answer so far */
+};
+
+/* ---- reading the answer */
+
+/* Note what answers a request of the upstream. In the modern revision a server sends none. */
+static enum az_status
+note_question(struct exchange *it, const struct json_rpc *message)
+{
+    if (it->way->modern)
+        return AZ_OK;
+    if (it->questions == QUESTIONS_MAX)
+        return AZ_UPSTREAM_INVALID;
+    const char *answer = peer_answer(it->op->mem, message);
+    if (answer == NULL)
+        return AZ_SERVER_ERROR;
+    it->question[it->questions++] = answer;
+    return AZ_OK;
+}
+
+/* Take a message. A stream may hold notifications and requests before the answer; notifications are
+ * passed over. Their memory is given back at once, because a stream may hold thousands. An event
+ * with empty data is no message: servers open a stream with one, for its id (MCP 2025-11-25,
+ * transports). */
+static bool
+take_message(void *arg, const char *text, size_t len)
+{
+    struct exchange *it = arg;
+    struct json_rpc message;
+    struct json_rpc_fault fault;
+    if (len == 0)
+        return true;
+    TALLOC_CTX *mem = talloc_new(it->op->mem);
+    if (mem == NULL) {
+        it->st = AZ_SERVER_ERROR;
+        return false;
+    }
+    enum az_status st = json_rpc_read(mem, text, len, &message, &fault);
+    if (st != AZ_OK)
+        it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
+    else if (peer_answers(&message)) {
+        it->rpc = message;
+        it->reply->mem = mem;
+        it->answered = true;
+    } else if (message.kind == JSON_RPC_REQUEST)
+        it->st = note_question(it, &message);
+    if (!it->answered)
+        talloc_free(mem);
+    return it->st == AZ_OK && !it->answered;
+}
+
+static bool
+take_peer_octets(void *arg, const void *octets, size_t length)
+{
+    struct exchange *it = arg;
+    enum az_status st = it->stream ? sse_feed(&it->sse, octets, length, take_message, it)
+                                   : buf_append(&it->body, octets, length);
+    if (st == AZ_INVALID && it->st == AZ_OK)
+        it->st = AZ_UPSTREAM_INVALID;
+    else if (st == AZ_SERVER_ERROR)
+        it->st = st;
+    if (it->st == AZ_OK && !it->answered && clock_monotonic_us() > it->deadline_us)
+        it->st = AZ_UPSTREAM_TIMEOUT;
+    return it->st == AZ_OK && !it->answered;
+}
+
+static void
+build_peer_call(const struct exchange *it, const struct peer_envelope *envelope,
+                struct upstream_call *ret)
+{
+    const struct peer_request *request = it->request;
+    *ret = (struct upstream_call){
+        .resource = request->resource,
+        .secrets = request->secrets,
+        .credential = gateway_credential,
+        .caller = request->caller,
+        .method = "POST",
+        .path = "",
+        .query = "",
+        .fields = envelope->field,
+        .field_count = envelope->fields,
+        .policy_headers = request->policy_headers,
+        .body = {.octets = envelope->body, .length = envelope->length},
+        .max_answer = request->max_answer,
+    };
+}
+
+static bool
+drop_octets(void *arg, const void *octets, size_t length)
+{
+    (void) arg;
+    (void) octets;
+    (void) length;
+    return true;
+}
+
+/* Send one of our answers. What the upstream makes of it is of no interest: a failure shows when
+ * the call that waits for it fails. */
+static void
+tell_upstream(struct exchange *it, struct op *beside, const char *answer)
+{
+    const struct upstream_sink drop = {.take = drop_octets};
+    struct peer_envelope envelope;
+    struct upstream_call call;
+    struct upstream_transfer *transfer;
+    struct upstream_answer *head;
+    if (peer_write_answer(it->way, answer, &envelope) != AZ_OK)
+        return;
+    build_peer_call(it, &envelope, &call);
+    call.timeout_ms = QUESTION_MS;
+    if (upstream_begin(beside, &call, NULL, &transfer, &head) != AZ_OK)
+        return;
+    upstream_pump(transfer, &drop);
+    upstream_done(transfer);
+}
+
+/* Send our answers to the requests that came so far: until the upstream has them, it may not
+ * answer the call. */
+static bool
+answer_questions(void *arg)
+{
+    struct exchange *it = arg;
+    while (it->told < it->questions && it->st == AZ_OK && !it->answered) {
+        struct op beside = op_beside(it->op, talloc_new(it->op->mem));
+        if (beside.mem == NULL)
+            it->st = AZ_SERVER_ERROR;
+        else
+            tell_upstream(it, &beside, it->question[it->told++]);
+        talloc_free(beside.mem);
+        if (it->st == AZ_OK && clock_monotonic_us() > it->deadline_us)
+            it->st = AZ_UPSTREAM_TIMEOUT;
+    }
+    return it->st == AZ_OK && !it->answered;
+}
+
+/* Read the body of the answer. It is a message, a stream, or of no interest. */
+static enum az_status
+read_answer_body(struct exchange *it, struct upstream_transfer *transfer, size_t max)
+{
+    const struct upstream_sink sink = {
+        .take = take_peer_octets, .arg = it, .between = answer_questions};
+    enum az_status st;
+    it->stream = strcmp(it->answer->content_type, "text/event-stream") == 0;
+    sse_init(&it->sse, it->op->mem, max);
+    buf_init(&it->body, it->op->mem, max);
+    st = upstream_pump(transfer, &sink);
+    if (st == AZ_OK && it->st == AZ_OK && !it->stream && it->body.len > 0
+        && strcmp(it->answer->content_type, "application/json") == 0)
+        take_message(it, it->body.data, it->body.len);
+    sse_done(&it->sse);
+    buf_done(&it->body);
+    it->reply->octets = it->answer->octets;
+    return st == AZ_OK ? it->st : st;
+}
+
+/* ---- one exchange */
+
+/* Send one message in this way and read the answer. AZ_OK with any HTTP status. */
+static enum az_status
+exchange(struct exchange *it, const struct peer_way *way)
+{
+    struct op *op = it->op;
+    const struct peer_request *request = it->request;
+    size_t max = request->max_answer != 0 ? request->max_answer
+                                          : (size_t) op->az->cfg->gateway_max_body_size;
+    struct peer_envelope envelope;
+    struct upstream_call call;
+    struct upstream_transfer *transfer = NULL;
+    enum az_status st = peer_write(op->mem, way, it->message, &envelope);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a message to an upstream");
+    build_peer_call(it, &envelope, &call);
+    it->way = way;
+    it->st = AZ_OK;
+    it->answered = false;
+    it->questions = it->told = 0;
+    it->deadline_us = clock_monotonic_us() + PEER_ANSWER_SECONDS * 1000000LL;
+    st = upstream_begin(op, &call, &it->reply->credential, &transfer, &it->answer);
+    if (st != AZ_OK)
+        return st;
+    it->reply->status = it->answer->status;
+    st = read_answer_body(it, transfer, max);
+    upstream_done(transfer);
+    return st;
+}
+
+static bool
+succeeded(const struct exchange *it)
+{
+    return it->answer->status >= 200 && it->answer->status < 300;
+}
+
+/* ---- the way */
+
+/* Return the session id of an answer, or "" if it has none or a header cannot carry it. */
+static const char *
+answer_session(const struct exchange *it)
+{
+    for (size_t i = 0; i < it->answer->fields; i++) {
+        const struct upstream_field *field = &it->answer->field[i];
+        if (strcasecmp(field->name, "Mcp-Session-Id") == 0)
+            return strlen(field->value) <= PEER_SESSION_MAX ? field->value : NULL;
+    }
+    return "";
+}
+
+static enum az_status
+refuse_peer(struct exchange *it, const char *why)
+{
+    return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s, HTTP status %d: resource %s", why,
+                   it->answer->status, it->request->resource->name);
+}
+
+/* Initialize a server of the older revisions: initialize, then notifications/initialized. */
+static enum az_status
+open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
+{
+    struct op *op = it->op;
+    const struct peer_message hello = {
+        .method = "initialize",
+        .params = jsonx_own(op->mem, json_pack("{s:s,s:{},s:{s:s,s:s}}", "protocolVersion", asked,
+                                               "capabilities", "clientInfo", "name", PACKAGE_NAME,
+                                               "version", PACKAGE_VERSION)),
+    };
+    const struct peer_message ready = {.method = "notifications/initialized", .notification = true};
+    struct peer_way way = {.modern = false};
+    const char *session;
+    enum az_status st;
+    it->message = &hello;
+    if ((st = exchange(it, &way)) != AZ_OK)
+        return st;
+    if (!succeeded(it) || !it->answered || it->rpc.result == NULL)
+        return refuse_peer(it, "no answer to initialize");
+    if ((way.version = peer_version(it->rpc.result)) == NULL)
+        return refuse_peer(it, "initialize names no known version");
+    if ((session = answer_session(it)) == NULL)
+        return refuse_peer(it, "the session id is too long");
+    way.session = *session != '\0' ? talloc_strdup(op->mem, session) : NULL;
+    it->message = &ready;
+    if ((st = exchange(it, &way)) != AZ_OK)
+        return st;
+    *ret = way;
+    peer_memory_keep(op, it->request->resource, it->request->caller, &way);
+    return AZ_OK;
+}
+
+static enum az_status probe(struct exchange *it, bool again, struct peer_way *ret);
+
+/* Choose the way for a server that refused the modern revision and says which ones it has (MCP
+ * 2026-07-28, versioning). It may offer the same one again. */
+static enum az_status
+take_offer(struct exchange *it, bool again, struct peer_way *ret)
+{
+    const char *version = peer_supported(it->rpc.error);
+    if (version == NULL || (again && strcmp(version, MCP_MODERN) == 0))
+        return refuse_peer(it, "the upstream speaks no revision of MCP that is known here");
+    return strcmp(version, MCP_MODERN) == 0 ? probe(it, true, ret)
+                                            : open_conversation(it, version, ret);
+}
+
+/* Ask the server for the modern revision. A server of an older one answers with some error, and
+ * then a conversation is opened with it. */
+static enum az_status
+probe(struct exchange *it, bool again, struct peer_way *ret)
+{
+    static const struct peer_message question = {.method = "server/discover"};
+    static const struct peer_way modern = {.modern = true};
+    enum az_status st;
+    it->message = &question;
+    if ((st = exchange(it, &modern)) != AZ_OK && st != AZ_UPSTREAM_INVALID)
+        return st;
+    if (st == AZ_OK && it->answer->status >= 500)
+        return refuse_peer(it, "no answer to server/discover");
+    if (st == AZ_OK && succeeded(it) && it->answered && peer_is_modern(it->rpc.result)) {
+        *ret = modern;
+        peer_memory_keep(it->op, it->request->resource, it->request->caller, &modern);
+        return AZ_OK;
+    }
+    if (st == AZ_OK && it->answered && peer_error_is(it->rpc.error, RPC_UNSUPPORTED_VERSION))
+        return take_offer(it, again, ret);
+    az_fault_clear(&it->op->fault);
+    return open_conversation(it, MCP_LEGACY_NEWEST, ret);
+}
+
+/* True if the server no longer takes the way that was remembered: a session ends when the server
+ * wants (MCP 2025-11-25, transports), and a revision may be given up. */
+static bool
+is_outdated(const struct exchange *it)
+{
+    if (!it->way->modern)
+        return it->way->session != NULL && it->answer->status == 404;
+    return it->answered && peer_error_is(it->rpc.error, RPC_UNSUPPORTED_VERSION);
+}
+
+/* Take the answer to the request itself. */
+static enum az_status
+take_reply(struct exchange *it)
+{
+    if (!it->answered || (!succeeded(it) && it->rpc.error == NULL)) {
+        peer_memory_forget(it->op, it->request->resource, it->request->caller);
+        return refuse_peer(it, "the answer is not one of MCP");
+    }
+    /* The server may have become an older one, or a newer one, since it was asked. */
+    if (!succeeded(it) && it->way->modern && !peer_error_is(it->rpc.error, RPC_MISSING_CAPABILITY))
+        peer_memory_forget(it->op, it->request->resource, it->request->caller);
+    it->reply->result = it->rpc.result;
+    it->reply->error = it->rpc.error;
+    return AZ_OK;
+}
+
+enum az_status
+peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret)
+{
+    struct exchange it = {.op = op, .request = request, .reply = ret};
+    struct peer_way way;
+    enum az_status st = AZ_OK;
+    bool known = peer_memory_find(op, request->resource, request->caller, &way);
+    *ret = (struct peer_reply){.result = NULL};
+    if (!known)
+        st = probe(&it, false, &way);
+    else if (!way.modern && way.version == NULL)
+        st = open_conversation(&it, MCP_LEGACY_NEWEST, &way);
+    it.message = &request->message;
+    if (st == AZ_OK)
+        st = exchange(&it, &way);
+    if (st == AZ_OK && known && is_outdated(&it)) {
+        peer_memory_forget(op, request->resource, request->caller);
+        st = way.modern ? probe(&it, false, &way) : open_conversation(&it, MCP_LEGACY_NEWEST, &way);
+        it.message = &request->message;
+        if (st == AZ_OK)
+            st = exchange(&it, &way);
+    }
+    if (st == AZ_OK)
+        st = take_reply(&it);
+    upstream_note(op, request->resource, st, it.answer);
+    if (st == AZ_OK)
+        return st;
+    return op->fault.status != AZ_OK
+               ? st
+               : op_fail(op, st, NULL,
+                         "the answer of the upstream of %s is not valid, or too large",
+                         request->resource->name);
+}

@@ -1,0 +1,43 @@
+/*
+ * Requests to upstream MCP servers (gateway-admin.md 1.5). A server is asked once whether it
+ * follows revision 2026-07-28; older ones get `initialize` and a session for each caller. Nothing
+ * of the caller's request but the arguments of a tool reaches them: no header, no token, no _meta.
+ */
+#ifndef AZ_GATEWAY_MCP_PEER_PEER_H
+#define AZ_GATEWAY_MCP_PEER_PEER_H
+
+#include "gateway/mcp/peer/peer_message.h"
+#include "gateway/upstream/credential.h"
+
+/* Seconds for a whole answer. An upstream that sends progress or comments forever would hold the
+ * worker; clients of the SDK give up after 60. */
+#define PEER_ANSWER_SECONDS 120
+
+/* A request to an upstream. */
+struct peer_request {
+    const struct managed_resource *resource;
+    const struct managed_secrets *secrets; /* NULL if it has none */
+    const struct upstream_caller *caller;  /* NULL stands for the service itself */
+    json_t *policy_headers;                /* object of texts: fields to add, or NULL */
+    size_t max_answer;                     /* octets; 0: SVC_GATEWAY_MAX_BODY_SIZE */
+    struct peer_message message;
+};
+
+/* The answer, on op->mem. One of result and error is set. */
+struct peer_reply {
+    const json_t *result;
+    const json_t *error;
+    TALLOC_CTX *mem; /* owns result and error; below the memory of the operation */
+    int status;      /* HTTP status code of the last answer; 0 if there was none */
+    size_t octets;   /* of it */
+    struct upstream_credential credential; /* with AZ_LINK_REQUIRED: the link */
+};
+
+/*
+ * Send a request and read its answer. The failures are those of upstream_begin();
+ * AZ_UPSTREAM_INVALID also if the answer is not one of MCP, or too large, and AZ_UPSTREAM_TIMEOUT
+ * if it does not end within PEER_ANSWER_SECONDS.
+ */
+enum az_status peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * The messages of the gateway to upstream MCP servers, and the reading of their answers. Their
+ * answers are as little trusted as those of any caller: every size is limited, and only members
+ * that are named here are used.
+ */
+#ifndef AZ_GATEWAY_MCP_PEER_PEER_MESSAGE_H
+#define AZ_GATEWAY_MCP_PEER_PEER_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <talloc.h>
+
+#include "gateway/mcp/message/json_rpc.h"
+#include "gateway/upstream/call.h"
+
+/* Most tools of one resource. Hosts of models can use some hundred. */
+#define PEER_TOOLS_MAX 1000
+/* Octets of one tool or prompt as JSON text; real ones have some thousand. */
+#define PEER_TOOL_OCTETS_MAX 65536
+/* Most prompts of one resource: people choose among them. Most arguments of one: it is a form. */
+#define PEER_PROMPTS_MAX 500
+#define PEER_PROMPT_ARGUMENTS_MAX 32
+/* Pages of tools/list that are read; a server that gives ten tools a page fits. */
+#define PEER_PAGES_MAX 100
+/* Octets of a page's cursor, of a session's id, and of an error's message that is passed on. */
+#define PEER_CURSOR_MAX 4096
+#define PEER_SESSION_MAX 512
+#define PEER_MESSAGE_MAX 1000
+/* Header fields of one message: at most eight fixed ones, and PARAM_HEADERS_MAX. */
+#define PEER_FIELDS_MAX 32
+
+/* The protocol that an upstream follows. */
+struct peer_way {
+    bool modern;         /* revision 2026-07-28; else an older one */
+    const char *version; /* of the older ones, or NULL before it is agreed */
+    const char *session; /* Mcp-Session-Id of the older ones, or NULL */
+};
+
+/* A message to an upstream. */
+struct peer_message {
+    const char *method;
+    json_t *params;       /* object, or NULL */
+    const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
+    bool notification;
+};
+
+/* The message as it is sent; on the caller's memory. */
+struct peer_envelope {
+    const char *body;
+    size_t length;
+    struct upstream_field field[PEER_FIELDS_MAX];
+    size_t fields;
+};
+
+/* Write a message. AZ_SERVER_ERROR: out of memory. */
+enum az_status peer_write(TALLOC_CTX *mem, const struct peer_way *way,
+                          const struct peer_message *message, struct peer_envelope *ret);
+
+/* Return the answer to a request of an upstream: {} to ping, which MCP 2025-11-25 wants answered,
+ * and -32601 to every other, because we declare no capability. It is JSON text on mem; NULL: out of
+ * memory. */
+const char *peer_answer(TALLOC_CTX *mem, const struct json_rpc *question);
+
+/* Write an answer to send. AZ_SERVER_ERROR: it has no room. */
+enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
+                                 struct peer_envelope *ret);
+
+/* True if a message answers a request that peer_write() made. */
+bool peer_answers(const struct json_rpc *message);
+
+/* Return the message of an error that an upstream answered with, cut and without control
+ * characters, on mem, or NULL if out of memory. */
+const char *peer_error_text(TALLOC_CTX *mem, const json_t *error);
+
+/* True if an error has this code. */
+bool peer_error_is(const json_t *error, enum json_rpc_code code);
+
+/* Return the capabilities that an error with RPC_MISSING_CAPABILITY names, borrowed, or NULL if it
+ * names none, or in more than PEER_MESSAGE_MAX octets. */
+json_t *peer_capabilities(const json_t *error);
+
+/* Return the newest revision, a constant, that an error with RPC_UNSUPPORTED_VERSION offers and
+ * that we know; NULL: there is none. */
+const char *peer_supported(const json_t *error);
+
+/* Return the name of the revision, a constant, if the result of `initialize` has one that we know;
+ * else NULL. */
+const char *peer_version(const json_t *result);
+
+/* True if the result of `server/discover` names the modern revision. */
+bool peer_is_modern(const json_t *result);
+
+/* A list of an upstream that is stored. */
+struct peer_list {
+    const char *method, *member; /* tools/list, tools */
+    size_t max;                  /* entries of all pages */
+    bool (*is_sound)(const json_t *entry);
+    json_t *(*kept)(const json_t *entry); /* a new reference, or NULL if out of memory */
+};
+
+/* Tools: objects with name, title, description, inputSchema, outputSchema and annotations. One that
+ * has a wrong x-mcp-header (param_header.h) or needs a task is left out. */
+extern const struct peer_list peer_tools;
+/* Prompts: objects with name, title, description and arguments. */
+extern const struct peer_list peer_prompts;
+
+/*
+ * Add the entries of a page to `entries`, an array. One that is malformed, too large or named twice
+ * is left out and counted. AZ_INVALID: the page is malformed, or there are more than list->max.
+ * *ret_cursor: of the next page, borrowed; NULL: this is the last.
+ */
+enum az_status peer_entries_add(TALLOC_CTX *mem, const struct peer_list *list, const json_t *page,
+                                json_t *entries, size_t *left_out, const char **ret_cursor);
+
+#endif

@@ -1,0 +1,230 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json/jsonx.h"
+#include "crypto/digest.h"
+#include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/tools/catalogue.h"
+#include "store/gateway/resources.h"
+
+/* ---- which there are */
+
+enum az_status
+mcp_serves_resources(struct mcp_exchange *it, bool *ret)
+{
+    struct managed_resources all;
+    enum az_status st = mcp_find_resources(it, &all);
+    *ret = false;
+    for (size_t i = 0; st == AZ_OK && i < all.count; i++)
+        *ret = *ret || all.item[i]->live_resources;
+    return st;
+}
+
+enum az_status
+resource_of_uri(struct mcp_exchange *it, const char *text, const struct managed_resource **ret,
+                const char **ret_uri)
+{
+    struct managed_resources all;
+    char name[MANAGED_NAME_MAX + 1];
+    bool single = it->visit.resource != NULL;
+    *ret = NULL;
+    *ret_uri = text;
+    if (text == NULL || (!single && !scoped_uri_split(text, name, ret_uri)))
+        return AZ_OK;
+    enum az_status st = mcp_find_resources(it, &all);
+    for (size_t i = 0; st == AZ_OK && i < all.count; i++)
+        if (all.item[i]->live_resources && (single || strcmp(all.item[i]->name, name) == 0))
+            *ret = all.item[i];
+    return st;
+}
+
+/* ---- the upstream */
+
+void
+resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *resource,
+                   const char *method, struct resource_ask *ret)
+{
+    *ret = (struct resource_ask){
+        .holder = {it->req,              it->visit.token              },
+        .request = {.resource = resource, .message = {.method = method}},
+    };
+    ret->caller = gateway_caller(&ret->holder);
+    ret->request.caller = &ret->caller;
+}
+
+enum az_status
+resource_ask_refuse(struct mcp_exchange *it, enum az_status st, const char *text)
+{
+    const char *message = text != NULL ? text : az_status_row(st)->description;
+    op_fail(&it->req->op, st, NULL, "%s", message);
+    return mcp_refuse(it, 200, az_status_row(st)->http * 100, message);
+}
+
+enum az_status
+resource_ask_invalid(struct mcp_exchange *it)
+{
+    return resource_ask_refuse(it, AZ_UPSTREAM_INVALID, NULL);
+}
+
+static enum az_status
+ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_status st)
+{
+    const struct az_fault *fault = &it->req->op.fault;
+    if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
+        return st;
+    if (st != AZ_LINK_REQUIRED)
+        return resource_ask_refuse(it, st, fault->status == st ? fault->public_text : NULL);
+    const char *url = ask->reply.credential.link.url;
+    return resource_ask_refuse(
+        it, st,
+        talloc_asprintf(it->req->op.mem, "Connect your %s account first, at %s",
+                        ask->request.resource->display_name, url != NULL ? url : ""));
+}
+
+enum az_status
+resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
+{
+    struct op *op = &it->req->op;
+    const struct managed_resource *resource = ask->request.resource;
+    if (resource->missing != NULL || resource->status == MANAGED_ERROR)
+        return resource_ask_refuse(it, AZ_RESOURCE_UNAVAILABLE, NULL);
+    enum az_status st = ask->request.secrets == NULL
+                            ? resource_secrets(op, resource, &ask->request.secrets)
+                            : AZ_OK;
+    if (st != AZ_OK)
+        return st;
+    if (ask->began_ms == 0)
+        ask->began_ms = clock_monotonic_ms();
+    st = peer_ask(op, &ask->request, &ask->reply);
+    return st == AZ_OK ? st : ask_failed(it, ask, st);
+}
+
+enum az_status
+resource_refuse_prompt(struct mcp_exchange *it)
+{
+    return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown prompt");
+}
+
+/* ---- policy */
+
+void
+resource_call_note(struct resource_call *c)
+{
+    char sha256[SHA256_HEX_SIZE];
+    const char *name = c->action.name;
+    bool hashed = !c->prompt && sha256_hex(name, strlen(name), sha256) == AZ_OK;
+    struct jsonx_build summary = {
+        jsonx_own(c->it->req->op.mem,
+                  json_pack("{s:s,s:s,s:s*,s:s*,s:s}", "resource", c->ask.request.resource->name,
+                            "kind", c->action.kind, "prompt", c->prompt ? name : NULL, "uri_sha256",
+                            hashed ? sha256 : NULL, "mcp_version", c->it->era.version)),
+        false};
+    mcp_note(c->it, &summary, c->ask.began_ms, c->ask.reply.status, c->ask.reply.octets);
+}
+
+/* Find out if a list hides the prompt of a call: then it is unknown to the caller, as one that does
+ * not exist. */
+static enum az_status
+is_hidden(struct resource_call *c, const struct gateway_target *target, bool *ret)
+{
+    struct mcp_exchange *it = c->it;
+    enum gateway_verdict verdict = GATEWAY_DENY;
+    struct gateway_tool prompt = {0, c->action};
+    prompt.action.kind = "prompt";
+    struct gateway_tools_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resources = target,
+        .resource_count = 1,
+        .tools = &prompt,
+        .tool_count = 1,
+    };
+    enum az_status st = gateway_decide_tools(it->req, &it->visit, &question, &verdict);
+    *ret = verdict == GATEWAY_DENY;
+    return st;
+}
+
+/* Answer that policy denies the call. The audit row keeps the decision about it. */
+static enum az_status
+refuse_call(struct resource_call *c, const struct gateway_target *target)
+{
+    struct mcp_exchange *it = c->it;
+    const struct audit_entry decided = it->req->audit;
+    const char *codes = gateway_codes(it->req->op.mem, c->decision.reasons);
+    bool hidden = false;
+    enum az_status st = c->prompt ? is_hidden(c, target, &hidden) : AZ_OK;
+    it->req->audit = decided;
+    if (st != AZ_OK)
+        return st;
+    resource_ask_refuse(it, AZ_FORBIDDEN,
+                        talloc_asprintf(it->req->op.mem, "Denied: %s", codes != NULL ? codes : ""));
+    return hidden ? resource_refuse_prompt(it) : AZ_OK;
+}
+
+/* Refuse the completion of a prompt that a list hides. */
+static enum az_status
+look_for_prompt(struct resource_call *c, const struct gateway_target *target)
+{
+    bool hidden = false;
+    if (!c->prompt || strcmp(c->action.kind, "completion") != 0)
+        return AZ_OK;
+    enum az_status st = is_hidden(c, target, &hidden);
+    if (st != AZ_OK || !hidden)
+        return st;
+    op_fail(&c->it->req->op, AZ_FORBIDDEN, NULL, "Denied: the list hides the prompt");
+    return resource_refuse_prompt(c->it);
+}
+
+/* Ask policy. The obligations that can be met are those of a tool of an MCP server, but for
+ * approval: what a person would approve is a call. */
+static enum az_status
+decide_call(struct resource_call *c, const struct gateway_target *target)
+{
+    struct mcp_exchange *it = c->it;
+    struct gateway_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resource = *target,
+        .action = c->action,
+        .arguments = c->arguments,
+        .obligations = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+    };
+    enum az_status st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+    if (st != AZ_OK || c->decision.allow)
+        return st;
+    if (c->decision.step_up == NULL)
+        return refuse_call(c, target);
+    resource_call_note(c); /* before the row is written */
+    return gateway_refuse(it->req, &it->visit, &question, &c->decision);
+}
+
+static enum az_status
+decide(struct resource_call *c)
+{
+    struct op *op = &c->it->req->op;
+    bool linked;
+    struct gateway_target target;
+    enum az_status st = mcp_target(op, &c->ask.caller, c->ask.request.resource, &linked, &target);
+    c->action.scopes = mcp_default_scopes(op->mem, c->ask.request.resource);
+    if (st == AZ_OK && c->action.scopes == NULL)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+    if (st == AZ_OK)
+        st = look_for_prompt(c, &target);
+    return st == AZ_OK && mcp_goes_on(c->it) ? decide_call(c, &target) : st;
+}
+
+enum az_status
+resource_call_ask(struct resource_call *c, json_t *params)
+{
+    struct mcp_exchange *it = c->it;
+    if (params == NULL)
+        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
+    enum az_status st = decide(c);
+    if (st != AZ_OK || !mcp_goes_on(it))
+        return st;
+    c->ask.request.message.params = params;
+    c->ask.request.policy_headers = c->decision.obligations.headers;
+    c->ask.request.max_answer = (size_t) c->decision.obligations.response_max_bytes;
+    return resource_ask_upstream(it, &c->ask);
+}

@@ -1,0 +1,119 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/json/jsonx.h"
+#include "base/uri.h"
+#include "gateway/mcp/message/result.h"
+#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/tools/catalogue.h"
+
+/* Answer that there is no such resource: MCP 2026-07-28 has no code of its own for that. */
+static enum az_status
+refuse_uri(struct mcp_exchange *it)
+{
+    json_t *uri = json_object_get(it->message.params, "uri");
+    mcp_refuse(it, 200, it->era.modern ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND,
+               "Resource not found");
+    it->fault.data = jsonx_own(it->req->op.mem, json_pack("{s:O}", "uri", uri));
+    return AZ_OK;
+}
+
+static bool
+has_uri(const json_t *content)
+{
+    return json_is_string(json_object_get(content, "uri"));
+}
+
+/* Return one content, of the URI that was asked for, as clients see it: a new reference, or NULL if
+ * it is none. */
+static json_t *
+shown_content(TALLOC_CTX *mem, const json_t *asked, const json_t *content)
+{
+    const char *type = json_string_value(json_object_get(content, "mimeType"));
+    const json_t *text = json_object_get(content, "text"), *blob = json_object_get(content, "blob");
+    unsigned char *octets = NULL;
+    size_t length;
+    if (!has_uri(content) || json_is_string(text) == json_is_string(blob)
+        || (json_is_string(blob)
+            && b64_decode(mem, json_string_value(blob), json_string_length(blob), &octets, &length)
+                   != AZ_OK))
+        return NULL;
+    talloc_free(octets);
+    return json_pack("{s:O,s:s*,s:O}", "uri", asked, "mimeType", type,
+                     json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
+}
+
+/* True for a content of another URI than the one that was read. MCP lets a server answer the read
+ * of a directory with the files in it, but policy was asked about the directory alone. */
+static bool
+is_of_another(const json_t *content, const char *uri)
+{
+    const char *its = json_string_value(json_object_get(content, "uri"));
+    return its != NULL && strcmp(its, uri) != 0;
+}
+
+static enum az_status
+show_contents(struct mcp_exchange *it, const char *uri, const json_t *result)
+{
+    struct op *op = &it->req->op;
+    const json_t *contents = json_object_get(result, "contents"), *content;
+    const char *type = json_string_value(json_object_get(result, "resultType"));
+    struct jsonx_build shown = {jsonx_own(op->mem, json_array()), false};
+    size_t index;
+    if (!json_is_array(contents) || json_array_size(contents) > RESOURCE_CONTENTS_MAX
+        || (type != NULL && strcmp(type, "complete") != 0))
+        return resource_ask_invalid(it);
+    json_array_foreach (contents, index, content) {
+        if (is_of_another(content, uri))
+            return resource_ask_refuse(
+                it, AZ_UPSTREAM_INVALID,
+                "The upstream returned contents of another URI than the one that was "
+                "read; read each URI on its own");
+        json_t *one = shown_content(op->mem, json_object_get(it->message.params, "uri"), content);
+        if (one == NULL)
+            return resource_ask_invalid(it);
+        jsonx_append(&shown, one);
+    }
+    if (jsonx_built(&shown) != NULL)
+        it->result = mcp_list_result(op->mem, "contents", shown.value);
+    return AZ_OK;
+}
+
+static enum az_status
+read_resource(struct resource_call *c, const char *uri)
+{
+    struct mcp_exchange *it = c->it;
+    enum az_status st =
+        resource_call_ask(c, jsonx_own(it->req->op.mem, json_pack("{s:s}", "uri", uri)));
+    const json_t *error = c->ask.reply.error;
+    if (st != AZ_OK || !mcp_goes_on(it))
+        return st;
+    if (peer_error_is(error, RPC_INVALID_PARAMS) || peer_error_is(error, RPC_RESOURCE_NOT_FOUND))
+        return refuse_uri(it);
+    return error != NULL ? resource_ask_refuse(it, AZ_UPSTREAM_INVALID,
+                                               peer_error_text(it->req->op.mem, error))
+                         : show_contents(it, uri, c->ask.reply.result);
+}
+
+enum az_status
+mcp_read_resource(struct mcp_exchange *it)
+{
+    const char *uri = json_string_value(json_object_get(it->message.params, "uri"));
+    const struct managed_resource *resource;
+    struct resource_call c = {.it = it};
+    enum az_status st = resource_of_uri(it, uri, &resource, &uri);
+    if (st != AZ_OK)
+        return st;
+    if (uri != NULL && resource == NULL)
+        return refuse_uri(it);
+    if (uri == NULL || !uri_is_canonical(uri))
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
+                          "params.uri is not a URI in its one spelling (RFC 3986 6.2.2)");
+    c.action = (struct gateway_action){.kind = "resource", .name = uri, .uri = uri};
+    resource_ask_begin(it, resource, it->message.method, &c.ask);
+    st = read_resource(&c, uri);
+    resource_call_note(&c);
+    return st;
+}

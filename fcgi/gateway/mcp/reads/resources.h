@@ -1,0 +1,92 @@
+/*
+ * Resources of MCP upstreams whose `mcpResources` is live (gateway-admin.md 1.6): they are asked
+ * for with the caller's credential, are decided one by one, and are not stored. At /gateway/mcp
+ * their URIs carry the name of the managed resource (scoped_uri.h). A call of one is made as that
+ * of a prompt (prompts.h).
+ */
+#ifndef AZ_GATEWAY_MCP_READS_RESOURCES_H
+#define AZ_GATEWAY_MCP_READS_RESOURCES_H
+
+#include "gateway/caller.h"
+#include "gateway/mcp/message/exchange.h"
+#include "gateway/mcp/peer/peer.h"
+
+/* Entries of one list. A model has no use for more, and one question to policy is about all. */
+#define RESOURCES_MAX 1000
+/* Octets of the entries of one list as JSON text, so that the question about them fits. */
+#define RESOURCES_OCTETS_MAX (256 << 10)
+/* Pages of the upstream that one list is made of. */
+#define RESOURCES_PAGES_MAX 10
+/* Characters of a title or description that is passed on. */
+#define RESOURCE_TEXT_MAX 512
+/* Contents of one read; a directory has some. */
+#define RESOURCE_CONTENTS_MAX 100
+/* Completions of one answer (MCP, completion). */
+#define COMPLETIONS_MAX 100
+
+/* Find out if the endpoint of this visit has MCP resources: its resource, or one of all enabled
+ * ones. */
+enum az_status mcp_serves_resources(struct mcp_exchange *it, bool *ret);
+
+/* Find the managed resource of a URI or template (or NULL) as clients of this endpoint know it, and
+ * what it is at the upstream. *ret NULL: there is none. */
+enum az_status resource_of_uri(struct mcp_exchange *it, const char *text,
+                               const struct managed_resource **ret, const char **ret_uri);
+
+/* Handle resources/list, resources/templates/list, resources/read and completion/complete. */
+enum az_status mcp_list_resources(struct mcp_exchange *it);
+enum az_status mcp_list_templates(struct mcp_exchange *it);
+enum az_status mcp_read_resource(struct mcp_exchange *it);
+enum az_status mcp_complete(struct mcp_exchange *it);
+
+/* A request to an upstream, for the caller of the visit. */
+struct resource_ask {
+    struct gateway_bearer holder;
+    struct upstream_caller caller;
+    struct peer_request request;
+    struct peer_reply reply;
+    int64_t began_ms; /* monotonic; 0: the upstream was not asked */
+};
+
+/* Begin, without a request; *ret stays where it is. */
+void resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *resource,
+                        const char *method, struct resource_ask *ret);
+
+/* Ask the upstream. AZ_OK without an answer for the caller: ask->reply. A failure of the upstream
+ * or of its account becomes the answer, AZ_OK; a failure of ours is returned. */
+enum az_status resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask);
+
+/* Answer that it failed (text NULL: as the status says), with a status for the audit row. */
+enum az_status resource_ask_refuse(struct mcp_exchange *it, enum az_status st, const char *text);
+
+/* One read, get of a prompt, or completion, which is decided and then passed to the upstream. */
+struct resource_call {
+    struct mcp_exchange *it;
+    struct gateway_action action;
+    bool prompt;       /* action.name is that of a prompt, else a URI or template */
+    json_t *arguments; /* object, or NULL */
+    struct gateway_decision decision;
+    struct resource_ask ask; /* begun */
+};
+
+/* Ask policy, and then the upstream with these params (NULL: out of memory). AZ_OK without an
+ * answer for the caller: c->ask.reply. The obligations that can be met are those of a tool of an
+ * MCP server, but for approval: what a person would approve is a call. */
+enum az_status resource_call_ask(struct resource_call *c, json_t *params);
+
+/* Note the call for readers of the audit log, without its URI, which may be a person's data
+ * (gateway-admin.md 3.8). */
+void resource_call_note(struct resource_call *c);
+
+/* True if a template is one that a client can expand, and in the one spelling of its URIs: RFC 6570
+ * is ASCII, its braces are pairs, what stands around its expressions is canonical (base/uri.h), and
+ * it has at most URI_MAX octets. Lists show no other, and no other is completed. */
+bool resource_template_is_sound(const char *text);
+
+/* Answer that there is no such prompt, or none that the caller may know of. */
+enum az_status resource_refuse_prompt(struct mcp_exchange *it);
+
+/* Answer that the upstream's answer is none of this method. */
+enum az_status resource_ask_invalid(struct mcp_exchange *it);
+
+#endif

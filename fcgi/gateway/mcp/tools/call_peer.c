@@ -1,0 +1,98 @@
+#include "config.h"
+
+#include "base/json/jsonx.h"
+#include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/tool_schema.h"
+#include "gateway/mcp/peer/peer.h"
+#include "gateway/mcp/tools/call_upstream.h"
+
+/* Show an error of the protocol. It is told to the model: the tool is ours, and the message is the
+ * server's. Only a capability that the client lacks is the client's affair (MCP 2026-07-28,
+ * versioning); one that it has would not help, because none is passed on. */
+static enum az_status
+show_error(struct mcp_call *call, const json_t *error)
+{
+    TALLOC_CTX *mem = call->op->mem;
+    const char *text = peer_error_text(mem, error);
+    json_t *needed = peer_error_is(error, RPC_MISSING_CAPABILITY) && call->capabilities != NULL
+                         ? peer_capabilities(error)
+                         : NULL;
+    call->failed = true;
+    if (needed != NULL && !mcp_has_capabilities(call->capabilities, needed)) {
+        call->missing = needed;
+        return AZ_OK;
+    }
+    if (needed != NULL)
+        text = "The upstream needs a capability of the client that this gateway does not pass on";
+    call->result = text != NULL ? mcp_text_result(mem, text, true) : NULL;
+    return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+/* Check the structured content against the outputSchema that was approved: a server MUST give what
+ * it declared (MCP 2025-11-25, tools, "Output Schema"), and hosts act on it. What breaks it is not
+ * shown. */
+static enum az_status
+check_structure(struct mcp_call *call)
+{
+    TALLOC_CTX *mem = call->op->mem;
+    const json_t *schema = call->tool->row->output_schema;
+    const json_t *content = json_object_get(call->result, "structuredContent");
+    const char *why = "The answer of the upstream has no structuredContent, which the tool's "
+                      "outputSchema promises";
+    enum az_status st = schema == NULL    ? AZ_OK
+                        : content == NULL ? AZ_INVALID
+                                          : tool_schema_check_result(mem, schema, content, &why);
+    if (st != AZ_INVALID)
+        return st;
+    call->failed = true;
+    call->result = mcp_text_result(mem, why, true);
+    return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+/* Show the answer of the server. */
+static enum az_status
+show_reply(struct mcp_call *call, const struct peer_reply *reply)
+{
+    TALLOC_CTX *mem = call->op->mem;
+    if (reply->error != NULL)
+        return show_error(call, reply->error);
+    call->result = mcp_relayed_result(mem, call->scope, reply->result);
+    if (call->result == NULL)
+        return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,
+                       "the result of a tool of %s is none of tools/call",
+                       call->tool->resource->name);
+    call->failed = json_is_true(json_object_get(call->result, "isError"));
+    return call->failed ? AZ_OK : check_structure(call);
+}
+
+enum az_status
+mcp_call_peer(struct mcp_call *call)
+{
+    const struct managed_tool *row = call->tool->row;
+    struct peer_reply reply;
+    struct peer_request request = {
+        .resource = call->tool->resource,
+        .secrets = call->secrets,
+        .caller = call->caller,
+        .policy_headers = call->obligations->headers,
+        .max_answer = (size_t) call->obligations->response_max_bytes,
+        .message =
+            {
+                      .method = "tools/call",
+                      .params =
+                    jsonx_own(call->op->mem,
+                      json_pack("{s:s,s:O}", "name",
+                      row->upstream_name != NULL ? row->upstream_name : row->name,
+                      "arguments", call->arguments)),
+                      .schema = row->input_schema,
+                      },
+    };
+    enum az_status st;
+    if (request.message.params == NULL)
+        return op_fail(call->op, AZ_SERVER_ERROR, NULL, "out of memory for a tool call");
+    st = peer_ask(call->op, &request, &reply);
+    call->status = reply.status;
+    call->octets = reply.octets;
+    call->credential = reply.credential;
+    return st == AZ_OK ? show_reply(call, &reply) : st;
+}

@@ -1,0 +1,53 @@
+/* The tools that the endpoint serves: the stored ones of enabled resources (gateway-admin.md 1.5).
+ * No upstream is asked. */
+#ifndef AZ_GATEWAY_MCP_TOOLS_CATALOGUE_H
+#define AZ_GATEWAY_MCP_TOOLS_CATALOGUE_H
+
+#include "gateway/mcp/message/exchange.h"
+#include "gateway/upstream/credential.h"
+#include "managed/managed.h"
+
+/* A tool, and the name by which clients of this endpoint call it. */
+struct mcp_tool {
+    const struct managed_resource *resource;
+    const struct managed_tool *row;
+    const char *name;
+};
+
+/* The tools of one endpoint. */
+struct mcp_catalogue {
+    const struct managed_resource *const *resource;
+    size_t resources;
+    struct mcp_tool *tool; /* sorted by name */
+    size_t tools;
+};
+
+/* Find the resources of the visit: that of its endpoint, or all enabled ones in the order of their
+ * names. One trip for a request. */
+enum az_status mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret);
+
+/* Return the scope of a resource's URIs (scoped_uri.h) at the endpoint of the visit: its name, or
+ * NULL where clients see them as the upstream writes them. That is at the resource's own endpoint,
+ * and if its MCP resources are not served. */
+const char *mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource);
+
+/* Collect the tools of the visit: of its resource, or of all enabled ones. */
+enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret);
+
+/* Return the tool of a name, or NULL if there is none. */
+const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name);
+
+/* Describe a resource to policy, with the state of the caller's account there in *linked, which
+ * must outlive the question. */
+enum az_status mcp_target(struct op *op, const struct upstream_caller *caller,
+                          const struct managed_resource *resource, bool *linked,
+                          struct gateway_target *ret);
+
+/* Return the scopes that MCP resources of an upstream need: its default scope, or an empty array;
+ * on mem, or NULL if out of memory. */
+json_t *mcp_default_scopes(TALLOC_CTX *mem, const struct managed_resource *resource);
+
+/* Describe the operation of a tool to policy. */
+struct gateway_action mcp_describe_tool(const struct mcp_tool *tool);
+
+#endif

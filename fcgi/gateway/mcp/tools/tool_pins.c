@@ -1,0 +1,395 @@
+#include "config.h"
+
+#include "gateway/mcp/tools/tool_pins.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/json/jsonx.h"
+#include "managed/canonical.h"
+#include "managed/document.h"
+#include "managed/merge.h"
+#include "managed/names.h"
+
+/* Octets of a pin in a document, and what stands around a tool. */
+#define PIN_OCTETS 300
+
+/* The state of one merge. */
+struct merge {
+    TALLOC_CTX *mem;
+    const char *now;
+    bool first;    /* no sync was stored before */
+    json_t *taken; /* object: exposed names */
+    size_t octets; /* of the tools that are kept, those that are still to be merged included */
+    struct jsonx_build tools, added, changed, removed;
+    struct tool_merge *ret;
+};
+
+/* The pin of a stored tool. */
+struct pin_state {
+    enum managed_pin status;
+    const char *seen;     /* hash of what the upstream said last, or NULL */
+    const char *approved; /* hash of what was approved, or NULL */
+    const char *seen_at;
+};
+
+static const char *
+mcp_text_of(const json_t *tool, const char *member)
+{
+    return json_string_value(json_object_get(tool, member));
+}
+
+static enum managed_pin
+pin_of(const json_t *tool)
+{
+    const char *word = mcp_text_of(json_object_get(tool, "pin"), "status");
+    return word != NULL ? managed_pin_of(word) : MANAGED_PIN_NONE;
+}
+
+/* A pin without the member `approved` is that of a tool that is as it was approved, or never was.
+ */
+static struct pin_state
+pin_state_of(const json_t *tool)
+{
+    const json_t *pin = json_object_get(tool, "pin");
+    struct pin_state ret = {.status = pin_of(tool),
+                            .seen = mcp_text_of(pin, "sha256"),
+                            .approved = mcp_text_of(pin, "approved"),
+                            .seen_at = mcp_text_of(pin, "seenAt")};
+    if (ret.approved == NULL
+        && (ret.status == MANAGED_PIN_APPROVED || ret.status == MANAGED_PIN_MISSING))
+        ret.approved = ret.seen;
+    return ret;
+}
+
+static json_t *
+find_named(const json_t *tools, const char *name)
+{
+    size_t index;
+    json_t *tool;
+    json_array_foreach (tools, index, tool)
+        if (mcp_text_of(tool, "name") != NULL && strcmp(mcp_text_of(tool, "name"), name) == 0)
+            return tool;
+    return NULL;
+}
+
+static bool
+waits(enum managed_pin pin)
+{
+    return pin == MANAGED_PIN_NEW || pin == MANAGED_PIN_CHANGED;
+}
+
+static size_t
+octets_of(TALLOC_CTX *mem, const json_t *tool)
+{
+    const char *text = jsonx_dump(mem, tool);
+    return text != NULL ? strlen(text) + PIN_OCTETS : TOOL_PINS_OCTETS_MAX;
+}
+
+/* True if a tool can stand in a stored document. One that cannot would make all of it unreadable.
+ * freed: the octets that it takes the place of. */
+static bool
+is_storable(struct merge *m, json_t *tool, size_t freed)
+{
+    TALLOC_CTX *scratch = talloc_new(m->mem);
+    json_t *document = jsonx_own(
+        scratch, json_pack("{s:s,s:s,s:s,s:[O]}", "name", "x", "displayName", "x", "upstreamType",
+                           managed_upstream_word(MANAGED_MCP), "tools", tool));
+    struct managed_resource resource;
+    const struct managed_reading reading = {.mem = scratch, .document = document};
+    size_t octets = m->octets - freed + octets_of(scratch, tool);
+    bool good = document != NULL && octets < TOOL_PINS_OCTETS_MAX
+                && managed_read(&reading, &resource) == AZ_OK;
+    talloc_free(scratch);
+    if (good)
+        m->octets = octets;
+    return good;
+}
+
+/* Reserve the exposed name of a tool. False: another tool has it. */
+static bool
+take_name(struct merge *m, const json_t *tool)
+{
+    const char *exposed = managed_exposed_name(m->mem, NULL, mcp_text_of(tool, "name"));
+    return exposed != NULL && json_object_get(m->taken, exposed) == NULL
+           && json_object_set_new(m->taken, exposed, json_true()) == 0;
+}
+
+/* Add a tool with its pin to the result. Takes the reference. */
+static void
+keep_tool(struct merge *m, json_t *tool, const struct pin_state *pin)
+{
+    struct jsonx_build kept = {tool, tool == NULL};
+    if (tool != NULL)
+        jsonx_set(&kept, "pin",
+                  json_pack("{s:s,s:s*,s:s,s:s}", "sha256", pin->seen, "approved", pin->approved,
+                            "status", managed_pin_word(pin->status), "seenAt",
+                            pin->seen_at != NULL ? pin->seen_at : m->now));
+    m->tools.lost |= kept.lost;
+    if (tool != NULL)
+        jsonx_append(&m->tools, tool);
+    m->ret->waiting += waits(pin->status);
+}
+
+/* Return the annotations that the upstream gives and MCP knows: a new reference, or NULL if there
+ * are none. */
+static json_t *
+claimed_annotations(const json_t *seen, bool *lost)
+{
+    static const char *const hints[] = {"readOnlyHint", "destructiveHint", "idempotentHint",
+                                        "openWorldHint"};
+    const json_t *given = json_object_get(seen, "annotations");
+    const char *title = mcp_text_of(given, "title");
+    struct jsonx_build claimed = {json_object(), false};
+    if (title != NULL)
+        jsonx_set(&claimed, "title", json_string(title));
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+        if (json_is_boolean(json_object_get(given, hints[i])))
+            jsonx_set(&claimed, hints[i], json_incref(json_object_get(given, hints[i])));
+    *lost = jsonx_built(&claimed) == NULL;
+    if (*lost || json_object_size(claimed.value) == 0) {
+        json_decref(claimed.value);
+        return NULL;
+    }
+    return claimed.value;
+}
+
+/* Return a stored tool, or a new one, with the description that the upstream gives: a new
+ * reference. */
+static json_t *
+described_tool(const json_t *stored, const json_t *seen)
+{
+    static const char *const members[] = {"title", "description", "inputSchema", "outputSchema"};
+    json_t *tool = stored != NULL ? jsonx_copy(stored)
+                                  : json_pack("{s:s,s:b,s:s}", "name", mcp_text_of(seen, "name"),
+                                              "enabled", 1, "origin", "upstream");
+    struct jsonx_build build = {tool, tool == NULL};
+    bool lost = false;
+    if (tool == NULL)
+        return NULL;
+    jsonx_set(&build, "upstreamName", json_string(mcp_text_of(seen, "name")));
+    json_t *claimed = claimed_annotations(seen, &lost);
+    json_object_del(tool, "upstreamAnnotations");
+    if (claimed != NULL)
+        jsonx_set(&build, "upstreamAnnotations", claimed);
+    build.lost = build.lost || lost;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value = json_object_get(seen, members[i]);
+        if (value != NULL)
+            jsonx_set(&build, members[i], json_incref(value));
+        else
+            json_object_del(tool, members[i]);
+    }
+    if (build.lost)
+        json_decref(tool);
+    return build.lost ? NULL : tool;
+}
+
+static void
+append_name(struct jsonx_build *names, const json_t *tool)
+{
+    jsonx_append(names, json_string(mcp_text_of(tool, "name")));
+}
+
+/* Return the status of a tool that the upstream has. */
+static enum managed_pin
+status_of(const struct merge *m, const struct pin_state *pin)
+{
+    if (m->first || (pin->approved != NULL && strcmp(pin->approved, pin->seen) == 0))
+        return MANAGED_PIN_APPROVED;
+    return pin->approved == NULL && pin->status != MANAGED_PIN_CHANGED ? MANAGED_PIN_NEW
+                                                                       : MANAGED_PIN_CHANGED;
+}
+
+/*
+ * True if a pin from before titles were part of it still fits: nothing but its form has changed.
+ * Then it gets the new form.
+ */
+static bool
+renew_pin(struct merge *m, const json_t *stored, const json_t *seen, const char *sha256,
+          struct pin_state *pin)
+{
+    char untitled[MANAGED_PIN_SIZE];
+    json_t *without = jsonx_own(m->mem, jsonx_copy(seen));
+    json_object_del(without, "title");
+    if (pin->seen == NULL || !managed_pin_hash(m->mem, without, untitled)
+        || strcmp(pin->seen, untitled) != 0
+        || !json_equal(json_object_get(stored, "title"), json_object_get(seen, "title")))
+        return false;
+    if (pin->approved != NULL && strcmp(pin->approved, untitled) == 0)
+        pin->approved = sha256;
+    return true;
+}
+
+/*
+ * Keep what the operator said about a tool that the upstream no longer has: it may come back. Only
+ * a tool that was never approved and about which the operator said nothing is forgotten; it is new
+ * when it comes back.
+ */
+static void
+merge_missing(struct merge *m, json_t *tool, bool operators)
+{
+    struct pin_state pin = pin_state_of(tool);
+    bool known = pin.status != MANAGED_PIN_NONE && pin.seen != NULL;
+    if (pin.status != MANAGED_PIN_MISSING && known)
+        jsonx_append(&m->removed, json_string(managed_tool_upstream_name(tool)));
+    if (known && pin.approved == NULL && pin.status != MANAGED_PIN_CHANGED && !operators)
+        m->octets -= octets_of(m->mem, tool);
+    else if (!take_name(m, tool))
+        m->ret->left_out++;
+    else if (!known)
+        jsonx_append(&m->tools, json_incref(tool));
+    else {
+        pin.status = pin.approved != NULL ? MANAGED_PIN_MISSING : pin.status;
+        keep_tool(m, jsonx_copy(tool), &pin);
+    }
+}
+
+/* Merge a stored tool with what the upstream says of it now. If that cannot be stored, the tool
+ * stays as it was, and is missing. */
+static void
+merge_known(struct merge *m, json_t *stored, const json_t *seen)
+{
+    struct pin_state pin = pin_state_of(stored);
+    char sha256[MANAGED_PIN_SIZE];
+    if (!managed_pin_hash(m->mem, seen, sha256)) {
+        m->tools.lost = true;
+        return;
+    }
+    bool same = (pin.seen != NULL && strcmp(pin.seen, sha256) == 0)
+                || renew_pin(m, stored, seen, sha256, &pin);
+    bool added = pin.seen == NULL || pin.status == MANAGED_PIN_MISSING;
+    json_t *tool = described_tool(stored, seen);
+    if (tool != NULL && !is_storable(m, tool, octets_of(m->mem, stored))) {
+        json_decref(tool);
+        m->ret->left_out++;
+        merge_missing(m, stored, true);
+        return;
+    }
+    pin.seen = sha256;
+    pin.seen_at = m->now;
+    pin.status = status_of(m, &pin);
+    pin.approved = pin.status == MANAGED_PIN_APPROVED ? sha256 : pin.approved;
+    if (tool != NULL && !take_name(m, tool)) {
+        json_decref(tool);
+        m->ret->left_out++;
+        return;
+    }
+    if (added)
+        append_name(&m->added, seen);
+    else if (!same)
+        append_name(&m->changed, seen);
+    keep_tool(m, tool, &pin);
+}
+
+/* Add a tool that was not stored before, if there is room for it. */
+static void
+merge_new(struct merge *m, const json_t *seen)
+{
+    char sha256[MANAGED_PIN_SIZE];
+    struct pin_state pin = {.seen = sha256, .seen_at = m->now};
+    json_t *tool = described_tool(NULL, seen);
+    if (tool == NULL || !managed_pin_hash(m->mem, seen, sha256)) {
+        json_decref(tool);
+        m->tools.lost = true;
+        return;
+    }
+    if (json_array_size(m->tools.value) >= TOOL_PINS_MAX || !is_storable(m, tool, 0)
+        || !take_name(m, tool)) {
+        m->ret->left_out++;
+        json_decref(tool);
+        return;
+    }
+    pin.status = status_of(m, &pin);
+    pin.approved = pin.status == MANAGED_PIN_APPROVED ? sha256 : NULL;
+    append_name(&m->added, seen);
+    keep_tool(m, tool, &pin);
+}
+
+/* True if a stored tool has something that the operator said. */
+static bool
+is_operators(const json_t *tool)
+{
+    const char *name = mcp_text_of(tool, "name"), *origin = mcp_text_of(tool, "origin");
+    return json_object_get(tool, "scopes") != NULL || json_object_get(tool, "annotations") != NULL
+           || json_is_false(json_object_get(tool, "enabled")) || name == NULL
+           || strcmp(name, managed_tool_upstream_name(tool)) != 0 || origin == NULL
+           || strcmp(origin, "upstream") != 0;
+}
+
+/* Merge the stored tools first, so that they keep their names and their room. */
+static void
+merge_all(struct merge *m, const json_t *stored, const json_t *seen)
+{
+    size_t index;
+    json_t *tool;
+    json_array_foreach (stored, index, tool)
+        m->octets += octets_of(m->mem, tool);
+    json_array_foreach (stored, index, tool) {
+        const char *name = managed_tool_upstream_name(tool);
+        const json_t *now = name != NULL ? find_named(seen, name) : NULL;
+        if (now != NULL)
+            merge_known(m, tool, now);
+        else if (name != NULL)
+            merge_missing(m, tool, is_operators(tool));
+    }
+    json_array_foreach (seen, index, tool)
+        if (managed_tool_find(stored, mcp_text_of(tool, "name")) == NULL)
+            merge_new(m, tool);
+}
+
+enum az_status
+tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *seen,
+                const char *now, struct tool_merge *ret)
+{
+    struct merge m = {
+        .mem = mem,
+        .now = now,
+        .first = !before->synced,
+        .taken = jsonx_own(mem, json_object()),
+        .tools = {jsonx_own(mem, json_array()), false},
+        .added = {jsonx_own(mem, json_array()), false},
+        .changed = {jsonx_own(mem, json_array()), false},
+        .removed = {jsonx_own(mem, json_array()), false},
+        .ret = ret,
+    };
+    *ret = (struct tool_merge){.waiting = 0};
+    if (m.taken == NULL)
+        return AZ_SERVER_ERROR;
+    merge_all(&m, before->tools, seen);
+    ret->tools = jsonx_built(&m.tools);
+    ret->added = jsonx_built(&m.added);
+    ret->changed = jsonx_built(&m.changed);
+    ret->removed = jsonx_built(&m.removed);
+    return ret->tools != NULL && ret->added != NULL && ret->changed != NULL && ret->removed != NULL
+               ? AZ_OK
+               : AZ_SERVER_ERROR;
+}
+
+enum az_status
+tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name, const char *sha256,
+                  json_t **ret, size_t *ret_waiting)
+{
+    json_t *tools = jsonx_own(mem, jsonx_deep_copy(stored)), *pin;
+    const json_t *tool;
+    size_t index;
+    if (stored == NULL || find_named(stored, name) == NULL)
+        return AZ_NOT_FOUND;
+    if (tools == NULL)
+        return AZ_SERVER_ERROR;
+    tool = find_named(tools, name);
+    pin = json_object_get(tool, "pin");
+    if (pin_of(tool) == MANAGED_PIN_NONE || pin_of(tool) == MANAGED_PIN_MISSING)
+        return AZ_CONFLICT;
+    if (sha256 != NULL
+        && (mcp_text_of(pin, "sha256") == NULL || strcmp(mcp_text_of(pin, "sha256"), sha256) != 0))
+        return AZ_CONFLICT;
+    if (json_object_set_new(pin, "status", json_string(managed_pin_word(MANAGED_PIN_APPROVED))) != 0
+        || json_object_set(pin, "approved", json_object_get(pin, "sha256")) != 0)
+        return AZ_SERVER_ERROR;
+    *ret = tools;
+    *ret_waiting = 0;
+    json_array_foreach (tools, index, tool)
+        *ret_waiting += waits(pin_of(tool));
+    return AZ_OK;
+}

@@ -1,0 +1,58 @@
+/*
+ * The changes that a sync makes to the stored tools of an MCP resource (gateway-admin.md 1.5). The
+ * first sync approves what it finds; a tool that comes later or changes waits for approval, because
+ * an upstream that was trusted once can describe its tools anew to mislead a model (tool
+ * poisoning). Plain JSON in and out.
+ *
+ * A stored tool has pin {sha256, approved, status, seenAt}: the hash of what the upstream said
+ * last, that of what was approved (absent: nothing yet), and what follows from the two.
+ */
+#ifndef AZ_GATEWAY_MCP_TOOLS_TOOL_PINS_H
+#define AZ_GATEWAY_MCP_TOOLS_TOOL_PINS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <talloc.h>
+
+#include "managed/document.h"
+
+/* Stored tools of one resource, with those that the upstream no longer has. */
+#define TOOL_PINS_MAX 1000
+
+/* Most octets of these tools together; the rest of a document is for the operator's part. */
+#define TOOL_PINS_OCTETS_MAX (MANAGED_DOCUMENT_MAX - (128 << 10))
+
+/* The state of a resource before a sync. */
+struct tool_pins {
+    const json_t *tools; /* an array, or NULL */
+    bool synced;         /* a sync was stored before, whatever it found */
+};
+
+/* The outcome of a sync. The arrays hold names and belong to mem. */
+struct tool_merge {
+    json_t *tools;                     /* the array to store */
+    json_t *added, *changed, *removed; /* names at the upstream */
+    size_t waiting;                    /* tools that wait for approval */
+    size_t left_out; /* tools that cannot be stored, would have the exposed name of another one, or
+                        find no room */
+};
+
+/*
+ * Merge the tools that the upstream has (peer_tools_add()) with the stored ones. What describes a
+ * tool is the upstream's; scopes, annotations, enabled and name stay the operator's. Stored tools
+ * keep their room before new ones. now: the time as text. AZ_SERVER_ERROR: out of memory.
+ */
+enum az_status tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *seen,
+                               const char *now, struct tool_merge *ret);
+
+/*
+ * Approve the tool of a name as it is stored: the stored tools, changed, in *ret on mem. sha256:
+ * the hash of the description that the approver has read (NULL accepts any). AZ_NOT_FOUND: no such
+ * tool. AZ_CONFLICT: the upstream no longer has it, or it is another one by now. AZ_SERVER_ERROR:
+ * no memory.
+ */
+enum az_status tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name,
+                                 const char *sha256, json_t **ret, size_t *ret_waiting);
+
+#endif

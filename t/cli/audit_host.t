@@ -1,0 +1,155 @@
+#!/usr/bin/perl
+# The log over all audit rows when hosts, clocks and days change (decisions.md "Audit proof"): a clock that went back, a host that lost
+# its files, and a day that retention drops while the log is verified.
+use strict;
+use warnings;
+
+use FindBin ();
+use lib $FindBin::Bin, "$FindBin::Bin/../lib";
+use File::Temp ();
+use Test::More;
+
+use Authz::Path     ();
+use Authz::Postgres ();
+use Authz::Process  ();
+use Authz::Stack    ();
+use Authzctl;
+
+my $stack  = Authz::Stack->start;
+my $dir    = File::Temp->newdir;
+my $env    = { %{ $stack->settings }, SVC_AUDIT_CHECKPOINT_FILE => "$dir/filed" };
+my $signed = "$env->{SVC_RUNTIME_DIR}/audit-signed";
+my @crm    = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['orders.read'] } );
+my @tables = qw(log_state tile note checkpoint);
+
+sub sql { return $stack->sql( $_[0] ) }
+sub run { return ctl_is( $_[0], [ split / /, $_[1] ], $_[2], env => $env ) }
+
+# Rows as the service writes them, with these times.
+sub make_rows {
+    my ( $count, $at ) = @_;
+    sql("INSERT INTO audit_log (id, created_at, request_id, endpoint, operation, method, http_status, outcome) SELECT nextval('audit_id_seq'), $at, 'made', '/token', 'token', 'POST', 200, 'allowed' FROM generate_series(1, $count)"
+    );
+    return;
+}
+
+sub copy_log { my ($name) = @_; sql("CREATE TABLE ${name}_$_ AS SELECT * FROM audit_$_") for @tables; return }
+
+# Statements that put the log back as it was copied.
+sub put_back {
+    my ($name) = @_;
+    return map { ( "DELETE FROM audit_$_", "INSERT INTO audit_$_ SELECT * FROM ${name}_$_" ) } @tables;
+}
+
+new_audit_log($stack);
+run( 0, 'audit seal', 'the log begins' );
+
+# ---- clock_back: ids give the order, whatever the clocks of hosts say
+
+my $today = sql(q{SELECT (now() AT TIME ZONE 'UTC')::date - date '2026-01-01'});
+sql("SELECT partition_create('audit_log', $today - $_)") for 1, 2;
+make_rows( 3, q{now()} );
+make_rows( 3, q{now() - interval '26 hours'} );
+make_rows( 3, q{now() + interval '10 minutes'} );
+make_rows( 3, q{now()} );
+run( 0, 'audit seal', 'clock_back: rows of a clock that went back by a day, and of one that is ahead' );
+my $report = run( 0, 'audit verify --json --quiet', '... audit verify' )->{json};
+cmp_ok( $report->{rows}, '>=', 12, '... has them all' );
+my $row = sql(q{SELECT id FROM audit_log WHERE created_at < now() - interval '25 hours' ORDER BY id LIMIT 1});
+like( run( 0, "audit prove $row", '... audit prove' )->{out}, qr/^index \d+$/m, '... proves one' );
+sql("UPDATE audit_log SET created_at = created_at + interval '1 hour' WHERE id = $row");
+is_deeply(
+    run( 1, 'audit verify --json --quiet', '... a time that was changed after the seal' )->{json}{first},
+    [ { fault => 'changed row', at => $row } ], '... is found' );
+sql("UPDATE audit_log SET created_at = created_at - interval '1 hour' WHERE id = $row");
+
+# ---- a host that lost its files, and a log that was cut back meanwhile
+
+my $old_size = sql('SELECT size FROM audit_log_state');
+copy_log('old');
+make_rows( 3, q{now()} );
+run( 0, 'audit seal', 'a later checkpoint' );
+copy_log('new');
+my $cut = "UPDATE audit_log_state SET size = $old_size, up_to = (SELECT up_to FROM old_log_state)";
+
+sub seals_not {
+    my ( $why, $name ) = @_;
+    my $before = sql('SELECT count(*) FROM audit_checkpoint');
+    like( run( 1, 'audit seal', $name )->{err}, qr/not sealed: \Q$why\E; run `authzctl audit verify`/, '... says why' );
+    is( sql('SELECT count(*) FROM audit_checkpoint'), $before, '... and signs nothing' );
+    return;
+}
+unlink $signed;
+rename "$dir/filed", "$dir/away" or die "filed: $!";
+sql($cut);
+seals_not(
+    'the newest checkpoint is not of the log in the database',
+    'a host without its files, and a log that is shorter than its newest checkpoint' );
+rename "$dir/away", "$dir/filed" or die "away: $!";
+sql($_) for put_back('old');
+seals_not(
+    'the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE',
+    'a host without SVC_RUNTIME_DIR, and a log that was cut back to an earlier checkpoint' );
+sql($_) for map {"DELETE FROM audit_$_"} @tables;
+seals_not( 'the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE', '... one that was taken away' );
+put_file(
+    $dir, 'filed',
+    do { local ( @ARGV, $/ ) = "$dir/filed"; <> }
+      . "other.example/audit\n99\n" . 'A' x 43 . "=\n\n\xe2\x80\x94 other.example/audit AAAA\ncut" );
+seals_not(
+    'the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE',
+    '... with a checkpoint of others, and an end that was cut, behind ours' );
+sql($_) for put_back('new');
+run( 0, 'audit seal', '... until the log is as it was' );
+sql($_) for put_back('old');
+unlink $signed;
+run( 0, 'audit seal --new-epoch restored', 'audit seal --new-epoch: the file ends with the new epoch' );
+make_rows( 1, q{now()} );
+unlink $signed;
+run( 0, 'audit seal', '... so the host goes on, also without SVC_RUNTIME_DIR' );
+like( run( 0, 'audit checkpoint', 'audit checkpoint' )->{out}, qr{\A\S+/audit/2\n}, '... in the new epoch' );
+
+# ---- dropped_during_verify
+
+new_audit_log($stack);
+unlink "$dir/filed";
+sql( 'DROP TABLE ' . join ', ', map { ( "old_$_", "new_$_" ) } @tables );
+run( 0, 'audit seal', 'the log begins again' );
+my $day = $today - 3;
+sql("SELECT partition_create('audit_log', $day)");
+make_rows( 3, q{now() - interval '3 days'} );
+run( 0, 'audit seal', 'rows of an older day are sealed' );
+copy_log('old');
+sql("CREATE TABLE kept AS SELECT * FROM audit_log_p$day");
+my %retain = ( SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 );
+ctl_is( 0, ['maintain'], 'retention drops the day', env => { %$env, %retain } );
+sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
+SKIP: {
+    skip 'the day has changed', 4 if sql("SELECT to_regclass('audit_log_p$day')") ne '';
+    copy_log('new');
+    sql($_)
+      for put_back('old'), "SELECT partition_create('audit_log', $day)", 'INSERT INTO audit_log SELECT * FROM kept';
+
+    # While verify waits for its first tile, the day goes, with its note and checkpoint.
+    my $wait = q{DO $$ BEGIN FOR i IN 1 .. 2000 LOOP EXIT WHEN EXISTS (SELECT 1 FROM pg_locks WHERE relation = }
+      . q{'audit_tile'::regclass AND NOT granted); PERFORM pg_sleep(0.01); END LOOP; END $$};
+    my $holder = Authz::Process->start(
+        name    => 'holder',
+        command => [
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -v ON_ERROR_STOP=1 -h), $stack->{postgres}->socket,
+            '-p',      $Authz::Postgres::PORT, '-d', $stack->{database}, '-c',
+            join '; ', 'LOCK TABLE audit_tile IN ACCESS EXCLUSIVE MODE', $wait, put_back('new'),
+            "DROP TABLE audit_log_p$day" ] );
+    Authz::Process::until_true(
+        20,
+        sub {
+            sql(q{SELECT count(*) FROM pg_locks WHERE relation = 'audit_tile'::regclass AND granted AND mode = 'AccessExclusiveLock'}
+            ) eq '1';
+        } );
+    $report = run( 0, 'audit verify --json --quiet', 'dropped_during_verify: audit verify begins again' )->{json};
+    is( $holder->wait(20),                                            0, '... after the day was dropped' );
+    is( $report->{dropped},                                           3, '... and has its rows as dropped' );
+    is( sql('SELECT count(*) FROM audit_log l JOIN kept USING (id)'), 0, '... which are gone' );
+}
+
+done_testing;

@@ -1,0 +1,125 @@
+# The drill of doc/backup.md: pg_basebackup and archived WAL, a restore to a point in time, and authzctl restore-fence. What was
+# revoked or used up after that point is live again in the restored database, and the fence ends it.
+use strict;
+use warnings;
+
+use FindBin qw($Bin);
+use lib "$Bin/../cli";
+use Test::More;
+
+use Authz::Check;
+use Authz::Ciba     ();
+use Authz::Grant    ();
+use Authz::Path     ();
+use Authz::Postgres ();
+use Authz::Process  ();
+use Authz::Stack    ();
+use Authzctl;
+
+my $postgres = Authz::Postgres->shared_or_new( private => 1 );
+my $work     = $postgres->{dir};
+my ( $archive, $base ) = ( "$work/archive", "$work/base" );
+for my $dir ( $archive, $base ) {
+    mkdir $dir, 0700 or die "$dir: $!";
+    if ( defined $postgres->{user} ) { chown( ( getpwnam $postgres->{user} )[ 2, 3 ], $dir ) or die "chown $dir: $!" }
+}
+
+# Archive the WAL, and take a base backup.
+$postgres->sql("ALTER SYSTEM SET $_") for 'archive_mode = on', "archive_command = 'cp %p $archive/%f'";
+$postgres->stop;
+$postgres->start;
+
+my $stack = Authz::Stack->start( postgres => $postgres );
+my %cc    = ( grants => [qw(client_credentials authorization_code refresh_token)], scopes => [qw(openid orders.read)] );
+my @crm   = $stack->make_client( 'crm',  \%cc );
+my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs    = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
+Authz::Grant->people( $stack, subject => 'alice' );
+
+my ( $status, $text ) = Authz::Process->run(
+    name    => 'pg_basebackup', user => $postgres->{user},
+    command => [
+        Authz::Path::postgres('pg_basebackup'), '-h', $postgres->socket, '-p', $Authz::Postgres::PORT, '-U',
+        'postgres', '-D',
+        $base,      qw(-X none --checkpoint=fast --no-sync) ] );
+is( $status, 0, 'pg_basebackup takes a base backup while the service runs' ) or diag $text;
+
+# ---- what happens before the point of the restore, and after it
+
+my %token = map { ( $_ => $stack->token_text( @crm, scope => 'orders.read' ) ) } qw(kept revoked);
+$token{once} = $stack->token_text( @once, scope => 'orders.read' );
+my $code    = Authz::Grant->code( $stack, client => 'crm', subject => 'alice' );
+my $family  = Authz::Grant->redeem( $stack, \@crm, $code )->json;
+my $browser = Authz::Ciba::sign_in( $stack, 'alice' );
+
+$postgres->sql(q{SELECT pg_create_restore_point('the_moment')});
+is( $stack->admin( POST => '/admin/api/tokens/revoke', json => { token => $token{revoked} } )->status, 200,
+    'after the point: a token is revoked' );
+is( $stack->admin( POST => '/admin/api/tokens/revoke', json => { token => $family->{refresh_token} } )->status,
+    200, '... and a family' );
+ok( $stack->introspect( @rs, $token{once} )->json->{active}, '... and a single-use token is shown' );
+$token{late} = $stack->token_text( @crm, scope => 'orders.read' );
+$stack->sql('DELETE FROM browser_session');
+inactive( $stack->introspect( @rs, $token{$_} ), "... so that $_ is over" ) for qw(revoked once);
+$postgres->sql('SELECT pg_switch_wal()');
+
+# ---- the restore
+
+sub archived {
+    my $last = $postgres->sql('SELECT last_archived_wal FROM pg_stat_archiver');
+    return $last ge $_[0];
+}
+my $segment = $postgres->sql(q{SELECT pg_walfile_name(pg_switch_wal())});
+ok( defined Authz::Process::until_true( 60, sub { archived($segment) } ), 'the WAL is archived' );
+$postgres->stop('immediate');
+
+for (
+    [ 'recovery.signal', '' ],
+    [   'postgresql.auto.conf',
+        "restore_command = 'cp $archive/%f %p'\nrecovery_target_name = 'the_moment'\nrecovery_target_action = 'promote'\n"
+    ] )
+{
+    open my $out, '>', "$base/$_->[0]" or die "$base/$_->[0]: $!";
+    print {$out} $_->[1];
+    close $out or die "$base/$_->[0]: $!";
+}
+$postgres->{data} = $base;
+$postgres->start;
+ok( defined Authz::Process::until_true( 60, sub { $postgres->sql('SELECT pg_is_in_recovery()') eq 'f' } ),
+    'the restored database has reached the point and takes writes' );
+$stack->restart_service;
+
+sub active { return $stack->introspect( @rs, $_[0] )->json->{active} }
+ok( active( $token{$_} ), "restored: $_ is live, as at the point" ) for qw(kept revoked);
+inactive( $stack->introspect( @rs, $token{late} ), 'restored: a token issued after the point is unknown' );
+is( $stack->sql('SELECT count(*) FROM browser_session'), 1, 'restored: the session is back' );
+
+# ---- the fence
+
+my $env = $stack->settings;
+my $got = ctl_is( 0, [qw(restore-fence --yes --json)], 'authzctl restore-fence', env => $env )->{json};
+is( $got->{clients},                    $stack->sql('SELECT count(*) FROM client') + 0, '... marks every client' );
+is( "$got->{sessions} $got->{pending}", '1 0',                                          '... and ends the sessions' );
+inactive( $stack->introspect( @rs, $token{$_} ),              "fenced: $_ is over" ) for qw(kept revoked once);
+inactive( $stack->introspect( @rs, $family->{access_token} ), 'fenced: the tokens of a person too' );
+oauth_error(
+    Authz::Grant->refresh( $stack, \@crm, $family->{refresh_token} ),
+    400, 'invalid_grant', 'fenced: ... and the refresh token' );
+ok( active( $stack->token_text( @crm, scope => 'orders.read' ) ), 'fenced: a new token is good' );
+is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE operation = 'fenceAfterRestore' AND outcome = 'allowed'}),
+    1, 'audit: the fence' );
+
+# ---- refusals
+
+is( $stack->http->post('/admin/api/restore-fence')->status, 401, 'without an admin key the fence is refused' );
+my $new = $stack->token_text( @crm, scope => 'orders.read' );
+for my $role (qw(auditor operator)) {
+    my $key = $stack->admin( POST => '/admin/api/admin-keys', json => { label => $role, role => $role } )->json;
+    is( $stack->http->post(
+            '/admin/api/restore-fence', headers => [ 'X-Admin-API-Key' => $key->{plaintext} // $key->{key} ] )->status,
+        403,
+        "the role $role may not" );
+}
+ok( active($new), '... and nothing was revoked' );
+
+done_testing;

@@ -1,0 +1,55 @@
+# The conformance suite of the protocol at the endpoint of one MCP upstream: what each revision requires of a server
+# (gateway-admin.md 1.1, 1.5 to 1.7). Scenarios that fail are named here, with the rule by which they do.
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Interop ();
+use Authz::Mcp     ();
+use Authz::Stack   ();
+use Authz::Web     ();
+
+Authz::Interop::need();
+
+my $front = Authz::Web::free_port();
+my $stack = Authz::Stack->start(
+    gateway  => 2,
+    settings => {
+        SVC_GATEWAY_ALLOWED_ORIGINS        => "http://127.0.0.1:$front",
+        SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
+my $port = Authz::Web::free_port();
+Authz::Interop::serve( 'mcp_fixture', PORT => $port );
+my $mcp = Authz::Mcp->new($stack);
+$mcp->resource(
+    'conf',
+    upstreamType => 'MCP',  upstreamUrl => "http://127.0.0.1:$port/mcp",
+    mcpResources => 'live', mcpPrompts  => 'pinned' );
+my $answer = $stack->admin( POST => '/admin/api/managed-resources/conf/sync' );
+is( $answer->status, 200, 'the server that the suite expects can be synced' ) or diag $answer->text;
+
+# The rules of gateway-admin.md 1.1 and 1.5 by which a scenario fails.
+my $no_session  = 'there are no sessions, so there is nothing to set a level or subscribe for (1.1)';
+my $no_stream   = 'streams of an upstream are read to the answer, and the caller gets the answer alone (1.5)';
+my $no_question = 'the gateway declares no capability to upstreams, so they can ask the person nothing (1.5)';
+my %expected    = (
+    '2025-11-25' => {
+        map( { $_ => $no_session } qw(logging-set-level resources-subscribe resources-unsubscribe),
+            'server-sse-multiple-streams' ),
+        map( { $_ => $no_stream } qw(tools-call-with-logging tools-call-with-progress) ),
+        map( { $_ => $no_question } qw(tools-call-sampling tools-call-elicitation elicitation-sep1034-defaults),
+            'elicitation-sep1330-enums' ) },
+    '2026-07-28' => {
+        'tools-call-with-progress' => $no_stream,
+        map( { ( "input-required-result-$_" => $no_question ) }
+            qw(basic-elicitation basic-sampling basic-list-roots request-state multiple-input-requests multi-round),
+            qw(non-tool-request result-type tampered-state capability-check) ) } );
+for my $revision ( sort keys %expected ) {
+    Authz::Interop::tests(
+        'mcp_conformance',
+        REVISION => $revision, URL => $mcp->address('conf'), TOKEN => $mcp->{token}, PORT => $front,
+        EXPECTED => JSON::PP->new->utf8->canonical->encode( $expected{$revision} ) );
+}
+done_testing;

@@ -1,0 +1,89 @@
+// The MCP server that the conformance suite expects (its scenarios name tools, prompts and resources), made with the SDK, for
+// the gateway to stand in front of. Settings: PORT.
+import http from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const wav = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
+const text = (said) => ({ type: 'text', text: said });
+const image = { type: 'image', data: png, mimeType: 'image/png' };
+const embedded = (uri, mimeType, said) => ({ type: 'resource', resource: { uri, mimeType, text: said } });
+const wrong = (code, message, data) => Object.assign(new Error(message), { code, data });
+const object = { type: 'object' };
+const address = { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } };
+
+// What each tool answers.
+const answers = {
+    test_simple_text: () => ({ content: [text('This is a simple text response for testing.')] }),
+    test_image_content: () => ({ content: [image] }),
+    test_audio_content: () => ({ content: [{ type: 'audio', data: wav, mimeType: 'audio/wav' }] }),
+    test_embedded_resource: () => ({ content: [embedded('test://embedded-resource', 'text/plain', 'This is an embedded resource content.')] }),
+    test_multiple_content_types: () => ({
+        content: [text('Multiple content types test:'), image, embedded('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}')],
+    }),
+    test_error_handling: () => ({ content: [text('This tool intentionally returns an error for testing')], isError: true }),
+    json_schema_2020_12_tool: () => ({ content: [text('seen')] }),
+    test_missing_capability: () => {
+        throw wrong(-32021, 'Missing required client capability', { requiredCapabilities: { sampling: {} } });
+    },
+    test_streaming_elicitation: () => ({ content: [text('Streaming complete')] }),
+    test_logging_tool: () => ({ content: [text('Logging evaluated')] }),
+};
+const schemas = {
+    json_schema_2020_12_tool: {
+        $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', $defs: { address }, additionalProperties: false,
+        properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+    },
+};
+const tools = Object.keys(answers).map((name) => ({ name, description: name, inputSchema: schemas[name] ?? object }));
+
+const user = (content) => ({ role: 'user', content });
+const prompts = {
+    test_simple_prompt: [[], () => [user(text('This is a simple prompt for testing.'))]],
+    test_prompt_with_arguments: [['arg1', 'arg2'], ({ arg1, arg2 }) => [user(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`))]],
+    test_prompt_with_embedded_resource: [['resourceUri'], ({ resourceUri }) => [
+        user(embedded(resourceUri, 'text/plain', 'Embedded resource content for testing.')), user(text('Please process the embedded resource above.'))]],
+    test_prompt_with_image: [[], () => [user(image), user(text('Please analyze the image above.'))]],
+};
+
+const files = {
+    'test://static-text': { mimeType: 'text/plain', text: 'This is the content of the static text resource.' },
+    'test://static-binary': { mimeType: 'image/png', blob: png },
+    'test://watched-resource': { mimeType: 'text/plain', text: 'Watched resource content' },
+};
+const templated = (uri) => {
+    const [, id] = /^test:\/\/template\/([^/]+)\/data$/.exec(uri) ?? [];
+    return id && { mimeType: 'application/json', text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) };
+};
+
+function server() {
+    const made = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} } });
+    made.setRequestHandler('tools/list', () => ({ tools }));
+    made.setRequestHandler('tools/call', ({ params }) => answers[params.name]());
+    made.setRequestHandler('prompts/list', () => ({
+        prompts: Object.entries(prompts).map(([name, [args]]) => ({ name, description: name, arguments: args.map((arg) => ({ name: arg, required: true })) })),
+    }));
+    made.setRequestHandler('prompts/get', ({ params }) => ({ messages: prompts[params.name][1](params.arguments ?? {}) }));
+    made.setRequestHandler('resources/list', () => ({
+        resources: Object.entries(files).map(([uri, { mimeType }]) => ({ uri, name: uri.slice(7), description: uri, mimeType })),
+    }));
+    made.setRequestHandler('resources/templates/list', () => ({
+        resourceTemplates: [{ uriTemplate: 'test://template/{id}/data', name: 'template', description: 'A template', mimeType: 'application/json' }],
+    }));
+    made.setRequestHandler('resources/read', ({ params: { uri } }) => {
+        const file = files[uri] ?? templated(uri);
+        if (!file) throw wrong(-32602, 'Resource not found', { uri });
+        return { contents: [{ uri, ...file }] };
+    });
+    made.setRequestHandler('completion/complete', ({ params: { argument } }) => ({ completion: { values: [`${argument.value}-completed`], total: 1, hasMore: false } }));
+    return made;
+}
+
+const handle = toNodeHandler(createMcpHandler(server, { legacy: 'reject' }));
+http.createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const octets = Buffer.concat(chunks).toString();
+    return handle(request, response, octets ? JSON.parse(octets) : undefined);
+}).listen(Number(process.env.PORT), '127.0.0.1');
