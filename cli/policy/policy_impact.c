@@ -12,6 +12,7 @@
 #include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
+#include "cli/policy/impact.h"
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
@@ -74,7 +75,6 @@ text(const json_t *object, const char *name)
     return value != NULL ? value : "-";
 }
 
-/* Print the clients with a difference. */
 static void
 print_clients(const json_t *result)
 {
@@ -97,11 +97,29 @@ print_examples(const json_t *result)
     json_object_foreach (json_object_get(result, "examples"), class, list)
         for (size_t i = 0; i < json_array_size(list) && i < SHOWN_EXAMPLES; i++) {
             const json_t *item = json_array_get(list, i);
-            printf("audit %lld  %s  %s  %s  %s -> %s\n", number(item, "auditId"), class,
-                   text(item, "endpoint"), text(item, "clientId"),
-                   text(json_object_get(item, "before"), "outcome"),
+            const char *request = json_string_value(json_object_get(item, "requestId"));
+            if (request != NULL)
+                printf("request %s", request);
+            else
+                printf("audit %lld", number(item, "auditId"));
+            printf("  %s  %s  %s  %s -> %s\n", class, text(item, "endpoint"),
+                   text(item, "clientId"), text(json_object_get(item, "before"), "outcome"),
                    text(json_object_get(item, "after"), "outcome"));
         }
+}
+
+void
+impact_print_counts(const json_t *result)
+{
+    const json_t *drifted = json_object_get(result, "drifted");
+    printf("same %lld", number(result, "same"));
+    for (size_t i = 0; i < LIMIT_ROWS; i++)
+        printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
+    if (drifted != NULL)
+        printf("   drifted %lld", (long long) json_integer_value(drifted));
+    putchar('\n');
+    print_clients(result);
+    print_examples(result);
 }
 
 static void
@@ -113,15 +131,8 @@ print_result(const json_t *result)
            json_is_true(json_object_get(result, "truncated")) ? ", there are more"
            : json_is_true(json_object_get(result, "empty"))   ? ": the period is empty"
                                                               : ", all looked at");
-    printf("same %lld", number(result, "same"));
-    for (size_t i = 0; i < LIMIT_ROWS; i++)
-        printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
-    printf("   drifted %lld\n", number(result, "drifted"));
-    print_clients(result);
-    print_examples(result);
+    impact_print_counts(result);
 }
-
-/* ---- limits */
 
 /* True if a count is within a limit, a number or a percentage of those looked at. *ret_good is
  * false if the limit is neither. */
@@ -261,8 +272,7 @@ add_number(const struct cli *cli, struct jsonx_build *body, const char *name, co
     if (given == NULL)
         return CLI_OK;
     if (!digits_read(given, INT64_MAX, &number)) {
-        output_error("%s: --%s must be a number, not '%s'; see `authzctl policy impact --help`",
-                     cli->path, name, given);
+        output_error("%s: --%s must be a number, not '%s'", cli->path, name, given);
         return CLI_USAGE;
     }
     jsonx_set(body, name, json_integer(number));
@@ -281,9 +291,7 @@ add_filters(const struct cli *cli, struct jsonx_build *body)
         char *equals = strchr(word, '=');
         if (equals == NULL || equals == word) {
             json_decref(filter.value);
-            output_error("%s: --filter must be NAME=VALUE, not '%s'; see `authzctl policy impact "
-                         "--help`",
-                         cli->path, word);
+            output_error("%s: --filter must be NAME=VALUE, not '%s'", cli->path, word);
             return CLI_USAGE;
         }
         *equals = '\0';

@@ -11,14 +11,16 @@ const search = query => get(withQuery('audit-logs/search', { view: 'summary', si
 async function ofToken(text) {
   try {
     const { data } = await request('POST', 'tokens/introspect', { body: { token: text } });
-    if (data?.client_id || data?.clientId) return to(['decisions'], { clientId: data.client_id ?? data.clientId });
+    if (data?.flowId) return to(['decisions'], { flowId: data.flowId });
+    if (data?.clientId) return to(['decisions'], { clientId: data.clientId });
   } catch { /* not a token of ours */ }
   return undefined;
 }
 
 // Return the fragment that a text leads to.
 export async function lookUp(text) {
-  if (/^(eyJ|at_|rt_|cs_|ak_)\S{16,}$/.test(text)) return (await ofToken(text)) ?? null;
+  if (/^(eyJ|at_|rt_)\S{16,}$/.test(text)) return (await ofToken(text)) ?? null;
+  if (/^(cs_|ak_)/.test(text)) return null; // a secret is looked up nowhere
   if (/^\d{1,18}$/.test(text)) return to(['decisions'], { open: text });
   if (ID.test(text)) {
     const [one] = (await search({ requestId: text })).content;
@@ -32,7 +34,7 @@ export async function lookUp(text) {
   if (clients.length > 1) return to(['clients'], { q: text });
   if (/\.(rego|cedar)$/.test(text)) return to(['rules', text]);
   if (/^[a-z0-9]+(_[a-z0-9]+)+$/.test(text)) return to(['decisions'], { reason: text });
-  return to(['decisions'], { subjectId: text });
+  return to(['people', text]);
 }
 
 export function Find() {
@@ -45,7 +47,7 @@ export function Find() {
     if (!text) return;
     try {
       const place = await lookUp(text);
-      setNote(place ? '' : 'No live token of this service.');
+      setNote(place ? '' : 'No token of this service.');
       if (place) { go(place); field.current.value = ''; }
     } catch (fault) {
       setNote(fault.message);

@@ -1,5 +1,5 @@
 // Keys: one letter outside of fields, Ctrl with a letter everywhere. Single letters can be turned off (WCAG 2.2, 2.1.4).
-import { useEffect } from './html.js';
+import { useLayoutEffect } from './html.js';
 
 const OFF = 'authz.keys-off';
 const handlers = new Map();
@@ -8,7 +8,7 @@ export const turn = off => (off ? localStorage.setItem(OFF, '1') : localStorage.
 
 // The keys that pages may take, with their meaning; the list of "?" shows them.
 export const KEYS = [
-  ['/', 'Find'], ['?', 'This list'], ['g then o, d, c, r, v, s', 'Overview, Decisions, Clients, Rules, Revisions, System'], ['n', 'New'],
+  ['/', 'Find'], ['?', 'This list'], ['g then o, d, c, p, m', 'Overview, Decisions, Clients, People, Resources'], ['g then r, t, v, k, s', 'Rules, Try, Revisions, Keys, System'], ['n', 'New'],
   ['[ and ]', 'Opened row before, after'], ['Ctrl+S', 'Check the draft'], ['Ctrl+Enter', 'Review the draft, or save it'], ['F8', 'Next error'],
   ['Esc', 'Close what is open'],
 ];
@@ -30,7 +30,8 @@ addEventListener('keydown', event => {
 
 // While the component is there, call the handlers: {'n': act, 'Ctrl+s': check}.
 export function useKeys(wanted) {
-  useEffect(() => {
+  // Before the next event, so that no key meets a handler of an earlier rendering.
+  useLayoutEffect(() => {
     const entries = Object.entries(wanted).filter(([, act]) => act);
     for (const [name, act] of entries) handlers.set(name, act);
     return () => { for (const [name, act] of entries) if (handlers.get(name) === act) handlers.delete(name); };

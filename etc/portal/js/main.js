@@ -13,11 +13,13 @@ import { plural } from './text.js';
 // The pages in the order of the rail: [name, title, module, key after g]. A group begins with its title alone.
 const PAGES = [
   ['', 'Overview', 'overview', 'o'], ['decisions', 'Decisions', 'decisions', 'd'],
-  ['Access'], ['clients', 'Clients', 'clients', 'c'],
-  ['Service'], ['system', 'System', 'system', 's'],
+  ['Access'], ['clients', 'Clients', 'clients', 'c'], ['people', 'People', 'people', 'p'],
+  ['Gateway'], ['resources', 'Resources', 'resources', 'm'],
+  ['Policy'], ['rules', 'Rules', 'rules', 'r'], ['data', 'Data', 'data'], ['controls', 'Controls', 'controls'], ['try', 'Try', 'try', 't'], ['revisions', 'Revisions', 'revisions', 'v'],
+  ['Service'], ['report', 'Report', 'report'], ['keys', 'Keys', 'keys', 'k'], ['system', 'System', 'system', 's'],
 ];
 // Pages that the rail does not show.
-const OTHERS = { why: 'why' };
+const OTHERS = { review: 'review', why: 'why' };
 const moduleOf = name => PAGES.find(page => page[2] && page[0] === name)?.[2] ?? OTHERS[name];
 
 const THEME = 'authz.theme';
@@ -97,6 +99,19 @@ function KeyList({ close }) {
     <button type="button" onClick=${() => box.current.close()}>Close</button></dialog>`;
 }
 
+// Call act with the h1 of the page once it is there, because some pages show theirs after their data. Return what ends the wait.
+function onHeading(act) {
+  const main = document.querySelector('main');
+  const look = () => {
+    const heading = main.querySelector('h1');
+    if (heading) { watch.disconnect(); act(heading); }
+  };
+  const watch = new MutationObserver(look);
+  watch.observe(main, { childList: true, subtree: true });
+  look();
+  return () => watch.disconnect();
+}
+
 // The module of a page, loaded when the page is opened first. After a change of place h1 has the focus and the title follows.
 function Page({ place }) {
   const name = place.path[0] ?? '';
@@ -109,12 +124,10 @@ function Page({ place }) {
     if (!file) { load({ name, Shown: NotThere }); return; }
     import(`./pages/${file}.js`).then(module => load({ name, Shown: module.default }), error => load({ name, Shown: () => html`<p class="refused" role="alert">This page cannot be loaded: ${error.message}. Reload it; an upgrade may have replaced it.</p>` }));
   }, [name]);
-  useEffect(() => {
-    const heading = document.querySelector('main h1');
-    if (!heading) return;
+  useEffect(() => onHeading(heading => {
     document.title = `${heading.textContent} · Console`;
-    if (document.activeElement === document.body || document.activeElement?.closest('.rail, .top, main')) heading.focus();
-  }, [places, loaded]);
+    if (!document.activeElement?.closest('dialog')) heading.focus();
+  }), [places, loaded]);
   if (fault) return html`<div class="refused" role="alert"><h1 tabindex="-1">This page failed</h1><p>${fault.message}</p><button type="button" onClick=${resetFault}>Try again</button></div>`;
   return loaded.name === name ? html`<${loaded.Shown} place=${place} />` : html`<${Loading} slow=${false} />`;
 }

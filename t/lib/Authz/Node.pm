@@ -44,14 +44,17 @@ sub missing {
 }
 
 # The command that runs a module of t/: command('pages', 'pages.mjs', arguments). Node.js looks for packages beside the file
-# itself, so the .mjs files of the folder are copied to where node_modules is.
+# itself, so the .mjs files of the folder, and browser.mjs of t/pages, are copied to where node_modules is.
 sub command {
     my ( $folder, $file, @argument ) = @_;
     my $dir = Authz::Process::directory() . "/node-$folder";
     if ( !-d $dir ) {
         mkdir $dir or die "$dir: $!";
         symlink modules(), "$dir/node_modules" or die "symlink: $!";
-        for my $module ( glob Authz::Path::source( 't', $folder ) . '/*.mjs' ) {
+        for my $module (
+            Authz::Path::source( 't', 'pages', 'browser.mjs' ),
+            glob Authz::Path::source( 't', $folder ) . '/*.mjs' )
+        {
             File::Copy::copy( $module, $dir ) or die "$module: $!";
         }
     }

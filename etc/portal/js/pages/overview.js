@@ -40,8 +40,8 @@ function attention({ engines, revisions, resources, now, before }) {
   const waiting = resource => (resource.tools ?? []).filter(tool => ['new', 'changed'].includes(tool.pin?.status)).length;
   return [
     ...engines.filter(one => one.code || one.activeRevision !== revisions[0]?.revision).map(one => ({ state: 'Behind', what: `engine ${one.instance} ${one.message ?? 'has another revision'}`, href: to(['system']) })),
-    ...resources.filter(one => waiting(one)).map(one => ({ state: plural(waiting(one), 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, note: `authzctl resource show ${one.name}` })),
-    ...resources.filter(one => one.status === 'DEGRADED').map(one => ({ state: 'Degraded', what: `${one.name}: ${one.statusReason ?? 'its upstream fails'}`, note: short(one.statusChangedAt) })),
+    ...resources.filter(one => waiting(one)).map(one => ({ state: plural(waiting(one), 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) })),
+    ...resources.filter(one => one.status === 'DEGRADED').map(one => ({ state: 'Degraded', what: `${one.name}: ${one.statusReason ?? 'its upstream fails'}`, note: short(one.statusChangedAt), href: to(['resources', one.name]) })),
     ...(before.totalDecisions ? now.denialReasons.filter(one => !known.has(one.reason)).map(one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.reason}`, note: 'not in the 7 days before', href: to(['decisions'], { outcome: 'denied', reason: one.reason }) })) : []),
   ];
 }

@@ -1,4 +1,4 @@
-// System: is the service ready, what the policy engines said last, and the signing keys.
+// System: is the service ready, and what the policy engines said last.
 import { get, useData } from '../api.js';
 import { html } from '../html.js';
 import { Empty, Of } from '../parts/states.js';
@@ -19,20 +19,12 @@ const ENGINE = [
   { title: 'Revision', cell: row => html`<code>${row.activeRevision?.slice(0, 12) ?? '–'}</code>${row.message && html`<span class="second"><${Text} of=${row.message} /></span>`}` },
   { title: 'Last report', cell: row => short(row.reportedAt) },
 ];
-const KEY = [
-  { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` },
-  { title: 'Use', cell: row => `${row.use} ${row.alg}` },
-  { title: 'State', cell: row => html`<span class=${`state ${/active/i.test(row.state) ? 'ok' : 'off'}`}>${row.state}</span>` },
-  { title: 'Since', cell: row => short(row.activatedAt ?? row.createdAt) },
-];
 const CHECK = [{ title: 'Check', cell: row => row.name.replaceAll('_', ' ') }, { title: 'State', cell: row => html`<${State} of=${row.status} />${row.detail && html`<span class="second"><${Text} of=${row.detail} /></span>`}` }];
 
 export default function System() {
   const health = useData(ready, []);
   const engines = useData(signal => get('engines', { signal }), []);
-  const keys = useData(signal => get('keys', { signal }), []);
-  return html`<div class="head"><h1 tabindex="-1">System</h1><div class="acts"><button type="button" onClick=${() => { health.again(); engines.again(); keys.again(); }}>Look again</button></div></div>
+  return html`<div class="head"><h1 tabindex="-1">System</h1><div class="acts"><button type="button" onClick=${() => { health.again(); engines.again(); }}>Look again</button></div></div>
     <div class="cols half"><section class="panel"><header><h2>Readiness</h2></header><${Of} from=${health} what="Readiness cannot be read">${data => html`<div class="in"><p>The service is <${State} of=${data.status} /></p></div><${Table} label="Checks" columns=${CHECK} rows=${data.checks} />`}<//></section>
-    <div><section class="panel"><header><h2>Policy engines</h2></header><${Of} from=${engines} what="The engines cannot be read">${data => (data.length ? html`<${Table} label="Policy engines" columns=${ENGINE} rows=${data} />` : html`<${Empty} title="No engine has asked for the policy.">Start OPA with the bundle key, or set SVC_POLICY_ENGINE to embedded.<//>`)}<//></section>
-    <section class="panel"><header><h2>Signing keys</h2></header><${Of} from=${keys} what="The keys cannot be read">${data => html`<${Table} label="Signing keys" columns=${KEY} rows=${data} />`}<//></section></div></div>`;
+    <div><section class="panel"><header><h2>Policy engines</h2></header><${Of} from=${engines} what="The engines cannot be read">${data => (data.length ? html`<${Table} label="Policy engines" columns=${ENGINE} rows=${data} />` : html`<${Empty} title="No engine has asked for the policy.">Start OPA with the bundle key, or set SVC_POLICY_ENGINE to embedded.<//>`)}<//></section></div></div>`;
 }

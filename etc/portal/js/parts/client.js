@@ -5,6 +5,7 @@ import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl } from '../text.js';
 import { clock, short } from '../time.js';
+import { EditClient } from './client_edit.js';
 import { Rights, bindingOf } from './client_rights.js';
 import { Secret, tokenLine } from './client_new.js';
 import { Confirm } from './confirm.js';
@@ -51,16 +52,16 @@ function Summary({ client, binding, place }) {
 }
 
 function Tokens({ id }) {
-  const [asks, ask] = useState();
+  const [asks, ask] = useState(false);
   const from = useData(signal => get(withQuery('tokens', { clientId: id, size: 50 }), { signal }), [id]);
-  const revoke = async token => { await request('POST', 'tokens/revoke', { body: { tokenId: token.tokenId } }); from.again(); };
+  const revoke = async () => { await request('POST', 'tokens/revoke', { body: { clientId: id } }); from.again(); };
   const columns = [
     { title: 'Token', cell: row => html`<code>${row.tokenId}</code><span class="second">${row.kind}</span>` }, { title: 'Person', cell: row => html`<${Text} of=${row.subjectId ?? ''} />` },
-    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Ends', cell: row => short(row.expiresAt) },
-    { title: '', cell: row => may('operator') && html`<button type="button" aria-label=${`Revoke ${row.tokenId}`} onClick=${() => ask(row)}>Revoke…</button>` },
+    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Issued', cell: row => short(row.issuedAt) }, { title: 'Ends', cell: row => short(row.expiresAt) },
   ];
-  return html`<section class="panel"><${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>
-    ${asks && html`<${Confirm} title="Revoke this token?" verb="Revoke it" act=${() => revoke(asks)} close=${() => ask()}><p>Programs that hold it are refused at their next request.</p><//>`}`;
+  return html`<section class="panel"><header><h2>Live tokens</h2>${may('operator') && html`<button type="button" class="danger end" onClick=${() => ask(true)}>Revoke all tokens…</button>`}</header>
+    <${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />${!data.last && html`<p class="in quiet">The newest 50.</p>`}` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>
+    ${asks && html`<${Confirm} title=${`Revoke every token of ${id}?`} type=${id} verb="Revoke all tokens" act=${revoke} close=${() => ask(false)}><p>Programs that hold one are refused at their next request. New tokens can be got at once.</p><//>`}`;
 }
 
 export default function Client({ id, place }) {
@@ -74,14 +75,15 @@ export default function Client({ id, place }) {
   const tab = place.query.get('tab') ?? '';
   const save = async change => { await request('PUT', path, { body: { ...fileOf(from.data.client), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} }); from.again(); };
   const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
-  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding }) => html`
+  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding, etag }) => html`
     <div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1"><${Text} of=${client.clientName || client.clientId} /></h1>
         <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
       ${may('operator') && html`<div class="acts"><button type="button" onClick=${() => ask(client.enabled ? 'disable' : 'enable')}>${client.enabled ? 'Disable…' : 'Enable…'}</button>
         ${client.clientType === 'confidential' && html`<button type="button" onClick=${() => ask('rotate')}>New secret…</button>`}<button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button></div>`}</div>
     ${secret && html`<${Secret} client=${client} secret=${secret} done=${() => setSecret()} /><p></p>`}
-    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
+    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['settings', 'Settings'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
     ${tab === '' && html`<${Summary} client=${client} binding=${binding} place=${place} />`}
+    ${tab === 'settings' && html`<${EditClient} client=${client} etag=${etag} fileOf=${fileOf} saved=${() => { from.again(); go(changed(place, { tab: undefined })); }} />`}
     ${tab === 'rights' && html`<${Rights} id=${id} />`}
     ${tab === 'tokens' && html`<${Tokens} id=${id} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${client} /></section>`}

@@ -8,7 +8,7 @@ import { Copy, Elsewhere } from './elsewhere.js';
 import { Field, idOf } from './fields.js';
 import { MayNot, Refused } from './states.js';
 
-const FIELDS = [
+export const FIELDS = [
   { name: 'clientId', label: 'Client id', help: 'Names the client in tokens, rules and rows. Empty: the service makes one.' },
   { name: 'clientName', label: 'Name', help: 'What people see at consent.' },
   { name: 'clientType', label: 'Type', kind: 'choice', values: ['confidential', 'public'], help: 'A public client, such as an app on a phone, cannot keep a secret.', required: true },

@@ -104,6 +104,7 @@ export function Decision({ id, place, choose }) {
         ${tab === 'request' && html`<${Json} of=${rest} />`}
       </div>
       <div class="in acts">
+        ${row.policyInput && html`<a class="button main" href=${to(['try'], { decision: row.id })}>Open in Try</a>`}
         <a class="button" href=${to(['decisions'], like)}>All like this</a>
         <${Copy} text=${location.href} label="Copy link" />
         <${Elsewhere} label="As curl" title="This decision, in a shell" text=${() => curl('GET', `audit-logs/${row.id}`)} />

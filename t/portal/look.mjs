@@ -1,0 +1,61 @@
+// Each page at three widths in both colour schemes, and texts of others as text.
+
+import { is, ok } from './browser.mjs';
+import { FEW, heading, measure, push, textOf, until, visit } from './driver.mjs';
+
+const STATES = ['no match', 'rights', 'settings', 'no such page'];
+
+export default async function look(page) {
+  for (const [name, place, words] of [
+    ['overview', '#/', 'Needs attention'], ['decisions', '#/decisions', 'newest first'], ['no match', '#/decisions?reason=none_such', 'No decision matches'], ['clients', '#/clients', 'Customers'],
+    ['client', '#/clients/crm', 'Last decisions'], ['rights', '#/clients/crm?tab=rights', 'Its binding'], ['settings', '#/clients/crm?tab=settings', 'PKCE is required'], ['rules', '#/rules', 'Choose a rule'], ['data', '#/data', 'svc.entitlements'],
+    ['row', '#/data/svc.operator.controls.client', 'What it may hold'], ['revisions', '#/revisions', 'The shop closes'], ['system', '#/system', 'Readiness'],
+    ['controls', '#/controls', 'what each of them decides'], ['control', '#/controls/client', 'client_disabled'], ['try', '#/try', 'Nothing is issued'], ['report', '#/report', 'By endpoint'],
+    ['keys', '#/keys', 'Signing keys'], ['people', '#/people', 'No person is signed in'], ['person', '#/people/crm', 'None is live'], ['resources', '#/resources', 'stock'], ['resource', '#/resources/stock', 'JSON'],
+    ['no such page', '#/nowhere', 'No such page'],
+  ]) {
+    await visit(page, place, words);
+    await measure(page, name, STATES.includes(name) ? FEW : undefined);
+  }
+  await visit(page, '#/decisions?clientId=crm&outcome=denied', 'denied');
+  await push(page, 'get a token', 'table');
+  await until(page, 'Asked again');
+  await until(page, 'scope_not_entitled');
+  await measure(page, 'decision');
+  await push(page, 'Question', '.tabs');
+  await until(page, '"evaluation"');
+  await measure(page, 'question', FEW);
+
+  // A token leads to its decisions, and no address has it.
+  const { token } = page;
+  await page.type('.find input', token);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.startsWith('#/decisions?flowId='));
+  await until(page, 'get a token');
+  ok(!page.url().includes(token), 'find: a token leads to the rows of its flow, and is in no address');
+  await page.type('.find input', process.env.AUTHZ_SECRET);
+  await page.keyboard.press('Enter');
+  await until(page, 'No token of this service');
+
+  // Filters and the way back.
+  await visit(page, '#/decisions', 'newest first');
+  await push(page, '+ outcome');
+  await page.select('.pills select', 'denied');
+  await page.waitForFunction(() => location.hash === '#/decisions?outcome=denied');
+  is(new Set(await page.$$eval('table .state', list => list.map(e => e.textContent))), new Set(['denied']), 'filters: the address has them');
+  await page.goBack();
+  await page.waitForFunction(() => location.hash === '#/decisions');
+  ok(true, 'filters: Back undoes one');
+
+  // Hostile texts.
+  await visit(page, '#/clients', 'evil');
+  const cell = await page.$$eval('td:first-child', list => list.map(e => e.innerText).find(text => text.includes('evil')));
+  ok(cell.includes('"><img src=x onerror=alert(1)>⟨U+202E⟩txt.exe') && await page.$('main img') === null, 'hostile texts: markup is text, and what reorders text is shown as a number', cell);
+  await push(page, '"><img', 'table');
+  await until(page, 'Facts');
+  ok((await heading(page)).startsWith('"><img') && (await page.evaluate(() => location.hash)) === '#/clients/evil%2Fa%20b', 'hostile texts: an id with a slash and a blank stays one part of the address');
+  await visit(page, `#/decisions?clientId=${encodeURIComponent('<svg onload=alert(1)>')}`, 'No decision matches');
+  ok((await textOf(page, '.pills')).includes('<svg onload=alert(1)>'), 'hostile texts: so does a filter of the address');
+  await visit(page, `#/decisions?subjectId=${'x'.repeat(5000)}`, 'No decision matches');
+  ok((await textOf(page, '.pills')).includes('all 5,000 characters'), 'hostile texts: a long one is cut, with a way to the rest');
+}
