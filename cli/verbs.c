@@ -244,11 +244,11 @@ static const struct cli_verb own_verbs[] = {
      "is printed and nothing is saved. Prints the revision of the bundle and `confirmed`, or `pending` if not every "
      "policy engine has reported the bundle active within SVC_BUNDLE_CONFIRM_TIMEOUT_MS; the payload is saved in both "
      "cases."},
-    {"policy impact", "DIR", 1, 1, policy_impact_options, saving, CLI_ANYWHERE, false, policy_impact_run,
-     "Measure what the rules and data rows in a directory would have decided on recorded questions",
-     "DIR is read as by `bundle deploy`. Nothing is saved. Recorded questions are decided by the active policy and by the one "
+    {"policy impact", "DIR|FILE", 1, 1, policy_impact_options, saving, CLI_ANYWHERE, false, policy_impact_run,
+     "Measure what a directory, a rule or a data row would have decided on recorded questions",
+     "DIR is read as by `bundle deploy`; FILE is a rule (--rule) or the payload of a data row (--data). Nothing is saved. Recorded questions are decided by the active policy and by the one "
      "with the change; printed are the decisions that would be newly denied, newly allowed, narrowed, widened or otherwise "
-     "different, the clients, and examples with the ids of their audit rows. The exit status is 2 if a limit (--max-...) was "
+     "different, the clients, and examples with the ids of their audit rows. The exit status is 2 if a limit (--max-...) or a guard was "
      "passed, or could not be measured."},
     {"policy rule delete", "PATH", 1, 1, policy_rule_delete_options, saving, CLI_ANYWHERE, false, policy_rule_delete_run,
      "Delete a rule, unless the policy engine refuses the remaining rules",

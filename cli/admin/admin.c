@@ -10,6 +10,7 @@
 #include "base/picture.h"
 #include "base/words.h"
 #include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/verbs.h"
 
 /* Largest file with the members of a row, in octets: the limit of the admin API for a body. */
@@ -359,7 +360,7 @@ int
 admin_ask(struct cli *cli, struct answer *ret)
 {
     const struct admin_verb *verb = find_verb(cli);
-    struct query_pair pairs[ADMIN_MEMBERS_MAX];
+    struct query_pair pairs[ADMIN_MEMBERS_MAX + LIMITS_QUERY_MAX];
     struct call call = {.method = verb->method,
                         .path = verb_path(cli, verb),
                         .query = pairs,
@@ -369,6 +370,7 @@ admin_ask(struct cli *cli, struct answer *ret)
         call.queries = admin_query(cli, verb->members, pairs);
     else
         status = admin_make_body(cli, verb, &call);
+    call.queries += limits_query(cli, pairs + call.queries);
     return status == CLI_OK ? call_run(cli, &call, verb_missing(cli, verb), ret) : status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/lib/call.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
 
@@ -12,6 +13,10 @@
 const struct cli_option connector_sync_options[] = {
     {"force", 0, NULL, offsetof(struct cli_choices, force), false,
      "Sync also if a scope implies others than before"},
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
     {NULL,       0,     NULL,  0,                     false,                         NULL    },
 };
 
@@ -27,13 +32,15 @@ connector_sync_run(struct cli *cli)
     };
     const char *id = cli->args[0];
     bool all = strcmp(id, "all") == 0;
-    const struct query_pair force = {"force", cli->choice.force ? "true" : NULL};
+    struct query_pair query[LIMITS_QUERY_MAX + 1];
+    size_t limits = limits_query(cli, query);
+    query[limits] = (struct query_pair){"force", cli->choice.force ? "true" : NULL};
     const struct call call = {
         .method = "POST",
         .path = all ? CONNECTORS "/sync"
                     : talloc_asprintf(cli->mem, CONNECTORS "/%s/sync", call_escape(cli->mem, id)),
-        .query = &force,
-        .queries = 1,
+        .query = query,
+        .queries = limits + 1,
     };
     struct answer answer;
     int status = call_run(cli, &call,

@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "cli/admin/admin.h"
 #include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
 
@@ -32,8 +33,12 @@
     {"endpoint", 0, "ENDPOINT...", AT(endpoints), false, "Endpoint that the client may call: introspect, check, authzen, uma_protection, delegation_management"}, \
     {"gateway-scope", 0, "PATTERN...", AT(gateway_scopes), false, "Scopes of managed resources by how they begin, such as 'github:*', or '*'; they need --resource " GATEWAY}, \
     {"grant", 0, "GRANT...", AT(grants), false, "Grant type, such as client_credentials or authorization_code; may be repeated"}, \
+    LIMITS_IMPACT_OPTION, \
+    LIMITS_OPTIONS, \
+    LIMITS_OVERRIDE_OPTION, \
     {"resource", 0, "RESOURCE...", AT(resources), false, "Resource indicator for which the client may get tokens; may be repeated"}, \
-    {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may get; may be repeated"}
+    {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may get; may be repeated"}, \
+    LIMITS_SINCE_OPTION
 
 const struct cli_option entitle_options[] = {RIGHTS, {NULL, 0, NULL, 0, false, NULL}};
 const struct cli_option unentitle_options[] = {
@@ -179,10 +184,13 @@ entitle_write(struct entitle *entitle)
     struct cli *cli = entitle->cli;
     json_t *patch = jsonx_own(
         cli->mem, json_pack("{s:{s:o}}", "clients", cli->args[0], entitle_patch(entitle)));
+    struct query_pair query[LIMITS_QUERY_MAX + 1];
+    size_t limits = limits_query(cli, query);
+    query[limits] = bindings_key[0];
     const struct call call = {.method = "PATCH",
                               .path = BINDINGS_PATH,
-                              .query = bindings_key,
-                              .queries = 1,
+                              .query = query,
+                              .queries = limits + 1,
                               .body = patch,
                               .if_match = entitle->etag};
     if (patch == NULL || entitle->etag == NULL)

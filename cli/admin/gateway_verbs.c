@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "cli/admin/admin.h"
+#include "cli/lib/limits.h"
 #include "cli/verbs.h"
 
 #define AT(member) offsetof(struct cli_choices, member)
@@ -15,10 +16,14 @@
 static const struct cli_option connector_install_options[] = {
     {"create", 0, NULL, AT(create), false, "Create the managed resource of the connector as well"},
     {"file", 0, "FILE", AT(file), false, "Take members, such as settings, from the JSON object in FILE, or - for standard input"},
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
     {"name", 0, "NAME", AT(name), false, "Name of the managed resource; the id of the connector if it is left out"},
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
     {NULL, 0, NULL, 0, false, NULL},
 };
-static const struct cli_option connector_uninstall_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option connector_uninstall_options[] = {LIMITS_IMPACT_OPTION, LIMITS_OPTIONS, LIMITS_OVERRIDE_OPTION, LIMITS_SINCE_OPTION, CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 static const struct admin_member connector_members[] = {
     {AT(create), "createResources", ADMIN_TRUE},
     {AT(name),   "name",            ADMIN_TEXT},

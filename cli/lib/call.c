@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/json/jsonx.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "crypto/secret.h"
 
@@ -140,10 +141,20 @@ call_header(const struct cli *cli, const struct answer *answer, const char *name
     return NULL;
 }
 
+/* True if limits refused a save of policy. */
+static bool
+call_was_limited(const struct answer *answer)
+{
+    const char *error = json_string_value(json_object_get(answer->json, "error"));
+    return error != NULL && strcmp(error, LIMITS_REFUSED) == 0;
+}
+
 /* Return the exit status of a refusal. */
 static int
 call_exit(const struct answer *answer)
 {
+    if (call_was_limited(answer))
+        return CLI_NOTABLE;
     return answer->status == 502 || answer->status == 503 || answer->status == 504 ? CLI_UNAVAILABLE
                                                                                    : CLI_FAILED;
 }
@@ -183,6 +194,8 @@ refuse_answer(const struct cli *cli, const struct call *call, const struct answe
                      cli->path);
     else if (answer->status == 404 && missing != NULL)
         output_error("%s: %s", cli->path, missing);
+    else if (call_was_limited(answer))
+        limits_print_refusal(cli, answer->json);
     else if (answer->status == 412)
         output_error(
             "%s: another administrator changed it meanwhile; nothing was changed; run this "

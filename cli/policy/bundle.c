@@ -8,9 +8,9 @@
 
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/opa_run.h"
 #include "cli/lib/output.h"
-#include "cli/policy/impact.h"
 #include "cli/policy/opa_check.h"
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
@@ -28,14 +28,14 @@ const struct cli_option bundle_deploy_options[] = {
      "nothing"},
     {"if-revision", 0, "REVISION", offsetof(struct cli_choices, after), false,
      "Refuse to save unless REVISION is the active one, for example the one that `bundle pull` printed"},
-    {"impact", 0, NULL, offsetof(struct cli_choices, impact), false,
-     "Measure what the save would change in recorded decisions first, and say it"},
-    IMPACT_LIMIT_OPTIONS,
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
     CLI_MESSAGE,
     {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
      "Either merge (default) or replace, which also deletes every rule and data row that is not in DIR, even disabled ones"},
     OPA_OPTION,
-    IMPACT_SINCE_OPTION,
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
     {NULL, 0, NULL, 0, false, NULL},
 };
 /* clang-format on */
@@ -231,17 +231,15 @@ bundle_deploy_remote(struct cli *cli, const struct deploy *deploy, const char *m
                      const struct refusal_source *source, struct answer *ret)
 {
     bool missing;
-    struct query_pair query[IMPACT_QUERY_MAX];
+    struct query_pair query[LIMITS_QUERY_MAX];
     const struct call call = {.method = "POST",
                               .path = "/admin/api/policy-bundle/deploy",
                               .body = bundle_deploy_request(cli, deploy, mode),
                               .query = query,
-                              .queries = impact_query(cli, query)};
+                              .queries = limits_query(cli, query)};
     if (call.body == NULL)
         return output_no_memory(cli);
     int status = stored_save(cli, &call, source, ret, &missing);
-    if (status == CLI_FAILED)
-        status = impact_status(ret->json, status);
     return missing ? call_refuse(cli, ret, NULL) : status;
 }
 
@@ -324,9 +322,7 @@ bundle_deploy_run(struct cli *cli)
     struct deploy_result result = {.data_key = NULL};
     if ((status = opa_check_deploy(cli, &deploy, dir.name)) != CLI_OK)
         return status;
-    struct query_pair query[IMPACT_QUERY_MAX];
-    /* A save with limits is a request of the admin API in any case, which measures it. */
-    if (cli->choice.server != NULL || impact_query(cli, query) > 0)
+    if (stored_asks(cli))
         return deploy_remote(cli, &deploy, cli->choice.dry_run ? "dry-run" : mode, &source);
     enum az_status st = deploy_run(&cli->op, &deploy, &result);
     return bundle_report(cli, st, &result, &source, cli->choice.dry_run ? "dry-run" : mode);

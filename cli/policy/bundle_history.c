@@ -30,7 +30,7 @@ const struct cli_option bundle_diff_options[] = {
 };
 
 const struct cli_option bundle_rollback_options[] = {
-    CLI_MESSAGE, {NULL, 0, NULL, 0, false, NULL}
+    LIMITS_IMPACT_OPTION, CLI_MESSAGE, LIMITS_SINCE_OPTION, {NULL, 0, NULL, 0, false, NULL}
 };
 
 /* Return a number from 1 to max, written in digits only; 0 for any other text. */
@@ -52,6 +52,7 @@ bundle_history_run(struct cli *cli)
         {"triggeredBy",     "BY"      },
         {"ruleCount",       "RULES"   },
         {"bundleSizeBytes", "SIZE"    },
+        {"overrideReason",  "OVERRIDE"},
         {"message",         "MESSAGE" },
         {NULL,              NULL      }
     };
@@ -215,12 +216,12 @@ list_rules(TALLOC_CTX *mem, const json_t *content, struct deploy *ret)
 static int
 rollback_remote(struct cli *cli, int64_t id, const struct refusal_source *source)
 {
-    const struct query_pair message = {"message", cli->choice.note};
+    struct query_pair query[STORED_QUERY_MAX];
     const struct call call = {
         .method = "POST",
         .path = talloc_asprintf(cli->mem, "/admin/api/bundle-audit/%lld/rollback", (long long) id),
-        .query = &message,
-        .queries = cli->choice.note != NULL ? 1 : 0};
+        .query = query,
+        .queries = stored_query(cli, (struct query_pair){"", NULL}, query)};
     return bundle_save_remote(cli, &call, source);
 }
 
@@ -239,8 +240,9 @@ bundle_rollback_run(struct cli *cli)
     if (!list_rules(cli->mem, content, &deploy))
         return output_no_memory(cli);
     const struct refusal_source source = {.deploy = &deploy};
-    if (cli->choice.server != NULL)
+    const struct rollback how = {.who = "authzctl", .message = cli->choice.note};
+    if (stored_asks(cli))
         return rollback_remote(cli, id, &source);
-    enum az_status st = deploy_rollback(&cli->op, content, "authzctl", cli->choice.note, &result);
+    enum az_status st = deploy_rollback(&cli->op, content, &how, &result);
     return bundle_report(cli, st, &result, &source, "replace");
 }

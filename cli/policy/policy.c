@@ -16,14 +16,24 @@
 #include "policy/save/save_data.h"
 
 const struct cli_option policy_data_set_options[] = {
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
     CLI_MESSAGE,
+    LIMITS_OVERRIDE_OPTION,
     {"patch", 0, NULL, offsetof(struct cli_choices, patch), false,
       "Merge the input into the stored payload: a member replaces, null removes (RFC 7396)"},
+    LIMITS_SINCE_OPTION,
     {NULL,       0,     NULL,  0,                     false,                         NULL    },
 };
 
 const struct cli_option policy_data_delete_options[] = {
-    CLI_MESSAGE, CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
+    CLI_MESSAGE,
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
+    CLI_YES,
+    {NULL, 0, NULL, 0, false, NULL},
 };
 
 /* Hint for a key that does not exist. */
@@ -70,16 +80,28 @@ refuse_control(const struct cli *cli)
     return CLI_FAILED;
 }
 
+/* Print why a save on the database was refused. */
+static int
+refuse_save(struct cli *cli, enum az_status st, const struct save_outcome *outcome,
+            const char *name)
+{
+    const struct deploy nothing = {.rules = 0};
+    const struct refusal_source source = {.deploy = &nothing, .data_file = name};
+    const struct deploy_result result = {.save = *outcome};
+    return refusal_print(cli, st, &result, &source);
+}
+
 /* Send a change of a row over the admin API and print its result. */
 static int
 change_remote(struct cli *cli, const char *method, json_t *body, const char *name,
               const char *missing_hint)
 {
+    struct query_pair query[STORED_QUERY_MAX];
     const struct query_pair key = {"dataKey", cli->args[0]};
     const struct call call = {.method = method,
                               .path = "/admin/api/policy-data/by-key",
-                              .query = &key,
-                              .queries = 1,
+                              .query = query,
+                              .queries = stored_query(cli, key, query),
                               .body = body};
     const struct deploy nothing = {.rules = 0};
     const struct refusal_source source = {.deploy = &nothing, .data_file = name};
@@ -98,9 +120,6 @@ change_remote(struct cli *cli, const char *method, json_t *body, const char *nam
 static int
 delete_row_remote(struct cli *cli)
 {
-    int status = stored_no_message(cli);
-    if (status != CLI_OK)
-        return status;
     if (policy_data_key_fault(cli->args[0]) != NULL)
         return refuse_unknown_row(cli, SEE_LIST);
     return change_remote(cli, "DELETE", NULL, cli->args[0], SEE_LIST);
@@ -112,7 +131,7 @@ policy_data_delete_run(struct cli *cli)
     struct save_outcome outcome = {.revision = NULL};
     bool created = false;
     const struct data_change change = {.data_key = cli->args[0], .message = cli->choice.note};
-    if (cli->choice.server != NULL)
+    if (stored_asks(cli))
         return delete_row_remote(cli);
     enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
     if (st == AZ_NOT_FOUND)
@@ -120,7 +139,7 @@ policy_data_delete_run(struct cli *cli)
     if (st == AZ_PROTECTED)
         return refuse_control(cli);
     if (st != AZ_OK)
-        return output_fault(cli);
+        return refuse_save(cli, st, &outcome, cli->args[0]);
     bundle_print_save(cli, &outcome, json_pack("{s:s,s:b}", "dataKey", cli->args[0], "created", 0));
     return CLI_OK;
 }
@@ -241,7 +260,7 @@ save_value(struct cli *cli, const struct edit *edit)
     if (outcome.failures != NULL)
         return refusal_failures(cli, edit->source, edit->key, outcome.failures);
     if (st != AZ_OK)
-        return output_fault(cli);
+        return refuse_save(cli, st, &outcome, edit->source);
     bundle_print_save(cli, &outcome,
                       json_pack("{s:s,s:b}", "dataKey", edit->key, "created", created));
     return CLI_OK;
@@ -270,10 +289,8 @@ policy_data_set_run(struct cli *cli)
         output_error("%s: '%s': the data key %s; correct it", cli->path, edit.key, why);
         return CLI_USAGE;
     }
-    int status = stored_no_message(cli);
-    if (status == CLI_OK)
-        status = read_edit(cli, &edit);
-    if (status == CLI_OK && cli->choice.server != NULL)
+    int status = read_edit(cli, &edit);
+    if (status == CLI_OK && stored_asks(cli))
         return set_row_remote(cli, &edit);
     if (status == CLI_OK)
         status = fetch_target(cli, &edit);

@@ -1,4 +1,4 @@
-/* policy impact: what the rules and data rows of a directory would have decided. */
+/* policy impact: what a directory, a rule or a data row would have decided. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,11 +8,15 @@
 
 #include "base/digits.h"
 #include "base/json/jsonx.h"
+#include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/impact.h"
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
+#include "policy/rows/data_key.h"
+#include "policy/rows/rule.h"
 
 /* Decisions that a person reads of each class. */
 #define SHOWN_EXAMPLES 3
@@ -21,61 +25,23 @@
 
 /* clang-format off */
 const struct cli_option policy_impact_options[] = {
+    {"data", 0, "KEY", offsetof(struct cli_choices, data_key), false,
+     "Measure the data row KEY alone; its payload is in FILE"},
     {"decisions", 0, "N", offsetof(struct cli_choices, decisions), false,
      "Look at N decisions at most (default: SVC_IMPACT_DECISIONS)"},
-    IMPACT_LIMIT_OPTIONS,
+    {"examples", 0, "N", offsetof(struct cli_choices, examples), false,
+     "Keep N examples of each class, at most 100 (default 10)"},
+    {"filter", 0, "NAME=VALUE...", offsetof(struct cli_choices, filters), false,
+     "Look at matching decisions alone: endpoint, clientId, subjectId, outcome, flowId or evaluation"},
+    LIMITS_OPTIONS,
     {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
      "Either merge (default) or replace, as of `bundle deploy`"},
-    IMPACT_SINCE_OPTION,
+    {"rule", 0, "PATH", offsetof(struct cli_choices, rule_path), false,
+     "Measure the rule PATH alone; its text is in FILE"},
+    LIMITS_SINCE_OPTION,
     {NULL, 0, NULL, 0, false, NULL},
 };
 /* clang-format on */
-
-/* The limits: option, parameter of a save, and count of an answer. */
-static const struct limit_row {
-    size_t offset;
-    const char *parameter, *count, *words;
-} limit_rows[] = {
-    {offsetof(struct cli_choices, max_newly_denied),  "maxNewlyDenied",  "newlyDenied",
-     "newly denied"                                                                                 },
-    {offsetof(struct cli_choices, max_newly_allowed), "maxNewlyAllowed", "newlyAllowed",
-     "newly allowed"                                                                                },
-    {offsetof(struct cli_choices, max_narrowed),      "maxNarrowed",     "narrowed",     "narrowed" },
-    {offsetof(struct cli_choices, max_widened),       "maxWidened",      "widened",      "widened"  },
-    {offsetof(struct cli_choices, max_other),         "maxOther",        "other",        "other"    },
-    {offsetof(struct cli_choices, max_failing),       "maxFailing",      "failing",      "failing"  },
-    {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",     "not known"},
-};
-#define LIMITS (sizeof(limit_rows) / sizeof(limit_rows[0]))
-
-static const char *
-limit_given(const struct cli *cli, const struct limit_row *row)
-{
-    return *(const char *const *) (const void *) ((const char *) &cli->choice + row->offset);
-}
-
-size_t
-impact_query(const struct cli *cli, struct query_pair *ret)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < LIMITS; i++)
-        if (limit_given(cli, &limit_rows[i]) != NULL)
-            ret[count++] =
-                (struct query_pair){limit_rows[i].parameter, limit_given(cli, &limit_rows[i])};
-    if (cli->choice.since != NULL || cli->choice.impact)
-        ret[count++] =
-            (struct query_pair){"impact", cli->choice.since != NULL ? cli->choice.since : "24h"};
-    if (cli->choice.override_reason != NULL)
-        ret[count++] = (struct query_pair){"impactOverride", cli->choice.override_reason};
-    return count;
-}
-
-int
-impact_status(const json_t *answer, int status)
-{
-    const char *error = json_string_value(json_object_get(answer, "error"));
-    return error != NULL && strcmp(error, "impact_refused") == 0 ? CLI_NOTABLE : status;
-}
 
 /* ---- printing */
 
@@ -109,7 +75,6 @@ text(const json_t *object, const char *name)
     return value != NULL ? value : "-";
 }
 
-/* Print the clients with a difference. */
 static void
 print_clients(const json_t *result)
 {
@@ -148,7 +113,7 @@ impact_print_counts(const json_t *result)
 {
     const json_t *drifted = json_object_get(result, "drifted");
     printf("same %lld", number(result, "same"));
-    for (size_t i = 0; i < LIMITS; i++)
+    for (size_t i = 0; i < LIMIT_ROWS; i++)
         printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
     if (drifted != NULL)
         printf("   drifted %lld", (long long) json_integer_value(drifted));
@@ -168,8 +133,6 @@ print_result(const json_t *result)
                                                               : ", all looked at");
     impact_print_counts(result);
 }
-
-/* ---- limits */
 
 /* True if a count is within a limit, a number or a percentage of those looked at. *ret_good is
  * false if the limit is neither. */
@@ -191,12 +154,14 @@ is_within(const char *limit, long long count, long long looked, bool *ret_good)
     return *ret_good && count * 100 <= most * looked;
 }
 
-/* Judge the limits; print those that were passed. Returns the exit status. */
+/* Judge the limits and the guards; print those that were passed. Returns the exit status. */
 static int
 judge(const struct cli *cli, const json_t *result)
 {
     int status = CLI_OK;
-    for (size_t i = 0; i < LIMITS; i++) {
+    size_t index;
+    const json_t *guard;
+    for (size_t i = 0; i < LIMIT_ROWS; i++) {
         const char *limit = limit_given(cli, &limit_rows[i]);
         long long count = count_of(result, &limit_rows[i]);
         bool good;
@@ -206,12 +171,13 @@ judge(const struct cli *cli, const json_t *result)
                      limit);
         status = CLI_NOTABLE;
     }
-    if (impact_query(cli,
-                     (struct query_pair[IMPACT_QUERY_MAX]){
-                         {NULL, NULL}
-    })
-            > 0
-        && json_is_true(json_object_get(result, "truncated"))) {
+    json_array_foreach (json_object_get(result, "guards"), index, guard) {
+        const json_t *refused = json_object_get(guard, "refused");
+        limits_print_refused(cli, refused, text(guard, "name"));
+        if (json_array_size(refused) > 0)
+            status = CLI_NOTABLE;
+    }
+    if (limits_are_given(cli) && json_is_true(json_object_get(result, "truncated"))) {
         output_error("%s: not all decisions of the period were looked at, so no limit holds",
                      cli->path);
         status = CLI_NOTABLE;
@@ -223,7 +189,7 @@ judge(const struct cli *cli, const json_t *result)
 static int
 check_limits(const struct cli *cli)
 {
-    for (size_t i = 0; i < LIMITS; i++) {
+    for (size_t i = 0; i < LIMIT_ROWS; i++) {
         const char *limit = limit_given(cli, &limit_rows[i]);
         bool good = true;
         if (limit != NULL)
@@ -236,23 +202,131 @@ check_limits(const struct cli *cli)
     return CLI_OK;
 }
 
-/* ---- the verb */
+/* ---- the request */
 
-/* Return the body of the request. */
-static json_t *
-request_body(struct cli *cli, const struct bundle_dir *dir)
+/* What is measured. */
+struct impact_source {
+    struct bundle_dir dir;
+    struct deploy deploy;   /* a directory */
+    struct deploy_rule one; /* --rule */
+    json_t *body;           /* of the request, on cli->mem */
+};
+
+static int
+read_directory(struct cli *cli, struct impact_source *source)
 {
-    const struct deploy deploy = {
+    const struct bundle_dir *dir = &source->dir;
+    int status = bundle_read_policy(cli, cli->args[0], &source->dir);
+    if (status != CLI_OK)
+        return status;
+    source->deploy = (struct deploy){
         .rule = dir->rule, .rules = dir->rules, .data = dir->data, .data_rows = dir->data_rows};
-    const char *mode = cli->choice.mode != NULL ? cli->choice.mode : "merge";
-    int64_t decisions;
-    struct jsonx_build body = {bundle_deploy_request(cli, &deploy, mode), false};
+    source->body = bundle_deploy_request(cli, &source->deploy,
+                                         cli->choice.mode != NULL ? cli->choice.mode : "merge");
+    return source->body != NULL ? CLI_OK : output_no_memory(cli);
+}
+
+static int
+read_rule(struct cli *cli, struct impact_source *source)
+{
+    size_t length = 0;
+    const char *path = cli->choice.rule_path;
+    const char *text = input_read_file(cli, cli->args[0], RULE_CONTENT_MAX, "512 KiB",
+                                       "give the text of a rule", &length);
+    if (text == NULL)
+        return CLI_FAILED;
+    source->one = (struct deploy_rule){.path = path, .content = text, .enabled = true};
+    source->deploy = (struct deploy){.rule = &source->one, .rules = 1};
+    source->body =
+        jsonx_own(cli->mem, json_pack("{s:{s:o,s:o}}", "rule", "path", output_string(path),
+                                      "content", output_string(text)));
+    return source->body != NULL ? CLI_OK : output_no_memory(cli);
+}
+
+static int
+read_row(struct cli *cli, struct impact_source *source)
+{
+    static const char expected[] = "give one JSON value";
+    size_t length = 0;
+    json_t *payload = NULL;
+    const char *why = "cannot be read";
+    const char *text =
+        input_read_file(cli, cli->args[0], POLICY_DATA_PAYLOAD_MAX, "8 MiB", expected, &length);
+    if (text == NULL)
+        return CLI_FAILED;
+    if (jsonx_parse(cli->mem, text, length, POLICY_DATA_DEPTH_MAX, &payload, &why) != AZ_OK) {
+        output_error("%s: %s: %s; %s", cli->path, cli->args[0], why, expected);
+        return CLI_FAILED;
+    }
+    source->body =
+        jsonx_own(cli->mem, json_pack("{s:{s:o,s:O}}", "row", "dataKey",
+                                      output_string(cli->choice.data_key), "payload", payload));
+    return source->body != NULL ? CLI_OK : output_no_memory(cli);
+}
+
+/* Add an option that is a number. */
+static int
+add_number(const struct cli *cli, struct jsonx_build *body, const char *name, const char *given)
+{
+    int64_t number;
+    if (given == NULL)
+        return CLI_OK;
+    if (!digits_read(given, INT64_MAX, &number)) {
+        output_error("%s: --%s must be a number, not '%s'", cli->path, name, given);
+        return CLI_USAGE;
+    }
+    jsonx_set(body, name, json_integer(number));
+    return CLI_OK;
+}
+
+/* Add the filters, NAME=VALUE between blanks. */
+static int
+add_filters(const struct cli *cli, struct jsonx_build *body)
+{
+    if (cli->choice.filters == NULL)
+        return CLI_OK;
+    struct jsonx_build filter = {json_object(), false};
+    char *left = talloc_strdup(cli->mem, cli->choice.filters), *word;
+    while (left != NULL && (word = strsep(&left, " ")) != NULL) {
+        char *equals = strchr(word, '=');
+        if (equals == NULL || equals == word) {
+            json_decref(filter.value);
+            output_error("%s: --filter must be NAME=VALUE, not '%s'", cli->path, word);
+            return CLI_USAGE;
+        }
+        *equals = '\0';
+        jsonx_set(&filter, word, output_string(equals + 1));
+    }
+    jsonx_set(body, "filter", filter.value);
+    return CLI_OK;
+}
+
+/* Read what is measured, and make the body of the request. */
+static int
+read_source(struct cli *cli, struct impact_source *source)
+{
+    const bool rule = cli->choice.rule_path != NULL, row = cli->choice.data_key != NULL;
+    if (rule + row + (cli->choice.mode != NULL) > 1) {
+        output_error("%s: --rule, --data and --mode exclude each other", cli->path);
+        return CLI_USAGE;
+    }
+    int status = rule  ? read_rule(cli, source)
+                 : row ? read_row(cli, source)
+                       : read_directory(cli, source);
+    if (status != CLI_OK)
+        return status;
+    struct jsonx_build body = {source->body, false};
     if (cli->choice.since != NULL)
         jsonx_set(&body, "since", json_string(cli->choice.since));
-    if (cli->choice.decisions != NULL && digits_read(cli->choice.decisions, INT64_MAX, &decisions))
-        jsonx_set(&body, "decisions", json_integer(decisions));
-    return jsonx_built(&body);
+    status = add_number(cli, &body, "decisions", cli->choice.decisions);
+    if (status == CLI_OK)
+        status = add_number(cli, &body, "examples", cli->choice.examples);
+    if (status == CLI_OK)
+        status = add_filters(cli, &body);
+    return status != CLI_OK || jsonx_built(&body) != NULL ? status : output_no_memory(cli);
 }
+
+/* ---- the verb */
 
 static void
 show_progress(const struct cli *cli, const json_t *result)
@@ -284,37 +358,42 @@ await(struct cli *cli, struct answer *answer)
     return status;
 }
 
+/* Print the result and judge it; returns the exit status. */
+static int
+show(const struct cli *cli, const json_t *result)
+{
+    if (cli->choice.json)
+        output_json(result);
+    else if (json_object_get(result, "looked") != NULL)
+        print_result(result);
+    if (json_object_get(result, "looked") != NULL)
+        return judge(cli, result);
+    output_error("%s: the measurement failed: %s", cli->path, text(result, "note"));
+    return CLI_FAILED;
+}
+
 int
 policy_impact_run(struct cli *cli)
 {
-    struct bundle_dir dir;
+    struct impact_source source = {.body = NULL};
     struct answer answer;
     bool missing;
     int status = check_limits(cli);
     if (status == CLI_OK)
-        status = bundle_read_policy(cli, cli->args[0], &dir);
+        status = read_source(cli, &source);
     if (status != CLI_OK)
         return status;
     const struct call call = {
-        .method = "POST", .path = "/admin/api/policy-impact", .body = request_body(cli, &dir)};
-    const struct deploy deploy = {
-        .rule = dir.rule, .rules = dir.rules, .data = dir.data, .data_rows = dir.data_rows};
-    const struct refusal_source source = {.deploy = &deploy, .dir = dir.name};
-    if (call.body == NULL)
-        return output_no_memory(cli);
-    status = stored_save(cli, &call, &source, &answer, &missing);
+        .method = "POST", .path = "/admin/api/policy-impact", .body = source.body};
+    const struct refusal_source blamed = {
+        .deploy = &source.deploy,
+        .dir = source.dir.name,
+        .file = cli->choice.rule_path != NULL ? cli->args[0] : NULL,
+        .data_file = cli->choice.data_key != NULL ? cli->args[0] : NULL};
+    status = stored_save(cli, &call, &blamed, &answer, &missing);
     if (missing)
         return call_refuse(cli, &answer, NULL);
     if (status == CLI_OK)
         status = await(cli, &answer);
-    if (status != CLI_OK)
-        return status;
-    if (cli->choice.json)
-        output_json(answer.json);
-    else if (json_object_get(answer.json, "looked") != NULL)
-        print_result(answer.json);
-    if (json_object_get(answer.json, "looked") != NULL)
-        return judge(cli, answer.json);
-    output_error("%s: the measurement failed: %s", cli->path, text(answer.json, "note"));
-    return CLI_FAILED;
+    return status == CLI_OK ? show(cli, answer.json) : status;
 }

@@ -16,12 +16,22 @@
 const struct cli_option policy_rule_set_options[] = {
     {"disabled", 0, NULL, offsetof(struct cli_choices, disabled), false,
      "Store the rule but keep it out of the bundle"},
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
     CLI_MESSAGE,
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
     {NULL,          0,        NULL,  0,                  false,                         NULL       },
 };
 
 const struct cli_option policy_rule_delete_options[] = {
-    CLI_MESSAGE, CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
+    CLI_MESSAGE,
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
+    CLI_YES,
+    {NULL, 0, NULL, 0, false, NULL},
 };
 
 int
@@ -141,7 +151,7 @@ policy_rule_set_run(struct cli *cli)
     enum az_status st = rule_path_is_ours(rule.path) ? AZ_PROTECTED : AZ_OK;
     if (st == AZ_PROTECTED)
         return refuse_shipped(cli);
-    if (cli->choice.server != NULL)
+    if (stored_asks(cli))
         return set_remote(cli, &deploy, &source);
     if ((st = deploy_run(&cli->op, &deploy, &result)) != AZ_OK)
         return refusal_print(cli, st, &result, &source);
@@ -174,18 +184,19 @@ delete_remote(struct cli *cli, const struct refusal_source *source)
     struct policy_rule rule;
     struct answer answer;
     bool missing = false;
-    int status = stored_no_message(cli);
-    if (status == CLI_OK && rule_path_is_ours(cli->args[0]))
+    struct query_pair query[STORED_QUERY_MAX];
+    if (rule_path_is_ours(cli->args[0]))
         return refuse_shipped(cli);
-    if (status == CLI_OK)
-        status = stored_rule(cli, cli->args[0], &rule);
+    int status = stored_rule(cli, cli->args[0], &rule);
     if (status == CLI_OK && rule.content == NULL)
         return refuse_unknown(cli);
     if (status != CLI_OK)
         return status;
     const struct call call = {
         .method = "DELETE",
-        .path = talloc_asprintf(cli->mem, "/admin/api/policy-rules/%lld", (long long) rule.id)};
+        .path = talloc_asprintf(cli->mem, "/admin/api/policy-rules/%lld", (long long) rule.id),
+        .query = query,
+        .queries = stored_query(cli, (struct query_pair){"", NULL}, query)};
     status = stored_save(cli, &call, source, &answer, &missing);
     if (missing)
         return refuse_unknown(cli);
@@ -211,7 +222,7 @@ policy_rule_delete_run(struct cli *cli)
     int status = check_path(cli);
     if (status != CLI_OK)
         return status;
-    if (cli->choice.server != NULL)
+    if (stored_asks(cli))
         return delete_remote(cli, &source);
     enum az_status st = save_policy(&cli->op, &plan, &result.save);
     if (st == AZ_NOT_FOUND)

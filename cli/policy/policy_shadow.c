@@ -6,6 +6,7 @@
 
 #include "base/digits.h"
 #include "base/json/jsonx.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/impact.h"
@@ -18,8 +19,9 @@
 /* clang-format off */
 const struct cli_option policy_shadow_drop_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 const struct cli_option policy_shadow_promote_options[] = {
-    IMPACT_LIMIT_OPTIONS,
-    IMPACT_SINCE_OPTION,
+    LIMITS_OPTIONS,
+    LIMITS_OVERRIDE_OPTION,
+    LIMITS_SINCE_OPTION,
     CLI_YES,
     {NULL, 0, NULL, 0, false, NULL},
 };
@@ -153,20 +155,20 @@ policy_shadow_status_run(struct cli *cli)
 int
 policy_shadow_promote_run(struct cli *cli)
 {
-    struct query_pair query[IMPACT_QUERY_MAX];
+    struct query_pair query[LIMITS_QUERY_MAX];
     struct answer answer;
     bool missing;
     const struct call call = {.method = "POST",
                               .path = SHADOW "/promote",
                               .query = query,
-                              .queries = impact_query(cli, query)};
+                              .queries = limits_query(cli, query)};
     const struct deploy deploy = {.rules = 0};
     const struct refusal_source source = {.deploy = &deploy};
     int status = stored_save(cli, &call, &source, &answer, &missing);
     if (missing)
         return call_refuse(cli, &answer, NONE);
     if (status != CLI_OK)
-        return status == CLI_FAILED ? impact_status(answer.json, status) : status;
+        return status;
     bundle_print_revision(cli, text(answer.json, "revision"), text(answer.json, "activation"),
                           false, json_object());
     return CLI_OK;

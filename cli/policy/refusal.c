@@ -7,6 +7,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle_dir.h"
 #include "cli/policy/stored.h"
@@ -122,11 +123,14 @@ entry_file(const struct cli *cli, const struct refusal_source *source, const cha
 static json_t *
 refusal_body(const struct cli *cli, const struct save_refusal *refusal)
 {
-    return jsonx_own(cli->mem,
-                     json_pack("{s:s,s:o,s:s*,s:s,s:b}", "error", refusal->error,
-                               "error_description", output_string(refusal->description),
-                               "expectedRevision", refusal->expected, "activeRevision",
-                               refusal->active != NULL ? refusal->active : "", "rolledBack", true));
+    json_t *body = jsonx_own(
+        cli->mem, json_pack("{s:s,s:o,s:s*,s:s,s:b}", "error", refusal->error, "error_description",
+                            output_string(refusal->description), "expectedRevision",
+                            refusal->expected, "activeRevision",
+                            refusal->active != NULL ? refusal->active : "", "rolledBack", true));
+    if (body != NULL && refusal->members != NULL)
+        json_object_update(body, refusal->members);
+    return body;
 }
 
 /* Print the line that the engine names: of a rule in the save, or of a stored rule that no longer
@@ -147,6 +151,17 @@ print_line(struct cli *cli, const char *message, const struct refusal_source *so
     if (file != NULL && stored.content != NULL
         && (text = refusal_line(stored.content, &row, &length)) != NULL)
         output_source(row, text, length, file);
+}
+
+/* Print what a save would change, and may not. */
+static int
+print_limits(const struct cli *cli, const struct save_refusal *refusal)
+{
+    const json_t *body = refusal_body(cli, refusal);
+    if (cli->choice.json)
+        output_json(body);
+    limits_print_refusal(cli, body);
+    return CLI_NOTABLE;
 }
 
 /* Print the refusal of the policy engine. */
@@ -214,7 +229,9 @@ refusal_print(struct cli *cli, enum az_status st, const struct deploy_result *re
         return refusal_failures(cli, data_file(cli, source, result->data_key), result->data_key,
                                 result->failures);
     if (st == AZ_UNPROCESSABLE && result->save.refusal.error != NULL)
-        return print_engine(cli, &result->save.refusal, source);
+        return strcmp(result->save.refusal.error, LIMITS_REFUSED) == 0
+                   ? print_limits(cli, &result->save.refusal)
+                   : print_engine(cli, &result->save.refusal, source);
     if (st == AZ_INVALID_FIELDS && json_object_size(result->faults) > 0)
         return refusal_faults(cli, result->faults, source);
     const char *file = entry_file(cli, source, cli->op.fault.public_text);

@@ -190,7 +190,8 @@ stored_refuse(struct cli *cli, const struct answer *answer, const struct refusal
         .error = error,
         .description = text,
         .expected = json_string_value(json_object_get(body, "expectedRevision")),
-        .active = active};
+        .active = active,
+        .members = answer->json};
     return refusal_print(cli, AZ_UNPROCESSABLE, &result, source);
 }
 
@@ -224,11 +225,17 @@ stored_activation(const struct cli *cli, const struct answer *answer)
     return value != NULL ? value : "";
 }
 
-int
-stored_no_message(const struct cli *cli)
+size_t
+stored_query(const struct cli *cli, struct query_pair first, struct query_pair *ret)
 {
-    if (cli->choice.server == NULL || cli->choice.note == NULL)
-        return CLI_OK;
-    output_error("%s: the admin API keeps no message for this verb; omit --message", cli->path);
-    return CLI_USAGE;
+    size_t count = limits_query(cli, ret);
+    ret[count++] = (struct query_pair){"message", cli->choice.note};
+    ret[count++] = first;
+    return count;
+}
+
+bool
+stored_asks(const struct cli *cli)
+{
+    return cli->choice.server != NULL || limits_are_given(cli);
 }

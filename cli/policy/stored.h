@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cli/lib/call.h"
+#include "cli/lib/limits.h"
 #include "cli/policy/refusal.h"
 #include "store/policy/policy_rows.h"
 #include "store/policy/policy_rules.h"
@@ -35,7 +36,15 @@ int stored_save(struct cli *cli, const struct call *call, const struct refusal_s
 const char *stored_revision(const struct cli *cli, const struct answer *answer);
 const char *stored_activation(const struct cli *cli, const struct answer *answer);
 
-/* Refuse --message with --server for a save whose request has no place for it. */
-int stored_no_message(const struct cli *cli);
+/* Parameters of a save over the admin API: the limits, the message, and one of the caller. */
+#define STORED_QUERY_MAX (LIMITS_QUERY_MAX + 2)
+
+/* Fill the parameters: `first`, the limits that were given, and the message; returns their number.
+ */
+size_t stored_query(const struct cli *cli, struct query_pair first, struct query_pair *ret);
+
+/* True if a save is a request of the admin API: with --server, and with limits, which that
+ * measures. */
+bool stored_asks(const struct cli *cli);
 
 #endif

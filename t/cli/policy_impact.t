@@ -66,6 +66,81 @@ my $saved = ctl( [ qw(bundle deploy --since 24h --max-newly-denied 1), "$dir/pol
 is( $saved->{status}, 0, '... and within its limit it is saved' ) || diag $saved->{err};
 is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/issue.rego'}), 1, '... with its rule' );
 
+# ---- one rule, one row, and filters
+
+my $one = [ qw(policy impact --json --rule custom/issue.rego --max-newly-denied 0), "$dir/policy/custom/issue.rego" ];
+write_rule('true');
+my $rule = ctl( $one, env => $env );
+is( $rule->{status}, 2, 'policy impact --rule PATH FILE: the exit status is that of a limit (policy.md C1)' );
+is( $rule->{json}{newlyDenied}, 2, '... and it is measured against the rule that is saved' );
+write_file( 'row.json', '{"max_ttl": 60}' );
+my @row = ( qw(policy impact --json --data svc.operator.controls.lifetime), "$dir/row.json" );
+my $row = ctl( \@row, env => $env );
+is( $row->{json}{other}, 2, '--data KEY FILE: a data row' ) || diag $row->{err};
+$row = ctl( [ @row, qw(--filter clientId=crm --filter evaluation=issue --examples 1) ], env => $env );
+is( $row->{json}{looked},                                                     3, '--filter: all are of this client' );
+is( scalar @{ $row->{json}{examples}{other} // [] },                          1, '--examples 1: one of them' );
+is( ctl( [ @row, qw(--filter clientId=desk) ], env => $env )->{json}{looked}, 0, '... and none of another' );
+
+for my $case (
+    [ '--filter',    'clientId', 'a filter without a value' ],
+    [ '--examples',  'few',      'a number that is none' ],
+    [ '--decisions', '-1',       'a negative number' ],
+    [ '--rule',      'a.rego',   'a rule and a row' ],
+  )
+{
+    is( ctl( [ @row, @$case[ 0, 1 ] ], env => $env )->{status}, 64, "$case->[2]: the exit status is 64" );
+}
+
+# ---- the verbs that save
+
+my $bindings = 'svc.entitlements.bindings';
+write_file( 'patch.json', '{"clients": {"crm": {"scopes": ["write"]}}}' );
+for my $case (
+    [   [ qw(policy rule set custom/issue.rego --max-newly-denied 1), "$dir/policy/custom/issue.rego" ],
+        'newly denied 2 of 3, at most 1' ],
+    [ [qw(policy rule delete custom/issue.rego --yes --max-newly-allowed 0)], 'newly allowed 1 of 3, at most 0' ],
+    [   [ qw(policy data set --patch --max-newly-denied 1), $bindings, "$dir/patch.json" ],
+        'newly denied 2 of 3, at most 1' ],
+    [ [qw(unentitle crm --scope read --max-newly-denied 1)], 'newly denied 2 of 3, at most 1' ],
+  )
+{
+    my ( $words, $says ) = @$case;
+    my $run = ctl( $words, env => $env );
+    is( $run->{status}, 2, "@$words[0 .. 2]: a limit that is passed" ) || diag $run->{err};
+    like( $run->{err}, qr/limit: \Q$says\E: REFUSED/, '... with the numbers' );
+}
+is( ctl( [qw(policy rule delete custom/issue.rego --yes --max-newly-allowed 1 -m Back)], env => $env )->{status},
+    0, '... and one that is not' );
+is( $stack->sql(q{SELECT message FROM bundle ORDER BY id DESC LIMIT 1}), 'Back', '... with its message' );
+
+# ---- guards
+
+write_file( 'guards.json', '{"guards": [{"name": "none", "limits": {"newlyDenied": 0}}]}' );
+my $changes = 'svc.operator.controls.changes';
+is( ctl( [ qw(policy data set), $changes, "$dir/guards.json" ], env => $env )->{status}, 0, 'guards are saved' );
+my @guarded = ( qw(policy rule set custom/issue.rego), "$dir/policy/custom/issue.rego" );
+for my $words ( [@guarded], [ qw(policy impact), "$dir/policy" ] ) {
+    my $run = ctl( $words, env => $env );
+    is( $run->{status}, 2, "@$words[0 .. 1]: a guard holds without an option" ) || diag $run->{err};
+    like( $run->{err}, qr/guard none: newly denied 3 of 3, at most 0: REFUSED/, '... and is named' );
+}
+my $json_refusal = ctl( [ @guarded, '--json' ], env => $env );
+is_deeply(
+    [ $json_refusal->{status}, $json_refusal->{json}{error}, $json_refusal->{json}{refused}[0]{guard} ],
+    [ 2,                       'impact_refused',             'none' ],
+    '--json is the refusal of the API' );
+my $passed = ctl( [ @guarded, '--override', 'CHG-7' ], env => $env );
+is( $passed->{status}, 0, '--override REASON passes it' ) || diag $passed->{err};
+is( $stack->sql(q{SELECT override_by || ' ' || override_reason FROM bundle ORDER BY id DESC LIMIT 1}),
+    'authzctl CHG-7', '... and the history says who and why' );
+write_file( 'guards.json', '{}' );
+my @away = ( qw(policy data set), $changes, "$dir/guards.json" );
+is( ctl( \@away,                          env => $env )->{status}, 2, 'guards do not go without it' );
+is( ctl( [ @away, qw(--override CHG-8) ], env => $env )->{status}, 0, '... and with it they do' );
+write_rule('"write" in input.scopes.requested');
+is( ctl( \@guarded, env => $env )->{status}, 0, '... and the rule is as before' );
+
 # ---- over the admin API
 
 write_rule('false');

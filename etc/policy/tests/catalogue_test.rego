@@ -186,10 +186,14 @@ is_required(path) if {
 test_every_setting_has_a_type_and_a_description if {
 	count(settings) > 60
 	every setting in settings {
-		setting.schema.type in {"object", "array", "string", "integer", "boolean"}
+		types(setting.schema) - {"object", "array", "string", "integer", "boolean"} == set()
 		regex.match(`^[A-Za-z].*[.]`, setting.schema.description)
 	}
 }
+
+types(schema) := {schema.type} if is_string(schema.type)
+
+types(schema) := {type | some type in schema.type} if is_array(schema.type)
 
 # A setting has a default, or its description explains its absence.
 test_every_setting_has_a_default_or_explains_its_absence if {
@@ -274,6 +278,25 @@ refused_rows := [
 	["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": ["staff"]}]}],
 	["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": ["staff"], "role": "root"}]}],
 	["svc.operator.controls.console", {"role": "auditor"}],
+	["svc.operator.controls.changes", {"guards": [{"limits": {}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a"}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "", "limits": {}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}} | some _ in numbers.range(1, 21)]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {"newlyDenied": -1}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {"newlyDenied": 0.5}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {"newlyDenied": "101%"}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {"newlyDenied": "5"}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {"same": 1}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "period": "31d"}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "period": "721h"}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "period": "0d"}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "period": "2026-01-01T00:00:00Z"}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "when": {"scopes": []}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "when": {"scope": ["a"]}}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "least": -1}]}],
+	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "notKnown": "allow"}]}],
+	["svc.operator.controls.changes", {"overrides": ["ci"]}],
+	["svc.operator.controls.changes", {"limits": {"newlyDenied": 0}}],
 	["svc.operator.controls.exchange", {"max_depth": 9}],
 	["svc.operator.controls.exchange", {"allowed": [{"actor": "a"}]}],
 	["svc.operator.controls.trust", {"trusted_issuers": [1]}],
@@ -306,10 +329,22 @@ test_schemas_accept_good_rows if {
 		["svc.entitlements.bindings", fixture.wide],
 		["svc.entitlements.bindings", {"registrations": {"CIMD": {"gateway_scopes": ["*", "github:*"]}}}],
 		["svc.operator.controls.audit", {"argument_mode": "full"}],
+		["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}} | some _ in numbers.range(1, 20)]}],
 		["svc.operator.controls.gateway", {"truncated": "allow", "cedar_unmapped": "allow"}],
 		["svc.operator.controls.console", {}],
 		["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": ["staff"], "role": "owner"}]}],
 	] {
 		json.match_schema(pair[1], shipped.schemas[pair[0]])[0]
+	}
+}
+
+test_guards_have_limits_of_each_class_as_numbers_and_percentages if {
+	every limit in ["newlyDenied", "newlyAllowed", "narrowed", "widened", "other", "failing", "notKnown"] {
+		every max in [0, "0%", "0.5%", "100%"] {
+			every period in ["1m", "9999m", "720h", "1d", "30d"] {
+				row := {"guards": [{"name": "a", "limits": {limit: max}, "period": period}], "overrides": []}
+				json.match_schema(row, shipped.schemas["svc.operator.controls.changes"])[0]
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@
 
 #include "admin/gateway/connector_policy.h"
 
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
 #include "base/json/jsonx.h"
 #include "managed/import/manifest.h"
@@ -25,13 +26,17 @@ connector_policy_write(struct op *op, const char *id, const json_t *payload)
 enum az_status
 connector_policy_save(struct request *req, save_apply_fn *apply, void *arg)
 {
-    const struct save_plan plan = {.apply = apply,
-                                   .arg = arg,
-                                   .mode = SAVE_STRICT,
-                                   .source = "connector",
-                                   .who = req->admin.label};
+    struct save_limits limits;
+    struct save_plan plan = {.apply = apply,
+                             .arg = arg,
+                             .mode = SAVE_STRICT,
+                             .source = "connector",
+                             .who = req->admin.label,
+                             .limits = &limits};
     struct save_outcome outcome = {.revision = NULL};
-    enum az_status st = policy_refuse(req, save_policy(&req->op, &plan, &outcome), &outcome);
+    enum az_status st = save_params_read(req, &limits, &plan.message, &plan.if_revision);
+    if (st == AZ_OK)
+        st = policy_refuse(req, save_policy(&req->op, &plan, &outcome), &outcome);
     if (st == AZ_OK)
         policy_add_outcome(req, &outcome, NULL);
     return st;

@@ -7,6 +7,7 @@
 #include "admin/gateway/connector_files.h"
 #include "admin/gateway/connector_policy.h"
 #include "admin/gateway/connector_resource.h"
+#include "admin/policy/impact_limits.h"
 #include "admin/resource/resource.h"
 #include "base/json/jsonx.h"
 #include "store/gateway/connectors.h"
@@ -16,6 +17,7 @@ static const char *const truths[] = {"true", "false", NULL};
 /* clang-format off */
 const struct route_param connector_sync_params[] = {
     {.name = "force", .words = truths, .help = "true: sync also if a scope implies others than before; else the report has a warning, and nothing of the connector is changed"},
+    SAVE_PARAMS,
     {.name = NULL},
 };
 /* clang-format on */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_request.h"
 #include "admin/resource/path_id.h"
@@ -22,7 +23,7 @@ const struct route_param bundle_audit_list_params[] = {
     {.name = NULL}
 };
 const struct route_param bundle_audit_rollback_params[] = {
-    {.name = "message", .help = "Reason of the change, for the history; at most 500 octets"},
+    SAVE_PARAMS,
     {.name = NULL}
 };
 const struct route_param bundle_audit_at_params[] = {
@@ -186,20 +187,20 @@ bundle_audit_note(struct request *req, int64_t id)
 enum az_status
 bundle_audit_rollback_handle(struct request *req)
 {
+    struct save_limits limits;
+    struct rollback how = {.who = req->admin.label, .limits = &limits};
     struct deploy_result result = {.data_key = NULL};
     json_t *content = NULL;
     int64_t id = 0;
-    const char *message = request_param(req, "message");
-    const char *why = message != NULL ? save_message_fault(message) : NULL;
     enum az_status st = path_id_read(req, &id);
-    if (st == AZ_OK && why != NULL)
-        st = request_invalid_field(req, "message", why);
+    if (st == AZ_OK)
+        st = save_params_read(req, &limits, &how.message, &how.if_revision);
     if (st == AZ_OK)
         bundle_audit_note(req, id);
     if (st == AZ_OK)
         st = bundle_audit_fetch_content(req, id, &content);
     if (st != AZ_OK)
         return st;
-    st = deploy_rollback(&req->op, content, req->admin.label, message, &result);
+    st = deploy_rollback(&req->op, content, &how, &result);
     return policy_bundle_answer(req, st, "replace", &result);
 }

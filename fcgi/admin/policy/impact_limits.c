@@ -16,7 +16,14 @@ const struct route_param impact_limit_params[] = {
     IMPACT_LIMIT_PARAMS,
     {.name = NULL}
 };
+const struct route_param save_params[] = {
+    SAVE_PARAMS,
+    {.name = NULL}
+};
 /* clang-format on */
+
+/* Longest revision that is read; ours have 32 characters. */
+#define REVISION_MAX 64
 
 /* Return the limit of a text: a number, or the text itself; a new reference. */
 static json_t *
@@ -58,11 +65,13 @@ read_texts(struct request *req, struct save_limits *ret)
         request_field_error(req, "impactOverride", why);
 }
 
-/* Return who may be in the list of those who override: the id of a key, or a person, whose name
- * cannot be taken for an id. A person is never taken for authzctl, which has no name. */
+/* Return who may be in the list of those who override: authzctl on the database, the id of a key, or
+ * a person, whose name cannot be taken for one of these. NULL: there is no key. */
 static const char *
 overrider(struct request *req)
 {
+    if (req->op.az->by_operator != NULL)
+        return req->op.az->by_operator->label;
     if (req->admin.subject == NULL)
         return req->admin.id;
     const char *name = talloc_asprintf(req->op.mem, "person:%s", req->admin.subject);
@@ -85,5 +94,22 @@ impact_limits_read(struct request *req, struct save_limits *ret)
     if (jsonx_built(&max) == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for limits");
     ret->max = json_object_size(max.value) > 0 ? max.value : NULL;
+    return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
+enum az_status
+save_params_read(struct request *req, struct save_limits *ret, const char **ret_message,
+                 const char **ret_if_revision)
+{
+    enum az_status st = impact_limits_read(req, ret);
+    const char *message = *ret_message = request_param(req, "message"),
+               *revision = *ret_if_revision = request_param(req, "ifRevision");
+    const char *why = message != NULL ? save_message_fault(message) : NULL;
+    if (st != AZ_OK && st != AZ_INVALID_FIELDS)
+        return st;
+    if (why != NULL)
+        request_field_error(req, "message", why);
+    if (revision != NULL && strlen(revision) > REVISION_MAX)
+        request_field_error(req, "ifRevision", "is longer than a revision");
     return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }

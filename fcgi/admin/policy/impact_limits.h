@@ -19,11 +19,24 @@
     {.name = "impactOverride", .help = "Reason to pass the guards, for the history"}
 /* clang-format on */
 
-/* Parameters of a save that has no other ones. */
-extern const struct route_param impact_limit_params[];
+/* The same, and those of a save whose body has no place for them. */
+/* clang-format off */
+#define SAVE_PARAMS \
+    IMPACT_LIMIT_PARAMS, \
+    {.name = "message", .help = "Reason of the change, for the history; at most 500 octets"}, \
+    {.name = "ifRevision", .help = "Revision that must be active; else nothing is saved"}
+/* clang-format on */
+
+/* The limits of a save that has no other parameters; and all of SAVE_PARAMS. */
+extern const struct route_param impact_limit_params[], save_params[];
 
 /* Read the limits from the query; they are empty if none is given. Every fault is in the answer's
  * fieldErrors. */
 enum az_status impact_limits_read(struct request *req, struct save_limits *ret);
+
+/* Read the limits, and the message and the revision of SAVE_PARAMS; either is NULL if it is not
+ * given. */
+enum az_status save_params_read(struct request *req, struct save_limits *ret,
+                                const char **ret_message, const char **ret_if_revision);
 
 #endif

@@ -23,7 +23,7 @@ const struct route_param policy_data_key_params[] = {
 };
 const struct route_param policy_data_save_params[] = {
     {.name = "dataKey", .required = true, .help = "Key of the row"},
-    IMPACT_LIMIT_PARAMS,
+    SAVE_PARAMS,
     {.name = NULL}
 };
 /* clang-format on */

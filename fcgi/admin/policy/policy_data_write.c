@@ -18,7 +18,7 @@ policy_data_save(struct request *req, const struct data_change *change, bool as_
 {
     struct data_change limited = *change;
     struct save_limits limits;
-    enum az_status st = impact_limits_read(req, &limits);
+    enum az_status st = save_params_read(req, &limits, &limited.message, &limited.if_revision);
     limited.limits = &limits;
     if (st == AZ_OK)
         st = save_data_row(&req->op, &limited, req->admin.label, &ret->outcome, &ret->created);

@@ -10,6 +10,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "http/header_value.h"
+#include "policy/impact/guards.h"
 #include "policy/impact/job.h"
 #include "policy/impact/period.h"
 #include "policy/rows/data_key.h"
@@ -160,6 +161,24 @@ read_request(struct request *req, struct impact_request *ret, struct impact_sele
                : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
+/* Count against the guards whose decisions are all looked at: a filter would hide some. */
+static enum az_status
+add_guards(struct request *req, const struct impact_request *given,
+           struct impact_selection *selection)
+{
+    struct guards guards;
+    struct jsonx_build watches = {jsonx_own(req->op.mem, json_array()), false};
+    int64_t earliest = selection->filter.from_ms;
+    enum az_status st = guards_read(&req->op, &guards);
+    if (st != AZ_OK || given->filter != NULL || given->until != NULL)
+        return st;
+    guards_watch(&guards, req->op.now_ms, selection->filter.from_ms, &watches, &earliest);
+    selection->watches = jsonx_built(&watches);
+    return selection->watches != NULL
+               ? AZ_OK
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for guards");
+}
+
 /* Return what is looked at, for those who read the run, as JSON text. */
 static const char *
 selection_text(struct request *req, const struct impact_request *given,
@@ -214,6 +233,8 @@ policy_impact_create_handle(struct request *req)
         st = impact_candidate_read(req, &given.forms, &pair);
     if (st != AZ_OK)
         return policy_impact_refuse(req, st);
+    if ((st = add_guards(req, &given, &selection)) != AZ_OK)
+        return st;
     const struct impact_label label = {req->admin.label, selection_text(req, &given, &selection)};
     if (label.selection == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");

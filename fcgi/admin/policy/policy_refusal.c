@@ -2,6 +2,8 @@
 
 #include "admin/policy/policy_refusal.h"
 
+#include <string.h>
+
 #include "base/json/jsonx.h"
 #include "policy/save/rule_warnings.h"
 
@@ -21,9 +23,27 @@ policy_refuse(struct request *req, enum az_status st, const struct save_outcome 
     return st;
 }
 
+/* Nesting of the summary of an audit row. */
+#define SUMMARY_DEPTH_MAX 8
+
+/* Note in the audit row that guards were passed, and why. */
+static void
+note_override(struct request *req)
+{
+    const char *summary = req->audit.summary != NULL ? req->audit.summary : "{}";
+    json_t *whole = NULL;
+    if (jsonx_parse(req->op.mem, summary, strlen(summary), SUMMARY_DEPTH_MAX, &whole, NULL) == AZ_OK
+        && json_object_set_new(whole, "impactOverride",
+                               json_string(request_param(req, "impactOverride")))
+               == 0)
+        req->audit.summary = jsonx_dump(req->op.mem, whole);
+}
+
 void
 policy_add_outcome(struct request *req, const struct save_outcome *outcome, const char *warning)
 {
+    if (outcome->overridden)
+        note_override(req);
     const char *const warnings[] = {warning, outcome->plan_warning,
                                     rule_warnings_text(req->op.mem, outcome->warnings)};
     char *all = NULL;

@@ -267,15 +267,15 @@ static enum az_status
 policy_rule_save(struct request *req, struct rule_save *save)
 {
     struct save_limits limits;
-    const struct save_plan plan = {.apply = policy_rule_apply,
-                                   .arg = save,
-                                   .mode = SAVE_STRICT,
-                                   .source = "policy-rule",
-                                   .who = req->admin.label,
-                                   .limits = &limits};
+    struct save_plan plan = {.apply = policy_rule_apply,
+                             .arg = save,
+                             .mode = SAVE_STRICT,
+                             .source = "policy-rule",
+                             .who = req->admin.label,
+                             .limits = &limits};
     struct save_outcome outcome = {.revision = NULL};
     policy_rule_note(req, save->id, save->write.path);
-    enum az_status st = impact_limits_read(req, &limits);
+    enum az_status st = save_params_read(req, &limits, &plan.message, &plan.if_revision);
     if (st != AZ_OK)
         return st;
     st = save_policy(&req->op, &plan, &outcome);

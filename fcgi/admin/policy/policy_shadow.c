@@ -10,12 +10,12 @@
 #include "base/log.h"
 #include "http/if_match.h"
 #include "policy/engine/shadow_tap.h"
+#include "policy/impact/guards.h"
 #include "policy/impact/period.h"
 #include "policy/impact/tally.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy.h"
-#include "policy/save/limits.h"
 #include "policy/shadow/change.h"
 #include "policy/shadow/result.h"
 #include "store/policy/shadow.h"
@@ -92,7 +92,7 @@ check_rows(struct request *req, const struct deploy *deploy)
 {
     for (size_t i = 0; i < deploy->data_rows; i++) {
         char *name = talloc_asprintf(req->op.mem, "data[%zu].dataKey", i);
-        if (strcmp(deploy->data[i].data_key, LIMITS_ROW) == 0 && name != NULL)
+        if (strcmp(deploy->data[i].data_key, GUARDS_ROW) == 0 && name != NULL)
             request_field_error(req, name, "has the limits of saves, which decide nothing");
     }
 }

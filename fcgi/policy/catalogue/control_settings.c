@@ -51,7 +51,7 @@ add_setting(struct settings_walk *walk, const char *path, const json_t *referenc
     json_t *type = json_object_get(schema, "type"), *text = json_object_get(schema, "description");
     if (path == NULL)
         return settings_fail(walk, "", "a path is too long");
-    if (!json_is_string(type) || json_string_length(text) == 0)
+    if (type == NULL || json_string_length(text) == 0)
         return settings_fail(walk, path, "has no type or no description");
     const char *name = talloc_asprintf(walk->op->mem, "%s#%s", walk->row->key, path);
     json_t *setting = json_pack("{s:O,s:o,s:O,s:s,s:b}", "type", type, "default",

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/jsonx.h"
-
 /* What can be limited, in the order of the counts. */
 enum watched { WATCH_FAILING = IMPACT_CLASSES, WATCH_NOT_KNOWN, WATCHED };
 const char *const watch_limit_names[] = {"newlyDenied", "newlyAllowed", "narrowed", "widened",
@@ -264,4 +262,27 @@ watches_json(TALLOC_CTX *mem, const struct watches *watches)
         jsonx_append(&list, item.value);
     }
     return jsonx_built(&list);
+}
+
+/* Return the sum of what is not known, which a result lists by its reason. */
+static json_int_t
+sum_of(const json_t *list)
+{
+    size_t index;
+    const json_t *item;
+    json_int_t sum = 0;
+    json_array_foreach (list, index, item)
+        sum += json_integer_value(json_object_get(item, "count"));
+    return sum;
+}
+
+void
+watch_counts_add(const json_t *result, struct jsonx_build *ret)
+{
+    jsonx_set(ret, "looked", json_integer(json_integer_value(json_object_get(result, "looked"))));
+    for (size_t i = 0; watch_limit_names[i] != NULL; i++) {
+        const json_t *count = json_object_get(result, watch_limit_names[i]);
+        jsonx_set(ret, watch_limit_names[i],
+                  json_integer(json_is_array(count) ? sum_of(count) : json_integer_value(count)));
+    }
 }

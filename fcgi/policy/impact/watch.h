@@ -2,6 +2,7 @@
 #ifndef AZ_POLICY_IMPACT_WATCH_H
 #define AZ_POLICY_IMPACT_WATCH_H
 
+#include "base/json/jsonx.h"
 #include "policy/impact/tally.h"
 
 /*
@@ -29,6 +30,9 @@ void watches_add(struct watches *watches, const struct impact_decision *decision
 /* Count decisions that are not known; decision->base and candidate are not set. */
 void watches_unknown(struct watches *watches, const struct impact_decision *decision, int64_t at_ms,
                      size_t count);
+
+/* Add what can be limited in a result, and `looked`, to an object: numbers by name. */
+void watch_counts_add(const json_t *result, struct jsonx_build *ret);
 
 /* Return [{name, of, counts, refused [{limit, max, seen, of}]}], on mem; NULL: no memory. */
 json_t *watches_json(TALLOC_CTX *mem, const struct watches *watches);

@@ -12,6 +12,10 @@
 #include "store/db/db.h"
 #include "store/policy/plan_current.h"
 
+/* A candidate waits no longer for a row that a save is writing: less than the deadlock_timeout of
+ * PostgreSQL, 1 s, so that of the two the candidate gives way and not the save. Milliseconds. */
+#define LOCK_WAIT_MS 500
+
 /* A candidate while it is made. */
 struct making {
     const struct save_plan *plan;
@@ -139,7 +143,9 @@ candidate_make(struct op *op, const struct save_plan *plan, struct save_outcome 
     enum az_status st = db_begin(op);
     if (st != AZ_OK)
         return st;
-    st = change_rows(op, &making);
+    st = db_limit_lock_wait(op, LOCK_WAIT_MS);
+    if (st == AZ_OK)
+        st = change_rows(op, &making);
     db_rollback(op);
     *ret = (struct impact_pair){
         {NULL, NULL, NULL},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "policy/impact/guards.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
 #include "policy/save/candidate.h"
@@ -109,6 +110,9 @@ judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
 static void
 judge_row(struct deploy_step *step, const struct deploy_data_row *row)
 {
+    /* A rollback does not count the guards among what it restores or leaves out. */
+    if (step->work->deploy->bundle_only && strcmp(row->data_key, GUARDS_ROW) == 0)
+        return;
     const struct deploy *deploy = step->work->deploy;
     int i = deploy_find(step->work->data_index, row->data_key);
     if (i >= 0) {

@@ -8,17 +8,15 @@
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "base/log.h"
 #include "base/settings/settings.h"
 #include "policy/impact/job.h"
 #include "policy/impact/period.h"
-#include "policy/rows/data_key.h"
+#include "policy/impact/watch.h"
 #include "policy/save/candidate.h"
 #include "store/policy/impact.h"
-#include "store/policy/policy_rows.h"
 
-/* Period of a guard without one. */
-#define GUARD_PERIOD "1d"
-/* Nesting of the row, and of a stored result. */
+/* Nesting of a stored result. */
 #define RESULT_DEPTH_MAX 64
 /* Longest wait for another measurement, and between two tries, in milliseconds. */
 #define BUSY_MS 10000
@@ -30,7 +28,7 @@
 struct judging {
     struct op *op;
     const struct save_plan *plan;
-    json_t *row; /* the base's row, or NULL */
+    struct guards guards; /* of the base */
     struct jsonx_build watches;
     int64_t from_ms; /* of the longest period */
     struct impact_pair pair;
@@ -59,70 +57,44 @@ no_memory(struct op *op)
     return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the limits of a save");
 }
 
-/* Read the row with the guards; *ret is NULL without one. */
-static enum az_status
-read_row(struct op *op, json_t **ret)
+static bool
+is_shipped(const struct save_plan *plan)
 {
-    struct policy_row row = {.payload = NULL};
-    enum az_status st = policy_data_fetch(op, LIMITS_ROW, &row);
-    *ret = NULL;
-    if (st != AZ_OK || row.payload == NULL)
-        return st;
-    st = jsonx_parse(op->mem, row.payload, strlen(row.payload), POLICY_DATA_DEPTH_MAX, ret, NULL);
-    return st == AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, LIMITS_ROW " cannot be read");
+    return strcmp(plan->source, "shipped") == 0;
 }
 
 enum az_status
 limits_wanted(struct op *op, const struct save_plan *plan, bool *ret)
 {
-    json_t *row = NULL;
+    struct guards guards;
     *ret = asks(plan);
-    if (*ret || strcmp(plan->source, "shipped") == 0)
+    if (*ret || is_shipped(plan))
         return AZ_OK;
-    enum az_status st = read_row(op, &row);
-    *ret = st == AZ_OK && json_array_size(json_object_get(row, "guards")) > 0;
+    enum az_status st = guards_read(op, &guards);
+    *ret = st == AZ_OK && guards_any(&guards);
     return st;
 }
 
 /* ---- what is counted */
 
-/* Add a watch: a guard, or the limits of the request. */
-static void
-add_watch(struct judging *j, json_t *name, const char *period, const json_t *about)
-{
-    int64_t from;
-    json_t *limits = json_object_get(about, "limits"), *when = json_object_get(about, "when"),
-           *least = json_object_get(about, "least");
-    const char *unknown = json_string_value(json_object_get(about, "notKnown"));
-    if (!impact_period_read(period, j->op->now_ms, &from)) {
-        j->lack = "the period of a guard cannot be read";
-        return;
-    }
-    if (from < j->from_ms)
-        j->from_ms = from;
-    jsonx_append(&j->watches,
-                 json_pack("{s:O,s:I,s:O*,s:O*,s:O*,s:b}", "name", name, "fromMs",
-                           (json_int_t) from, "limits", limits, "when", when, "least", least,
-                           "count", unknown == NULL || strcmp(unknown, "ignore") != 0));
-}
-
-static void
+/* Add the limits of the request, and the guards. */
+static enum az_status
 add_watches(struct judging *j)
 {
-    size_t index;
-    const json_t *guard;
+    struct op *op = j->op;
+    const struct save_limits *limits = j->plan->limits;
+    j->watches.value = jsonx_own(op->mem, json_array());
     if (asks(j->plan)) {
-        const struct save_limits *limits = j->plan->limits;
-        json_t *about = jsonx_own(j->op->mem, json_pack("{s:O*,s:s}", "limits",
-                                                        (json_t *) (uintptr_t) limits->max,
-                                                        "notKnown", "ignore"));
-        json_t *name = jsonx_own(j->op->mem, json_null());
-        add_watch(j, name, limits->since != NULL ? limits->since : IMPACT_PERIOD, about);
+        const char *since = limits->since != NULL ? limits->since : IMPACT_PERIOD;
+        if (!impact_period_read(since, op->now_ms, &j->from_ms))
+            j->lack = "the period cannot be read";
+        jsonx_append(&j->watches,
+                     json_pack("{s:n,s:I,s:O*,s:b}", "name", "fromMs", (json_int_t) j->from_ms,
+                               "limits", (json_t *) (uintptr_t) limits->max, "count", 0));
     }
-    json_array_foreach (json_object_get(j->row, "guards"), index, guard) {
-        const char *period = json_string_value(json_object_get(guard, "period"));
-        add_watch(j, json_object_get(guard, "name"), period != NULL ? period : GUARD_PERIOD, guard);
-    }
+    if (!guards_watch(&j->guards, op->now_ms, INT64_MIN, &j->watches, &j->from_ms))
+        j->lack = "the period of a guard cannot be read";
+    return jsonx_built(&j->watches) != NULL ? AZ_OK : no_memory(op);
 }
 
 /* ---- measuring */
@@ -210,22 +182,20 @@ collect_refused(struct judging *j)
     }
 }
 
-/* True if the caller may override guards: his key is listed, or none is. */
+/* True if the caller gives a reason, and may override guards. */
 static bool
-may_override(const struct judging *j)
+overrides(const struct save_plan *plan, const struct guards *guards)
 {
-    const json_t *keys = json_object_get(j->row, "overrides");
-    const struct save_limits *limits = j->plan->limits;
-    size_t index;
-    const json_t *key;
-    if (limits == NULL || limits->override == NULL)
-        return false;
-    if (json_array_size(keys) == 0 || limits->overrider == NULL)
-        return true;
-    json_array_foreach (keys, index, key)
-        if (json_is_string(key) && strcmp(json_string_value(key), limits->overrider) == 0)
-            return true;
-    return false;
+    return plan->limits != NULL && plan->limits->override != NULL
+           && guards_may_override(guards, plan->limits->overrider);
+}
+
+static void
+note_override(const struct save_plan *plan, struct measured *measured)
+{
+    const char *key = plan->limits->overrider;
+    measured->override_by = key != NULL ? key : plan->who;
+    measured->override_reason = plan->limits->override;
 }
 
 /* Describe the first limit that was passed. */
@@ -252,12 +222,13 @@ static enum az_status
 refuse(struct judging *j, struct save_outcome *outcome)
 {
     const char *why = describe(j);
-    bool overridable = !j->by_request && json_array_size(json_object_get(j->row, "guards")) > 0;
+    bool overridable = !j->by_request && guards_any(&j->guards);
     json_t *members =
-        jsonx_own(j->op->mem, json_pack("{s:I,s:O,s:s*,s:b}", "impact", (json_int_t) j->id,
-                                        "refused", j->refused.value, "notMeasured", j->lack,
-                                        "overridable", (int) overridable));
+        jsonx_own(j->op->mem, json_pack("{s:O,s:s*,s:b}", "refused", j->refused.value,
+                                        "notMeasured", j->lack, "overridable", (int) overridable));
     if (members == NULL || why == NULL || j->refused.lost)
+        return no_memory(j->op);
+    if (j->id > 0 && json_object_set_new(members, "impact", json_integer(j->id)) != 0)
         return no_memory(j->op);
     outcome->refusal = (struct save_refusal){.error = "impact_refused",
                                              .description = why,
@@ -267,22 +238,58 @@ refuse(struct judging *j, struct save_outcome *outcome)
     return op_fail(j->op, AZ_UNPROCESSABLE, NULL, "impact_refused: %s", why);
 }
 
+/* Return the counts for the history, as JSON text. */
+static const char *
+counts_text(const struct judging *j)
+{
+    struct jsonx_build counts = {jsonx_own(j->op->mem, json_pack("{s:s*}", "notMeasured", j->lack)),
+                                 false};
+    if (j->id > 0)
+        jsonx_set(&counts, "id", json_integer(j->id));
+    if (json_object_get(j->result, "looked") != NULL)
+        watch_counts_add(j->result, &counts);
+    return jsonx_dump(j->op->mem, jsonx_built(&counts));
+}
+
 static enum az_status
 judge(struct judging *j, struct measured *ret, struct save_outcome *outcome)
 {
     j->refused.value = jsonx_own(j->op->mem, json_array());
     collect_refused(j);
+    /* No guard stands in for what the request itself wants measured. */
+    j->by_request = j->by_request || (j->lack != NULL && asks(j->plan));
     bool refused = j->lack != NULL || json_array_size(j->refused.value) > 0;
     if (refused && !is_rollback(j->plan)) {
-        if (j->by_request || !may_override(j))
+        if (j->by_request || !overrides(j->plan, &j->guards))
             return refuse(j, outcome);
-        ret->override = talloc_asprintf(j->op->mem, "limits overridden by %s: %s", j->plan->who,
-                                        j->plan->limits->override);
+        note_override(j->plan, ret);
     }
-    outcome->impact = talloc_asprintf(
-        j->op->mem, "id=%lld; newlyDenied=%lld; newlyAllowed=%lld", (long long) j->id,
-        (long long) json_integer_value(json_object_get(j->result, "newlyDenied")),
-        (long long) json_integer_value(json_object_get(j->result, "newlyAllowed")));
+    ret->counts = counts_text(j);
+    if (ret->counts == NULL)
+        return no_memory(j->op);
+    if (j->result != NULL)
+        outcome->impact = talloc_asprintf(
+            j->op->mem, "id=%lld; newlyDenied=%lld; newlyAllowed=%lld", (long long) j->id,
+            (long long) json_integer_value(json_object_get(j->result, "newlyDenied")),
+            (long long) json_integer_value(json_object_get(j->result, "newlyAllowed")));
+    return AZ_OK;
+}
+
+/* Make the candidate. One without a plan is not measured; a rollback goes on whatever is wrong,
+ * because the save itself finds that, too. */
+static enum az_status
+make_candidate(struct judging *j, struct save_outcome *outcome)
+{
+    json_t *ignored = NULL;
+    enum az_status st = candidate_make(j->op, j->plan, outcome, &j->pair, &ignored);
+    bool planless = st == AZ_UNAVAILABLE && j->pair.candidate.revision != NULL;
+    if (!planless && (st == AZ_OK || !is_rollback(j->plan)))
+        return st;
+    const char *why = outcome->refusal.description != NULL ? outcome->refusal.description
+                                                           : j->op->fault.public_text;
+    j->lack = talloc_strdup(j->op->mem, why != NULL ? why : "it cannot be made");
+    outcome->refusal = (struct save_refusal){.error = NULL};
+    az_fault_clear(&j->op->fault);
     return AZ_OK;
 }
 
@@ -291,33 +298,79 @@ limits_measure(struct op *op, const struct save_plan *plan, int64_t seconds, str
                struct save_outcome *outcome)
 {
     struct judging j = {.op = op, .plan = plan, .from_ms = op->now_ms};
-    json_t *ignored = NULL;
-    enum az_status st = candidate_make(op, plan, outcome, &j.pair, &ignored);
-    if (st == AZ_UNAVAILABLE && j.pair.candidate.revision != NULL) {
-        j.lack = talloc_strdup(op->mem, op->fault.public_text);
+    enum az_status st = guards_read(op, &j.guards);
+    if (st == AZ_OK)
+        st = make_candidate(&j, outcome);
+    if (st != AZ_OK)
+        return st;
+    *ret = (struct measured){.done = true,
+                             .base = j.pair.base.revision,
+                             .candidate = j.pair.candidate.revision,
+                             .guards = j.guards.digest};
+    if (ret->base != NULL && strcmp(ret->base, ret->candidate) == 0)
+        return AZ_OK;
+    st = add_watches(&j);
+    if (is_rollback(plan) && seconds > LIMITS_ROLLBACK_SECONDS)
+        seconds = LIMITS_ROLLBACK_SECONDS;
+    if (st == AZ_OK && j.lack == NULL)
+        st = run(&j, seconds);
+    if (is_rollback(plan) && (st == AZ_BUSY || st == AZ_UNAVAILABLE)) {
+        j.lack = "the measurement could not be made";
         az_fault_clear(&op->fault);
         st = AZ_OK;
     }
-    if (st == AZ_OK)
-        st = read_row(op, &j.row);
-    if (st != AZ_OK)
-        return st;
-    *ret = (struct measured){true, j.pair.base.revision, j.pair.candidate.revision, NULL};
-    if (strcmp(ret->base, ret->candidate) == 0)
-        return AZ_OK;
-    j.watches.value = jsonx_own(op->mem, json_array());
-    add_watches(&j);
-    if (jsonx_built(&j.watches) == NULL)
-        return no_memory(op);
-    if (j.lack == NULL && (st = run(&j, seconds)) != AZ_OK)
-        return st;
-    return judge(&j, ret, outcome);
+    return st == AZ_OK ? judge(&j, ret, outcome) : st;
 }
 
+/* ---- in the save's transaction */
+
 bool
-limits_fit(const struct measured *measured, const char *base, const char *candidate)
+limits_fit(const struct save_plan *plan, const struct measured *measured,
+           const struct guards *guards, const char *base, const char *candidate)
 {
-    return !measured->done
-           || (strcmp(measured->base, base != NULL ? base : "none") == 0
-               && strcmp(measured->candidate, candidate) == 0);
+    if (!measured->done)
+        return is_shipped(plan) || !guards_any(guards);
+    return strcmp(measured->guards, guards->digest) == 0
+           && (measured->base == NULL || strcmp(measured->base, base != NULL ? base : "none") == 0)
+           && (measured->candidate == NULL || strcmp(measured->candidate, candidate) == 0);
+}
+
+enum az_status
+limits_keep_guards(struct op *op, const struct save_plan *plan, const struct guards *before,
+                   struct measured *measured, struct save_outcome *outcome)
+{
+    static const char why[] = "A change of " GUARDS_ROW " needs impactOverride, by an admin key "
+                              "that the row lists in overrides (any key if it lists none)";
+    struct guards after;
+    if (is_shipped(plan))
+        return AZ_OK;
+    enum az_status st = guards_read(op, &after);
+    if (st != AZ_OK)
+        return st;
+    if (!after.in_bundle)
+        return op_fail(op, AZ_PROTECTED,
+                       "The row " GUARDS_ROW " stays in the bundle, whose history has its changes",
+                       NULL);
+    if (strcmp(before->digest, after.digest) == 0 || !guards_are_kept(before))
+        return AZ_OK;
+    if (overrides(plan, before)) {
+        note_override(plan, measured);
+        return AZ_OK;
+    }
+    json_t *members = jsonx_own(
+        op->mem, json_pack("{s:[{s:s}],s:b}", "refused", "row", GUARDS_ROW, "overridable", 1));
+    if (members == NULL)
+        return no_memory(op);
+    outcome->refusal =
+        (struct save_refusal){.error = "impact_refused", .description = why, .members = members};
+    return op_fail(op, AZ_UNPROCESSABLE, NULL, "impact_refused: %s", why);
+}
+
+void
+limits_tell_override(const struct save_plan *plan, const struct measured *measured,
+                     const struct save_outcome *outcome)
+{
+    if (measured->override_by != NULL && plan->mode != SAVE_DRY_RUN)
+        log_text(AZ_SEV_WARN, "policy guards overridden", "%s, revision %s: %s", plan->who,
+                 outcome->revision, measured->override_reason);
 }

@@ -3,21 +3,24 @@
 #ifndef AZ_POLICY_SAVE_LIMITS_H
 #define AZ_POLICY_SAVE_LIMITS_H
 
+#include "policy/impact/guards.h"
 #include "policy/save/save.h"
-
-/* The row with limits that hold for every save. */
-#define LIMITS_ROW "svc.operator.controls.changes"
 
 /* Measurements of one save without the lock; the next one is made under it, in at most so many
  * seconds, as other saves wait then. */
 #define LIMITS_FREE_TRIES 2
 #define LIMITS_LOCKED_SECONDS 10
+/* A rollback is measured for at most so many seconds: it is not refused, and should not wait. */
+#define LIMITS_ROLLBACK_SECONDS 10
 
 /* What was measured for a save. */
 struct measured {
     bool done;                    /* there is a measurement */
-    const char *base, *candidate; /* revisions that it is about */
-    const char *override;         /* reason and who, if guards were passed; for the history */
+    const char *base, *candidate; /* revisions that it is about; NULL: any */
+    const char *guards;           /* digest of the row with the guards that it was judged by */
+    const char *counts;           /* JSON text for the history, or NULL */
+    /* Of a save that passes guards or changes them: id of the key (or who saves) and why. */
+    const char *override_by, *override_reason;
 };
 
 /* Find out if a save is measured: it asks for that, or there are guards. One trip unless it asks.
@@ -26,13 +29,28 @@ enum az_status limits_wanted(struct op *op, const struct save_plan *plan, bool *
 
 /*
  * Measure a save, in at most so many seconds, and judge it. AZ_UNPROCESSABLE with
- * outcome->refusal: a limit was passed, or could not be measured. A rollback is measured and not
- * refused. Otherwise returns as candidate_make(); AZ_BUSY: another measurement does not end.
+ * outcome->refusal: a limit was passed, or could not be measured. A rollback is measured if that is
+ * possible, and not refused. Otherwise returns as candidate_make(); AZ_BUSY: another measurement
+ * does not end.
  */
 enum az_status limits_measure(struct op *op, const struct save_plan *plan, int64_t seconds,
                               struct measured *ret, struct save_outcome *outcome);
 
-/* True if the measurement, if there is one, is about this change. */
-bool limits_fit(const struct measured *measured, const char *base, const char *candidate);
+/* True if nothing need be measured, or what was measured is this change, judged by these guards. */
+bool limits_fit(const struct save_plan *plan, const struct measured *measured,
+                const struct guards *guards, const char *base, const char *candidate);
+
+/*
+ * Make sure that the change, which was made in this transaction, leaves the guards alone (`before`:
+ * as they were), or may change them. AZ_UNPROCESSABLE with outcome->refusal: it needs an override.
+ * AZ_PROTECTED: it takes the row out of the bundle, whose history keeps each change of it.
+ */
+enum az_status limits_keep_guards(struct op *op, const struct save_plan *plan,
+                                  const struct guards *before, struct measured *measured,
+                                  struct save_outcome *outcome);
+
+/* Tell the log of a save that passed guards. */
+void limits_tell_override(const struct save_plan *plan, const struct measured *measured,
+                          const struct save_outcome *outcome);
 
 #endif

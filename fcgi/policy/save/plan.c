@@ -359,9 +359,9 @@ plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
         return st;
     take_plan(planning, &plan);
     plan.note = planning->note;
-    if (plan.plan != NULL)
-        st = plan_store(op, &plan);
-    else
+    if (plan.plan != NULL && (st = plan_store(op, &plan)) == AZ_OK)
+        st = plan_bound(op);
+    else if (plan.plan == NULL)
         *ret_lack = talloc_strdup(op->mem, planning->note);
     if (plan.plan == NULL && planning->refusal != NULL)
         *ret_refusal = talloc_strdup(op->mem, planning->refusal);

@@ -2,6 +2,10 @@
 
 #include "policy/save/rollback.h"
 
+#include <string.h>
+
+#include "policy/impact/guards.h"
+
 static const char *
 stored_member(const json_t *row, const char *name)
 {
@@ -25,10 +29,16 @@ rollback_read(struct op *op, const json_t *content, struct deploy *ret)
                                        .content = stored_member(row, "content"),
                                        .enabled = true,
                                        .version = stored_member(row, "version")};
-    json_array_foreach (data, i, row)
-        entry[i] = (struct deploy_data){.data_key = stored_member(row, "dataKey"),
-                                        .payload = stored_member(row, "payload"),
-                                        .version = stored_member(row, "version")};
+    data_count = 0;
+    json_array_foreach (data, i, row) {
+        const char *key = stored_member(row, "dataKey");
+        /* The guards of now stay: a rollback to a time before them removes none. */
+        if (key != NULL && strcmp(key, GUARDS_ROW) == 0)
+            continue;
+        entry[data_count++] = (struct deploy_data){.data_key = key,
+                                                   .payload = stored_member(row, "payload"),
+                                                   .version = stored_member(row, "version")};
+    }
     *ret = (struct deploy){
         .rule = rule,
         .rules = rule_count,
@@ -42,14 +52,16 @@ rollback_read(struct op *op, const json_t *content, struct deploy *ret)
 }
 
 enum az_status
-deploy_rollback(struct op *op, const json_t *content, const char *who, const char *message,
+deploy_rollback(struct op *op, const json_t *content, const struct rollback *how,
                 struct deploy_result *ret)
 {
     struct deploy deploy;
     enum az_status st = rollback_read(op, content, &deploy);
     if (st != AZ_OK)
         return st;
-    deploy.who = who;
-    deploy.message = message;
+    deploy.who = how->who;
+    deploy.message = how->message;
+    deploy.if_revision = how->if_revision;
+    deploy.limits = how->limits;
     return deploy_run(op, &deploy, ret);
 }

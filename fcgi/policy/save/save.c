@@ -22,7 +22,7 @@
 /* State of one save. */
 struct save {
     const struct save_plan *plan;
-    const struct measured *measured;
+    struct measured *measured;
     unsigned session;              /* that holds the lock */
     struct bundle_served previous; /* served when the save began */
     struct bundle_build build;     /* the bundle with the change */
@@ -86,6 +86,31 @@ check_revision(struct op *op, const struct save *save)
                    active, expected);
 }
 
+/* Make the change, under the guards that hold now. AZ_RETRY: what was measured is another change,
+ * or was judged by other guards. */
+static enum az_status
+change_rows(struct op *op, struct save *save)
+{
+    const char *base = save->previous.revision;
+    struct guards guards;
+    enum az_status st = guards_read(op, &guards);
+    if (st == AZ_OK)
+        st = save->plan->apply(op, save->plan->arg);
+    if (st == AZ_OK)
+        st = bundle_read(op, &save->build);
+    if (st != AZ_OK)
+        return st;
+    const char *candidate = save->build.bundle.revision;
+    if (!limits_fit(save->plan, save->measured, &guards, base, candidate))
+        return AZ_RETRY;
+    st = limits_keep_guards(op, save->plan, &guards, save->measured, &save->outcome);
+    if (st == AZ_UNPROCESSABLE) {
+        save->outcome.refusal.expected = candidate;
+        save->outcome.refusal.active = base != NULL ? base : "";
+    }
+    return st;
+}
+
 /* Make the change in the open transaction and build its bundle, if it differs. */
 static enum az_status
 make_change(struct op *op, struct save *save)
@@ -98,15 +123,11 @@ make_change(struct op *op, struct save *save)
     if (st == AZ_OK)
         st = console_guard_begin(op, &roles);
     if (st == AZ_OK)
-        st = save->plan->apply(op, save->plan->arg);
+        st = change_rows(op, save);
     if (st == AZ_OK)
         st = console_guard_end(op, roles);
-    if (st == AZ_OK)
-        st = bundle_read(op, &save->build);
     if (st != AZ_OK)
         return st;
-    if (!limits_fit(save->measured, save->previous.revision, bundle->revision))
-        return AZ_RETRY;
     if (save->plan->mode == SAVE_STRICT || save->plan->mode == SAVE_DRY_RUN)
         save->outcome.warnings = rule_warnings(op, &save->build.rows);
     save->changed =
@@ -115,8 +136,11 @@ make_change(struct op *op, struct save *save)
         return st;
     bundle->source = save->plan->source;
     bundle->who = save->plan->who;
-    bundle->message =
-        save->measured->override != NULL ? save->measured->override : save->plan->message;
+    bundle->message = save->plan->message;
+    bundle->impact = save->measured->counts;
+    bundle->override_by = save->measured->override_by;
+    bundle->override_reason = save->measured->override_reason;
+    save->outcome.overridden = bundle->override_by != NULL;
     save->outcome.revision = bundle->revision;
     save->outcome.etag = save->changed ? bundle->etag : save->previous.etag;
     save->outcome.previous_etag = save->previous.etag != NULL ? save->previous.etag : "";
@@ -341,13 +365,10 @@ save_measured(struct op *op, const struct save_plan *plan, struct measured *meas
         .measured = measured,
         .outcome = {.activation = SAVE_CONFIRMED, .impact = ret->impact}
     };
-    bool wanted = false;
     enum az_status st = save_lock(op, &save.session);
     if (st != AZ_OK)
         return st;
-    if (!measured->done && (st = limits_wanted(op, plan, &wanted)) == AZ_OK && wanted && !locked)
-        st = AZ_RETRY; /* guards were saved meanwhile */
-    if (st == AZ_OK && locked)
+    if (locked)
         st = limits_measure(op, plan, LIMITS_LOCKED_SECONDS, measured, &save.outcome);
     if (st == AZ_OK && wait)
         st = db_listen(op, "svc_bundle_status");
@@ -375,6 +396,8 @@ save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *re
             st = limits_measure(op, plan, op->az->cfg->impact_seconds, &measured, ret);
         if (st == AZ_OK)
             st = save_measured(op, plan, &measured, wanted && locked, ret);
+        if (st == AZ_OK)
+            limits_tell_override(plan, &measured, ret);
         if (st != AZ_RETRY)
             return st;
         if (locked)

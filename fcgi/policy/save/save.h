@@ -28,9 +28,9 @@ enum save_mode {
 struct save_limits {
     const char *since;     /* period that is measured (impact/period.h); NULL: 24h */
     const json_t *max;     /* object: limits by class (impact/watch.h); NULL: none */
-    const char *override;  /* reason to pass guards, or NULL */
-    const char *overrider; /* id of the admin key, or person:SUBJECT; NULL: authzctl on the
-                              database */
+    const char *override;  /* reason to pass guards, or NULL; one line (save_message_fault) */
+    const char *overrider; /* id of the admin key, or person:SUBJECT; GUARDS_OPERATOR: authzctl on
+                              the database; NULL: there is no key */
 };
 
 struct save_plan {
@@ -82,6 +82,7 @@ struct save_outcome {
     const char *plan_warning; /* what OPA decides although the machine should; NULL: nothing */
     json_t *warnings;   /* about rules that decide nothing (rule_warnings.h); NULL: not judged */
     const char *impact; /* what was measured, for X-Policy-Impact; NULL: nothing was */
+    bool overridden;    /* guards were passed or changed, with the reason of the limits */
     json_t *failures;   /* of a data row that does not go with another one, on op->mem, or NULL */
 };
 

@@ -76,6 +76,7 @@ save_data_row(struct op *op, const struct data_change *change, const char *who,
                                    .source = "policy-data",
                                    .who = who,
                                    .message = change->message,
+                                   .if_revision = change->if_revision,
                                    .limits = change->limits};
     enum az_status st = save_policy(op, &plan, ret);
     if (st == AZ_OK)

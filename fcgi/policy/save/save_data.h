@@ -6,13 +6,14 @@
 
 /* One write to a policy data row. */
 struct data_change {
-    const char *data_key; /* of the row */
-    const char *payload;  /* JSON text; NULL deletes the row */
-    const char *version;  /* caller's text, NULL keeps the stored one (a new row gets "1") */
-    bool in_bundle;       /* shipped to the engine */
-    const char *if_match; /* hex digest the stored payload must have, or NULL */
-    bool must_be_new;     /* AZ_CONFLICT when there is such a row (POST) */
-    const char *message;  /* of the author, for the history, or NULL */
+    const char *data_key;    /* of the row */
+    const char *payload;     /* JSON text; NULL deletes the row */
+    const char *version;     /* caller's text, NULL keeps the stored one (a new row gets "1") */
+    bool in_bundle;          /* shipped to the engine */
+    const char *if_match;    /* hex digest the stored payload must have, or NULL */
+    bool must_be_new;        /* AZ_CONFLICT when there is such a row (POST) */
+    const char *message;     /* of the author, for the history, or NULL */
+    const char *if_revision; /* revision that must be served before, or NULL */
     const struct save_limits *limits; /* or NULL */
 };
 

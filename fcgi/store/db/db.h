@@ -186,6 +186,10 @@ void db_rollback(struct op *op);
  * commit. */
 enum az_status db_end(struct op *op, enum az_status st);
 
+/* Wait at most so many milliseconds for a lock in the open transaction; then the connection is
+ * closed, and the call fails with AZ_UNAVAILABLE. */
+enum az_status db_limit_lock_wait(struct op *op, int ms);
+
 /* Let PostgreSQL end this session after so many milliseconds of silence, in or out of a
  * transaction; and take that back. */
 enum az_status db_limit_silence(struct op *op, int ms);

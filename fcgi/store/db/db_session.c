@@ -74,6 +74,12 @@ db_end(struct op *op, enum az_status st)
 }
 
 enum az_status
+db_limit_lock_wait(struct op *op, int ms)
+{
+    return db_script(op, talloc_asprintf(op->mem, "SET LOCAL lock_timeout = %d", ms));
+}
+
+enum az_status
 db_limit_silence(struct op *op, int ms)
 {
     return db_script(op, talloc_asprintf(op->mem,

@@ -32,20 +32,22 @@ static const struct db_stmt bundle_publish_stmt = {
     "'off' ELSE current_setting('synchronous_commit') END, true)),"
     " old AS (SELECT b.id, b.etag FROM bundle_state s JOIN bundle b ON b.id = s.served),"
     " new AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, "
-    "trigger_source, triggered_by, size_octets, rule_paths, data_keys, message, modules, "
-    "created_at) "
+    "trigger_source, triggered_by, size_octets, rule_paths, data_keys, message, modules, impact, "
+    "override_by, override_reason, created_at) "
     "SELECT "
     "$1, "
     "$2, "
     "(SELECT etag "
     "FROM old), (SELECT id FROM old), $3, $9, CASE WHEN $10::boolean THEN 'pending' ELSE "
-    "'published' END, $4, $5, $6, $7::text[], $8::text[], $11, $12, clock_timestamp() FROM how "
+    "'published' END, $4, $5, $6, $7::text[], $8::text[], $11, $12, $13::json, $14, $15, "
+    "clock_timestamp() FROM "
+    "how "
     "RETURNING id),"
     " state AS (UPDATE bundle_state SET served = (SELECT id FROM new), acceptable = CASE WHEN "
     "$10::boolean OR $1 = ANY (acceptable) THEN acceptable ELSE acceptable[1:1] || "
     "acceptable[greatest(2, cardinality(acceptable) - 97):] || $1::text END RETURNING 1)"
     " SELECT (SELECT id FROM new) AS id, pg_notify('svc_bundle', $1) FROM state",
-    12};
+    15};
 
 enum bundle_confirm_column { CONFIRM_COUNT };
 static const struct db_stmt bundle_confirm_stmt = {
@@ -158,6 +160,9 @@ bundle_publish(struct op *op, const struct bundle_new *bundle, int64_t *ret_id)
     db_bool(&params, bundle->pending);
     db_text(&params, bundle->message);
     db_text(&params, bundle->modules);
+    db_text(&params, bundle->impact);
+    db_text(&params, bundle->override_by);
+    db_text(&params, bundle->override_reason);
     enum az_status st = db_exec(op, &bundle_publish_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_id = db_get_number(result, 0, PUBLISH_ID, 0);

@@ -26,6 +26,9 @@ struct bundle_new {
     const char *modules;            /* names its plan (plans.h) */
     const char *source, *who;       /* triggerSource, triggeredBy */
     const char *message;            /* of the author, or NULL */
+    const char *impact;             /* what it changes in recorded decisions: JSON text, or NULL */
+    const char *override_by;        /* key that passed guards with it, or NULL */
+    const char *override_reason;    /* why; NULL as override_by */
     bool pending;                   /* a candidate that may not decide yet */
     const struct bundle_rows *rows; /* paths and keys for the history */
     const char *content;            /* rows with their versions as JSON text, for the history */

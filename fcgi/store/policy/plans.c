@@ -16,6 +16,13 @@ static const struct db_stmt plan_store_stmt = {
     "DO UPDATE SET plan = excluded.plan, note = excluded.note, created_at = now() WHERE p.plan IS "
     "NULL",
     3};
+#define LOOSE " NOT EXISTS (SELECT 1 FROM bundle b WHERE b.modules = p.modules)"
+static const struct db_stmt plan_bound_stmt = {
+    "plan_bound",
+    "DELETE FROM policy_plan p WHERE p.created_at < now() - interval '1 minute' AND" LOOSE
+    " AND p.modules NOT IN (SELECT p.modules FROM policy_plan p WHERE" LOOSE
+    " ORDER BY p.created_at DESC LIMIT $1)",
+    1};
 static const struct db_stmt plan_missing_stmt = {
     "plan_missing",
     "SELECT b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served AND b.status <> "
@@ -58,6 +65,14 @@ plan_store(struct op *op, const struct plan_new *plan)
     db_octets(&params, plan->plan, plan->length);
     db_text(&params, plan->note);
     return db_exec(op, &plan_store_stmt, &params, false, NULL);
+}
+
+enum az_status
+plan_bound(struct op *op)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, PLANS_LOOSE_MAX);
+    return db_exec(op, &plan_bound_stmt, &params, false, NULL);
 }
 
 enum az_status

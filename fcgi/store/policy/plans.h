@@ -32,6 +32,13 @@ enum az_status plan_find(struct op *op, const char *modules, bool *ret, const ch
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
 enum az_status plan_store(struct op *op, const struct plan_new *plan);
 
+/* Plans that are kept without a bundle that has them: those of candidates. */
+#define PLANS_LOOSE_MAX 20
+
+/* Delete the oldest plans without a bundle, beyond PLANS_LOOSE_MAX. Each measurement of a candidate
+ * stores one, and auditors may ask for them. Those of the last minute stay: they may be in use. */
+enum az_status plan_bound(struct op *op);
+
 /* Read the revision that is served if it has no plan; *ret is NULL otherwise. One trip. */
 enum az_status plan_missing(struct op *op, const char **ret);
 

@@ -1,0 +1,42 @@
+/* Guards: limits that hold for every save of policy (policy.md G2, G4), in a row that C reads. */
+#ifndef AZ_POLICY_IMPACT_GUARDS_H
+#define AZ_POLICY_IMPACT_GUARDS_H
+
+#include <jansson.h>
+
+#include "base/json/jsonx.h"
+#include "base/op.h"
+
+/* The row with the guards. */
+#define GUARDS_ROW "svc.operator.controls.changes"
+
+/* Stands for the id of an admin key where authzctl saves on the database. */
+#define GUARDS_OPERATOR "authzctl"
+
+struct guards {
+    const json_t *list;      /* guards, or NULL */
+    const json_t *overrides; /* ids of the keys that may pass them, or NULL */
+    const char *digest;      /* of the row; "" without one */
+    bool in_bundle;          /* the row is part of the bundle */
+};
+
+/* Read the row. One trip. */
+enum az_status guards_read(struct op *op, struct guards *ret);
+
+/* True if there is a guard. */
+bool guards_any(const struct guards *guards);
+
+/* True if a change of the row needs an override: it has guards, or names who may pass them. */
+bool guards_are_kept(const struct guards *guards);
+
+/* True if this caller may pass the guards and change the row: his key is listed, or none is, or he
+ * is GUARDS_OPERATOR. `key` is the id of the admin key; NULL: there is no key. */
+bool guards_may_override(const struct guards *guards, const char *key);
+
+/* Add the guards to a list of watches (watch.h), but those whose period begins before `least_ms`.
+ * *earliest_ms becomes the begin of the longest period, if that is earlier. False: a period cannot
+ * be read. */
+bool guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms,
+                  struct jsonx_build *watches, int64_t *earliest_ms);
+
+#endif
