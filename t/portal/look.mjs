@@ -36,6 +36,7 @@ export default async function look(page) {
   await page.type('.find input', process.env.AUTHZ_SECRET);
   await page.keyboard.press('Enter');
   await until(page, 'No token of this service');
+  is(await page.$eval('.find input', e => e.value), '', 'find: a secret is looked up nowhere, and the field forgets it');
 
   // Filters and the way back.
   await visit(page, '#/decisions', 'newest first');

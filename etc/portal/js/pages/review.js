@@ -88,7 +88,7 @@ export default function Review({ place }) {
     ${refused?.code === 'precondition_failed' && html`<p><button type="button" onClick=${() => { from.again(); rebase(); }}>Put my changes on top of the active revision</button></p>`}
     ${measured.error && !measured.error.status && html`<${Failed} what="The draft is not valid" error=${measured.error} />`}
     <div class="cols half"><div><${Of} from=${from} what="The active revision cannot be read">${data => html`<${Changes} draft=${draft} data=${data} />`}<//></div>
-      <div><section class="panel"><header><h2>What this save changes</h2>
+      <div class="effect"><section class="panel"><header><h2>What this save changes</h2>
           <span class="pick end" role="group" aria-label="Period">${[[1, '24 hours'], [7, '7 days'], [30, '30 days']].map(([value, label]) => html`<a href=${changed(place, { days: value })} aria-current=${value === days ? 'true' : undefined}>${label}</a>`)}</span></header>
           <${Impact} state=${measured} days=${days} /></section>
         ${may('operator') && html`<${Save} latest=${latest} impact=${measured.impact} days=${days} failed=${setError} />`}</div></div>`;
