@@ -34,7 +34,7 @@ function Figures({ data }) {
   </div></section>`;
 }
 
-// What somebody should look at: engines that are behind or failed, degraded resources, tools that wait, reasons that are new.
+// What an operator should look at: engines that are behind or failed, degraded resources, tools that wait, reasons that are new.
 function attention({ engines, revisions, resources, now, before }) {
   const known = new Set(before.denialReasons.map(one => one.reason));
   const waiting = resource => (resource.tools ?? []).filter(tool => ['new', 'changed'].includes(tool.pin?.status)).length;

@@ -76,7 +76,7 @@ export default function Review({ place }) {
   const [error, setError] = useState();
   const days = Number(place.query.get('days')) || 7;
   const measured = useImpact(draft, days);
-  const refused = error ?? (measured.error?.status ? measured.error : undefined);
+  const refused = error ?? (measured.error?.status && measured.error.status !== 503 ? measured.error : undefined); // 503: it cannot be measured now
   const latest = from.data?.latest;
   const rebase = () => { const now = stored(); discard(); for (const kind of ['rules', 'data']) for (const [name, text] of Object.entries(now[kind])) put(kind, name, text, latest.revision); setError(); };
   if (!count(draft)) return html`<div class="head"><h1 tabindex="-1">Review draft</h1></div><section class="panel"><${Empty} title="The draft is empty.">Change a rule, a row or the rights of a client; the changes collect here and are saved together. <a href="#/rules">Rules</a><//></section>`;
