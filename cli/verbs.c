@@ -262,6 +262,22 @@ static const struct cli_verb own_verbs[] = {
      "Save a rule, unless the policy engine refuses it",
      "The text comes from FILE or standard input; PATH ends in .rego or .cedar. The rule is enabled unless --disabled is "
      "given. " PRINTS_ACTIVATION},
+    {"policy shadow drop", "", 0, 0, policy_shadow_drop_options, verbs_asking, CLI_ANYWHERE, false, policy_shadow_drop_run,
+     "End the shadow of the policy",
+     "What it would have decided can be read until SVC_IMPACT_KEEP_DAYS are over."},
+    {"policy shadow promote", "", 0, 0, policy_shadow_promote_options, saving, CLI_ANYWHERE, false, policy_shadow_promote_run,
+     "Deploy the change of the shadow, and end the shadow",
+     "The change is refused unless the revision that the shadow was compared with is active. Limits (--max-...) measure it on "
+     "recorded decisions first, and the exit status is 2 if one was passed. " PRINTS_ACTIVATION},
+    {"policy shadow set", "DIR", 1, 1, policy_shadow_set_options, saving, CLI_ANYWHERE, false, policy_shadow_set_run,
+     "Compare live decisions with what the rules and data rows in a directory would decide",
+     "DIR is read as by `bundle deploy`, and its rules and rows are checked as by it. The shadow decides nothing: after an answer "
+     "is sent, a share of the decisions is put to it, and the differences are counted. There is one shadow at a time. Processes of "
+     "`authz.fcgi --workers` compare, on every host; the service needs SVC_OPA_BINARY."},
+    {"policy shadow status", "", 0, 0, NULL, verbs_asking, CLI_ANYWHERE, false, policy_shadow_status_run,
+     "Show the shadow of the policy, or the last one, with what it would have decided",
+     "The counts are those of `policy impact`. moved are decisions by another revision than the shadow is made of; dropped are "
+     "those that were not compared, because too many came at once."},
     {"policy test", "DIR", 1, 1, policy_test_options, NULL, CLI_FILES, false, policy_test_run,
      "Run the tests in a directory with the program of the policy engine",
      "DIR has the layout of `bundle deploy`. The shipped rules and data rows are loaded too, so a test can query "

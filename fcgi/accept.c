@@ -3,6 +3,7 @@
 #include "accept.h"
 
 #include <errno.h>
+#include <fastcgi.h>
 #include <fcgiapp.h>
 #include <limits.h>
 #include <malloc.h>
@@ -19,6 +20,7 @@
 #include "base/log.h"
 #include "http/serve/dispatch.h"
 #include "policy/engine/prepare.h"
+#include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
 #include "process.h"
 #include "store/db/audit.h"
@@ -61,10 +63,27 @@ struct fastcgi {
     int64_t until_ms; /* deadline of the body, clock_monotonic_ms() */
 };
 
+/* Return "unix" or "other": whether who connects needs the rights of a file for that. */
+static const char *
+socket_word(int fd)
+{
+    struct sockaddr_storage own = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof(own);
+    return getsockname(fd, (struct sockaddr *) &own, &length) == 0 && own.ss_family == AF_UNIX
+               ? "unix"
+               : "other";
+}
+
+/* The role is that of the FastCGI record, because Apache sends a variable of its name too. */
 static const char *
 fastcgi_variable(const struct http_io *io, const char *name)
 {
-    return variable_once(((struct fastcgi *) io->handle)->request.envp, name);
+    const FCGX_Request *request = &((const struct fastcgi *) io->handle)->request;
+    if (strcmp(name, HTTP_IO_ROLE) == 0)
+        return request->role == FCGI_AUTHORIZER ? HTTP_IO_AUTHORIZER : "";
+    if (strcmp(name, HTTP_IO_SOCKET) == 0)
+        return socket_word(request->ipcFd);
+    return variable_once(request->envp, name);
 }
 
 /* Block the stop signals while libfcgi reads: it takes EINTR for the end of the request. */
@@ -331,6 +350,7 @@ accept_loop(struct az *az, int socket)
         if (az->check_owed)
             make_up_check(az);
         dispatch(az, &io);
+        shadow_tap_send(az);
         if (witness_has_kept(az->witness))
             run_witness(az, request_waits(&held.request, socket));
         if (prepare_waits(az))

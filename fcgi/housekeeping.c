@@ -15,6 +15,7 @@
 #include "http/fetch/documents.h"
 #include "policy/save/plan.h"
 #include "store/audit/counts.h"
+#include "store/audit/prune/prune.h"
 #include "store/audit/seal.h"
 #include "store/audit/seal_file.h"
 #include "store/clients/client_assertions.h"
@@ -29,6 +30,7 @@
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"
 #include "store/policy/impact.h"
+#include "store/policy/shadow.h"
 #include "store/tokens/ciba_requests.h"
 #include "store/tokens/grants.h"
 #include "store/tokens/proofs.h"
@@ -76,6 +78,15 @@ job_audit_seal(struct op *op, char *note, size_t size)
         st = audit_seal_file(op);
     snprintf(note, size, "%lld audit rows sealed, the log has %lld leaves", (long long) sealed.rows,
              (long long) sealed.size);
+    return st;
+}
+
+static enum az_status
+job_audit_prune(struct op *op, char *note, size_t size)
+{
+    int64_t aged;
+    enum az_status st = audit_prune(op, &aged);
+    snprintf(note, size, "the hashes of %lld leaves are no longer kept", (long long) aged);
     return st;
 }
 
@@ -152,6 +163,7 @@ static const struct job {
 } jobs[] = {
     {"audit_counts", 60,        .count = audit_counts_add, .note = "audit rows counted"},
     {"audit_seal", 60,          .run = job_audit_seal},
+    {"audit_prune", 3600,       .run = job_audit_prune},
     {"partitions", 600,         .run = job_partitions},
     {"signing_keys", 300,       .run = job_signing_keys},
     {"engines", 3600,           .plain = engines_forget, .note = "reports of engines that sent none for a day removed"},
@@ -159,6 +171,7 @@ static const struct job {
     {"policy_plan", 60,         .run = job_policy_plan},
     {"bundles", 600,            .plain = bundle_history_prune, .note = "bundles older than the stored history removed"},
     {"impact", 600,             .count = impact_purge, .note = "old measurements of policy changes removed"},
+    {"shadow", 600,             .count = shadow_purge, .note = "old shadows of the policy removed"},
     {"grants", 3600,            .plain = grants_purge, .note = "ended refresh token families removed"},
     {"upstream_tokens", 600,    .plain = upstream_tokens_purge, .note = "expired tokens of upstreams deleted"},
     {"dpop_proofs", 60,         .plain = proofs_purge, .note = "used DPoP proofs whose time is over forgotten"},

@@ -13,6 +13,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "http/mapped.h"
+#include "policy/engine/shadow_tap.h"
 #include "pools.h"
 #include "process.h"
 
@@ -213,6 +214,8 @@ run_parent(struct az *az, const struct choices *choices)
     if (!az->check_owed)
         process_load_policy(az);
     process_share_policy(az);
+    if ((az->shadow_tap = shadow_tap_new(az)) == NULL)
+        log_text(AZ_SEV_WARN, "no shadow policies", "their socket cannot be made");
     log_text(AZ_SEV_INFO, "started",
              "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
              az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers, pools[BUNDLES].workers,

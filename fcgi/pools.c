@@ -25,6 +25,8 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "housekeeping.h"
+#include "policy/engine/shadow_tap.h"
+#include "policy/shadow/serve.h"
 #include "process.h"
 #include "store/db/audit.h"
 #include "store/db/db.h"
@@ -210,34 +212,51 @@ struct keeper {
     time_t due;                  /* of the next start */
 };
 
-/* The keepers of a parent: housekeeping, and what waits for other servers, so that one that hangs
- * does not keep the rest waiting. */
-#define KEEPERS 2
+/* The keepers of a parent: housekeeping; what waits for other servers, so that one that hangs does
+ * not keep the rest waiting; and the shadow of the policy, which runs as long as there is one. */
+enum { KEEPING, SENDING, SHADOWING, KEEPERS };
 
-/* Collect the ended children. Return true if one was a worker. *ret_status becomes the exit
- * status of a keeper that failed. */
+static void
+log_end(const char *what, const char *pool, pid_t pid, int status)
+{
+    if (!*stop_flag)
+        log_text(AZ_SEV_WARN, what, "pool %s, pid %ld, %s %d", pool, (long) pid,
+                 WIFSIGNALED(status) ? "signal" : "status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+/* Note the end of a keeper. *ret_status becomes the exit status of one that found a database which
+ * cannot be served. The decisions for a shadow wait in its queue, so one that died starts again. */
+static void
+reap_keeper(struct keeper keepers[KEEPERS], pid_t pid, int ended, int *ret_status)
+{
+    for (size_t i = 0; i < KEEPERS; i++) {
+        if (pid != keepers[i].pid)
+            continue;
+        keepers[i].pid = 0;
+        if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_CONFIG)
+            *ret_status = EXIT_CONFIG;
+        else if (ended != 0)
+            log_end("process beside the workers ended", "none", pid, ended);
+        if (i == SHADOWING && WIFSIGNALED(ended))
+            keepers[i].due = time(NULL) + 1;
+    }
+}
+
+/* Collect the ended children. Return true if one was a worker. */
 static bool
 reap(struct pool *pools, size_t count, struct keeper keepers[KEEPERS], int *ret_status)
 {
     int status;
     bool found = false;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        for (size_t i = 0; i < KEEPERS; i++)
-            if (pid == keepers[i].pid) {
-                keepers[i].pid = 0;
-                if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-                    *ret_status = WEXITSTATUS(status);
-            }
+        reap_keeper(keepers, pid, status, ret_status);
         for (size_t i = 0; i < count; i++)
             for (int j = 0; j < pools[i].workers; j++)
                 if (pools[i].pid[j] == pid) {
                     pools[i].pid[j] = 0;
                     found = true;
-                    if (!*stop_flag)
-                        log_text(AZ_SEV_WARN, "worker ended", "pool %s, pid %ld, %s %d",
-                                 pools[i].name, (long) pid,
-                                 WIFSIGNALED(status) ? "signal" : "status",
-                                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                    log_end("worker ended", pools[i].name, pid, status);
                 }
     }
     return found;
@@ -301,6 +320,8 @@ static void
 start_keepers(struct az *az, struct keeper keepers[KEEPERS])
 {
     time_t now = time(NULL);
+    if (shadow_tap_is_woken(az->shadow_tap))
+        keepers[SHADOWING].due = 0;
     for (size_t i = 0; i < KEEPERS; i++)
         if (keepers[i].work != NULL && keepers[i].pid == 0 && now >= keepers[i].due) {
             keepers[i].pid = start_keeper(az, &keepers[i]);
@@ -340,8 +361,10 @@ int
 pools_run(struct az *az, struct pool *pools, size_t count)
 {
     struct keeper keepers[KEEPERS] = {
-        {keep,                                              HOUSEKEEPING_EVERY,         0, 0},
-        {settings_sends_audit(az->cfg) ? keep_sending : NULL, HOUSEKEEPING_SENDING_EVERY, 0, 0},
+        [KEEPING] = {keep,                                                HOUSEKEEPING_EVERY, 0, 0},
+        [SENDING] = {settings_sends_audit(az->cfg) ? keep_sending : NULL,
+                     HOUSEKEEPING_SENDING_EVERY,                                              0, 0},
+        [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        SHADOW_SERVE_EVERY, 0, 0},
     };
     int status = 0;
     stop_flag = az->stopping;

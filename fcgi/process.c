@@ -50,7 +50,7 @@ open_witness(struct az *az, const char **ret_why)
 
 /* The file of shared commits. MAGIC changes with struct commit_board and with the parameters of its
  * rows. */
-#define COMMITS_MAGIC 0x617a636f6d6d6932ULL
+#define COMMITS_MAGIC 0x617a636f6d6d6933ULL
 struct commits_map {
     struct mapped_head head;
     struct commit_board board;

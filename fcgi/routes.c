@@ -38,6 +38,7 @@
 #include "admin/policy/policy_impact.h"
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
+#include "admin/policy/policy_shadow.h"
 #include "admin/restore_fence.h"
 #include "answers.h"
 #include "authzen/access_request.h"
@@ -82,6 +83,7 @@
 #include "store/people/consents.h"
 #include "store/people/session_ends.h"
 #include "store/policy/engines.h"
+#include "store/policy/shadow.h"
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"
@@ -346,6 +348,10 @@ const struct route routes[] = {
     {POST("/admin/api/policy-impact", "measurePolicyImpact", policy_impact_create_handle), ADMIN_ASK, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_impact_table), ABOUT("Measure what a change of the policy would have decided on recorded questions; nothing is saved"), ANSWERS(GIVES(200, answer_impact, "The result"), GIVES(202, answer_impact, "It is being measured; Location has the rest"))},
     {GET("/admin/api/policy-impact/{id}", "getPolicyImpact", policy_impact_get_handle), ADMIN, ABOUT("Show a measurement, and wait for its result as Prefer: wait says"), ANSWERS(GIVES(200, answer_impact, "The result"), GIVES(202, answer_impact, "It is being measured"))},
     {DELETE("/admin/api/policy-impact/{id}", "deletePolicyImpact", policy_impact_delete_handle), ADMIN_WRITE, ABOUT("Delete a measurement, and end it if it is under way"), ANSWERS(GIVES_NOTHING(204, "The measurement is deleted"))},
+    {GET("/admin/api/policy-shadow", "getPolicyShadow", policy_shadow_get_handle), ADMIN, ABOUT("Show the shadow of the policy, or the last one, with what it would have decided"), ANSWERS(GIVES(200, shadow_view, "The shadow"))},
+    {PUT("/admin/api/policy-shadow", "putPolicyShadow", policy_shadow_put_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_shadow_table), ABOUT("Save a change as the shadow of the policy: it decides nothing, and live decisions are compared with it"), ANSWERS(GIVES(201, shadow_view, "The shadow"), FAILS(409, "There is a shadow already, and no If-Match"))},
+    {DELETE("/admin/api/policy-shadow", "dropPolicyShadow", policy_shadow_delete_handle), ADMIN_WRITE, ABOUT("End the shadow of the policy; its result stays"), ANSWERS(GIVES_NOTHING(204, "The shadow is dropped"))},
+    {POST("/admin/api/policy-shadow/promote", "promotePolicyShadow", policy_shadow_promote_handle), ADMIN_WRITE, QUERY(impact_limit_params), ABOUT("Deploy the change of the shadow, if the revision that it was compared with is active"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
     {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_ASK, .precheck = policy_bundle_deploy_check, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), .params = impact_limit_params, FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */
@@ -401,6 +407,8 @@ const struct route routes[] = {
     {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH, ABOUT("Check everything that the service needs"), ANSWERS(GIVES(200, answer_readiness, "Ready, or degraded"), GIVES(503, answer_readiness, "A check is DOWN"))},
     {GET("/metrics", "getMetrics", metrics_handle), HEALTH, ABOUT("Counters in the text format of Prometheus"), ANSWERS({200, "text/plain", NULL, false, "The counters"}, {404, "application/json", NULL, false, "Not for this caller"})},
 };
+
+const struct route route_authorizer = {GET("/auth/check", "authorize", check_handle), CHECKED, .arg = &check_as_authorizer};
 
 const struct route route_guards[] = {
     {.path = "/admin/", .operation = "none", ADMIN},

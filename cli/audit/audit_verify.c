@@ -78,12 +78,13 @@ faults_json(const struct audit_report *report)
 static json_t *
 report_json(const struct audit_report *report)
 {
-    return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "origin", report->origin, "leaves",
-                     (json_int_t) report->size, "rows", (json_int_t) report->rows, "notes",
-                     (json_int_t) report->notes, "checkpoints", (json_int_t) report->checkpoints,
-                     "dropped", (json_int_t) report->dropped, "unsealed",
-                     (json_int_t) report->unsealed, "faults", (json_int_t) report->faults, "first",
-                     faults_json(report));
+    return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "origin", report->origin,
+                     "leaves", (json_int_t) report->size, "rows", (json_int_t) report->rows,
+                     "notes", (json_int_t) report->notes, "checkpoints",
+                     (json_int_t) report->checkpoints, "dropped", (json_int_t) report->dropped,
+                     "unsealed", (json_int_t) report->unsealed, "aged", (json_int_t) report->aged,
+                     "agedCheckpoints", (json_int_t) report->aged_checkpoints, "faults",
+                     (json_int_t) report->faults, "first", faults_json(report));
 }
 
 static void
@@ -94,6 +95,10 @@ print_report(const struct audit_report *report)
            " checked\ndropped      %" PRId64 " rows, by retention\nnot sealed   %" PRId64 " rows\n",
            report->origin, report->size, report->rows, report->notes, report->checkpoints,
            report->dropped, report->unsealed);
+    if (report->aged > 0)
+        printf("aged         %" PRId64 " leaves, not checked (SVC_AUDIT_PROOF_DAYS); %" PRId64
+               " checkpoints from elsewhere are of them and were not compared\n",
+               report->aged, report->aged_checkpoints);
     for (int64_t i = 0; i < report->faults && i < AUDIT_FAULTS_LISTED; i++)
         printf("FAULT        %s %" PRId64 "\n", audit_fault_text(report->fault[i].kind),
                report->fault[i].at);

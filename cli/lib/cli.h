@@ -80,6 +80,8 @@ struct cli_choices {
     const char *from_instant, *to_instant, *format, *page, *interval, *input;
     bool impact; /* verbs that save policy: measure the save first */
     const char *since, *decisions, *override_reason;
+    const char *rate, *until; /* policy shadow set: share of decisions, and end */
+    bool replace;             /* so: end the shadow that is active */
     const char *max_newly_denied, *max_newly_allowed, *max_narrowed, *max_widened, *max_other,
         *max_failing, *max_not_known;
 };

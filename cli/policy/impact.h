@@ -37,4 +37,7 @@ size_t impact_query(const struct cli *cli, struct query_pair *ret);
 /* Return the exit status of a refused save: CLI_NOTABLE if limits refused it, else `status`. */
 int impact_status(const json_t *answer, int status);
 
+/* Print counts with the members of PolicyImpact: the classes, the clients and some examples. */
+void impact_print_counts(const json_t *result);
+
 #endif

@@ -132,11 +132,29 @@ print_examples(const json_t *result)
     json_object_foreach (json_object_get(result, "examples"), class, list)
         for (size_t i = 0; i < json_array_size(list) && i < SHOWN_EXAMPLES; i++) {
             const json_t *item = json_array_get(list, i);
-            printf("audit %lld  %s  %s  %s  %s -> %s\n", number(item, "auditId"), class,
-                   text(item, "endpoint"), text(item, "clientId"),
-                   text(json_object_get(item, "before"), "outcome"),
+            const char *request = json_string_value(json_object_get(item, "requestId"));
+            if (request != NULL)
+                printf("request %s", request);
+            else
+                printf("audit %lld", number(item, "auditId"));
+            printf("  %s  %s  %s  %s -> %s\n", class, text(item, "endpoint"),
+                   text(item, "clientId"), text(json_object_get(item, "before"), "outcome"),
                    text(json_object_get(item, "after"), "outcome"));
         }
+}
+
+void
+impact_print_counts(const json_t *result)
+{
+    const json_t *drifted = json_object_get(result, "drifted");
+    printf("same %lld", number(result, "same"));
+    for (size_t i = 0; i < LIMITS; i++)
+        printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
+    if (drifted != NULL)
+        printf("   drifted %lld", (long long) json_integer_value(drifted));
+    putchar('\n');
+    print_clients(result);
+    print_examples(result);
 }
 
 static void
@@ -148,12 +166,7 @@ print_result(const json_t *result)
            json_is_true(json_object_get(result, "truncated")) ? ", there are more"
            : json_is_true(json_object_get(result, "empty"))   ? ": the period is empty"
                                                               : ", all looked at");
-    printf("same %lld", number(result, "same"));
-    for (size_t i = 0; i < LIMITS; i++)
-        printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
-    printf("   drifted %lld\n", number(result, "drifted"));
-    print_clients(result);
-    print_examples(result);
+    impact_print_counts(result);
 }
 
 /* ---- limits */

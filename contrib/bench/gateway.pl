@@ -13,6 +13,7 @@ use IO::Select       ();
 use IO::Socket::INET ();
 use JSON::PP         qw(decode_json encode_json);
 use List::Util       qw(max min sum);
+use MIME::Base64     ();
 use Time::HiRes      qw(sleep time);
 
 # Connections of the load generator: one for the time that is added, several for the CPU time of each request.
@@ -27,9 +28,15 @@ my $STREAMS = 200;
 # Requests to /token in a second beside a hanging upstream: far below what the machine can do.
 my $TOKEN_RATE = 60;
 
+# The limits of the project (doc/design/performance.md), in milliseconds of CPU, by the engine: what a request through the gateway
+# costs in all beyond one to the upstream itself, and what a question at /auth/check costs authz and the engine.
+my %LIMIT  = ( embedded => { added => 1.0, check => 0.30 }, opa => { added => 2.1 } );
+my $ENGINE = $ENV{AUTHZ_BENCH_ENGINE} // 'opa';
+
 # To add a measurement, add a row and the function that it names.
 my @measurements = (
     { name => 'requests', run => \&measure_requests, text => 'requests and tool calls beside the bare upstream' },
+    { name => 'check',    run => \&measure_check,    text => 'questions of a web server at /auth/check' },
     { name => 'tools',    run => \&measure_tools,    text => "tools/list with $TOOLS tools of $RESOURCES resources" },
     { name => 'token',    run => \&measure_token,    text => '/token while the gateway waits for an upstream' },
     { name => 'streams',  run => \&measure_streams,  text => "$STREAMS streams at once" },
@@ -65,31 +72,36 @@ sub admin {
     return length $answer->{content} ? decode_json( $answer->{content} ) : undef;
 }
 
-# The client and its secret are kept for the next run on this stack.
+# What the clients are entitled to.
+my %binding = (
+    agent => {
+        grants    => ['client_credentials'], scopes => ['mcp'], gateway_scopes => ['*'],
+        resources => ['urn:svc:gateway'] },
+    door => { endpoints => ['check'], resources => ["$base/gateway/shop"] } );
+
+# A client and its secret, which are kept for the next run on this stack.
 sub client {
-    my $file = "$dir/gateway.client";
+    my ($id) = @_;
+    my $file = "$dir/gateway.client.$id";
     if ( !-e $file ) {
         my $made = admin(
             POST => '/admin/api/clients',
-            { clientId => 'agent', clientType => 'confidential', enabled => JSON::PP::true() } );
+            { clientId => $id, clientType => 'confidential', enabled => JSON::PP::true() } );
         admin(
             PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings',
-            {   clients => {
-                    agent => {
-                        grants         => ['client_credentials'], scopes    => ['mcp'],
-                        gateway_scopes => ['*'],                  resources => ['urn:svc:gateway'] } } } );
+            { clients => { $id => $binding{$id} } } );
         open my $out, '>', $file or die "$file: $!\n";
         print {$out} $made->{clientSecret};
         close $out or die "$file: $!\n";
     }
     open my $in, '<', $file or die "$file: $!\n";
-    return ( 'agent', readline $in );
+    return ( $id, readline $in );
 }
 
 # Return a request to /token for a scope and a resource.
 sub token_request {
     my ( $scope, $resource ) = @_;
-    my ( $id,    $secret )   = client();
+    my ( $id,    $secret )   = client('agent');
     return request(
         POST => $address, '/token', { 'Content-Type' => 'application/x-www-form-urlencoded' },
         "grant_type=client_credentials&client_id=$id&client_secret=$secret&scope=$scope&resource=$base$resource" );
@@ -213,6 +225,22 @@ sub figures {
     return;
 }
 
+# Return the CPU milliseconds of parts of a measurement with several connections.
+sub cpu {
+    my ( $name, @part ) = @_;
+    return sum( map { spent( "$name many", $_ ) } @part );
+}
+my @ALL = qw(web worker opa postgres upstream);
+
+# Print a figure with its limit, if it has one for this engine.
+sub limit {
+    my ( $what, $ms, $which ) = @_;
+    my $most = $LIMIT{$ENGINE}{$which};
+    printf "  %-60s %6.2f ms   %s\n", $what, $ms,
+      defined $most ? sprintf 'at most %.2f %s', $most, $ms <= $most ? 'ok' : 'missed' : 'no limit for this engine';
+    return;
+}
+
 sub measure_requests {
     plain_resource();
     resource( 'calls', upstreamType => 'MCP', upstreamUrl => "http://$upstream/mcp" );
@@ -241,6 +269,29 @@ sub measure_requests {
     }
     rule('');
     figures( $row[$_][0], [ undef, $row[0][0], undef, $row[2][0], $row[0][0] ]->[$_] ) for 0, 1, 4, 2, 3;
+    limit(
+        'CPU of a request through the gateway beyond a direct one',
+        cpu( $row[1][0], @ALL ) - cpu( $row[0][0], @ALL ), 'added' );
+    return;
+}
+
+sub measure_check {
+    resource(
+        'shop',
+        upstreamType => 'STATIC', publicUrls => ['https://shop.example/api'],
+        routes       => [ { id => 'one', path => '/orders/{id}', response => { status => 200 } } ] );
+    my %field = (
+        %{ bearer( token( 'mcp', '/gateway/shop' ) ) },
+        'X-Authz-Proxy-Authorization' => 'Basic ' . MIME::Base64::encode_base64( join( ':', client('door') ), '' ),
+        'X-Forwarded-Method'          => 'GET', 'X-Forwarded-Proto' => 'https', 'X-Forwarded-Host' => 'shop.example',
+        'X-Forwarded-Uri'             => '/api/orders/7' );
+    my $ask = request( GET => $address, '/auth/check', \%field );
+    for ( 1 .. $rounds ) {
+        load( 'a question',      $address, 'X-Authz-Subject: agent', 1,     $ask );
+        load( 'a question many', $address, 'X-Authz-Subject: agent', $MANY, $ask );
+    }
+    figures('a question');
+    limit( 'CPU of /auth/check: authz.fcgi and the engine', cpu( 'a question', 'worker', 'opa' ), 'check' );
     return;
 }
 

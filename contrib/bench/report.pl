@@ -9,7 +9,7 @@ use constant {
     WORKER_MS        => { token => 0.20, introspect => 0.15 },
     EVALUATION_MS    => 0.4,
     MEMORY_MB        => 6,
-    OCTETS_PER_TOKEN => 1300,
+    OCTETS_PER_TOKEN => 680,
     TRIPS            => { token => 1, introspect => 2 },
     OTHERS_PERCENT   => 3,
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # Save and deploy policy repeatedly and print the times:
-#   saves.pl ENGINE BASE-URL ADMIN-KEY SAVES SECONDS LOAD ADDRESS REQUEST-FILE EXPECT CONNECTIONS
+#   saves.pl ENGINE BASE-URL ADMIN-KEY SAVES RULES SECONDS LOAD ADDRESS REQUEST-FILE EXPECT CONNECTIONS
 # LOAD is the load generator of this directory. See contrib/bench/saves.
 use strict;
 use warnings;
@@ -11,8 +11,11 @@ use List::Util  qw(sum0);
 use POSIX       ();
 use Time::HiRes qw(sleep time);
 
-my ( $engine, $base, $key, $saves, $seconds, @load ) = @ARGV;
+my ( $engine, $base, $key, $saves, $rules, $seconds, @load ) = @ARGV;
 die "usage: see the first lines of $0\n" if @load != 5;
+
+# Most of the longest time of a request in the second after a save, in parts of that in a second without one.
+use constant STALL_MOST => 1.5;
 
 # Seconds between deploys, and the number of valid deploys before a refused one (performance.md R16).
 my ( $every, $good ) = ( 5, 4 );
@@ -147,15 +150,17 @@ printf "save of a row of data, to confirmed: p50 %.1f ms, p99 %.1f ms, %d saves\
 
 my $switches = $saves < 20 ? $saves : 20;
 my ( $after, $without ) = switches($switches);
-printf "longest time of /token in the second after a save's answer: %.1f ms, without a save %.1f ms, medians of %d\n",
-  $after, $without, $switches;
+printf
+  "longest time of /token in the second after a save's answer: %.1f ms, without a save %.1f ms, medians of %d: %.2f times (at most %.1f: %s)\n",
+  $after, $without, $switches, $after / $without, STALL_MOST, bar( $after / $without, STALL_MOST );
 
 my @rules =
   map { { path => "custom/bench/many/r$_.rego", content => rule( $_, 'one of many' ), enabled => JSON::PP::true } }
-  1 .. 1000;
-my @data = map { { dataKey => "bench.many.d$_", payload => { owner => "client-$_", limits => [ 1 .. 8 ] } } } 1 .. 1000;
+  1 .. $rules;
+my @data =
+  map { { dataKey => "bench.many.d$_", payload => { owner => "client-$_", limits => [ 1 .. 8 ] } } } 1 .. $rules;
 my ( $result, $took ) = deploy( 'merge', \@rules, \@data );
-printf "deploy of 1,000 rules and 1,000 data rows, to confirmed: %.0f ms\n", $took;
+printf "deploy of $rules rules and $rules data rows, to confirmed: %.0f ms\n", $took;
 ( $p50, $p99 ) = small_saves( 'among many', $saves < 20 ? $saves : 20 );
 printf "save of a small rule among them: p50 %.0f ms, p99 %.0f ms\n", $p50, $p99;
 ( $result, $took ) = deploy( 'replace', [], [] );
@@ -163,13 +168,13 @@ printf "replaced by nothing: %.0f ms, %d rules and %d rows deleted\n", $took, $r
   $result->{dataDeleted};
 
 for my $layout (
-    [ 'in 1,000 rules', map { { path => "custom/bench/p$_.cedar", content => policy($_) } } 1 .. 1000 ],
-    [ 'in one rule',    { path => 'custom/bench/all.cedar', content => join '', map { policy($_) } 1 .. 1000 } ] )
+    [ "in $rules rules", map { { path => "custom/bench/p$_.cedar", content => policy($_) } } 1 .. $rules ],
+    [ 'in one rule',     { path => 'custom/bench/all.cedar', content => join '', map { policy($_) } 1 .. $rules } ] )
 {
     my ( $name, @cedar ) = @$layout;
     $_->{enabled} = JSON::PP::true for @cedar;
     ( $result, $took ) = deploy( 'merge', \@cedar, [] );
-    printf "deploy of 1,000 Cedar policies %s, to confirmed: %.0f ms\n", $name, $took;
+    printf "deploy of $rules Cedar policies %s, to confirmed: %.0f ms\n", $name, $took;
     ( $p50, $p99 ) = small_saves( "beside $name", 5 );
     printf "save of a small rule beside them: p50 %.0f ms, p99 %.0f ms\n", $p50, $p99;
     deploy( 'replace', [], [] );

@@ -15,8 +15,8 @@ TOKEN_SECONDS=3600
 
 # A step.
 stack_up() {
-    hint "read the log; the command that failed is contrib/quickstart up --dir $DIR --no-demo"
-    CFLAGS="${CFLAGS--O2 -g}" "$TOP/contrib/quickstart" up --dir "$DIR" --no-demo
+    hint "read the log; the command that failed is contrib/quickstart up --dir $DIR --no-demo --no-people"
+    CFLAGS="${CFLAGS--O2 -g}" "$TOP/contrib/quickstart" up --dir "$DIR" --no-demo --no-people
     note "workers: $WORKERS"
 }
 

@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "crypto/signed_note.h"
 #include "store/audit/outgoing.h"
-#include "store/audit/posted.h"
 
 #define LOG "audit checkpoints"
 #define URL_SETTING "SVC_AUDIT_CHECKPOINT_URL"

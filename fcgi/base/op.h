@@ -16,6 +16,7 @@ struct embedded;
 struct shared_data;
 struct prepared;
 struct witness;
+struct shadow_tap;
 struct shared;
 struct commits;
 struct counters;
@@ -49,6 +50,7 @@ struct az {
     struct shared_data *shared_data; /* data of revisions that the workers share, or NULL */
     struct prepared *prepared;       /* data of a revision that may decide soon, or NULL */
     struct witness *witness;         /* asks OPA about decisions of the machine; NULL in the CLI */
+    struct shadow_tap *shadow_tap;   /* sends decisions to the shadow; NULL: nothing does */
     struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
     struct commits *commits;         /* shared commits; NULL: this process writes alone */
     struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */

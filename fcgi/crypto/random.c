@@ -29,6 +29,14 @@ random_nonce(void *ret, size_t len)
     return draw(GNUTLS_RND_NONCE, ret, len);
 }
 
+bool
+random_one_in(int64_t rate)
+{
+    uint64_t number;
+    return rate > 0 && random_nonce(&number, sizeof(number)) == AZ_OK
+           && number % (uint64_t) rate == 0;
+}
+
 const char *
 random_uuid7(TALLOC_CTX *mem, int64_t now_ms)
 {

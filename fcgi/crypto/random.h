@@ -2,6 +2,7 @@
 #ifndef AZ_CRYPTO_RANDOM_H
 #define AZ_CRYPTO_RANDOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <talloc.h>
@@ -18,6 +19,10 @@ enum az_status random_octets(void *ret, size_t len);
  * the fork).
  */
 enum az_status random_nonce(void *ret, size_t len);
+
+/* True for one call in `rate`, at random, so that no order of requests evades a sample; never for 0
+ * or less. */
+bool random_one_in(int64_t rate);
 
 /* Return the text of a new UUID of version 7, for public ids; on mem; NULL: no randomness or no
  * memory. now_ms: milliseconds since 1970. */

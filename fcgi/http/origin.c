@@ -61,10 +61,11 @@ const char *
 origin_that_reads(const struct request *req)
 {
     const struct settings *cfg = req->op.az->cfg;
-    const char *origin = page_origin(req);
     if (req->route->cors == CORS_OPEN)
         return "*";
-    return req->route->cors == CORS_LISTED && origin != NULL
+    /* Each look goes through all CGI variables. */
+    const char *origin = req->route->cors == CORS_LISTED ? page_origin(req) : NULL;
+    return origin != NULL
                    && origin_is_allowed(cfg->oidc_issuer, cfg->gateway_allowed_origins, origin)
                ? origin
                : NULL;

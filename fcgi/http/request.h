@@ -45,6 +45,12 @@ struct dpop;
 /* {name} segments of one path pattern. */
 #define HTTP_PATH_VALUES_MAX 2
 
+/* Variables of a gateway that are none of CGI: HTTP_IO_AUTHORIZER if the web server asks by that
+ * role of FastCGI 6.3, and "unix" if it came by a UNIX socket. NULL or another text: neither. */
+#define HTTP_IO_ROLE "FCGI_ROLE"
+#define HTTP_IO_AUTHORIZER "AUTHORIZER"
+#define HTTP_IO_SOCKET "FCGI_SOCKET"
+
 /* A form or query parameter. */
 struct http_param {
     const char *name;  /* decoded */

@@ -20,6 +20,7 @@ respond_octets(struct request *req, int status, const char *content_type, const 
     req->res.body = body;
     req->res.length = length;
     req->res.newline = false;
+    req->res.stream = NULL;
     return AZ_OK;
 }
 
@@ -27,9 +28,10 @@ enum az_status
 respond_stream(struct request *req, const char *content_type,
                enum az_status (*stream)(struct request *req), void *arg)
 {
+    enum az_status st = respond_octets(req, 200, content_type, "", 0);
     req->res.stream = stream;
     req->res.stream_arg = arg;
-    return respond_octets(req, 200, content_type, "", 0);
+    return st;
 }
 
 enum az_status

@@ -33,6 +33,7 @@ struct response {
     bool newline;                                  /* a line feed follows the body */
     enum az_status (*stream)(struct request *req); /* writes the body, or NULL: it is above */
     void *stream_arg;                              /* for stream */
+    bool begun;                                    /* the head is sent: dispatch_begin_stream() */
     struct http_header header[HTTP_HEADERS_MAX];   /* besides Status, Content-Type and the row's */
     size_t headers;                                /* used entries of header */
 };

@@ -120,6 +120,10 @@ struct route {
 extern const struct route routes[];
 extern const size_t routes_count;
 
+/* The row of every request by the FastCGI role of an authorizer, whatever its target: a good answer
+ * of another row would let the request through that the web server asks about. */
+extern const struct route route_authorizer;
+
 /* Rows whose path is a prefix: unknown paths below it ask for the credential before they answer
  * 404. */
 extern const struct route route_guards[];

@@ -47,6 +47,8 @@ static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 /* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */
 static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
+/* What becomes of decisions that are put to the shadow (policy/shadow/serve.c): classes of impact, and why there is none. */
+static const char *const shadow_results[] = {"same", "newlyDenied", "newlyAllowed", "narrowed", "widened", "other", "notKnown", "moved", "dropped", NULL};
 static const char *const uses[] = {"oidc", "statement", "audit", NULL};
 static const char *const streams[] = {"rows", "checkpoints", NULL};
 
@@ -98,6 +100,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_WITNESS] = {"svc_policy_witness_total",
      "Decisions of the embedded engine that OPA was asked about: the same answer, another one, an answer by another revision, or none.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", witness_results}}},
+    [METRIC_SHADOW] = {"svc_policy_shadow_total",
+     "Decisions that were put to the shadow of the policy, by what it would change; moved: by another revision than it is made of, dropped: the queue was full.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", shadow_results}}},
     [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
      "Successful requests to /token by grant.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"grant", grants}}},

@@ -109,6 +109,15 @@ unlink $signed;
 run( 0, 'audit seal', '... so the host goes on, also without SVC_RUNTIME_DIR' );
 like( run( 0, 'audit checkpoint', 'audit checkpoint' )->{out}, qr{\A\S+/audit/2\n}, '... in the new epoch' );
 
+sql($_) for put_back('new');
+seals_not(
+    'the database no longer has what this host signed last',
+    'a database that was restored to a time before the epoch' );
+unlink $signed;
+seals_not(
+    'the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE',
+    '... also without SVC_RUNTIME_DIR' );
+
 # ---- dropped_during_verify
 
 new_audit_log($stack);

@@ -76,6 +76,48 @@ my $remote = ctl( [ qw(policy impact --max-newly-allowed 0 --server), $stack->ba
 is( $remote->{status}, 2, 'with --server: the same' ) || diag $remote->{err};
 like( $remote->{out}, qr/newly allowed 1 /, '... with the counts' );
 
+# ---- a shadow (policy.md 7.2)
+
+write_rule('"read" in input.scopes.requested');
+my $none = ctl( [qw(policy shadow status)], env => $env );
+is( $none->{status}, 1, 'policy shadow status without a shadow: the exit status is 1' );
+like( $none->{err}, qr/there is no shadow/, '... and it says so' );
+is( ctl( [ qw(policy shadow set --rate), $_, "$dir/policy" ], env => $env )->{status}, 64, "--rate $_ is refused" )
+  for 0, 1_000_001, 'x';
+my @set = ( qw(policy shadow set --rate 1 --until 24h -m tried), "$dir/policy" );
+my $set = ctl( \@set, env => $env );
+is( $set->{status}, 0, 'policy shadow set' ) || diag $set->{err};
+like( $set->{out}, qr/^shadow 1 active  revision \w+  candidate \w+  1 of 1 until /m, '... prints the shadow' );
+is( ctl( \@set, env => $env )->{status}, 1, '... of which there is one' );
+my $again = ctl( [ @set, qw(--replace --server), $stack->base ], env => $far );
+like( $again->{out}, qr/^shadow \d+ active /m, '... unless --replace ends it, with --server too' )
+  || diag $again->{err};
+
+# Until a host says that it compares, decisions are not looked at.
+Authz::Process::until_true(
+    60,
+    sub { $stack->sql(q{SELECT 1 FROM policy_shadow WHERE state = 'active' AND reported_at IS NOT NULL}) } );
+$stack->token( @crm, scope => 'read' );
+my $status;
+Authz::Process::until_true(
+    60,
+    sub {
+        $status = ctl( [qw(policy shadow status)], env => $env );
+        return $status->{out} =~ /^1 decisions/m;
+    } );
+like( $status->{out}, qr/^same 0   newly denied 1 /m, 'policy shadow status prints the counts' );
+like( $status->{out}, qr{^request \S+  newlyDenied  /token  crm  allow -> deny$}m, '... and examples' );
+my @promote = qw(policy shadow promote --yes);
+is( ctl( [ @promote, qw(--max-newly-denied 0) ], env => $env )->{status}, 2,
+    'policy shadow promote beyond a limit: the exit status is 2' );
+my $promoted = ctl( \@promote, env => $env );
+is( $promoted->{status}, 0, '... and without limits it is promoted' ) || diag $promoted->{err};
+like( $promoted->{out}, qr/^\w+ confirmed$/m, '... and confirmed' );
+is( ctl( [qw(policy shadow drop --yes)], env => $env )->{status}, 1, 'policy shadow drop when there is none' );
+write_rule('false');
+is( ctl( \@set,                          env => $env )->{status}, 0, 'another shadow' );
+is( ctl( [qw(policy shadow drop --yes)], env => $env )->{status}, 0, '... is dropped' );
+
 # ---- a rule that cannot be planned
 
 write_file( 'policy/custom/issue.rego', "package custom.issue\n\na := undefined_name\n" );

@@ -86,7 +86,8 @@ my @NONE = (
     'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
     'policy rule delete',
-    'policy rule set', 'policy compare', 'policy test', 'policy try', 'setup',
+    'policy rule set', 'policy compare',
+    ( map {"policy shadow $_"} qw(drop promote set status) ), 'policy test', 'policy try', 'setup',
 );
 my $verbs = Authz::Web::edit( Authz::Path::source(qw(doc reference cli.md)) );
 my @all   = $verbs =~ /^## ([a-z -]+)$/mg;

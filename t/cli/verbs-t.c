@@ -184,9 +184,10 @@ test_words(TALLOC_CTX *mem)
     is_str(words[1], "data", "... a noun of two words once");
     is_str(words[2], "impact", "... and verbs");
     is_str(words[3], "rule", "... in the order of the table");
-    is_str(words[4], "test", "... each of them");
-    is_str(words[5], "try", "... all of them");
-    ok(words[6] == NULL, "... and no more");
+    is_str(words[4], "shadow", "... another noun of two words");
+    is_str(words[5], "test", "... each of them");
+    is_str(words[6], "try", "... all of them");
+    ok(words[7] == NULL, "... and no more");
 }
 
 /* db status must not be refused for a rate limit, but must for a file that may hide the address. */

@@ -135,7 +135,7 @@ for my $recipe (@recipe) {
     File::Path::make_path($all);
     is( system( 'cp', '-R', "$dir/.", $all ), 0, '... and it is copied into one policy with the others' );
 }
-is( scalar @recipe, 6, 'there are six recipes' );
+is( scalar @recipe, 7, 'there are seven recipes' );
 my ( $status, $text ) = policy_test($all);
 is( $status, 0, 'the tests of all recipes pass together' ) or diag $text;
 

@@ -23,6 +23,8 @@ static const struct {
     {"PolicyImpactRequest", "rule", "it is read as an item of rules"},
     {"PolicyImpactRequest", "row", "it is read as an item of data"},
     {"PolicyImpactPatch", "merge", "the body is smaller than the largest row"},
+    {"PolicyShadowRequest", "rules", "its items are read as those of a deploy"},
+    {"PolicyShadowRequest", "data", "so are its items"},
     {"AccessEntity", "properties", "rules of the operator read any members"},
     {"AccessAction", "properties", "rules of the operator read any members"},
     {"AccessRequest", "context", "rules of the operator read any members"},

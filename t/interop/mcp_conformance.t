@@ -32,17 +32,14 @@ is( $answer->status, 200, 'the server that the suite expects can be synced' ) or
 
 # The rules of gateway-admin.md 1.1 and 1.5 by which a scenario fails.
 my $no_session  = 'there are no sessions, so there is nothing to set a level or subscribe for (1.1)';
-my $no_stream   = 'streams of an upstream are read to the answer, and the caller gets the answer alone (1.5)';
 my $no_question = 'the gateway declares no capability to upstreams, so they can ask the person nothing (1.5)';
 my %expected    = (
     '2025-11-25' => {
-        map( { $_ => $no_session } qw(logging-set-level resources-subscribe resources-unsubscribe),
-            'server-sse-multiple-streams' ),
-        map( { $_ => $no_stream } qw(tools-call-with-logging tools-call-with-progress) ),
+        map( { $_ => $no_session } qw(logging-set-level tools-call-with-logging resources-subscribe),
+            qw(resources-unsubscribe server-sse-multiple-streams) ),
         map( { $_ => $no_question } qw(tools-call-sampling tools-call-elicitation elicitation-sep1034-defaults),
             'elicitation-sep1330-enums' ) },
     '2026-07-28' => {
-        'tools-call-with-progress' => $no_stream,
         map( { ( "input-required-result-$_" => $no_question ) }
             qw(basic-elicitation basic-sampling basic-list-roots request-state multiple-input-requests multi-round),
             qw(non-tool-request result-type tampered-state capability-check) ) } );

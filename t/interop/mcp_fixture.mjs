@@ -27,6 +27,11 @@ const answers = {
     test_missing_capability: () => {
         throw wrong(-32021, 'Missing required client capability', { requiredCapabilities: { sampling: {} } });
     },
+    test_tool_with_progress: async ({ _meta }, { mcpReq }) => {
+        for (const progress of [0, 50, 100])
+            await mcpReq.notify({ method: 'notifications/progress', params: { progressToken: _meta.progressToken, progress, total: 100 } });
+        return { content: [text('done')] };
+    },
     test_streaming_elicitation: () => ({ content: [text('Streaming complete')] }),
     test_logging_tool: () => ({ content: [text('Logging evaluated')] }),
 };
@@ -60,7 +65,7 @@ const templated = (uri) => {
 function server() {
     const made = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} } });
     made.setRequestHandler('tools/list', () => ({ tools }));
-    made.setRequestHandler('tools/call', ({ params }) => answers[params.name]());
+    made.setRequestHandler('tools/call', ({ params }, extra) => answers[params.name](params, extra));
     made.setRequestHandler('prompts/list', () => ({
         prompts: Object.entries(prompts).map(([name, [args]]) => ({ name, description: name, arguments: args.map((arg) => ({ name: arg, required: true })) })),
     }));

@@ -186,34 +186,6 @@ test_rows(void)
 }
 
 static void
-test_arrays(TALLOC_CTX *mem)
-{
-    static struct commit_row row[2];
-    const struct commit_row *rows[] = {&row[0], &row[1]};
-    struct db_params params = {.count = 0}, other = {.count = 0}, bound = {.count = 0};
-    static const unsigned char wanted[] = {0,   0,   0,   1,   0, 0, 0, 1, 0,   0,
-                                           0,   25,  0,   0,   0, 2, 0, 0, 0,   1,
-                                           255, 255, 255, 255, 0, 0, 0, 2, 'h', 'i'};
-    db_text(&params, NULL);
-    db_octets(&params, "1", 1);
-    db_text(&params, "");
-    db_text(&other, "hi");
-    db_octets(&other, NULL, 0);
-    db_text(&other, "}");
-    commit_row_write(&row[0], &token, 1, 1, &params);
-    commit_row_write(&row[1], &token, 1, 1, &other);
-    ok(commit_rows_bind(mem, &token, rows, 2, &bound) && bound.count == 3,
-       "two rows are one array for each parameter");
-    is_bin(bound.value[0], (size_t) bound.length[0], wanted, sizeof(wanted),
-           "... as PostgreSQL reads them in binary form: NULL is no text");
-    is_int(bound.format[2], 1, "... no text that would have to be quoted");
-    row[1].kind = COMMIT_AUDIT;
-    bound.count = 0;
-    ok(!commit_rows_bind(mem, &token, rows, 2, &bound),
-       "refused: a row of another kind among them");
-}
-
-static void
 test_slots(TALLOC_CTX *mem)
 {
     struct commit_seat seat = seat_new(mem);
@@ -296,62 +268,31 @@ test_kinds(TALLOC_CTX *mem)
     kill_member(&other);
 }
 
-/* A second leader beside the first: while batches are small, and of other rows. */
-static void
-test_second(TALLOC_CTX *mem)
-{
-    struct commit_seat seat = seat_new(mem);
-    struct member first = member_new(seat), third = member_new(seat);
-    uint32_t rows[COMMIT_BATCH_MAX], leader;
-    enum commit_lane lane;
-    commit_claim(&seat);
-    tell(&first, LEAD, 0);
-    uint32_t own = put(&seat, LANE_NOW, 1);
-    atomic_store(&seat.board->batch, COMMIT_SMALL);
-    ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane),
-       "refused: a second leader while a batch has %d rows", COMMIT_SMALL);
-    atomic_store(&seat.board->batch, COMMIT_SMALL - 1);
-    ok(commit_lead_with(&seat, own, ROW_WAITING, false, &lane) && lane == LANE_SECOND,
-       "a second leader while batches have %d", COMMIT_SMALL - 1);
-    is_int(commit_state_of(&seat, own, &leader) == ROW_TAKEN ? (int64_t) leader : -1, seat.slot,
-           "... which has its own row");
-    tell(&third, PUT, 1);
-    ok(tell(&first, TAKE, 0), "the first leader takes the row that waits");
-    is_int((int64_t) commit_take(&seat, LANE_SECOND, own, rows), 1, "... and the second does not");
-    atomic_store(&seat.board->batch, COMMIT_SMALL - 1);
-    ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane),
-       "a row that another leader took is not led with");
-    ok(commit_leads(&seat, LANE_SECOND) == false, "... and the lead is given back");
-    commit_turn(&seat, own, ROW_TAKEN, ROW_FREE);
-    kill_member(&first);
-    kill_member(&third);
-}
-
-/* The lead of either lane goes to a process that waits, which takes no other meanwhile. */
+/* One process leads with its own row, and one that was chosen takes no lead that is free. */
 static void
 test_chosen(TALLOC_CTX *mem)
 {
     struct commit_seat seat = seat_new(mem);
     struct member first = member_new(seat);
-    enum commit_lane lane;
+    uint32_t leader;
     commit_claim(&seat);
+    tell(&first, LEAD, 0);
     uint32_t own = put(&seat, LANE_NOW, 1);
-    atomic_store(&seat.board->leader[LANE_SECOND], first.slot + 1);
+    ok(!commit_lead_with(&seat, own, ROW_WAITING, false),
+       "refused: a second leader while one lives");
     commit_turn(&seat, own, ROW_WAITING, ROW_CHOSEN);
-    ok(!commit_lead_with(&seat, own, ROW_CHOSEN, false, &lane),
+    atomic_store(&seat.board->leader[LANE_NOW], 0);
+    ok(!commit_lead_with(&seat, own, ROW_CHOSEN, false),
        "a process that was chosen takes no lead that is free");
-    ok(!commit_lead_with(&seat, own, ROW_WAITING, false, &lane)
+    ok(!commit_lead_with(&seat, own, ROW_WAITING, false)
            && atomic_load(&seat.board->leader[LANE_NOW]) == 0,
-       "... also if it learns that after it has one");
-    atomic_store(&seat.board->leader[LANE_SECOND], seat.slot + 1);
-    ok(commit_lead_with(&seat, own, ROW_CHOSEN, false, &lane) && lane == LANE_SECOND,
-       "... but the one that comes to it");
-    tell(&first, PUT, 1);
-    atomic_store(&seat.board->batch, COMMIT_SMALL);
-    commit_release(&seat, LANE_SECOND);
-    is_int(atomic_load(&seat.board->leader[LANE_SECOND]), 0,
-           "a second lead ends when batches are no longer small");
-    is_int(state_of(&seat, first.slot), ROW_WAITING, "... and the row waits for the first leader");
+       "... also if it learns that after it has one, which it gives back");
+    atomic_store(&seat.board->leader[LANE_NOW], seat.slot + 1);
+    ok(commit_lead_with(&seat, own, ROW_CHOSEN, false), "... but the one that comes to it");
+    is_int(commit_state_of(&seat, own, &leader) == ROW_TAKEN ? (int64_t) leader : -1, seat.slot,
+           "... with its own row in its hands");
+    ok(!commit_lead_with(&seat, own, ROW_WAITING, false) && !commit_leads(&seat, LANE_NOW),
+       "a row that was taken is not led with, and the lead is given back");
     kill_member(&first);
 }
 
@@ -510,11 +451,9 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_rows();
-    test_arrays(mem);
     test_slots(mem);
     test_batches(mem);
     test_kinds(mem);
-    test_second(mem);
     test_chosen(mem);
     test_dead_leader(mem);
     test_late_leader(mem);

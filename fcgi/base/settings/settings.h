@@ -86,6 +86,7 @@ struct settings {
     long impact_decisions;       /* decisions of one measurement of a policy change */
     long impact_seconds;         /* seconds of it */
     long impact_keep_days;       /* days for which its result is kept */
+    long audit_proof_days; /* hashes of audit rows stay for these days; 0: for ever */
     const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
     const char *audit_checkpoint_url;  /* checkpoints are posted to it, NULL: to none */
     bool audit_public;                 /* checkpoint and keys at /audit/ */
@@ -136,14 +137,16 @@ struct settings {
     bool swagger_enabled;          /* serve /openapi.json and /swagger-ui/ */
     const char *metrics_token;     /* Bearer token for /metrics, or NULL */
     const char
-        *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
-    bool gateway_enabled;          /* false: every path below /gateway is 404 */
-    bool gateway_ask_all_scopes;   /* challenges of the gateway name the scopes of everything */
-    long check_proxy_count;        /* entries of X-Forwarded-For that web servers with a good
-                                      credential at /auth/check vouch for, from the right */
-    long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
-    long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
-    long gateway_max_body_size;    /* of a body, both ways, octets */
+        *gateway_insecure_hosts;     /* upstreams with http or private addresses, comma-separated */
+    bool gateway_enabled;            /* false: every path below /gateway is 404 */
+    bool gateway_ask_all_scopes;     /* challenges of the gateway name the scopes of everything */
+    long check_proxy_count;          /* entries of X-Forwarded-For that web servers with a good
+                                        credential at /auth/check vouch for, from the right */
+    const char *check_socket_client; /* of web servers on our UNIX sockets that ask as an
+                                        authorizer, or NULL */
+    long gateway_connect_timeout;    /* of a connection to an upstream, seconds */
+    long gateway_response_timeout;   /* until the head of an upstream's answer, seconds */
+    long gateway_max_body_size;      /* of a body, both ways, octets */
     const char *gateway_link_state_secret;   /* signs the state of links; NULL: derived */
     const char *gateway_link_state_previous; /* the secret before it, or NULL */
     const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */

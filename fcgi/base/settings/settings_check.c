@@ -162,6 +162,12 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
                      "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; set at least %ld days, or "
                      "0 to keep audit rows forever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
+    if (cfg->audit_proof_days != 0 && cfg->audit_retention_days > cfg->audit_proof_days)
+        problems_add(
+            mem, problems,
+            "SVC_AUDIT_PROOF_DAYS: %ld days are shorter than SVC_AUDIT_RETENTION_DAYS; set "
+            "at least %ld days, or 0 to keep the hashes of all rows",
+            cfg->audit_proof_days, cfg->audit_retention_days);
     check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
     check_stream(mem, cfg, problems);
     /* OpenID Connect Discovery 3: RS256 must be among the algorithms. */

@@ -19,6 +19,7 @@
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/parameters/audience.h"
+#include "store/clients/clients.h"
 #include "store/gateway/resources.h"
 
 #define CREDENTIAL_FIELD "HTTP_X_AUTHZ_PROXY_AUTHORIZATION"
@@ -31,6 +32,7 @@ struct check {
     struct gateway_visit visit;
     struct managed_choice choice;
     struct shown shown;
+    struct db_step *resources; /* the query that reads those with public addresses */
 };
 
 /* ---- the web server */
@@ -58,15 +60,52 @@ note_address(struct request *req, long trusted)
     req->op.address = req->ip;
 }
 
+/* True if the web server shows who it is by the rights of the socket that it asks on. */
+static bool
+is_on_socket(const struct request *req)
+{
+    const struct check_shape *shape = req->route->arg;
+    const char *socket = req->io->variable(req->io, HTTP_IO_SOCKET);
+    return shape->direct && req->op.az->cfg->check_socket_client != NULL && socket != NULL
+           && strcmp(socket, "unix") == 0 && req->io->variable(req->io, CREDENTIAL_FIELD) == NULL;
+}
+
+/* Take the client that SVC_CHECK_SOCKET_CLIENT names. */
+static enum az_status
+take_socket_client(struct request *req, bool fresh)
+{
+    struct client *client = NULL;
+    const char *id = req->op.az->cfg->check_socket_client;
+    enum az_status st = client_fetch(&req->op, id, fresh, &client);
+    if (st != AZ_OK)
+        return st;
+    if (client == NULL || !client->enabled || client_is_public(client))
+        return op_fail(&req->op, AZ_INVALID_CLIENT, NULL,
+                       "SVC_CHECK_SOCKET_CLIENT names no enabled confidential client: %s", id);
+    req->client = client;
+    req->client_method = "none";
+    req->proved = true;
+    return AZ_OK;
+}
+
+static enum az_status
+take_client(struct request *req, bool fresh)
+{
+    enum az_status st = is_on_socket(req) ? take_socket_client(req, fresh)
+                                          : client_authenticate_by(req, CREDENTIAL_FIELD, fresh);
+    return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+}
+
 /* X-Forwarded-For counts when the credential was good, and not before: anyone can send it. */
 static enum az_status
 authenticate(struct request *req)
 {
+    const struct check_shape *shape = req->route->arg;
     note_address(req, 0);
-    enum az_status st = client_authenticate_by(req, CREDENTIAL_FIELD, false);
-    if (st == AZ_OK)
+    enum az_status st = take_client(req, false);
+    if (st == AZ_OK && !shape->direct)
         note_address(req, req->op.az->cfg->check_proxy_count);
-    return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+    return st;
 }
 
 const struct route_credential credential_check = {
@@ -118,7 +157,7 @@ find_resource(struct check *it)
     struct op *op = &it->req->op;
     struct managed_resources all;
     struct gateway_visit *visit = &it->visit;
-    enum az_status st = resources_list_public(op, &all);
+    enum az_status st = resources_public_take(op, it->resources, &all);
     if (st != AZ_OK)
         return st;
     forwarded_find(&it->asked, all.item, all.count, &it->match);
@@ -130,15 +169,11 @@ find_resource(struct check *it)
                        "publicUrls of two resources have %s, or another server may read the path "
                        "as one of a longer address",
                        it->match.url);
-    *visit = (struct gateway_visit){
-        .place = GATEWAY_CHECK,
-        .name = it->match.resource->name,
-        .address = talloc_asprintf(op->mem, "%s/doors/%s/%zu", op->az->cfg->oidc_issuer,
-                                   it->match.resource->name, it->match.place),
-        .resource = it->match.resource,
-        .token = talloc_zero(op->mem, struct own_token),
-    };
-    return visit->address != NULL && visit->token != NULL
+    visit->name = it->match.resource->name;
+    visit->resource = it->match.resource;
+    visit->address = talloc_asprintf(op->mem, "%s/doors/%s/%zu", op->az->cfg->oidc_issuer,
+                                     it->match.resource->name, it->match.place);
+    return visit->address != NULL
                ? AZ_OK
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
 }
@@ -158,14 +193,23 @@ turn_away(struct check *it, const char *error, const char *detail)
                    error == NULL ? "The request needs an access token" : NULL, "%s", detail);
 }
 
-/* Find the token, and make sure in the same trip that the web server's credential is as it was when
- * this process read it. */
+static void
+join_resources(struct db_batch *batch, void *arg)
+{
+    struct check *it = arg;
+    it->resources = resources_public_step(batch);
+}
+
+/* Find the token and the resources, and make sure in the same trip that the web server's credential
+ * is as it was when this process read it. */
 static enum az_status
 find_token(struct check *it, const char *text)
 {
     struct request *req = it->req;
     struct own_token *token = it->visit.token;
     enum token_kind kind;
+    token->lookup.join = join_resources;
+    token->lookup.join_arg = it;
     if (text != NULL && token_parse(text, strlen(text), &kind, &token->parts) == AZ_OK
         && kind == TOKEN_ACCESS)
         token->lookup.token = &token->parts;
@@ -175,9 +219,9 @@ find_token(struct check *it, const char *text)
         enum az_status st = token_find(&req->op, &token->lookup);
         if (st != AZ_OK || token->lookup.caller_current)
             return st;
-        st = client_authenticate_by(req, CREDENTIAL_FIELD, true);
+        st = take_client(req, true);
         if (st != AZ_OK)
-            return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
+            return st;
     }
     return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client of the web server keeps changing");
 }
@@ -256,6 +300,9 @@ judge_token(struct check *it)
 {
     const char *text = access_token_text(it->req);
     enum az_status st = find_token(it, text);
+    it->visit.token->lookup.join = NULL; /* the token may be read again, the resources are not */
+    if (st == AZ_OK)
+        st = find_resource(it);
     if (st == AZ_OK && text == NULL)
         return turn_away(it, NULL, "the request has no access token");
     if (st == AZ_OK)
@@ -324,11 +371,11 @@ decide(struct check *it)
 enum az_status
 check_handle(struct request *req)
 {
-    struct check it = {.req = req};
+    struct check it = {.req = req, .visit.place = GATEWAY_CHECK};
     const char *jwt = NULL;
     enum az_status st = read_question(&it);
-    if (st == AZ_OK)
-        st = find_resource(&it);
+    if (st == AZ_OK && (it.visit.token = talloc_zero(req->op.mem, struct own_token)) == NULL)
+        st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
     if (st == AZ_OK)
         st = judge_token(&it);
     if (st == AZ_OK)

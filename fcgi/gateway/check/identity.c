@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "gateway/check/shape.h"
 
 /*
  * Return a value as it stands in a field: octets outside 0x21 to 0x7e, and `%`, as %XX; spaces stay
@@ -41,6 +42,30 @@ issued(const struct own_token *token, const char *member)
     return json_string_value(json_object_get(json_object_get(token->issued, "subject"), member));
 }
 
+/* Return the name of a field: X-Authz-Subject, or for an authorizer Variable-AUTHZ_SUBJECT (FastCGI
+ * 6.3). On mem, or NULL. */
+static const char *
+identity_name(const struct request *req, const char *name)
+{
+    const struct check_shape *shape = req->route->arg;
+    char *whole =
+        talloc_asprintf(req->op.mem, shape->direct ? "Variable-AUTHZ_%s" : "X-Authz-%s", name);
+    for (char *c = shape->direct && whole != NULL ? whole + strlen("Variable-") : NULL;
+         c != NULL && *c != '\0'; c++)
+        *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char) (*c - 32) : *c;
+    return whole;
+}
+
+static enum az_status
+put_identity(struct request *req, const char *name, const char *value)
+{
+    const char *whole = identity_name(req, name);
+    if (whole == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a field");
+    respond_header(req, whole, value);
+    return AZ_OK;
+}
+
 enum az_status
 identity_respond(struct request *req, const struct gateway_visit *visit,
                  const struct managed_route *route, const char *jwt)
@@ -52,24 +77,24 @@ identity_respond(struct request *req, const struct gateway_visit *visit,
         const char *name, *text;
         bool spaces;
     } fields[] = {
-        {"X-Authz-Subject",      row->subject, false                   },
-        {"X-Authz-Subject-Type", issued(token, "type"),                  false},
-        {"X-Authz-Idp",                      row->idp,                      false                },
-        {"X-Authz-Client",                      row->client.client_id,                   false},
-        {"X-Authz-Scopes",                      words_join(mem,                   token->scopes),                        true},
-        {"X-Authz-Acr",                  issued(token,                              "acr"),                   false},
-        {"X-Authz-Resource",                visit->name,false},
-        {"X-Authz-Route",route->id,          false                                  },
-        {"X-Authz-Request-Id",                  req->op.request_id,                false     },
+        {"Subject",      row->subject, false           },
+        {"Subject-Type", issued(token, "type"),          false},
+        {"Idp",              row->idp,                      false                },
+        {"Client",              row->client.client_id,                   false},
+        {"Scopes",              words_join(mem,                   token->scopes),                        true},
+        {"Acr",          issued(token,                      "acr"),           false},
+        {"Resource",        visit->name,false},
+        {"Route",route->id,          false                          },
+        {"Request-Id",          req->op.request_id,        false},
     };
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; st == AZ_OK && i < sizeof(fields) / sizeof(fields[0]); i++) {
         size_t max = fields[i].spaces ? IDENTITY_SCOPES_MAX : IDENTITY_VALUE_MAX;
         const char *value = identity_value(mem, fields[i].text, fields[i].spaces, max);
         if (value == NULL)
             return op_fail(&req->op, AZ_FORBIDDEN, "The identity has no room in a header field",
                            "%s has more than %zu octets", fields[i].name, max);
-        respond_header(req, fields[i].name, value);
+        st = put_identity(req, fields[i].name, value);
     }
-    respond_header(req, "X-Authz-Jwt", jwt != NULL ? jwt : "-");
-    return AZ_OK;
+    return st == AZ_OK ? put_identity(req, "Jwt", jwt != NULL ? jwt : "-") : st;
 }

@@ -19,6 +19,15 @@ const struct check_shape check_by_target = {
     .host = "HTTP_HOST",
 };
 
+const struct check_shape check_as_authorizer = {
+    .word = "authorizer",
+    .method = "REQUEST_METHOD",
+    .proto = "REQUEST_SCHEME",
+    .host = "HTTP_HOST",
+    .uri = "REQUEST_URI",
+    .direct = true,
+};
+
 enum az_status
 check_shape_read(const struct request *req, struct forwarded_fields *ret)
 {

@@ -13,6 +13,9 @@ struct check_shape {
     /* CGI variables. uri is NULL if the target stands in the question's own, behind the path of its
      * row. */
     const char *method, *proto, *host, *uri;
+    /* The question is the request: REMOTE_ADDR is the caller's, and the answer has variables
+     * AUTHZ_SUBJECT and so on for the environment of the upstream, which no caller can set. */
+    bool direct;
 };
 
 /* GET /auth/check: nginx, Traefik, Caddy, HAProxy. All parts are in fields X-Forwarded-*. */
@@ -20,6 +23,9 @@ extern const struct check_shape check_by_fields;
 
 /* /auth/check/at: Envoy. Method, host and target are those of the question itself. */
 extern const struct check_shape check_by_target;
+
+/* The FastCGI role of an authorizer (FastCGI 6.3): lighttpd, Apache. */
+extern const struct check_shape check_as_authorizer;
 
 /* Read where the row of the request says that the parts are; a part that is absent is NULL.
  * AZ_SERVER_ERROR: out of memory. */

@@ -8,6 +8,7 @@
 #include "base/settings/settings.h"
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/call.h"
@@ -202,17 +203,6 @@ answer_rpc_fault(struct mcp_exchange *it)
     return fault->http == 200 ? respond_json(req, 200, body) : st;
 }
 
-static enum az_status
-answer_result(struct mcp_exchange *it)
-{
-    struct request *req = it->req;
-    json_t *body = NULL;
-    if (mcp_result_finish(it->result, &it->era))
-        body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
-    return body != NULL ? respond_json(req, 200, body)
-                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
-}
-
 /* Give a failure of a handler the body that an MCP client reads: the status of HTTP and the
  * challenge are those of the failure (gateway-admin.md 1.5). */
 static enum az_status
@@ -227,6 +217,38 @@ explain_failure(struct mcp_exchange *it, enum az_status st)
     return st;
 }
 
+/* End a stream that a call has begun: a failure is its last message too, and the audit row has it.
+ */
+static enum az_status
+answer_stream(struct mcp_exchange *it, enum az_status st)
+{
+    struct request *req = it->req;
+    json_t *body = NULL;
+    if (st != AZ_OK) {
+        explain_failure(it, st);
+        body = req->error_body;
+    } else if (it->result == NULL) {
+        body = jsonx_own(req->op.mem, json_rpc_error(it->message.id, &it->fault));
+        if (req->op.fault.status == AZ_OK)
+            op_fail(&req->op, AZ_INVALID_REQUEST, NULL, "JSON-RPC error %d: %s", it->fault.code,
+                    it->fault.message);
+    } else if (mcp_result_finish(it->result, &it->era)) {
+        body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
+    }
+    return mcp_stream_end(it, body);
+}
+
+static enum az_status
+answer_result(struct mcp_exchange *it)
+{
+    struct request *req = it->req;
+    json_t *body = NULL;
+    if (mcp_result_finish(it->result, &it->era))
+        body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
+    return body != NULL ? respond_json(req, 200, body)
+                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+}
+
 static enum az_status
 answer_request(struct mcp_exchange *it)
 {
@@ -236,6 +258,8 @@ answer_request(struct mcp_exchange *it)
         mcp_refuse(it, it->era.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
     else if (st == AZ_OK)
         st = method->handle(it);
+    if (it->req->res.begun)
+        return answer_stream(it, st);
     if (st != AZ_OK)
         return explain_failure(it, st);
     if (it->req->res.status != 0)

@@ -161,10 +161,24 @@ make_route(struct request *req, const struct route *other)
     return AZ_OK;
 }
 
+/* True if a web server asks if it may serve the request (FastCGI 6.3). */
+static bool
+is_authorizer(const struct request *req)
+{
+    const char *role = req->io->variable(req->io, HTTP_IO_ROLE);
+    return role != NULL && strcmp(role, HTTP_IO_AUTHORIZER) == 0;
+}
+
 static enum az_status
 find_route(struct request *req)
 {
     const struct route *other;
+    if (is_authorizer(req)) {
+        req->route = &route_authorizer;
+        return route_authorizer.is_on(req->op.az->cfg)
+                   ? AZ_OK
+                   : op_fail(&req->op, AZ_NOT_FOUND, NULL, "the gateway is switched off");
+    }
     const struct route *row = route_find(req->op.mem, req->op.az->cfg, req->method, req->path,
                                          req->path_value, &other, &req->allow);
     if (row == NULL)
@@ -273,7 +287,8 @@ put_head(struct request *req, struct buf *out)
     snprintf(length, sizeof(length), "%zu", res->length + res->newline);
     dispatch_put_header(out, "Status", status);
     dispatch_put_header(out, "X-Request-ID", req->op.request_id);
-    if (res->status != 204 && res->status != 304 && res->stream == NULL) /* RFC 9110 8.6 */
+    bool streamed = res->stream != NULL || res->begun;
+    if (res->status != 204 && res->status != 304 && !streamed) /* RFC 9110 8.6 */
         dispatch_put_header(out, "Content-Length", length);
     dispatch_put_header(out, "Content-Type", res->content_type);
     dispatch_put_header(out, "Cache-Control", cache[req->route->cache].control);
@@ -297,12 +312,26 @@ append_body(struct buf *out, const struct response *res)
         buf_append_char(out, '\n');
 }
 
+/* End an answer whose head is sent. */
+static void
+end_stream(struct request *req)
+{
+    if (req->res.stream != NULL)
+        send_stream(req);
+    else if (req->io->cut != NULL)
+        req->io->cut(req->io);
+}
+
 /* Send head and body in one write: one record, and for a small answer one segment. */
 static void
 send_response(struct request *req)
 {
     const struct response *res = &req->res;
     struct buf out;
+    if (res->begun) {
+        end_stream(req);
+        return;
+    }
     buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* it may hold tokens and secrets */
     put_head(req, &out);
     if (strcmp(req->method, "HEAD") != 0)
@@ -322,6 +351,26 @@ send_response(struct request *req)
     req->res.headers = 0;
     respond_empty(req, 500);
     send_response(req);
+}
+
+enum az_status
+dispatch_begin_stream(struct request *req, const char *content_type)
+{
+    struct response *res = &req->res;
+    struct buf out;
+    res->status = 200;
+    res->content_type = content_type;
+    res->begun = true;
+    buf_init(&out, req->op.mem, RESPONSE_MAX);
+    put_head(req, &out);
+    if (out.status == AZ_OK)
+        counters_answered(req->op.az->counters, req->route, res->status,
+                          clock_monotonic_us() - req->started_us);
+    enum az_status st = out.status == AZ_OK
+                            ? response_write(req, out.data, out.len)
+                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a head");
+    buf_done(&out);
+    return st;
 }
 
 /* Wipe the body and the parameters, and an answer that must not be stored: passwords and tokens,

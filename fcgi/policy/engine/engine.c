@@ -4,11 +4,12 @@
 #include "policy/engine/engine.h"
 
 #include "policy/engine/engine_embedded.h"
+#include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
 
-enum az_status
-engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
-                struct engine_answer *ret)
+/* Let the engine that the settings name decide. */
+static enum az_status
+decide(struct op *op, const char *entrypoint, const json_t *input, struct engine_answer *ret)
 {
     bool ask_opa = true;
     if (embedded_wanted(op->az)) {
@@ -21,6 +22,16 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     enum az_status st = engine_opa_evaluate(op, entrypoint, input, ret);
     if (st == AZ_OK && embedded_wanted(op->az))
         embedded_follow(op, ret->revision);
+    return st;
+}
+
+enum az_status
+engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                struct engine_answer *ret)
+{
+    enum az_status st = decide(op, entrypoint, input, ret);
+    if (st == AZ_OK)
+        shadow_tap_keep(op, ret);
     return st;
 }
 

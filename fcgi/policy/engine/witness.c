@@ -91,21 +91,12 @@ distrust(struct witness *witness, const struct kept *kept)
 
 /* ---- keeping ---- */
 
-/* True for one call in `rate`. */
-static bool
-is_chosen(long rate)
-{
-    uint32_t number;
-    return rate > 0 && random_nonce(&number, sizeof(number)) == AZ_OK
-           && number % (uint32_t) rate == 0;
-}
-
 void
 witness_keep(struct op *op, const char *entrypoint, const struct engine_answer *answer)
 {
     struct witness *witness = op->az->witness;
     if (witness == NULL || witness->count == WITNESS_KEPT_MAX
-        || !is_chosen(op->az->cfg->policy_witness_rate))
+        || !random_one_in(op->az->cfg->policy_witness_rate))
         return;
     if (witness->mem == NULL && (witness->mem = talloc_new(witness)) == NULL)
         return;

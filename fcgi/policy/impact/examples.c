@@ -106,11 +106,12 @@ side_json(TALLOC_CTX *mem, const struct effect *effect, const struct effect *oth
 static json_t *
 example_json(TALLOC_CTX *mem, const struct impact_decision *d)
 {
-    return json_pack("{s:I,s:I,s:s*,s:s*,s:s*,s:s*,s:o,s:o}", "auditId", (json_int_t) d->audit_id,
-                     "index", (json_int_t) d->index, "createdAt", d->created_at, "endpoint",
-                     d->endpoint, "clientId", d->client, "subjectId", d->subject, "before",
-                     side_json(mem, d->base, d->candidate), "after",
-                     side_json(mem, d->candidate, d->base));
+    json_t *id = d->request_id != NULL ? json_string(d->request_id) : json_integer(d->audit_id);
+    return json_pack(
+        "{s:o,s:I,s:s*,s:s*,s:s*,s:s*,s:o,s:o}", d->request_id != NULL ? "requestId" : "auditId",
+        id, "index", (json_int_t) d->index, "createdAt", d->created_at, "endpoint", d->endpoint,
+        "clientId", d->client, "subjectId", d->subject, "before",
+        side_json(mem, d->base, d->candidate), "after", side_json(mem, d->candidate, d->base));
 }
 
 /* ---- choosing */

@@ -177,7 +177,8 @@ add_counts(struct jsonx_build *sum, const json_t *counts)
 
 /* Set a group: its largest keys, and the sums of the others. */
 static void
-write_group(const struct impact_groups *groups, enum group group, struct jsonx_build *out)
+write_group(const struct impact_groups *groups, enum group group, size_t shown,
+            struct jsonx_build *out)
 {
     json_t *keys = groups->group[group];
     size_t count = 0, size = json_object_size(keys);
@@ -193,7 +194,7 @@ write_group(const struct impact_groups *groups, enum group group, struct jsonx_b
     add_counts(&others, groups->others[group]);
     for (size_t i = 0; i < count; i++) {
         struct jsonx_build item = {NULL, false};
-        if (i >= IMPACT_KEYS_SHOWN) {
+        if (i >= shown) {
             add_counts(&others, all[i].counts);
             continue;
         }
@@ -211,11 +212,11 @@ write_group(const struct impact_groups *groups, enum group group, struct jsonx_b
 }
 
 void
-groups_write(const struct impact_groups *groups, struct jsonx_build *out)
+groups_write(const struct impact_groups *groups, size_t keys, struct jsonx_build *out)
 {
     out->lost = out->lost || groups->lost;
     for (int i = 0; i < GROUPS; i++)
-        write_group(groups, (enum group) i, out);
+        write_group(groups, (enum group) i, keys, out);
     jsonx_set(out, "clients", json_integer((json_int_t) json_object_size(groups->clients)));
     jsonx_set(out, "people", json_integer((json_int_t) json_object_size(groups->people)));
 }

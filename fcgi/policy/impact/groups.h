@@ -14,7 +14,8 @@ struct impact_groups *groups_new(TALLOC_CTX *mem);
 bool groups_add(struct impact_groups *groups, const struct impact_decision *decision,
                 enum impact_class class);
 
-/* Set the members byClient, byEndpoint, bySubject, byScope, byReason, clients and people. */
-void groups_write(const struct impact_groups *groups, struct jsonx_build *out);
+/* Set the members byClient, byEndpoint, bySubject, byScope, byReason (so many keys each, and
+ * others), clients and people. */
+void groups_write(const struct impact_groups *groups, size_t keys, struct jsonx_build *out);
 
 #endif

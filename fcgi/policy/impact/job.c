@@ -7,12 +7,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/log.h"
@@ -28,10 +28,6 @@
 #define LOOK_MS 50
 /* Processor time that the process may take beside the limit of the run. */
 #define CPU_FACTOR 2
-/* Lowest priority, and preference of the kernel when memory is short. */
-#define NICENESS 19
-#define OOM_SCORE "500"
-
 /* The descriptor over which the process says that it has begun. */
 #define TELL_FD (STDERR_FILENO + 1)
 
@@ -51,25 +47,6 @@ struct job {
 
 /* ---- the process */
 
-/* Write to a file of /proc; where there is none, the process has no such preference. */
-static void
-write_file(const char *path, const char *text)
-{
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    if (write(file, text, strlen(text)) < 0)
-        log_text(AZ_SEV_DEBUG, "not written", "%s: %s", path, strerror(errno));
-    close(file);
-}
-
-static void
-limit(int resource, rlim_t value)
-{
-    const struct rlimit most = {value, value};
-    setrlimit(resource, &most);
-}
-
 /* Leave the worker behind: its descriptors, its signals and its priority. */
 static void
 leave_worker(const struct settings *cfg, int tell)
@@ -86,13 +63,10 @@ leave_worker(const struct settings *cfg, int tell)
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_NAME, "authz-impact");
-    setpriority(PRIO_PROCESS, 0, NICENESS);
-    write_file("/proc/self/oom_score_adj", OOM_SCORE);
-#ifndef __SANITIZE_ADDRESS__ /* its shadow counts as memory */
-    limit(RLIMIT_DATA, IMPACT_MEMORY);
-#endif
-    limit(RLIMIT_CPU, (rlim_t) (cfg->impact_seconds * CPU_FACTOR));
+    background_begin("authz-impact", IMPACT_MEMORY);
+    const rlim_t seconds = (rlim_t) (cfg->impact_seconds * CPU_FACTOR);
+    const struct rlimit most = {seconds, seconds};
+    setrlimit(RLIMIT_CPU, &most);
 }
 
 static void

@@ -15,4 +15,7 @@
  * False: it is neither. */
 bool impact_period_read(const char *text, int64_t now_ms, int64_t *ret_ms);
 
+/* The same of the end of a period that begins now. */
+bool impact_period_read_end(const char *text, int64_t now_ms, int64_t *ret_ms);
+
 #endif

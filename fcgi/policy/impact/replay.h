@@ -5,10 +5,6 @@
 #include "policy/impact/impact.h"
 #include "policy/impact/tally.h"
 
-/* Time of one evaluation, in microseconds. OPA would not answer so late either: the default of
- * SVC_POLICY_TIMEOUT_MS is shorter. */
-#define IMPACT_EVALUATION_US 250000
-
 struct replay;
 
 /* Read both plans. AZ_UNAVAILABLE: one is missing or cannot be run, with the reason. */

@@ -83,7 +83,7 @@ static enum az_status
 write_answer(struct op *op, const struct run *run, const struct impact_pair *pair, json_t **ret)
 {
     char from[ISO8601_MS_SIZE] = "", to[ISO8601_MS_SIZE] = "";
-    json_t *counts = tally_json(op->mem, run->tally);
+    json_t *counts = tally_json(op->mem, run->tally, IMPACT_KEYS_SHOWN);
     const struct audit_filter *filter = &run->selection->filter;
     if (counts == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");

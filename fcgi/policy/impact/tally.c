@@ -131,7 +131,7 @@ other_json(const struct tally *tally)
 }
 
 json_t *
-tally_json(TALLOC_CTX *mem, const struct tally *tally)
+tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys)
 {
     struct jsonx_build out = {jsonx_own(mem, json_object()), tally->lost};
     int64_t unknown = unknown_count(tally), looked = tally_looked(tally);
@@ -145,7 +145,7 @@ tally_json(TALLOC_CTX *mem, const struct tally *tally)
     jsonx_set(&out, "words", json_integer(tally->words));
     jsonx_set(&out, "drifted", json_integer(tally->drifted));
     jsonx_set(&out, "notKnown", unknown_json(tally));
-    groups_write(tally->groups, &out);
+    groups_write(tally->groups, keys, &out);
     jsonx_set(&out, "examples", examples_json(tally->examples));
     jsonx_set(&out, "guards", json_incref(watches_json(mem, tally->watches)));
     return jsonx_built(&out);

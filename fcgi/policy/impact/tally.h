@@ -19,7 +19,9 @@
 /* One decision, and the audit row that recorded it. */
 struct impact_decision {
     int64_t audit_id;
-    size_t index; /* within a batch */
+    const char
+        *request_id; /* in place of the audit id, which a live decision has not yet; or NULL */
+    size_t index;    /* within a batch */
     const char *created_at, *endpoint, *client, *subject;
     int64_t at_ms; /* created_at, milliseconds since 1970 */
     const json_t *input;
@@ -59,7 +61,8 @@ void tally_unknown(struct tally *tally, const struct impact_decision *decision,
 /* Return the number of decisions that were counted. */
 int64_t tally_looked(const struct tally *tally);
 
-/* Return the counts as members of the answer, on mem; NULL: no memory, then or before. */
-json_t *tally_json(TALLOC_CTX *mem, const struct tally *tally);
+/* Return the counts as members of the answer, with so many keys of each group, on mem; NULL: no
+ * memory, then or before. */
+json_t *tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys);
 
 #endif

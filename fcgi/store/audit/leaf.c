@@ -4,15 +4,14 @@
 
 #include <string.h>
 
-/* Return the id of the first leaf of a tile of level 0. */
+/* Return the id of the first leaf of a tile of level 0. A tile that has aged is before all rows. */
 static enum az_status
 first_id(struct audit_tiles *tiles, uint64_t n, int64_t *ret)
 {
     const struct audit_tile *tile;
     enum az_status st = audit_tile_read(tiles, 0, n, &tile);
-    if (st == AZ_OK)
-        *ret = tile->leaf[0].id;
-    return st;
+    *ret = st == AZ_OK ? tile->leaf[0].id : INT64_MIN;
+    return st == AZ_NOT_FOUND ? AZ_OK : st;
 }
 
 /* Find the tile that may have a row: the last one whose first leaf has no larger id. */

@@ -117,6 +117,11 @@ audit_log_lines(struct op *op, audit_line_fn *take, void *context)
     if (st != AZ_OK)
         return st;
     const struct audit_epoch *epoch = &walk.notes.epoch[walk.notes.epochs - 1];
+    if (epoch->aged > 0)
+        return op_fail(op, AZ_NOT_FOUND,
+                       "The hashes of the first audit rows are older than SVC_AUDIT_PROOF_DAYS, so "
+                       "the log cannot be written line by line",
+                       NULL);
     walk.state = &epoch->state;
     audit_cursor_init(&walk.rows, op, epoch->begin_up_to, epoch->state.up_to);
     uint64_t tiles = ((uint64_t) walk.state->size + MERKLE_TILE_WIDTH - 1) / MERKLE_TILE_WIDTH;

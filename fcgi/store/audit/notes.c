@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "crypto/merkle.h"
+
 static const struct db_stmt audit_note_read_stmt = {
     "audit_note_read", "SELECT line FROM audit_note WHERE epoch = $1 AND leaf = $2::bigint", 2};
-/* The epochs up to $1, each with its last seal, and with the leaves up to the last note of a seal
- * or of a dropped day that has a checkpoint: what comes after it is not signed. */
+/* The epochs up to $1, each with its last seal, and with the leaves up to the last note of a seal,
+ * of a dropped day or of aged leaves that has a checkpoint: what comes after it is not signed. */
 enum audit_epochs_column { EPOCH_NUMBER, EPOCH_UP_TO, EPOCH_SIGNED, EPOCH_BEGIN, EPOCH_AT };
 static const struct db_stmt audit_epochs_stmt = {
     "audit_epochs",
@@ -18,7 +20,8 @@ static const struct db_stmt audit_epochs_stmt = {
     "   WHERE epoch = b.epoch AND line LIKE '{\"v\":1,\"seal\":%' ORDER BY leaf DESC LIMIT 1) s"
     "  ON true LEFT JOIN LATERAL (SELECT n.leaf FROM audit_note n JOIN audit_checkpoint c"
     "    ON c.epoch = n.epoch AND c.size = n.leaf + 1 WHERE n.epoch = b.epoch"
-    "    AND n.line LIKE '{\"v\":1,\"dropped\":%' ORDER BY n.leaf DESC LIMIT 1) d ON true"
+    "    AND (n.line LIKE '{\"v\":1,\"dropped\":%' OR n.line LIKE '{\"v\":1,\"aged\":%') ORDER BY "
+    "n.leaf DESC LIMIT 1) d ON true"
     " WHERE b.leaf = 0 AND b.epoch <= $1::integer ORDER BY b.epoch",
     1};
 enum audit_dropped_column { DROPPED_EPOCH, DROPPED_LEAF, DROPPED_DAY, DROPPED_ROWS };
@@ -27,6 +30,17 @@ static const struct db_stmt audit_dropped_stmt = {
     "SELECT epoch, leaf, line::json -> 'dropped' ->> 'day' AS day,"
     "  line::json -> 'dropped' ->> 'rows' AS rows FROM audit_note"
     " WHERE line LIKE '{\"v\":1,\"dropped\":%' ORDER BY epoch, leaf",
+    0};
+/* The last note of aged leaves of each epoch that has a checkpoint, with a row for each day of it.
+ */
+enum audit_aged_column { AGED_EPOCH, AGED_LEAF, AGED_LEAVES, AGED_DAY, AGED_ROWS };
+static const struct db_stmt audit_aged_stmt = {
+    "audit_aged",
+    "SELECT a.epoch, a.leaf, a.aged ->> 'leaves' AS leaves, g.day, g.rows"
+    " FROM (SELECT DISTINCT ON (n.epoch) n.epoch, n.leaf, n.line::json -> 'aged' AS aged"
+    "  FROM audit_note n JOIN audit_checkpoint c ON c.epoch = n.epoch AND c.size = n.leaf + 1"
+    "  WHERE n.line LIKE '{\"v\":1,\"aged\":%' ORDER BY n.epoch, n.leaf DESC) a"
+    " LEFT JOIN LATERAL json_to_recordset(a.aged -> 'gone') AS g(day bigint, rows bigint) ON true",
     0};
 /* An hour: the clocks of hosts that write rows may differ. */
 static const struct db_stmt audit_outside_stmt = {
@@ -48,6 +62,7 @@ audit_note_kind(const char *line)
         {"{\"v\":1,\"key\":",     NOTE_KEY    },
         {"{\"v\":1,\"seal\":",    NOTE_SEAL   },
         {"{\"v\":1,\"dropped\":", NOTE_DROPPED},
+        {"{\"v\":1,\"aged\":",    NOTE_AGED   },
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strncmp(line, kinds[i].begin, strlen(kinds[i].begin)) == 0)
@@ -87,6 +102,7 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
         return no_memory(op);
     for (int i = 0; i < rows; i++) {
         struct audit_epoch *epoch = &ret->epoch[ret->epochs++];
+        epoch->aged_leaf = -1;
         epoch->begin_up_to = db_get_number(result, i, EPOCH_BEGIN, 0);
         epoch->begin_at = db_get(result, i, EPOCH_AT);
         epoch->next_up_to = INT64_MAX;
@@ -99,19 +115,59 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
     }
     /* The present one may have no note yet, and reaches beyond its last seal. */
     if (ret->epochs == 0 || ret->epoch[ret->epochs - 1].state.epoch != state->epoch)
-        ret->epoch[ret->epochs++] = (struct audit_epoch){.next_up_to = INT64_MAX};
+        ret->epoch[ret->epochs++] = (struct audit_epoch){.next_up_to = INT64_MAX, .aged_leaf = -1};
     ret->epoch[ret->epochs - 1].state = *state;
     return AZ_OK;
 }
 
-/* Return the leaves of an epoch that a checkpoint covers, 0 if there is no such one. */
-static int64_t
-covered_of(const struct audit_notes *notes, int64_t epoch)
+/* Return an epoch; NULL: there is no such one. */
+static struct audit_epoch *
+epoch_of(const struct audit_notes *notes, int64_t number)
 {
     for (size_t i = 0; i < notes->epochs; i++)
-        if (notes->epoch[i].state.epoch == epoch)
-            return notes->epoch[i].covered;
-    return 0;
+        if (notes->epoch[i].state.epoch == number)
+            return &notes->epoch[i];
+    return NULL;
+}
+
+/* Read which leaves have aged. */
+static enum az_status
+read_aged(struct op *op, struct audit_notes *ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &audit_aged_stmt, NULL, true, &result);
+    if (st != AZ_OK)
+        return st;
+    ret->gone = talloc_array(op->mem, struct audit_gone, (unsigned) PQntuples(result) + 1);
+    if (ret->gone == NULL)
+        return no_memory(op);
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct audit_epoch *epoch = epoch_of(ret, db_get_number(result, i, AGED_EPOCH, 0));
+        int64_t leaf = db_get_number(result, i, AGED_LEAF, 0),
+                leaves = db_get_number(result, i, AGED_LEAVES, 0);
+        if (epoch == NULL || leaf >= epoch->covered || leaves < MERKLE_TILE_WIDTH || leaves > leaf
+            || leaves % MERKLE_TILE_WIDTH != 0)
+            continue;
+        epoch->aged = leaves;
+        epoch->aged_leaf = leaf;
+        if (db_get(result, i, AGED_DAY) != NULL)
+            ret->gone[ret->gones++] =
+                (struct audit_gone){.epoch = epoch->state.epoch,
+                                    .day = db_get_number(result, i, AGED_DAY, -1),
+                                    .rows = db_get_number(result, i, AGED_ROWS, 0)};
+    }
+    return AZ_OK;
+}
+
+/* Take the rows whose leaves have aged from what the notes of their days let pass. */
+static void
+take_gone(struct audit_notes *notes)
+{
+    for (size_t i = 0; i < notes->gones; i++) {
+        int64_t left = notes->gone[i].rows;
+        while (left-- > 0 && audit_notes_drop(notes, notes->gone[i].epoch, notes->gone[i].day))
+            continue;
+    }
 }
 
 static enum az_status
@@ -131,7 +187,8 @@ read_dropped(struct op *op, struct audit_notes *ret)
             .day = db_get_number(result, i, DROPPED_DAY, -1),
             .rows = db_get_number(result, i, DROPPED_ROWS, 0),
         };
-        if (dropped.leaf < covered_of(ret, dropped.epoch))
+        const struct audit_epoch *epoch = epoch_of(ret, dropped.epoch);
+        if (epoch != NULL && dropped.leaf < epoch->covered && dropped.leaf >= epoch->aged)
             ret->dropped[ret->count++] = dropped;
     }
     return AZ_OK;
@@ -147,7 +204,13 @@ audit_notes_read(struct op *op, struct audit_notes *ret)
         return op_fail(op, AZ_NOT_FOUND, "There is no log yet; housekeeping begins it", NULL);
     if (st == AZ_OK)
         st = read_epochs(op, &state, ret);
-    return st == AZ_OK ? read_dropped(op, ret) : st;
+    if (st == AZ_OK)
+        st = read_aged(op, ret);
+    if (st == AZ_OK)
+        st = read_dropped(op, ret);
+    if (st == AZ_OK)
+        take_gone(ret);
+    return st;
 }
 
 enum az_status
@@ -178,7 +241,8 @@ audit_notes_drop_at(const struct audit_notes *notes, int epoch, int64_t leaf)
     for (size_t i = 0; i < notes->count; i++)
         if (notes->dropped[i].epoch == epoch && notes->dropped[i].leaf == leaf)
             return true;
-    return false;
+    const struct audit_epoch *its = epoch_of(notes, epoch);
+    return its != NULL && its->aged_leaf == leaf;
 }
 
 enum az_status

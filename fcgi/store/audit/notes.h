@@ -5,7 +5,7 @@
 
 #include "store/audit/tiles.h"
 
-enum audit_note_kind { NOTE_OTHER, NOTE_BEGIN, NOTE_KEY, NOTE_SEAL, NOTE_DROPPED };
+enum audit_note_kind { NOTE_OTHER, NOTE_BEGIN, NOTE_KEY, NOTE_SEAL, NOTE_DROPPED, NOTE_AGED };
 
 /* A day that retention dropped, as its note says. */
 struct audit_dropped {
@@ -16,9 +16,18 @@ struct audit_dropped {
     int64_t missing; /* leaves that verification let pass for it */
 };
 
+/* Rows of a day whose leaves have aged, while the note that the day was dropped has not: that note
+ * lets as many rows less pass. */
+struct audit_gone {
+    int epoch;
+    int64_t day, rows;
+};
+
 /* An epoch of the log. One that another followed reaches to its last checkpoint. */
 struct audit_epoch {
     struct audit_log_state state;
+    int64_t aged;         /* hashes of the first leaves may be gone, as a note says; 0: none is */
+    int64_t aged_leaf;    /* number of that note; -1: there is none */
     int64_t covered;      /* leaves up to the last checkpoint; notes after it excuse nothing */
     int64_t begin_up_to;  /* rows up to this id were there before it began */
     const char *begin_at; /* when it began, ISO 8601; NULL: no note says so */
@@ -30,6 +39,8 @@ struct audit_notes {
     size_t epochs;
     struct audit_dropped *dropped;
     size_t count; /* of days that were dropped */
+    struct audit_gone *gone;
+    size_t gones;
 };
 
 /* Return the kind of a line; NOTE_OTHER: it is no note, but perhaps the line of a row. */
@@ -50,7 +61,7 @@ enum az_status audit_note_line(struct op *op, int epoch, int64_t leaf, const cha
  * it says. Rows of an epoch may be dropped while a later one is the present one. */
 bool audit_notes_drop(struct audit_notes *notes, int epoch, int64_t day);
 
-/* True if a note of a dropped day is said to be at this leaf. */
+/* True if a note of a dropped day, or of aged leaves, is said to be at this leaf. */
 bool audit_notes_drop_at(const struct audit_notes *notes, int epoch, int64_t leaf);
 
 /* Read the ids of rows that no leaf can have: that are said to be older than the log and are not,

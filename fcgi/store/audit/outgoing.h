@@ -62,6 +62,21 @@ enum az_status outgoing_move(struct op *op, const char *name, int64_t up_to);
  * by chance, so that many instances do not come at once; or what the server asked for. */
 int64_t outgoing_wait(int64_t tries, int64_t asked);
 
+/* Checkpoints that wait, at most: of more the newest alone is posted, since it contains them all.
+ */
+#define POSTED_WAITING_MAX 100
+
+/* Columns of posted_waiting(). */
+enum posted_waiting_column { WAITING_EPOCH, WAITING_SIZE, WAITING_NOTE };
+
+/* Read the checkpoints that were not posted, the newest first, at most one more than
+ * POSTED_WAITING_MAX. */
+enum az_status posted_waiting(struct op *op, PGresult **ret);
+
+/* Note that a checkpoint was posted; older ones count as posted too. `cosigned`: the signature
+ * lines that were answered, or NULL. */
+enum az_status posted_write(struct op *op, int64_t epoch, int64_t size, const char *cosigned);
+
 /* Count the rows that were sealed after the row `after` and before the row `before`, where the
  * database has no rows: retention dropped them. */
 enum az_status outgoing_passed(struct op *op, int64_t after, int64_t before, int64_t *ret);

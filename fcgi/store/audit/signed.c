@@ -122,9 +122,9 @@ refuse(const struct seal *seal, const char *why)
     return st == AZ_OK ? op_fail(op, AZ_CONFLICT, NULL, "%s", text) : st;
 }
 
-/* True if an epoch has the leaves of a checkpoint. */
-static bool
-has_checkpoint(struct op *op, const struct audit_log_state *state, const struct checkpoint *signed_)
+bool
+audit_signed_has(struct op *op, const struct audit_log_state *state,
+                 const struct checkpoint *signed_)
 {
     merkle_hash root;
     struct audit_tiles tiles;
@@ -140,7 +140,7 @@ has_checkpoint(struct op *op, const struct audit_log_state *state, const struct 
 
 /* Check a checkpoint that stands where the owner of the database cannot write. *size rises to its
  * size, if it is of the present epoch. Another host may have begun an epoch; then the one before it
- * must be as it was. */
+ * must be as it was. A later epoch than the present one: the database was restored. */
 static enum az_status
 check_outside(const struct seal *seal, const struct checkpoint *kept, const char *why,
               int64_t *size)
@@ -152,13 +152,17 @@ check_outside(const struct seal *seal, const struct checkpoint *kept, const char
         const char *origin = audit_log_origin(op, epoch);
         if (origin == NULL || strcmp(origin, kept->origin) != 0)
             continue;
-        if (!has_checkpoint(op, present ? &seal->state : &all, kept))
+        if (!audit_signed_has(op, present ? &seal->state : &all, kept))
             return refuse(seal, why);
         if (present && (int64_t) kept->size > *size)
             *size = (int64_t) kept->size;
         return AZ_OK;
     }
-    return AZ_OK;
+    const char *first = audit_log_origin(op, 1);
+    size_t length = first != NULL ? strlen(first) : 0;
+    bool later =
+        length > 0 && strncmp(first, kept->origin, length) == 0 && kept->origin[length] == '/';
+    return later ? refuse(seal, why) : AZ_OK;
 }
 
 /* Check what this host signed last. */
@@ -177,9 +181,8 @@ check_kept(const struct seal *seal, int64_t *size)
                          size);
 }
 
-/* True if the active key signed a note, or an earlier one of ours. */
-static bool
-is_ours(struct op *op, const char *note, const char *origin, const struct jwk *key)
+bool
+audit_signed_is_ours(struct op *op, const char *note, const char *origin, const struct jwk *key)
 {
     struct jwk **keys;
     size_t count;
@@ -205,7 +208,8 @@ check_filed(const struct seal *seal, const struct jwk *key, int64_t *size)
     if (st != AZ_OK || text == NULL)
         return st;
     for (char *note; (note = audit_last_note(text)) != NULL; *note = '\0')
-        if (checkpoint_read(note, &filed) == AZ_OK && is_ours(op, note, filed.origin, key))
+        if (checkpoint_read(note, &filed) == AZ_OK
+            && audit_signed_is_ours(op, note, filed.origin, key))
             return check_outside(seal, &filed,
                                  "the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE",
                                  size);
@@ -223,9 +227,9 @@ check_newest(const struct seal *seal, const struct jwk *key, int64_t *size)
     db_number(&params, seal->state.epoch);
     enum az_status st = db_fetch_text(seal->op, &audit_newest_stmt, &params, &note);
     if (st != AZ_OK || note == NULL || origin == NULL || checkpoint_read(note, &newest) != AZ_OK
-        || strcmp(newest.origin, origin) != 0 || !is_ours(seal->op, note, origin, key))
+        || strcmp(newest.origin, origin) != 0 || !audit_signed_is_ours(seal->op, note, origin, key))
         return st;
-    if (!has_checkpoint(seal->op, &seal->state, &newest))
+    if (!audit_signed_has(seal->op, &seal->state, &newest))
         return refuse(seal, "the newest checkpoint is not of the log in the database");
     if ((int64_t) newest.size > *size)
         *size = (int64_t) newest.size;

@@ -3,6 +3,7 @@
 #define AZ_STORE_AUDIT_SIGNED_H
 
 #include "crypto/jwk.h"
+#include "crypto/signed_note.h"
 #include "store/audit/seal_private.h"
 
 /*
@@ -14,6 +15,14 @@
  * audit_signed_refusal() has the reason from then on.
  */
 enum az_status audit_signed_check(struct seal *seal, const struct jwk *key);
+
+/* True if an epoch has the leaves of a checkpoint. */
+bool audit_signed_has(struct op *op, const struct audit_log_state *state,
+                      const struct checkpoint *signed_);
+
+/* True if the active key signed a note, or an earlier one of ours. */
+bool audit_signed_is_ours(struct op *op, const char *note, const char *origin,
+                          const struct jwk *key);
 
 /* Keep the checkpoint that was signed last. Nothing if the directory is not there, or belongs to
  * another user: a command may run elsewhere. */

@@ -232,10 +232,13 @@ audit_edge_read(struct op *op, const struct audit_log_state *state, struct audit
     edge->size = edge->stored = state->size;
     for (unsigned level = 0; level < MERKLE_LEVELS && st == AZ_OK; level++) {
         uint64_t hashes = (uint64_t) state->size >> (level * MERKLE_TILE_HEIGHT);
+        size_t width = (size_t) (hashes % MERKLE_TILE_WIDTH);
         edge->open[level].level = level;
         edge->open[level].n = hashes / MERKLE_TILE_WIDTH;
-        if (hashes % MERKLE_TILE_WIDTH != 0)
+        if (width != 0)
             st = tile_fetch(op, state->epoch, &edge->open[level]);
+        st = st == AZ_OK && edge->open[level].width < width ? AZ_NOT_FOUND : st;
+        edge->open[level].width = width; /* of a smaller size than is stored, too */
     }
     *ret = edge;
     return st == AZ_NOT_FOUND

@@ -51,7 +51,7 @@ enum az_status audit_tile_read(struct audit_tiles *tiles, unsigned level, uint64
 /* The right edge of the tree, to which leaves are appended in memory. */
 struct audit_edge;
 
-/* Read the edge of a log. */
+/* Read the edge of a log, or of its first leaves. */
 enum az_status audit_edge_read(struct op *op, const struct audit_log_state *state,
                                struct audit_edge **ret);
 

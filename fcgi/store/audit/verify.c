@@ -7,32 +7,13 @@
 
 #include "store/audit/cursor.h"
 #include "store/audit/seal.h"
+#include "store/audit/verify_private.h"
 
 /* ---- statements ---- */
 
-enum audit_checkpoints_column { CHECKPOINT_SIZE, CHECKPOINT_NOTE };
-static const struct db_stmt audit_checkpoints_stmt = {
-    "audit_checkpoints",
-    "SELECT size, note FROM audit_checkpoint WHERE epoch = $1 AND size > $2::bigint"
-    "  AND size <= $3::bigint ORDER BY size",
-    3};
 static const struct db_stmt audit_unsealed_stmt = {
     "audit_unsealed", "SELECT count(*) FROM audit_log WHERE id > $1::bigint AND id <= $2::bigint",
     2};
-
-struct verify {
-    struct op *op;
-    const struct audit_check *check;
-    struct audit_report *report;
-    const struct audit_epoch *epoch;
-    struct audit_log_state state;
-    struct audit_cursor rows;
-    struct audit_edge *edge;           /* the tree of the hashes so far */
-    const struct checkpoint **foreign; /* those from elsewhere of this log, the smallest first */
-    size_t foreigns, foreign_at;       /* how many; those that were compared */
-    struct audit_notes *notes;         /* days that retention dropped */
-    int64_t sealed;                    /* leaves of the last note that seals, 0: none */
-};
 
 static const char *const fault_texts[AUDIT_FAULT_KINDS] = {
     [AUDIT_ROW_CHANGED] = "changed row",
@@ -142,21 +123,6 @@ check_note(struct verify *verify, int64_t leaf, const unsigned char *hash)
 
 /* ---- checkpoints ---- */
 
-/* True if one of the keys signed the note, and it says what the tree is. */
-static bool
-is_of_log(const struct verify *verify, const char *note, const merkle_hash root)
-{
-    struct checkpoint read;
-    bool is_signed = false;
-    const struct jwk_set *keys = verify->check->keys;
-    for (size_t i = 0; i < keys->count && !is_signed; i++)
-        is_signed = note_verify(note, verify->report->origin, keys->keys[i]) == AZ_OK;
-    return is_signed && checkpoint_read(note, &read) == AZ_OK
-           && strcmp(read.origin, verify->report->origin) == 0
-           && read.size == (uint64_t) audit_edge_size(verify->edge)
-           && memcmp(read.root, root, SHA256_OCTETS) == 0;
-}
-
 static int
 compare_sizes(const void *one, const void *other)
 {
@@ -217,7 +183,8 @@ check_checkpoint(struct verify *verify, const PGresult *stored, int *at)
     check_foreign(verify, root);
     if (there) {
         verify->report->checkpoints++;
-        if (!is_of_log(verify, db_get(stored, (*at)++, CHECKPOINT_NOTE), root))
+        if (!verify_is_of_log(verify, db_get(stored, (*at)++, CHECKPOINT_NOTE), (uint64_t) size,
+                              root))
             audit_fault_add(verify->report, AUDIT_CHECKPOINT_FORGED, size);
     } else if (wanted)
         audit_fault_add(verify->report, AUDIT_CHECKPOINT_GONE, size);
@@ -292,7 +259,6 @@ check_next(struct verify *verify, bool *ret_lost)
 {
     struct op step = op_beside(verify->op, talloc_new(verify->op->mem));
     int64_t begin = audit_edge_size(verify->edge);
-    struct db_params params = {.count = 0};
     const struct audit_tile *tile;
     struct audit_tiles tiles;
     PGresult *stored;
@@ -306,10 +272,7 @@ check_next(struct verify *verify, bool *ret_lost)
         *ret_lost = true;
         st = AZ_OK;
     } else if (st == AZ_OK) {
-        db_number(&params, verify->state.epoch);
-        db_number(&params, begin);
-        db_number(&params, begin + MERKLE_TILE_WIDTH);
-        st = db_exec(&step, &audit_checkpoints_stmt, &params, true, &stored);
+        st = verify_checkpoints(&step, &verify->state, begin, begin + MERKLE_TILE_WIDTH, &stored);
         if (st == AZ_OK)
             st = check_tile(verify, tile, stored);
     }
@@ -357,7 +320,7 @@ enum az_status
 audit_verify_epoch(struct op *op, const struct audit_check *check, const struct audit_epoch *epoch,
                    struct audit_notes *notes, struct audit_report *ret)
 {
-    const struct audit_log_state empty = {.epoch = 0};
+    const struct audit_log_state begun = {.epoch = epoch->state.epoch, .size = epoch->aged};
     struct verify verify = {.op = op,
                             .check = check,
                             .report = ret,
@@ -372,7 +335,9 @@ audit_verify_epoch(struct op *op, const struct audit_check *check, const struct 
     audit_cursor_init(&verify.rows, op, epoch->begin_up_to, verify.state.up_to);
     enum az_status st = sort_foreign(&verify);
     if (st == AZ_OK)
-        st = audit_edge_read(op, &empty, &verify.edge);
+        st = verify_aged(&verify);
+    if (st == AZ_OK)
+        st = audit_edge_read(op, &begun, &verify.edge);
     while (st == AZ_OK && !lost && audit_edge_size(verify.edge) < verify.state.size)
         st = check_next(&verify, &lost);
     if (st == AZ_OK && !lost)

@@ -45,6 +45,8 @@ struct audit_report {
     const char *origin;
     int64_t rows, notes, checkpoints; /* checked */
     int64_t dropped;                  /* rows of days that retention dropped, with a note of it */
+    int64_t aged;                     /* leaves whose hashes are no longer kept */
+    int64_t aged_checkpoints;         /* from elsewhere, of such leaves: not compared */
     int64_t faults;
     struct audit_fault fault[AUDIT_FAULTS_LISTED];
     int64_t size, unsealed; /* leaves; rows after the last leaf */

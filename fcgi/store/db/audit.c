@@ -14,28 +14,12 @@
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10," \
     " $11::inet, $12, $13, $14, $15"
 
-/* The same as rows of arrays. */
-#define ARRAYS                                                                                     \
-    " unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],"       \
-    "  $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],"    \
-    "  $14::bytea[], $15::bytea[])"                                                                \
-    " AS r (created_at, request_id, flow_id, client_id, subject_id, endpoint, operation, method,"  \
-    "  status, outcome, ip, user_agent, summary, input, decision)"
 #define ASYNC "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
 static const struct db_stmt audit_insert_stmt = {"audit_insert", INSERT, 15};
 
 /* set_config makes this one transaction asynchronous: the answer does not wait for the row. */
 static const struct db_stmt audit_send_stmt = {"audit_send", ASYNC INSERT " FROM async", 15};
-
-static const struct db_stmt audit_many_stmt = {
-    "audit_many",
-    ASYNC " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
-          " SELECT r.created_at, nextval('audit_id_seq'), r.request_id, r.flow_id::uuid,"
-          "  r.client_id, r.subject_id, r.endpoint, r.operation, r.method, r.status::smallint,"
-          "  r.outcome, r.ip::inet, r.user_agent, r.summary, r.input, r.decision"
-          " FROM async," ARRAYS,
-    15};
 
 /* The row of a process that died: unless another one wrote it. */
 static const struct db_stmt audit_missing_stmt = {
@@ -47,7 +31,6 @@ static const struct db_stmt audit_missing_stmt = {
 
 static const struct commit_kind audit_later = {
     .number = COMMIT_AUDIT,
-    .many = &audit_many_stmt,
     .types = "ztttttttttttt"
              "bb",
     .one = &audit_send_stmt,

@@ -218,28 +218,15 @@ commit_leads(const struct commit_seat *seat, enum commit_lane lane)
     return atomic_load(&seat->board->leader[lane]) == seat->slot + 1 && seat->pid == getpid();
 }
 
-/* True if the lane may have a leader: a second batch only while batches are small. */
-static bool
-lane_is_open(const struct commit_seat *seat, enum commit_lane lane)
-{
-    return lane != LANE_SECOND || atomic_load(&seat->board->batch) < COMMIT_SMALL;
-}
-
 bool
-commit_lead_with(struct commit_seat *seat, uint32_t row, enum commit_state state, bool dying,
-                 enum commit_lane *ret)
+commit_lead_with(struct commit_seat *seat, uint32_t row, enum commit_state state, bool dying)
 {
-    for (*ret = LANE_NOW; *ret <= LANE_SECOND; (*ret)++) {
-        /* A process that was chosen waits for the lead that comes to it, and takes no other. */
-        if (state == ROW_CHOSEN ? !commit_leads(seat, *ret)
-                                : !lane_is_open(seat, *ret) || !commit_lead(seat, *ret, dying))
-            continue;
-        if (commit_turn(seat, row, state, ROW_TAKEN))
-            return true;
-        /* The other leader took the row, or chose this process. */
-        commit_release(seat, *ret);
+    if (state == ROW_CHOSEN ? !commit_leads(seat, LANE_NOW) : !commit_lead(seat, LANE_NOW, dying))
         return false;
-    }
+    if (commit_turn(seat, row, state, ROW_TAKEN))
+        return true;
+    /* The other leader took the row, or chose this process. */
+    commit_release(seat, LANE_NOW);
     return false;
 }
 
@@ -274,8 +261,6 @@ commit_take(struct commit_seat *seat, enum commit_lane lane, uint32_t first,
         if (take_row(seat, row, count > 0 ? &seat->board->row[ret[0]] : NULL))
             ret[count++] = row;
     }
-    if (lane != LANE_LATER)
-        atomic_store(&seat->board->batch, (uint32_t) count);
     return count;
 }
 
@@ -310,7 +295,7 @@ commit_settle_row(struct commit_seat *seat, uint32_t row, enum commit_state stat
 
 /* Pass the lead to a process that waits. */
 static bool
-pass_lead(struct commit_seat *seat, enum commit_lane lane)
+pass_lead(struct commit_seat *seat)
 {
     uint32_t rows = lane_rows(seat, LANE_NOW);
     for (uint32_t i = 0; i < rows; i++) {
@@ -319,8 +304,8 @@ pass_lead(struct commit_seat *seat, enum commit_lane lane)
             || !commit_slot_lives(seat, row_owner(row))
             || !atomic_compare_exchange_strong(&seat->board->word[row], &word, ROW_CHOSEN))
             continue;
-        atomic_store(&seat->board->since_ms[lane], clock_monotonic_ms());
-        atomic_store(&seat->board->leader[lane], row + 1);
+        atomic_store(&seat->board->since_ms[LANE_NOW], clock_monotonic_ms());
+        atomic_store(&seat->board->leader[LANE_NOW], row + 1);
         futex_wake(&seat->board->word[row]);
         return true;
     }
@@ -342,11 +327,10 @@ one_waits(const struct commit_seat *seat)
 void
 commit_release(struct commit_seat *seat, enum commit_lane lane)
 {
-    bool passes;
+    bool passes = lane == LANE_NOW;
     do {
         uint32_t self = seat->slot + 1;
-        passes = lane != LANE_LATER && lane_is_open(seat, lane);
-        if (passes && pass_lead(seat, lane))
+        if (passes && pass_lead(seat))
             return;
         atomic_compare_exchange_strong(&seat->board->leader[lane], &self, 0);
     } while (passes && one_waits(seat) && commit_lead(seat, lane, false));

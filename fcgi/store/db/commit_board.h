@@ -2,8 +2,7 @@
  * The board of shared commits: rows that the processes of one host write in one commit, in memory
  * that they share (decisions.md "Shared commits"). No SQL here. Each process has a slot, with one
  * row that its request waits for and a few that are written after their answers. In each lane one
- * process leads at a time: it takes rows, writes them and says how that ended. Two leaders of the
- * same rows take different ones.
+ * process leads at a time: it takes rows, writes them and says how that ended.
  */
 #ifndef AZ_STORE_DB_COMMIT_BOARD_H
 #define AZ_STORE_DB_COMMIT_BOARD_H
@@ -26,21 +25,16 @@
 /* Octets of the parameters of a row, of which a usual one has about 1,000; a larger one is written
  * alone, so that it keeps no other waiting. */
 #define COMMIT_ROW_MAX 8160
-/* Rows of one batch: statement and answer stay small, and a leader waits for no more. */
-#define COMMIT_BATCH_MAX 64
+/* Rows of one batch, each a statement of the same trip. */
+#define COMMIT_BATCH_MAX DB_BATCH_MAX
 
 /* Time after which the lead of LANE_NOW is taken from a process that lives and does not go on, as
  * one that is stopped: more than a batch may take. Two leaders take different rows. Milliseconds.
  */
 #define COMMIT_LEAD_MS 15000
 
-/* Rows of a batch below which a second batch may be under way. With 1 there is none once rows were
- * written: two smaller batches cost PostgreSQL more than one (decisions.md "Shared commits"). */
-#define COMMIT_SMALL 1
-
-/* Rows that a request waits for, the same rows for a second leader, and rows that are written after
- * their answers. */
-enum commit_lane { LANE_NOW, LANE_SECOND, LANE_LATER, LANES };
+/* Rows that a request waits for, and rows that are written after their answers. */
+enum commit_lane { LANE_NOW, LANE_LATER, LANES };
 
 /* State of a row; the low octet of its word. */
 enum commit_state {
@@ -52,6 +46,7 @@ enum commit_state {
     ROW_NOTHING,   /* its conditions did not hold: nothing was written */
     ROW_ALONE,     /* nothing was written: its process is to write it alone */
     ROW_BUSY,      /* nothing was written: the database gave up waiting for a lock */
+    ROW_UNPROVED,  /* written on the primary alone: its standby did not confirm the commit */
     ROW_UNSURE,    /* the leader or its connection was lost */
     ROW_ABANDONED, /* in the hands of a leader, and its process does not wait for it */
 };
@@ -70,7 +65,6 @@ struct commit_board {
     _Atomic uint32_t used; /* slots below this number were claimed since the file was made */
     _Atomic uint32_t leader[LANES];           /* slot of the leader plus one; 0: no commit */
     _Atomic int64_t since_ms[LANES];          /* when it began its batch; monotonic */
-    _Atomic uint32_t batch;                   /* rows of the last batch of LANE_NOW, LANE_SECOND */
     _Atomic uint32_t word[COMMIT_BOARD_ROWS]; /* state | slot of the leader << 8; a futex */
     struct commit_row row[COMMIT_BOARD_ROWS]; /* of LANE_NOW first, then of LANE_LATER by slot */
 };
@@ -120,12 +114,9 @@ bool commit_lead(struct commit_seat *seat, enum commit_lane lane, bool dying);
  * row. */
 bool commit_leads(const struct commit_seat *seat, enum commit_lane lane);
 
-/*
- * Try to lead LANE_NOW or LANE_SECOND with a row of this process that waits or was chosen
- * (`state`), and take that row. LANE_SECOND has a leader only while batches are small.
- */
-bool commit_lead_with(struct commit_seat *seat, uint32_t row, enum commit_state state, bool dying,
-                      enum commit_lane *ret);
+/* Try to lead LANE_NOW with a row of this process that waits or was chosen (`state`), and take that
+ * row. A process that was chosen waits for the lead that comes to it. */
+bool commit_lead_with(struct commit_seat *seat, uint32_t row, enum commit_state state, bool dying);
 
 /*
  * Take rows that wait, behind `first`, which this process took (COMMIT_BOARD_ROWS: there is none),
@@ -142,7 +133,7 @@ size_t commit_take_left(struct commit_seat *seat, uint32_t ret[COMMIT_BATCH_MAX]
  * that was abandoned, becomes free. */
 void commit_settle_row(struct commit_seat *seat, uint32_t row, enum commit_state state);
 
-/* Give the lead back, in LANE_NOW and LANE_SECOND to a process whose row waits. */
+/* Give the lead back, in LANE_NOW to a process whose row waits. */
 void commit_release(struct commit_seat *seat, enum commit_lane lane);
 
 /* True if a row of LANE_LATER is not free. */

@@ -85,8 +85,8 @@ settle_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows
 {
     struct commit_seat *seat = &op->az->commits->seat;
     struct op own = op_beside(op, talloc_new(op->mem));
-    struct db_step *step;
-    enum az_status st = count > 1 ? commit_write(&own, kind, rows, count, &step) : AZ_SQL;
+    enum commit_state state[COMMIT_BATCH_MAX];
+    enum az_status st = count > 1 ? commit_write(&own, kind, rows, count, state) : AZ_SQL;
     /* Without a connection the rows are tried once more: the first of them connects again. */
     for (size_t i = 0; i < count; i++)
         if (st == AZ_OK)

@@ -1,4 +1,4 @@
-/* A row of the board as octets: parameters of one statement, and the arrays of many. */
+/* A row of the board as octets: the parameters of one statement. */
 #ifndef AZ_STORE_DB_COMMIT_ROW_H
 #define AZ_STORE_DB_COMMIT_ROW_H
 
@@ -15,9 +15,8 @@ enum commit_number { COMMIT_TOKEN = 1, COMMIT_AUDIT = 2 };
 /* Rows that can be written together. */
 struct commit_kind {
     enum commit_number number;
-    const struct db_stmt *many;    /* its parameters are arrays, one per letter of `types` */
-    const char *types;             /* t text, b bytea, u uuid, z timestamptz; numbers are text */
-    const struct db_stmt *one;     /* of LANE_LATER: the statement of one row */
+    const char *types;             /* of its parameters: t text, b bytea, u uuid, z timestamptz */
+    const struct db_stmt *one;     /* the statement of one row */
     const struct db_stmt *missing; /* of LANE_LATER: the same unless the row is there */
 };
 
@@ -29,10 +28,5 @@ bool commit_row_write(struct commit_row *row, const struct commit_kind *kind, ui
  * a row of this kind. */
 bool commit_row_read(const struct commit_row *row, const struct commit_kind *kind,
                      struct db_params *ret);
-
-/* Add the arrays of rows to the parameters of kind->many; they live on mem. False: no memory, or
- * one is not a row of this kind. */
-bool commit_rows_bind(TALLOC_CTX *mem, const struct commit_kind *kind,
-                      const struct commit_row *const *rows, size_t count, struct db_params *params);
 
 #endif

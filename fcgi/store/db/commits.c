@@ -10,9 +10,6 @@
 
 #define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
 
-/* Column of a statement of many rows: the number of a row that it wrote. */
-#define MANY_NUMBER 0
-
 struct commits *
 commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board *board, int fd)
 {
@@ -32,45 +29,36 @@ commit_add_end(struct db_batch *batch, int32_t session)
 
 enum az_status
 commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows, size_t count,
-             struct db_step **ret)
+             enum commit_state ret[COMMIT_BATCH_MAX])
 {
-    struct commit_row *at[COMMIT_BATCH_MAX], *all = op->az->commits->seat.board->row;
+    struct commit_row *all = op->az->commits->seat.board->row;
+    struct db_step *step[COMMIT_BATCH_MAX];
     struct db_batch *batch = db_batch_new(op);
-    for (size_t i = 0; i < count; i++)
-        at[i] = &all[rows[i]];
-    struct db_step *step = db_batch_add_in(batch, kind->many, at[0]->bucket, at[0]->day);
-    *ret = step;
-    if (!commit_rows_bind(op->mem, kind, (const struct commit_row *const *) at, count,
-                          &step->params))
+    bool readable = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct commit_row *row = &all[rows[i]];
+        ret[i] = ROW_ALONE;
+        step[i] = db_batch_add_in(batch, kind->one, row->bucket, row->day);
+        readable = commit_row_read(row, kind, &step[i]->params) && readable;
+    }
+    if (!readable)
         return AZ_SQL;
     /* The last audit row may show that the connection is lost: tag the session that writes. */
     db_settle(op);
     enum az_status st = db_connect(op);
-    if (st != AZ_OK)
-        return st;
-    for (size_t i = 0; i < count; i++)
-        at[i]->tag = db_session(op->az->db);
+    for (size_t i = 0; i < count && st == AZ_OK; i++)
+        all[rows[i]].tag = db_session(op->az->db);
     atomic_thread_fence(memory_order_seq_cst);
-    return db_try(op, batch, false);
-}
-
-/* Return how a batch ended for the rows that it did not write. */
-static enum commit_state
-batch_state(enum az_status st, const struct db_step *step)
-{
-    return st == AZ_OK                                                ? ROW_NOTHING
-           : st == AZ_SQL                                             ? ROW_ALONE
-           : strcmp(step->sqlstate, SQLSTATE_LOCK_NOT_AVAILABLE) == 0 ? ROW_BUSY
-                                                                      : ROW_UNSURE;
-}
-
-/* Give back each lead that this process has. */
-static void
-release_leads(struct commit_seat *seat)
-{
-    for (enum commit_lane lane = LANE_NOW; lane <= LANE_SECOND; lane++)
-        if (commit_leads(seat, lane))
-            commit_release(seat, lane);
+    if (st == AZ_OK)
+        st = db_try(op, batch, false);
+    bool busy = db_batch_failed_with(batch, SQLSTATE_LOCK_NOT_AVAILABLE);
+    bool unproved = db_batch_unconfirmed(batch);
+    for (size_t i = 0; i < count && st != AZ_SQL; i++)
+        ret[i] = st == AZ_OK ? db_written(step[i]->result) > 0 ? ROW_STORED : ROW_NOTHING
+                 : busy      ? ROW_BUSY
+                 : unproved  ? ROW_UNPROVED
+                             : ROW_UNSURE;
+    return st;
 }
 
 /* Write the batch of which we are the leader: our row is the first. */
@@ -80,17 +68,8 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
 {
     struct commit_seat *seat = &op->az->commits->seat;
     enum commit_state state[COMMIT_BATCH_MAX];
-    struct db_step *step;
-    enum az_status st = commit_write(op, kind, rows, count, &step);
-    for (size_t i = 0; i < count; i++)
-        state[i] = batch_state(st, step);
-    const PGresult *result = st == AZ_OK ? step->result : NULL;
-    for (int i = 0; i < PQntuples(result); i++) {
-        int64_t number = db_get_number(result, i, MANY_NUMBER, 0);
-        if (number >= 1 && number <= (int64_t) count)
-            state[number - 1] = ROW_STORED;
-    }
-    release_leads(seat);
+    enum az_status st = commit_write(op, kind, rows, count, state);
+    commit_done(op);
     for (size_t i = 1; i < count; i++)
         commit_settle_row(seat, rows[i], state[i]);
     commit_turn(seat, rows[0], ROW_TAKEN, ROW_FREE);
@@ -101,12 +80,11 @@ lead_batch(struct op *op, const struct commit_kind *kind, const uint32_t *rows, 
 }
 
 static enum az_status
-lead(struct op *op, const struct commit_kind *kind, enum commit_lane lane, uint32_t row,
-     enum commit_outcome *ret)
+lead(struct op *op, const struct commit_kind *kind, uint32_t row, enum commit_outcome *ret)
 {
     struct commit_seat *seat = &op->az->commits->seat;
     uint32_t rows[COMMIT_BATCH_MAX];
-    size_t count = commit_take(seat, lane, row, rows);
+    size_t count = commit_take(seat, LANE_NOW, row, rows);
     if (count > 1)
         return lead_batch(op, kind, rows, count, ret);
     commit_turn(seat, row, ROW_TAKEN, ROW_FREE);
@@ -117,8 +95,9 @@ lead(struct op *op, const struct commit_kind *kind, enum commit_lane lane, uint3
 void
 commit_done(struct op *op)
 {
-    if (op->az->commits != NULL)
-        release_leads(&op->az->commits->seat);
+    struct commits *commits = op->az->commits;
+    if (commits != NULL && commit_leads(&commits->seat, LANE_NOW))
+        commit_release(&commits->seat, LANE_NOW);
 }
 
 /* Read how a leader ended with our row, and free it. */
@@ -137,17 +116,9 @@ follow_end(struct op *op, uint32_t row, enum commit_state state, enum commit_out
         db_count_trip(op->az->db);
     if (state == ROW_BUSY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "database: a lock was not available in time");
+    if (state == ROW_UNPROVED)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", DB_UNCONFIRMED);
     return AZ_OK;
-}
-
-/* The leader that had our row died: its other rows look after themselves, but somebody must take
- * the lead that it left. */
-static void
-replace_leader(struct commit_seat *seat)
-{
-    for (enum commit_lane lane = LANE_NOW; lane <= LANE_SECOND; lane++)
-        if (commit_lead(seat, lane, true))
-            commit_release(seat, lane);
 }
 
 /* Wait a little for a row that waits or is in the hands of a leader. True: the wait is over, and
@@ -168,7 +139,9 @@ follow(struct op *op, uint32_t row, enum commit_state state, int64_t since, enum
     if (waited > COMMIT_LOOK_MS && commit_state_of(seat, row, &leader) == ROW_TAKEN) {
         if (!commit_slot_lives(seat, leader)) {
             commit_turn(seat, row, ROW_TAKEN, ROW_UNSURE);
-            replace_leader(seat);
+            /* Its other rows look after themselves; the lead that it left has to be passed on. */
+            if (commit_lead(seat, LANE_NOW, true))
+                commit_release(seat, LANE_NOW);
             return false;
         }
         if (waited > COMMIT_ANSWER_MS && commit_turn(seat, row, ROW_TAKEN, ROW_ABANDONED)) {
@@ -194,9 +167,8 @@ lead_or_follow(struct op *op, const struct commit_kind *kind, uint32_t row,
         enum commit_state state = commit_state_of(seat, row, &leader);
         if (state != ROW_WAITING && state != ROW_CHOSEN && state != ROW_TAKEN)
             return follow_end(op, row, state, ret, ret_session);
-        enum commit_lane lane;
-        if (state != ROW_TAKEN && commit_lead_with(seat, row, state, dying, &lane))
-            return lead(op, kind, lane, row, ret);
+        if (state != ROW_TAKEN && commit_lead_with(seat, row, state, dying))
+            return lead(op, kind, row, ret);
         if (state == ROW_CHOSEN && chosen == 0)
             chosen = clock_monotonic_ms();
         if (follow(op, row, state, state == ROW_CHOSEN ? chosen : since, &st))

@@ -1,6 +1,6 @@
 /*
  * Shared commits: rows that the processes of one host write at the same moment go to the database
- * as rows of one statement, in one commit (decisions.md "Shared commits"). A request that finds no
+ * in one trip and one commit (decisions.md "Shared commits"). A request that finds no
  * commit under way writes at once; those that come meanwhile are the next batch.
  */
 #ifndef AZ_STORE_DB_COMMITS_H
@@ -31,8 +31,8 @@ enum commit_outcome {
 };
 
 /*
- * Write a row in a shared commit. kind->many returns the numbers (from 1) of the rows that it
- * wrote. *ret_session, for COMMIT_UNSURE, is for commit_add_end; 0: the row is not there. One trip.
+ * Write a row in a shared commit. *ret_session, for COMMIT_UNSURE, is for commit_add_end; 0: the
+ * row is not there. One trip.
  */
 enum az_status commit_share(struct op *op, const struct commit_kind *kind, uint32_t bucket,
                             uint32_t day, const struct db_params *params, enum commit_outcome *ret,

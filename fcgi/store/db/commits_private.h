@@ -9,8 +9,9 @@ struct commits {
     bool leads_later;        /* it writes the rows of LANE_LATER after its answer */
 };
 
-/* Write rows that we took, in one statement; *ret is its step. AZ_SQL: nothing was written. */
+/* Write rows that we took, in one commit; ret[i] is how row i ended. AZ_SQL: nothing was written.
+ */
 enum az_status commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows,
-                            size_t count, struct db_step **ret);
+                            size_t count, enum commit_state ret[COMMIT_BATCH_MAX]);
 
 #endif

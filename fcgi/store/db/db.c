@@ -248,12 +248,24 @@ still_alive(struct db *db)
     return true;
 }
 
-/* Notices of the server are not printed. */
+/* Notices of the server are not printed. One matters: a server that is told to end its wait for a
+ * synchronous standby reports the commit as done, behind a warning. Its text may be translated, so
+ * the function that sent it tells it apart. */
 static void
-be_quiet(void *unused, const char *message)
+take_notice(void *arg, const PGresult *notice)
 {
-    (void) unused;
-    (void) message;
+    struct db *db = arg;
+    const char *from = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    if (from != NULL && strcmp(from, "SyncRepWaitForLSN") == 0)
+        db->unconfirmed = true;
+}
+
+bool
+db_take_unconfirmed(struct db *db)
+{
+    bool unconfirmed = db->unconfirmed;
+    db->unconfirmed = false;
+    return unconfirmed;
 }
 
 /* Take the lock that tells others, who ask for it alone, that this session has ended. */
@@ -309,6 +321,7 @@ db_connect(struct op *op)
     db->backoff_ms = 0;
     db->generation++;
     db->heard_ms = clock_monotonic_ms();
-    PQsetNoticeProcessor(db->conn, be_quiet, NULL);
+    db->unconfirmed = false;
+    PQsetNoticeReceiver(db->conn, take_notice, db);
     return AZ_OK;
 }

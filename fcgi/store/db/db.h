@@ -125,6 +125,13 @@ enum az_status db_try(struct op *op, struct db_batch *batch, bool reads_only);
 /* True if the batch failed with this SQLSTATE. */
 bool db_batch_failed_with(const struct db_batch *batch, const char *sqlstate);
 
+/* True if the server committed the batch and ended its wait for a synchronous standby: db_run and
+ * its siblings say AZ_UNAVAILABLE, for the rows may be lost with that server. */
+bool db_batch_unconfirmed(const struct db_batch *batch);
+
+/* Fault of such a commit. */
+#define DB_UNCONFIRMED "the standby did not confirm the commit, which may be lost with the primary"
+
 /* Return the database's message about the step that failed, for the operator. */
 const char *db_batch_message(const struct db_batch *batch);
 

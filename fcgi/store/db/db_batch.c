@@ -24,6 +24,7 @@ db_batch_make(TALLOC_CTX *mem, const char *fault)
     batch->count = 0;
     batch->fault = fault;
     batch->failed = NULL;
+    batch->unconfirmed = false;
     batch->message[0] = '\0';
     talloc_set_destructor(batch, db_batch_destroy);
     return batch;
@@ -64,12 +65,19 @@ db_batch_reset(struct db_batch *batch)
         batch->step[i].sqlstate[0] = '\0';
     }
     batch->failed = NULL;
+    batch->unconfirmed = false;
 }
 
 bool
 db_batch_failed_with(const struct db_batch *batch, const char *sqlstate)
 {
     return batch->failed != NULL && strcmp(batch->failed->sqlstate, sqlstate) == 0;
+}
+
+bool
+db_batch_unconfirmed(const struct db_batch *batch)
+{
+    return batch->unconfirmed;
 }
 
 const char *

@@ -45,6 +45,7 @@ struct db {
     int64_t retry_at_ms;                       /* monotonic time of the next attempt */
     char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */
     int64_t heard_ms;                          /* monotonic time of the last answer */
+    bool unconfirmed;                          /* a commit was not confirmed by the standby */
 };
 
 struct db_batch {
@@ -54,9 +55,14 @@ struct db_batch {
     struct db_step *failed; /* first step with an SQL error */
     struct prepared *prepared[DB_BATCH_MAX]; /* of the steps, for the trip under way */
     bool prepares[DB_BATCH_MAX];             /* the trip carries a PREPARE too */
+    bool unconfirmed;                        /* the commit is the primary's alone */
     char message[384];                       /* the error's text, for the operator */
     struct db_step step[DB_BATCH_MAX + 1];   /* in order; the last is the spare of a full batch */
 };
+
+/* True once if the server ended its wait for a synchronous standby since the last call: the
+ * transaction is committed there and nowhere else, so it may be lost with that server. */
+bool db_take_unconfirmed(struct db *db);
 
 /* Make a batch; one with a fault never runs. NULL without memory. */
 struct db_batch *db_batch_make(TALLOC_CTX *mem, const char *fault);

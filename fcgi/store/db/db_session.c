@@ -47,6 +47,8 @@ db_commit(struct op *op)
 {
     enum az_status st = db_script(op, "COMMIT");
     op->az->db->in_transaction = false;
+    if (st == AZ_OK && db_take_unconfirmed(op->az->db))
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", DB_UNCONFIRMED);
     if (st != AZ_OK)
         db_close(op->az->db);
     return st;

@@ -127,7 +127,8 @@ collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost
         note_error(batch, step, step->result);
 }
 
-/* True if all results were read; false if the connection was lost. */
+/* True if all results were read and a commit, if there was one, is confirmed; false if the
+ * connection was lost. */
 static bool
 collect_batch(struct db *db, struct db_batch *batch)
 {
@@ -138,6 +139,8 @@ collect_batch(struct db *db, struct db_batch *batch)
         PQclear(next_result(db, &lost)); /* the pipeline's sync */
     if (!lost)
         lost = PQexitPipelineMode(db->conn) != 1;
+    batch->unconfirmed = !lost && db_take_unconfirmed(db);
+    lost = lost || batch->unconfirmed;
     /* A statement that failed between BEGIN and COMMIT leaves the transaction aborted: start with a
      * new session. */
     if (!lost && PQtransactionStatus(db->conn) == PQTRANS_INERROR)
@@ -160,7 +163,7 @@ db_settle(struct op *op)
     db->pending = NULL;
     bool inside = db->in_transaction;
     if (!collect_batch(db, batch)) {
-        fault = "connection lost after the answer";
+        fault = batch->unconfirmed ? DB_UNCONFIRMED : "connection lost after the answer";
         db->in_transaction = inside; /* db_connect refuses to go on with the transaction */
     } else if (batch->failed != NULL) {
         fault = batch->message;
@@ -207,7 +210,9 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         bool again = reads_only && attempt == 0 && !inside;
         if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
             return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s",
-                           answered ? batch->message : "connection lost");
+                           answered             ? batch->message
+                           : batch->unconfirmed ? DB_UNCONFIRMED
+                                                : "connection lost");
         db_batch_reset(batch);
     }
     return AZ_UNAVAILABLE;

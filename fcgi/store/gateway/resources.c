@@ -271,16 +271,11 @@ resource_find(struct op *op, const char *name, const struct managed_resource **r
 
 /* ---- all of them */
 
-/* Read the resources of a statement with the columns of managed_list_stmt. */
+/* Take the resources out of a result with the columns of managed_list_stmt. */
 static enum az_status
-list_by(struct op *op, const struct db_stmt *stmt, struct managed_resources *ret)
+take_rows(struct op *op, const PGresult *result, struct managed_resources *ret)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_text(&params, known_versions(op, NULL));
-    enum az_status st = db_exec(op, stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
+    enum az_status st = AZ_OK;
     int rows = PQntuples(result);
     const struct managed_resource **item =
         talloc_zero_array(op->mem, const struct managed_resource *, (unsigned) rows + 1);
@@ -304,13 +299,26 @@ list_by(struct op *op, const struct db_stmt *stmt, struct managed_resources *ret
 enum az_status
 resources_list(struct op *op, struct managed_resources *ret)
 {
-    return list_by(op, &managed_list_stmt, ret);
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, known_versions(op, NULL));
+    enum az_status st = db_exec(op, &managed_list_stmt, &params, true, &result);
+    return st == AZ_OK ? take_rows(op, result, ret) : st;
+}
+
+struct db_step *
+resources_public_step(struct db_batch *batch)
+{
+    struct op *op = db_batch_op(batch);
+    struct db_step *step = db_batch_add(batch, &managed_public_stmt);
+    db_text(&step->params, op != NULL ? known_versions(op, NULL) : NULL);
+    return step;
 }
 
 enum az_status
-resources_list_public(struct op *op, struct managed_resources *ret)
+resources_public_take(struct op *op, struct db_step *step, struct managed_resources *ret)
 {
-    return list_by(op, &managed_public_stmt, ret);
+    return take_rows(op, step->result, ret);
 }
 
 /* ---- secrets */

@@ -38,9 +38,13 @@ struct managed_resources {
  * and states of all, and one more for the documents that changed since this process read them. */
 enum az_status resources_list(struct op *op, struct managed_resources *ret);
 
-/* The same with the disabled resources that have public addresses: an address of theirs is not
- * served, and no other resource takes its place. */
-enum az_status resources_list_public(struct op *op, struct managed_resources *ret);
+/* Add the statement that reads the resources with public addresses to a batch. The disabled ones
+ * are among them: an address of theirs is not served, and no other resource takes its place. */
+struct db_step *resources_public_step(struct db_batch *batch);
+
+/* Take these resources out of that step after the batch ran; as resources_list(). */
+enum az_status resources_public_take(struct op *op, struct db_step *step,
+                                     struct managed_resources *ret);
 
 /* ---- secrets */
 

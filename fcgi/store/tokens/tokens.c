@@ -25,41 +25,10 @@ static const struct db_stmt token_insert_stmt = {
     "$26, $27, $28::uuid, nullif($29::bigint, 0) FROM ok",
     29};
 
-/* The same for many rows, given as arrays: a row of which the conditions do not hold is not
- * written, and its number not returned. */
-static const struct db_stmt token_many_stmt = {
-    "token_many",
-    "WITH r AS (SELECT * FROM unnest("
-    "$1::text[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], "
-    "$7::bytea[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], "
-    "$14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], "
-    "$21::text[], $22::text[], $23::text[], $24::bytea[], $25::bytea[], $26::text[], "
-    "$27::text[], $28::uuid[], $29::text[]"
-    ") WITH ORDINALITY AS r ("
-    "client, version, revision, id, expires_at, issued_at, secret_hash, jit, subject, scope, "
-    "resource, request_id, flow_id, client_id, subject_id, endpoint, operation, method, status, "
-    "outcome, ip, user_agent, summary, input, decision, jkt, act, grant_id, idp, n"
-    ")),"
-    " ok AS MATERIALIZED (SELECT r.*, nextval('audit_id_seq') AS audit_id"
-    "  FROM r JOIN client c ON c.id = r.client::bigint, bundle_state b"
-    "  WHERE c.version = r.version::bigint AND c.enabled AND r.revision = ANY (b.acceptable)),"
-    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
-    "  SELECT issued_at, audit_id, request_id, flow_id::uuid, client_id, subject_id, endpoint,"
-    "   operation, method, status::smallint, outcome, ip::inet, user_agent, summary, input, "
-    "decision"
-    "  FROM ok),"
-    " token AS (INSERT INTO access_token_p%P"
-    "  (id, expires_at, issued_at, secret_hash, client, audit_id, jit, subject, scope, resource, "
-    "pdp_output, jkt, act, grant_id, idp)"
-    "  SELECT id, expires_at, issued_at, secret_hash, client::bigint, audit_id, jit::boolean,"
-    "   subject, scope, resource, decision, jkt, act, grant_id, nullif(idp::bigint, 0) FROM ok)"
-    " SELECT n FROM ok",
-    29};
-
 static const struct commit_kind token_rows = {
     .number = COMMIT_TOKEN,
-    .many = &token_many_stmt,
     .types = "tttuzzbttttttttttttttttbbttut",
+    .one = &token_insert_stmt,
 };
 
 /* For a row that another process had in its hands when it died. */
@@ -189,6 +158,12 @@ token_insert_alone(struct op *op, const struct token_new *token, const struct au
     return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
 }
 
+/* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
+ * confirmed, so is every commit before it. The session that wrote the row may have ended without.
+ */
+static const struct db_stmt commit_proof_stmt = {
+    "commit_proof", "SELECT pg_logical_emit_message(true, 'authz', '') IS NOT NULL", 0};
+
 /* Look if the row is there, after the end of the session that may have written it. */
 static enum az_status
 token_is_stored(struct op *op, const struct token_new *token, int32_t session, bool *ret_stored)
@@ -202,6 +177,7 @@ token_is_stored(struct op *op, const struct token_new *token, int32_t session, b
     struct db_step *step =
         db_batch_add_in(batch, &token_stored_stmt, token->parts->bucket, DB_NO_PARTITION);
     db_octets(&step->params, token->parts->id, UUID7_OCTETS);
+    db_batch_add(batch, &commit_proof_stmt);
     db_batch_commit(batch);
     enum az_status st = db_run(op, batch, true);
     if (st == AZ_OK)

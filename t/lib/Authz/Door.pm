@@ -4,13 +4,16 @@ package Authz::Door;
 # doc/behind-your-proxy.md).
 #
 #   my $door = Authz::Door->start('caddy');      authz, the API ($door->api), and the clients
+#                                                aliases => 0: the web server passes fields with underscores on
 #   $door->run( 'caddy', @command );             the web server, which listens at $door->port
 #   $door->serves; $door->turns_away; $door->withstands; $door->fails_closed;
 
 use strict;
 use warnings;
 
+use IO::Select       ();
 use IO::Socket::INET ();
+use IO::Socket::UNIX ();
 use MIME::Base64     ();
 use Test::More;
 
@@ -18,6 +21,7 @@ use Authz::Check   ();
 use Authz::Client  ();
 use Authz::Peer    ();
 use Authz::Process ();
+use Authz::Server  ();
 use Authz::Stack   ();
 use Authz::Web     ();
 
@@ -33,12 +37,12 @@ my %OTHER = (
 sub start {
     my ( $class, $client, %option ) = @_;
     my $port = Authz::Web::free_port();
-    my $self = bless { port => $port, url => "http://127.0.0.1:$port/api" }, $class;
+    my $self = bless { port => $port, url => "http://127.0.0.1:$port/api", aliases => $option{aliases} // 1 }, $class;
     $self->{stack} = Authz::Stack->start(
         settings => {
             SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_CHECK_PROXY_COUNT => 1,
             %{ $option{settings} // {} } } );
-    $self->{api} = Authz::Peer->start;
+    $self->{api} = $option{api} // Authz::Peer->start;
     $self->{api}->set( map { $_ => { body => { ok => 1 } } } qw(/api/orders /api/orders/7) );
     my $answer = $self->{stack}->admin(
         POST => '/admin/api/managed-resources',
@@ -71,6 +75,26 @@ sub credential { my ($self) = @_; return MIME::Base64::encode_base64( join( ':',
 sub token {
     my ( $self, $scope ) = @_;
     return $self->{stack}->token_text( @{ $self->{app} }, scope => $scope, resource => $self->{url} );
+}
+
+# A port of 127.0.0.1 that leads to the core pool, for web servers that speak FastCGI by TCP alone.
+sub tcp_port {
+    my ($self) = @_;
+    my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 64, ReuseAddr => 1 ) or die "listen: $@";
+    my $serve  = sub {
+        my ($client) = @_;
+        my $pool     = IO::Socket::UNIX->new( Peer => "$self->{stack}{dir}/core.sock" ) or return;
+        my %other    = ( $client => $pool, $pool => $client );
+        my $both     = IO::Select->new( $client, $pool );
+        while ( my @ready = $both->can_read(60) ) {
+            for my $from (@ready) {
+                sysread( $from, my $text, 65536 )          or return;
+                Authz::Server::put( $other{$from}, $text ) or return;
+            }
+        }
+    };
+    Authz::Process->start( name => 'tcp', code => sub { Authz::Server::accept_each( $listen, $serve ) } );
+    return $listen->sockport;
 }
 
 # Start the web server, and wait until it listens.
@@ -110,30 +134,29 @@ sub serves {
         Subject      => 'app', 'Subject-Type' => 'client', Idp => '-', Client => 'app',
         Scopes       => 'shop:read', Acr => '-', Resource => 'shop', Route => 'one', Jwt => '-',
         'Request-Id' => qr/\A[0-9a-f-]{36}\z/ );
-    my @forged = map { ( "X-Authz-$_" => 'root', 'X_Authz_' . tr/-/_/r => 'root', "x-authz_$_" => 'root' ) } @IDENTITY;
+    my @forged = map { ( "X-Authz-$_" => 'root' ) } @IDENTITY;
+    push @forged, map { ( 'X_Authz_' . tr/-/_/r => 'root', "x-authz_$_" => 'root' ) } $self->{aliases} ? @IDENTITY : ();
     is( $self->ask( GET => '/api/orders/7', $self->bearer, @forged )->status, 200,
         'a request that policy allows reaches the API' );
     my ( $request, $field ) = $self->_last('/api/orders/7');
     for my $name (@IDENTITY) {
-        my $got = join ', ', @{ $field->{ lc "x-authz-$name" } // [] };
+        my $variable = 'AUTHZ_' . uc $name =~ tr/-/_/r;
+        my $got = $request->{env} ? $request->{env}{$variable} : join ', ', @{ $field->{ lc "x-authz-$name" } // [] };
         like(
-            $got, ref $says{$name} ? $says{$name} : qr/\A\Q$says{$name}\E\z/,
-            "... with X-Authz-$name as authz says, whatever the caller sent" );
+            $got // 'nothing', ref $says{$name} ? $says{$name} : qr/\A\Q$says{$name}\E\z/,
+            "... with $name as authz says, whatever the caller sent" );
     }
-    is( $field->{$_}, undef, "... and without $_" ) for qw(authorization dpop x-authz-proxy-authorization);
-    $self->ask( GET => '/api/orders/7', $self->bearer, %OTHER, map { tr/-/_/r => $OTHER{$_} } keys %OTHER );
+    $self->hides if !$request->{env};
+    is( $field->{'x-authz-proxy-authorization'}, undef, '... and without the credential of the web server' );
+    $self->ask(
+        GET => '/api/orders/7', $self->bearer, %OTHER,
+        map { tr/-/_/r => $OTHER{$_} } $self->{aliases} ? keys %OTHER : () );
     ( undef, $field ) = $self->_last('/api/orders/7');
     my %told = map { exists $field->{ lc $_ } ? ( $_ => join ', ', @{ $field->{ lc $_ } } ) : () } keys %OTHER;
     delete $told{'X-Forwarded-For'} if ( $told{'X-Forwarded-For'} // '' ) eq '127.0.0.1';
     is_deeply( \%told, {}, '... and without fields that state another request, or another caller' )
       or diag explain \%told;
 
-    # RFC 9110 7.6.1: a proxy removes what Connection names.
-    $self->ask(
-        GET        => '/api/orders/7', $self->bearer,
-        Connection => 'keep-alive, X-Authz-Subject, X-Authz-Proxy-Authorization' );
-    ( undef, $field ) = $self->_last('/api/orders/7');
-    is_deeply( $field->{'x-authz-subject'}, ['app'], '... with its fields, whatever the caller names in Connection' );
     $self->ask(
         GET            => '/api/orders?a=%62&c=d', $self->bearer, 'X-Forwarded-For' => '203.0.113.9',
         'X-Request-ID' => 'forged-address' );
@@ -148,6 +171,19 @@ sub serves {
     ( $request, $field ) = $self->_last('/api/orders');
     is( length $request->{body}, 5011,   '... whose body reaches the API whole' );
     is( $request->{method},      'POST', '... with its method' );
+    return;
+}
+
+# The API gets no token, and its fields whatever the caller names in Connection, which a proxy removes (RFC 9110 7.6.1).
+sub hides {
+    my ($self) = @_;
+    my ( undef, $field ) = $self->_last('/api/orders/7');
+    is( $field->{$_}, undef, "... and without $_" ) for qw(authorization dpop);
+    $self->ask(
+        GET        => '/api/orders/7', $self->bearer,
+        Connection => 'keep-alive, X-Authz-Subject, X-Authz-Proxy-Authorization' );
+    ( undef, $field ) = $self->_last('/api/orders/7');
+    is_deeply( $field->{'x-authz-subject'}, ['app'], '... with its fields, whatever the caller names in Connection' );
     return;
 }
 

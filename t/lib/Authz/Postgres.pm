@@ -28,25 +28,60 @@ sub shared_or_new {
 
 sub new {
     my ($class) = @_;
-    my $user    = Authz::Path::unprivileged();
-    my $number  = ++( our $clusters );
-    my $dir     = Authz::Process::directory() . "/pg$number";
-    my $self    = bless { dir => $dir, socket => $dir, data => "$dir/data", user => $user, number => $number }, $class;
-    mkdir $dir, 0755 or die "$dir: $!";
-    if ( defined $user ) {
-        my ( $uid, $gid ) = ( getpwnam $user )[ 2, 3 ];
-        chown $uid, $gid, $dir or die "chown $dir: $!";
-    }
-    my ( $status, $text ) = Authz::Process->run(
-        name    => 'initdb',
-        user    => $user,
-        command => [
-            Authz::Path::postgres('initdb'), '-D', $self->{data},
-            qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) ],
-    );
-    die "initdb: $text" if $status != 0;
+    my $self = _place($class);
+    $self->_run_program( 'initdb', '-D', $self->{data}, qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) );
     $self->start;
     return $self;
+}
+
+sub _place {
+    my ($class) = @_;
+    my $number  = ++( our $clusters );
+    my $self    = bless { user => Authz::Path::unprivileged(), number => $number }, $class;
+    $self->{dir}  = $self->{socket} = $self->make_directory( Authz::Process::directory() . "/pg$number" );
+    $self->{data} = "$self->{dir}/data";
+    return $self;
+}
+
+# Make a directory of the account of the server, and return its path.
+sub make_directory {
+    my ( $self, $dir ) = @_;
+    mkdir $dir, 0755 or die "$dir: $!";
+    if ( defined $self->{user} ) { chown( ( getpwnam $self->{user} )[ 2, 3 ], $dir ) or die "chown $dir: $!" }
+    return $dir;
+}
+
+sub _run_program {
+    my ( $self, $program, @argument ) = @_;
+    my ( $status, $text ) = Authz::Process->run(
+        name    => $program, user => $self->{user},
+        command => [ Authz::Path::postgres($program), @argument ] );
+    die "$program: $text" if $status != 0;
+    return;
+}
+
+# Take a base backup while the server runs.
+sub base_backup {
+    my ( $self, $data, @argument ) = @_;
+    return $self->_run_program(
+        'pg_basebackup', '-h', $self->{socket}, '-p', $PORT, qw(-U postgres --checkpoint=fast --no-sync -D), $data,
+        @argument );
+}
+
+# A standby that the server waits for at each commit. From then on url() names both servers.
+sub standby {
+    my ($self) = @_;
+    my $standby = _place( ref $self );
+    $self->base_backup( $standby->{data}, '-R' );
+    $standby->start;
+    $self->sql(q{ALTER SYSTEM SET synchronous_standby_names = '*'});
+    $self->sql('SELECT pg_reload_conf()');
+    Authz::Process::until_true(
+        30,
+        sub { $self->sql(q{SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'}) }
+    ) // die "the standby is not synchronous\n";
+    push @{ $self->{peers} }, $standby;
+    return $standby;
 }
 
 # fsync off: a test kills processes, never the machine, so what the kernel has is safe. max_connections is for 8 tests at a
@@ -87,7 +122,10 @@ sub socket  { return $_[0]{socket} }
 
 sub url {
     my ( $self, $database, $socket ) = @_;
-    return sprintf 'postgresql:///%s?host=%s&port=%d&user=postgres', $database, $socket // $self->{socket}, $PORT;
+    my @peer = @{ $self->{peers} // [] };
+    return sprintf 'postgresql:///%s?host=%s&port=%d&user=postgres%s', $database,
+      $socket // join( ',', $self->{socket}, map { $_->{socket} } @peer ), $PORT,
+      @peer ? '&target_session_attrs=read-write' : '';
 }
 
 sub _psql {

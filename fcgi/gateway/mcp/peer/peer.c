@@ -56,10 +56,10 @@ note_question(struct exchange *it, const struct json_rpc *message)
     return AZ_OK;
 }
 
-/* Take a message. A stream may hold notifications and requests before the answer; notifications are
- * passed over. Their memory is given back at once, because a stream may hold thousands. An event
- * with empty data is no message: servers open a stream with one, for its id (MCP 2025-11-25,
- * transports). */
+/* Take a message. A stream may hold notifications and requests before the answer; notifications
+ * other than progress that the caller asked for are passed over. Their memory is given back at
+ * once, because a stream may hold thousands. An event with empty data is no message: servers open a
+ * stream with one, for its id (MCP 2025-11-25, transports). */
 static bool
 take_message(void *arg, const char *text, size_t len)
 {
@@ -82,6 +82,9 @@ take_message(void *arg, const char *text, size_t len)
         it->answered = true;
     } else if (message.kind == JSON_RPC_REQUEST)
         it->st = note_question(it, &message);
+    else if (message.kind == JSON_RPC_NOTIFICATION && it->message->progress
+             && !peer_progress_take(mem, it->request->progress, clock_monotonic_ms(), &message))
+        it->st = AZ_UNAVAILABLE;
     if (!it->answered)
         talloc_free(mem);
     return it->st == AZ_OK && !it->answered;

@@ -10,6 +10,7 @@
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/tool_schema.h"
+#include "gateway/mcp/peer/progress.h"
 
 /* Every request has a connection of its own, so one id is enough. */
 #define PEER_ID 1
@@ -25,16 +26,28 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
     return true;
 }
 
-/* Return the params with the `_meta` that a modern upstream wants: no capability of the caller is
- * passed on. A new reference, or NULL if out of memory. */
+/* Return the `_meta` of a request: what a modern upstream wants, where no capability of the caller
+ * is passed on, and the token of progress. A new reference, or NULL if out of memory. */
 static json_t *
-modern_params(const json_t *params)
+request_meta(const struct peer_way *way, const struct peer_message *message)
 {
+    json_t *token = message->progress ? json_integer(PROGRESS_TOKEN) : NULL;
+    return way->modern ? json_pack("{s:s,s:{},s:{s:s,s:s},s:o*}", MCP_META_VERSION, MCP_MODERN,
+                                   MCP_META_CAPABILITIES, MCP_META_CLIENT, "name", PACKAGE_NAME,
+                                   "version", PACKAGE_VERSION, "progressToken", token)
+                       : json_pack("{s:o*}", "progressToken", token);
+}
+
+/* Return the params with `_meta`, where there is one. A new reference, or NULL if out of memory, or
+ * if there are none. */
+static json_t *
+request_params(const struct peer_way *way, const struct peer_message *message)
+{
+    const json_t *params = message->params;
+    if (!way->modern && !message->progress)
+        return json_incref(message->params);
     struct jsonx_build copy = {params != NULL ? jsonx_copy(params) : json_object(), false};
-    jsonx_set(&copy, "_meta",
-              json_pack("{s:s,s:{},s:{s:s,s:s}}", MCP_META_VERSION, MCP_MODERN,
-                        MCP_META_CAPABILITIES, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",
-                        PACKAGE_VERSION));
+    jsonx_set(&copy, "_meta", request_meta(way, message));
     if (jsonx_built(&copy) == NULL)
         json_decref(copy.value);
     return jsonx_built(&copy);
@@ -44,9 +57,9 @@ static enum az_status
 write_body(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_message *message,
            struct peer_envelope *ret)
 {
-    json_t *params = way->modern ? modern_params(message->params) : json_incref(message->params);
+    json_t *params = request_params(way, message);
     json_t *body;
-    if (way->modern && params == NULL)
+    if ((way->modern || message->params != NULL) && params == NULL)
         return AZ_SERVER_ERROR;
     body =
         json_pack("{s:s,s:s,s:o*}", "jsonrpc", "2.0", "method", message->method, "params", params);

@@ -43,6 +43,7 @@ struct peer_message {
     json_t *params;       /* object, or NULL */
     const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
     bool notification;
+    bool progress; /* ask for progress, with PROGRESS_TOKEN */
 };
 
 /* The message as it is sent; on the caller's memory. */

@@ -9,6 +9,7 @@
 #include "base/uri.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/catalogue.h"
 
@@ -39,46 +40,6 @@ struct resource_listing {
 };
 
 /* ---- entries */
-
-/* True for a character that no list shows: controls, and those that reorder text, with which an
- * upstream could make one entry look like another. */
-static bool
-is_hidden(unsigned long c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f
-           || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
-/* Return the code point at a place of well-formed UTF-8, and its octets. */
-static unsigned long
-code_point(const char *at, size_t *ret_octets)
-{
-    unsigned char first = (unsigned char) *at;
-    size_t octets = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    unsigned long c = octets == 1 ? first : first & (0x7fU >> octets);
-    for (size_t i = 1; i < octets; i++)
-        c = c << 6 | ((unsigned char) at[i] & 0x3fU);
-    *ret_octets = octets;
-    return c;
-}
-
-/* Return a text of the upstream as it is shown: cut, without hidden characters. */
-static json_t *
-shown_text(TALLOC_CTX *mem, const char *text)
-{
-    char *shown = talloc_strdup(mem, text);
-    size_t length = 0, characters = 0, octets;
-    if (shown == NULL)
-        return NULL;
-    for (const char *at = text; *at != '\0' && characters < RESOURCE_TEXT_MAX; at += octets) {
-        if (is_hidden(code_point(at, &octets)))
-            continue;
-        memmove(shown + length, at, octets);
-        length += octets;
-        characters++;
-    }
-    return json_stringn(shown, length);
-}
 
 /* Put "1", which a scheme does not begin with and every other part may have, in the place of each
  * expression of a template. False: its braces are no pairs, or a character is none of a template.

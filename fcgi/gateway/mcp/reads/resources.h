@@ -17,8 +17,6 @@
 #define RESOURCES_OCTETS_MAX (256 << 10)
 /* Pages of the upstream that one list is made of. */
 #define RESOURCES_PAGES_MAX 10
-/* Characters of a title or description that is passed on. */
-#define RESOURCE_TEXT_MAX 512
 /* Contents of one read; a directory has some. */
 #define RESOURCE_CONTENTS_MAX 100
 /* Completions of one answer (MCP, completion). */

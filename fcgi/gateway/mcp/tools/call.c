@@ -11,6 +11,7 @@
 #include "gateway/link/account.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/tools/approval.h"
 #include "gateway/mcp/tools/call_upstream.h"
@@ -306,6 +307,7 @@ call_upstream(struct tool_call *c)
     enum az_status st;
     if (resource->missing != NULL || resource->status == MANAGED_ERROR)
         return tell_model(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
+    struct peer_progress progress = {.tell = mcp_stream_progress, .arg = it};
     c->call = (struct mcp_call){
         .op = &it->req->op,
         .tool = c->tool,
@@ -315,6 +317,7 @@ call_upstream(struct tool_call *c)
         .scope = mcp_scope_of(it, resource),
         .address = it->visit.address,
         .capabilities = it->era.capabilities,
+        .progress = mcp_stream_token(it) != NULL ? &progress : NULL,
     };
     if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)
         return st;

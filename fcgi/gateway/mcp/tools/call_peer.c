@@ -76,6 +76,7 @@ mcp_call_peer(struct mcp_call *call)
         .caller = call->caller,
         .policy_headers = call->obligations->headers,
         .max_answer = (size_t) call->obligations->response_max_bytes,
+        .progress = call->progress,
         .message =
             {
                       .method = "tools/call",
@@ -85,6 +86,7 @@ mcp_call_peer(struct mcp_call *call)
                       row->upstream_name != NULL ? row->upstream_name : row->name,
                       "arguments", call->arguments)),
                       .schema = row->input_schema,
+                      .progress = call->progress != NULL,
                       },
     };
     enum az_status st;

@@ -1,0 +1,45 @@
+#include "config.h"
+
+#include "gateway/mcp/message/shown_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* True for a character that is not shown: controls, and those that reorder text, with which an
+ * upstream could make one entry look like another. */
+static bool
+is_hidden(unsigned long c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f
+           || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Return the code point at a place of well-formed UTF-8, and its octets. */
+static unsigned long
+code_point(const char *at, size_t *ret_octets)
+{
+    unsigned char first = (unsigned char) *at;
+    size_t octets = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    unsigned long c = octets == 1 ? first : first & (0x7fU >> octets);
+    for (size_t i = 1; i < octets; i++)
+        c = c << 6 | ((unsigned char) at[i] & 0x3fU);
+    *ret_octets = octets;
+    return c;
+}
+
+json_t *
+shown_text(TALLOC_CTX *mem, const char *text)
+{
+    char *shown = talloc_strdup(mem, text);
+    size_t length = 0, characters = 0, octets;
+    if (shown == NULL)
+        return NULL;
+    for (const char *at = text; *at != '\0' && characters < SHOWN_TEXT_MAX; at += octets) {
+        if (is_hidden(code_point(at, &octets)))
+            continue;
+        memmove(shown + length, at, octets);
+        length += octets;
+        characters++;
+    }
+    return json_stringn(shown, length);
+}

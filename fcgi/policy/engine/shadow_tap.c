@@ -1,0 +1,190 @@
+#include "config.h"
+
+#include "policy/engine/shadow_tap.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/json/jsonx.h"
+#include "crypto/random.h"
+#include "metrics/metrics.h"
+
+/* Texts of a decision, each with its NUL. */
+#define PARTS 4
+
+/* Octets of the queue that are asked for; the kernel gives what net.core.wmem_max allows. */
+#define QUEUE_OCTETS (1 << 20)
+
+/* Memory that the processes of a parent share. Words that change on their own, so a process that is
+ * killed leaves nothing half-written. */
+struct board {
+    _Atomic int64_t rate;    /* one decision in so many is chosen; 0: none */
+    _Atomic int64_t dropped; /* not taken by the queue, since they were counted */
+    _Atomic bool woken;      /* a shadow was saved */
+};
+
+struct shadow_tap {
+    struct board *board;
+    int send, receive; /* ends of the socket */
+    TALLOC_CTX *mem;   /* of what is kept; NULL: nothing */
+    char *kept[SHADOW_TAP_KEPT_MAX];
+    size_t length[SHADOW_TAP_KEPT_MAX];
+    size_t count;
+    char *got; /* room for a decision that arrives; made when first needed */
+};
+
+static int
+tap_free(struct shadow_tap *tap)
+{
+    munmap(tap->board, sizeof(struct board));
+    close(tap->send);
+    close(tap->receive);
+    return 0;
+}
+
+struct shadow_tap *
+shadow_tap_new(TALLOC_CTX *mem)
+{
+    const int size = QUEUE_OCTETS;
+    int ends[2];
+    struct shadow_tap *tap = talloc_zero(mem, struct shadow_tap);
+    void *board =
+        mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tap == NULL || board == MAP_FAILED
+        || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        if (board != MAP_FAILED)
+            munmap(board, sizeof(struct board));
+        talloc_free(tap);
+        return NULL;
+    }
+    tap->board = board;
+    tap->send = ends[0];
+    tap->receive = ends[1];
+    setsockopt(tap->send, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+    talloc_set_destructor(tap, tap_free);
+    return tap;
+}
+
+void
+shadow_tap_set_rate(struct shadow_tap *tap, int64_t rate)
+{
+    if (tap != NULL)
+        atomic_store(&tap->board->rate, rate);
+}
+
+void
+shadow_tap_wake(struct shadow_tap *tap)
+{
+    if (tap != NULL)
+        atomic_store(&tap->board->woken, true);
+}
+
+bool
+shadow_tap_is_woken(struct shadow_tap *tap)
+{
+    return tap != NULL && atomic_exchange(&tap->board->woken, false);
+}
+
+int64_t
+shadow_tap_take_dropped(struct shadow_tap *tap)
+{
+    return tap != NULL ? atomic_exchange(&tap->board->dropped, 0) : 0;
+}
+
+/* ---- sending */
+
+static void
+drop(struct az *az)
+{
+    static const char *const value[] = {"dropped"};
+    atomic_fetch_add(&az->shadow_tap->board->dropped, 1);
+    metrics_add(az->metrics, METRIC_SHADOW, 0, value);
+}
+
+/* Write the texts of a decision one after the other; NULL: it is too large, or no memory. */
+static char *
+pack(TALLOC_CTX *mem, const char *const part[PARTS], const size_t length[PARTS], size_t *ret_length)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        sum += length[i] + 1;
+    char *packed = sum <= SHADOW_TAP_OCTETS_MAX ? talloc_zero_size(mem, sum) : NULL, *at = packed;
+    for (size_t i = 0; packed != NULL && i < PARTS; i++) {
+        memcpy(at, part[i], length[i]);
+        at += length[i] + 1;
+    }
+    *ret_length = sum;
+    return packed;
+}
+
+void
+shadow_tap_keep(struct op *op, const struct engine_answer *answer)
+{
+    struct shadow_tap *tap = op->az->shadow_tap;
+    if (tap == NULL || !random_one_in(atomic_load(&tap->board->rate)))
+        return;
+    if (tap->mem == NULL)
+        tap->mem = talloc_new(tap);
+    const char *result = answer->result != NULL ? jsonx_dump(op->mem, answer->result) : "";
+    if (tap->mem == NULL || tap->count == SHADOW_TAP_KEPT_MAX || result == NULL) {
+        drop(op->az);
+        return;
+    }
+    const char *const part[PARTS] = {answer->revision, op->request_id, answer->input, result};
+    const size_t length[PARTS] = {strlen(answer->revision), strlen(op->request_id),
+                                  answer->input_length, strlen(result)};
+    char *packed = pack(tap->mem, part, length, &tap->length[tap->count]);
+    if (packed != NULL)
+        tap->kept[tap->count++] = packed;
+    else
+        drop(op->az);
+}
+
+void
+shadow_tap_send(struct az *az)
+{
+    struct shadow_tap *tap = az->shadow_tap;
+    if (tap == NULL || tap->mem == NULL)
+        return;
+    for (size_t i = 0; i < tap->count; i++)
+        if (send(tap->send, tap->kept[i], tap->length[i], MSG_DONTWAIT | MSG_NOSIGNAL)
+            != (ssize_t) tap->length[i])
+            drop(az);
+    TALLOC_FREE(tap->mem);
+    tap->count = 0;
+}
+
+/* ---- receiving */
+
+/* Find the texts of what arrived. False: it is not a decision. */
+static bool
+unpack(const char *at, size_t length, struct shadow_question *ret)
+{
+    const char *part[PARTS];
+    const char *end = at + length;
+    for (size_t i = 0; i < PARTS; i++) {
+        const char *stop = at < end ? memchr(at, '\0', (size_t) (end - at)) : NULL;
+        if (stop == NULL)
+            return false;
+        part[i] = at;
+        at = stop + 1;
+    }
+    *ret = (struct shadow_question){part[0], part[1], part[2], part[3]};
+    return at == end;
+}
+
+bool
+shadow_tap_receive(struct shadow_tap *tap, int ms, struct shadow_question *ret)
+{
+    struct pollfd waited = {.fd = tap->receive, .events = POLLIN};
+    if (tap->got == NULL && (tap->got = talloc_size(tap, SHADOW_TAP_OCTETS_MAX)) == NULL)
+        return false;
+    if (poll(&waited, 1, ms) <= 0)
+        return false;
+    ssize_t got = recv(tap->receive, tap->got, SHADOW_TAP_OCTETS_MAX, MSG_DONTWAIT);
+    return got > 0 && unpack(tap->got, (size_t) got, ret);
+}

@@ -1,0 +1,93 @@
+#include "config.h"
+
+#include "policy/impact/side.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json/jsonx.h"
+#include "policy/decide/question.h"
+#include "policy/decide/registry.h"
+#include "policy/engine/archive_read.h"
+#include "policy/engine/entrypoints.h"
+#include "policy/engine/policy_texts.h"
+#include "store/policy/plans.h"
+
+/* Nesting of data.json: that of a row, below the parts of its key. */
+#define DATA_DEPTH_MAX 128
+
+enum az_status
+side_read_registry(struct op *op, TALLOC_CTX *mem, const char *data, const json_t **ret)
+{
+    json_t *root, *at;
+    TALLOC_CTX *scratch = talloc_new(mem);
+    char *path = talloc_strdup(scratch, REGISTRY_ROW), *left = path, *part;
+    enum az_status st = path != NULL
+                            ? jsonx_parse(scratch, data, strlen(data), DATA_DEPTH_MAX, &root, NULL)
+                            : AZ_SERVER_ERROR;
+    for (at = st == AZ_OK ? root : NULL; at != NULL && (part = strsep(&left, ".")) != NULL;)
+        at = json_object_get(at, part);
+    *ret = at != NULL ? jsonx_own(mem, json_incref(at)) : NULL;
+    talloc_free(scratch);
+    return st == AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "the data cannot be read");
+}
+
+enum az_status
+side_read(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,
+          struct engine_plan *before, struct side *ret)
+{
+    TALLOC_CTX *scratch = talloc_new(op->mem);
+    struct op step = op_beside(op, scratch);
+    struct plan_stored stored;
+    struct engine_plan_texts texts = {
+        .name = from->modules, .data = from->data, .data_length = strlen(from->data)};
+    const char *why = NULL;
+    char *plan = NULL;
+    enum az_status st = plan_fetch_named(&step, from->modules, &stored);
+    if (st == AZ_OK && stored.plan == NULL)
+        why = stored.note != NULL ? stored.note : "no plan is stored";
+    else if (st == AZ_OK
+             && archive_unpack(scratch, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &plan,
+                               &texts.plan_length)
+                    != AZ_OK)
+        why = "the stored plan is damaged";
+    op->fault = step.fault;
+    texts.plan = plan;
+    if (st == AZ_OK && why == NULL)
+        ret->plan = engine_plan_read(mem, &texts, before, &why);
+    if (st == AZ_OK && why != NULL)
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy impact: revision %s: %s", from->revision,
+                     why);
+    talloc_free(scratch);
+    return st == AZ_OK ? side_read_registry(op, mem, from->data, &ret->registry) : st;
+}
+
+const char *
+side_entrypoint(TALLOC_CTX *mem, const json_t *input)
+{
+    const char *path = question_entrypoint(mem, input);
+    for (size_t i = 0; path != NULL && i < ENTRYPOINTS; i++)
+        if (strcmp(entrypoint_paths[i], path) == 0)
+            return talloc_asprintf(mem, "%s" ENTRYPOINT_RULE, path);
+    return NULL;
+}
+
+enum az_status
+side_decide(struct op *op, const struct side *side, const struct side_question *asked,
+            struct effect *ret, const char **ret_give_up)
+{
+    char why[REGO_WHY_SIZE] = "";
+    json_t *answer = NULL;
+    const struct engine_plan_question question = {
+        .entrypoint = asked->entrypoint,
+        .input = asked->text,
+        .length = strlen(asked->text),
+        .now_ns = json_integer_value(
+            json_object_get(json_object_get(asked->input, "request"), "time_ns")),
+        .deadline_us = clock_monotonic_us() + IMPACT_EVALUATION_US,
+    };
+    enum rego_outcome outcome = engine_plan_run(op->mem, side->plan, &question, &answer, why);
+    *ret_give_up = outcome == REGO_GIVE_UP ? talloc_strdup(op->mem, why) : NULL;
+    return outcome == REGO_GIVE_UP ? AZ_OK
+                                   : effect_find(op, asked->input, side->registry, answer, ret);
+}

@@ -1,0 +1,44 @@
+/* One of two policies that are compared, ready to decide (policy.md I5, I8). */
+#ifndef AZ_POLICY_IMPACT_SIDE_H
+#define AZ_POLICY_IMPACT_SIDE_H
+
+#include "policy/decide/effect.h"
+#include "policy/engine/engine_plan.h"
+#include "policy/impact/impact.h"
+
+/* Time of one evaluation, in microseconds. OPA would not answer so late either: the default of
+ * SVC_POLICY_TIMEOUT_MS is shorter. */
+#define IMPACT_EVALUATION_US 250000
+
+struct side {
+    struct engine_plan *plan;
+    const json_t *registry; /* row of resource types; NULL: there is none */
+};
+
+/* A question. */
+struct side_question {
+    const char *entrypoint; /* rule of the plan */
+    const char *text;       /* the question as JSON text */
+    json_t *input;          /* the same as an object */
+};
+
+/* Read the row of resource types in data.json; *ret is on mem. */
+enum az_status side_read_registry(struct op *op, TALLOC_CTX *mem, const char *data,
+                                  const json_t **ret);
+
+/* Read a policy, on mem. `before` (unless NULL) is the plan of the other one, which may be the
+ * same. AZ_UNAVAILABLE: the plan is missing or cannot be run, with the reason. */
+enum az_status side_read(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,
+                         struct engine_plan *before, struct side *ret);
+
+/* Return the rule of a plan that decides a question, on mem; NULL: none does. */
+const char *side_entrypoint(TALLOC_CTX *mem, const json_t *input);
+
+/* Let one side decide by the clock of the question; `ret` has room for its effect_count().
+ * *ret_give_up has the reason why the machine does not decide, or is NULL. What does not end in
+ * time, or contradicts itself, is no decision. */
+enum az_status side_decide(struct op *op, const struct side *side,
+                           const struct side_question *asked, struct effect *ret,
+                           const char **ret_give_up);
+
+#endif

@@ -1,0 +1,211 @@
+#!/usr/bin/perl
+# SVC_AUDIT_PROOF_DAYS: the hashes of old audit rows are no longer kept, and what is left still proves the rest (decisions.md "Audit
+# proof").
+use strict;
+use warnings;
+
+use FindBin ();
+use lib $FindBin::Bin, "$FindBin::Bin/../lib";
+use File::Temp ();
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+use Authzctl;
+
+# The seals of last year are made by a program whose clock is so many seconds behind.
+my $dir   = File::Temp->newdir;
+my $clock = put_file( $dir, 'clock.c', <<'END' );
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *ret)
+{
+    const char *behind = getenv("CLOCK_BEHIND");
+    int status = (int) syscall(SYS_clock_gettime, id, ret);
+    if (status == 0 && id == CLOCK_REALTIME && behind != NULL)
+        ret->tv_sec -= atol(behind);
+    return status;
+}
+time_t time(time_t *ret)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (ret != NULL)
+        *ret = now.tv_sec;
+    return now.tv_sec;
+}
+END
+plan skip_all => 'no C compiler' if system("cc -shared -fPIC -o $dir/clock.so $clock 2> $dir/cc") != 0;
+my ($works) = Authz::Process->run(
+    name    => 'preload', env => { LD_PRELOAD => "$dir/clock.so" },
+    command => [ Authz::Path::program('authzctl'), '--version' ] );
+plan skip_all => 'the program cannot be given another clock' if $works != 0;
+
+my $stack = Authz::Stack->start;
+my $env   = { %{ $stack->settings }, SVC_AUDIT_RETENTION_DAYS => 0 };
+my %short = ( SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 );
+my $today = sql(q{SELECT (now() AT TIME ZONE 'UTC')::date - date '2026-01-01'});
+
+sub sql { return $stack->sql( $_[0] ) }
+
+# Run authzctl, with a clock so many days behind.
+sub run {
+    my ( $status, $words, $name, %option ) = @_;
+    my %behind =
+      $option{days} ? ( LD_PRELOAD => "$dir/clock.so", CLOCK_BEHIND => 86400 * $option{days} ) : ();
+    return ctl_is( $status, [ split / /, $words ], $name, env => { %$env, %behind, %{ $option{env} // {} } } );
+}
+
+# Rows of a day, which is made if it is missing; then a checkpoint of so many days ago.
+sub seal_rows {
+    my ( $count, $day, $days ) = @_;
+    sql("SELECT partition_create('audit_log', $day)");
+    sql("INSERT INTO audit_log (id, created_at, request_id, endpoint, operation, method, http_status, outcome) SELECT nextval('audit_id_seq'), timestamptz '2026-01-01 12:00:00+00' + $day * interval '1 day', 'made', '/token', 'token', 'POST', 200, 'allowed' FROM generate_series(1, $count)"
+    );
+    run( 0, 'audit seal --quiet', "$count rows are sealed $days days ago", days => $days );
+    sql("UPDATE audit_checkpoint SET made_at = now() - interval '$days days' WHERE size = (SELECT size FROM audit_log_state)"
+    );
+    return sql('SELECT size FROM audit_log_state');
+}
+
+sub count { my ( $table, $where ) = @_; return sql("SELECT count(*) FROM audit_$table WHERE $where") }
+
+# What verify finds, with this file of checkpoints.
+sub verify {
+    my ( $faults, $name, $file ) = @_;
+    my $report = run( @$faults ? 1 : 0, "audit verify --json --quiet --checkpoint $file", $name )->{json};
+    my @first  = map {"$_->{fault} $_->{at}"} @{ $report->{first} };
+    is_deeply( $first[0], $faults->[0], '... with its first fault' );
+    return $report;
+}
+
+sub checkpoint { return run( 0, 'audit checkpoint', 'audit checkpoint' )->{out} }
+
+# ---- a log of which the first leaves are old
+
+new_audit_log($stack);
+sql(q{UPDATE job SET due_at = now() + interval '1 day'});
+sql('DELETE FROM audit_log');
+unlink "$env->{SVC_RUNTIME_DIR}/audit-signed";
+run( 0, 'audit seal --quiet', 'the log begins' );
+seal_rows( 900, $today - 6, 412 );
+my $kept = checkpoint();
+seal_rows( 300, $today - 6, 411 );
+my $same_day = checkpoint();
+seal_rows( 305, $today - 6, 411 );
+seal_rows( 300, $today - 5, 405 );
+my $last_old = seal_rows( 290, $today - 4, 402 );
+my $younger  = seal_rows( 300, $today - 4, 300 );
+seal_rows( 300, $today, 0 );
+my $newest = checkpoint();
+my $aged   = int( ( $last_old - 1 ) / 256 ) * 256;
+my $files  = put_file( $dir, 'kept', $kept . $same_day . $newest );
+is( verify( [], 'the log as it is', $files )->{aged}, 0, '... has no aged leaf' );
+
+run( 0, 'maintain', 'while rows of the old days are there', env => { SVC_AUDIT_PROOF_DAYS => 400 } );
+is( count( 'note', q(line LIKE '{"v":1,"aged"%') ), 0, '... their hashes stay' );
+run( 0, 'maintain', 'SVC_AUDIT_PROOF_DAYS=0', env => { %short, SVC_AUDIT_PROOF_DAYS => 0 } );
+run( 0, 'maintain', '... again',              env => { %short, SVC_AUDIT_PROOF_DAYS => 0 } );
+is( count( 'note', q(line LIKE '{"v":1,"aged"%') ), 0, '... keeps all' );
+my $tiles = count( 'tile', 'level = 0' );
+my $upper = sql(
+    'SELECT string_agg(t::text, chr(10) ORDER BY level, n) FROM audit_tile t WHERE level > 0 AND n = 0 AND width = 256'
+);
+run( 0, 'maintain', 'SVC_AUDIT_PROOF_DAYS=400', env => { %short, SVC_AUDIT_PROOF_DAYS => 400 } );
+sql(q{UPDATE job SET due_at = now() + interval '1 day'});
+
+# ---- what is left
+
+like(
+    sql(q(SELECT line FROM audit_note WHERE line LIKE '{"v":1,"aged"%')),
+    qr/\A\{"v":1,"aged":\{"leaves":$aged,"days":400,"gone":\[/, 'a note says which leaves have aged' );
+is( count(
+        'tile',
+        "level = 0 AND n > 0 AND n < $aged / 256 AND NOT EXISTS (SELECT 1 FROM audit_checkpoint WHERE (size - 1) / 256 = n)"
+    ),
+    0,
+    '... their tiles are gone, but for those that a checkpoint ends in' );
+cmp_ok( count( 'tile', 'level = 0' ), '<', $tiles, '... so there are fewer' );
+is( count( 'tile',       "level = 0 AND n = $aged / 256" ), 1, '... the tile of the seal stays' );
+is( count( 'note',       "leaf > 0 AND leaf < $aged" ),     0, '... their notes are gone' );
+is( count( 'checkpoint', "size <= $last_old" ),             4, '... one checkpoint a day stays' );
+my $report = verify( [], 'audit verify', $files );
+is( $report->{aged},            $aged, '... says how many leaves it does not check' );
+is( $report->{agedCheckpoints}, 1,     '... and that a checkpoint from elsewhere cannot be compared' );
+is_deeply(
+    [ map {"$_->{rows} $_->{missing}"} @{ $report->{droppedDays} } ],
+    [ map {"$_->{rows} $_->{rows}"} @{ $report->{droppedDays} } ],
+    '... no note of a dropped day lets further rows pass' );
+is( scalar @{ $report->{droppedDays} }, 3, '... of the three days' );
+like(
+    run( 0, 'audit verify --quiet', 'audit verify' )->{out}, qr/^aged         $aged leaves, not checked/m,
+    '... as text too' );
+my $row = sql('SELECT max(id) FROM audit_log');
+like( run( 0, "audit prove $row", 'audit prove: a row of today' )->{out}, qr/^index \d+$/m, '... is proved' );
+run( 1, 'audit prove 1', '... an old one is not' );
+like( run( 1, 'audit lines', 'audit lines' )->{err}, qr/SVC_AUDIT_PROOF_DAYS/, '... says why it cannot' );
+run( 0, 'maintain', 'a second run', env => { %short, SVC_AUDIT_PROOF_DAYS => 400 } );
+sql(q{UPDATE job SET due_at = now() + interval '1 day'});
+is( count( 'note', q(line LIKE '{"v":1,"aged"%') ), 1, '... finds nothing more' );
+seal_rows( 3, $today, 0 );
+verify( [], 'the log goes on', $files );
+
+# ---- the owner of the database
+
+sql("CREATE TABLE kept_$_ AS SELECT * FROM audit_$_") for qw(log tile note checkpoint);
+
+sub tampered {
+    my ( $changes, $faults, $name ) = @_;
+    sql($_) for @$changes;
+    verify( $faults, $name, $files );
+    for my $table (qw(log tile note checkpoint)) {
+        sql("DELETE FROM audit_$table");
+        sql("INSERT INTO audit_$table SELECT * FROM kept_$table");
+    }
+    return;
+}
+my $note = sql(q(SELECT leaf FROM audit_note WHERE line LIKE '{"v":1,"aged"%'));
+tampered( ["DELETE FROM audit_log WHERE id = $row"], ["missing row $row"], 'a row that was removed' );
+tampered(
+    [   "DELETE FROM audit_log WHERE id = $row",
+        qq(INSERT INTO audit_note VALUES (1, 5, '{"v":1,"dropped":{"day":$today,"date":"2026-01-01","rows":99}}')) ],
+    ["missing row $row"],
+    'a note of a dropped day among the aged leaves excuses nothing' );
+my $beyond = $aged + 256;
+tampered(
+    [qq(UPDATE audit_note SET line = replace(line, '"leaves":$aged', '"leaves":$beyond') WHERE leaf = $note)],
+    ["changed or missing note at leaf $note"],
+    'a note that says that more leaves have aged' );
+tampered(
+    ["DELETE FROM audit_note WHERE leaf = $note"], ['forged or missing tile at leaf 256'],
+    'without the note the hashes are missing' );
+tampered(
+    ["DELETE FROM audit_tile WHERE level = 0 AND n = $aged / 256"],
+    ["forged or missing tile at leaf $aged"],
+    'a tile behind the aged leaves' );
+my $daily = sql('SELECT min(size) FROM audit_checkpoint');
+tampered(
+    [   "UPDATE audit_checkpoint SET note = (SELECT note FROM audit_checkpoint WHERE size = $younger) WHERE size = $daily"
+    ],
+    ["forged checkpoint of size $daily"],
+    'the checkpoint of an old day' );
+tampered(
+    [   "INSERT INTO audit_log SELECT created_at, (SELECT (line::json -> 'begin' ->> 'upTo')::bigint + 1 FROM audit_note WHERE leaf = 0), request_id, flow_id, client_id, subject_id, endpoint, operation, method, http_status, outcome FROM audit_log WHERE id = $row"
+    ],
+    [ 'added row ' . ( sql(q{SELECT (line::json -> 'begin' ->> 'upTo')::bigint + 1 FROM audit_note WHERE leaf = 0}) ) ],
+    'a row among the aged ones' );
+verify( [], 'everything is as it was', $files );
+
+# ---- the setting
+
+my $checked =
+  ctl( [qw(config check --offline)], env => { %$env, SVC_AUDIT_RETENTION_DAYS => 90, SVC_AUDIT_PROOF_DAYS => 89 } );
+like(
+    "$checked->{out}$checked->{err}", qr/SVC_AUDIT_PROOF_DAYS: 89 days are shorter than SVC_AUDIT_RETENTION_DAYS/,
+    'SVC_AUDIT_PROOF_DAYS shorter than the retention is refused' );
+
+done_testing;

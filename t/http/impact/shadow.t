@@ -1,0 +1,175 @@
+# Shadows of the policy: a change that decides nothing, and what it would have decided of live decisions (policy.md 7.2).
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Client  ();
+use Authz::Mcp     ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $where = '/admin/api/policy-shadow';
+my $rules = '/admin/api/policy-rules/by-path';
+my $stack = Authz::Stack->start( gateway => 1, settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
+my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => [ 'read', 'write' ] } );
+
+sub rule {
+    my ( $text, $path ) = @_;
+    $path //= 'custom/issue.rego';
+    ( my $package = $path ) =~ s{/}{.}g;
+    $package =~ s{\.rego\z}{};
+    return { path => $path, content => "package $package\n\n$text\n" };
+}
+sub deny { my ($when) = @_; return rule( 'deny contains {"code": "no_way", "category": "policy"} if ' . $when ) }
+
+sub shadow {
+    my ( $body, @headers ) = @_;
+    return $stack->admin( PUT => $where, json => { rate => 1, %$body }, headers => \@headers );
+}
+
+sub save_rule {
+    my ( $text, $path ) = @_;
+    return $stack->admin( PUT => $rules, json => { %{ rule( $text, $path ) }, kind => 'rego', version => '1' } );
+}
+sub served { return $stack->sql('SELECT revision FROM bundle JOIN bundle_state ON served = bundle.id') }
+sub shown  { return $stack->admin( GET => $where )->json }
+
+# Wait until the shadow is as a test says, and return it.
+sub await {
+    my ($is) = @_;
+    my $shown;
+    Authz::Process::until_true( 60, sub { $shown = shown(); return $is->($shown) } );
+    return $shown;
+}
+
+sub await_looked {
+    my ($count) = @_;
+    return await( sub { ( $_[0]{result}{looked} // 0 ) >= $count } );
+}
+
+# Wait until this host compares.
+sub await_report {
+    return await( sub { defined $_[0]{reportedAt} } );
+}
+
+# ---- nothing yet, and what is refused
+
+admin_error( $stack->admin( $_->[0] => "$where$_->[1]" ), 404, "no shadow: $_->[0] $_->[1]" )
+  for [ GET => '' ], [ DELETE => '' ], [ POST => '/promote' ];
+admin_error( shadow( $_->[0] ), $_->[1], "refused: $_->[2]" )
+  for (
+    [ {}, 400, 'no change' ],
+    [ { rules => [ deny('true') ], rate     => 0 },                      400, 'a share below one' ],
+    [ { rules => [ deny('true') ], rate     => 1_000_001 },              400, 'one past the largest rate' ],
+    [ { rules => [ deny('true') ], until    => '31d' },                  400, 'a day past the longest time' ],
+    [ { rules => [ deny('true') ], until    => '2026-01-01T00:00:00Z' }, 400, 'a time that is over' ],
+    [ { rules => [ deny('true') ], until    => 'soon' },                 400, 'a time that is none' ],
+    [ { rules => [ deny('true') ], mode     => 'dry-run' },              400, 'a mode that saves nothing' ],
+    [ { rules => [ deny('true') ], message  => 'x' x 501 },              400, 'an octet past the longest message' ],
+    [ { rules => [ deny('true') ], nonsense => 1 },                      400, 'an unknown member' ],
+    [ { rules => [ { path => 'custom/issue.rego' } ] },                              400, 'a rule without text' ],
+    [ { deleteRules => ['custom/none.rego'] },                                       400, 'a rule that is not stored' ],
+    [ { data => [ { dataKey => 'svc.operator.controls.changes', payload => {} } ] }, 400, 'the guards (policy.md S1)' ],
+    [ { rules => [ rule("a := 1\n\nb := undefined_name") ] }, 422, 'a rule that opa build refuses' ],
+  );
+is( $stack->sql('SELECT count(*) FROM policy_shadow'), 0, '... and nothing is stored' );
+
+# ---- a shadow
+
+my $before = served();
+my $set    = shadow(
+    {   rules   => [ deny('"write" in input.scopes.requested') ], until => '30d', rate => 1,
+        message => 'no writing' } );
+admin_ok(
+    $set, 201, { state => 'active', baseRevision => $before, by => sub { length $_[0] }, message => 'no writing' },
+    'a shadow is saved (policy.md S1), for the longest time' );
+is_deeply( $set->member('change')->{rules}, ['custom/issue.rego'], '... of this change' );
+my $candidate = $set->member('candidateRevision');
+await_report();
+is( $stack->token( @crm, scope => 'read write' )->status, 200, 'never_acceptable: what it denies is issued' );
+is( $stack->token( @crm, scope => 'read' )->status,       200, '... and the rest' ) for 1 .. 2;
+is( served(), $before, '... the revision that is served is the same' );
+is( $stack->sql("SELECT '$candidate' = ANY (acceptable) FROM bundle_state"), 'f',
+    '... that of the shadow may not decide' );
+is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/issue.rego'}), 0, '... and no rule is stored' );
+
+my $result = await_looked(3)->{result};
+is_deeply(
+    { map { $_ => $result->{$_} } qw(looked same newlyDenied newlyAllowed moved dropped) },
+    { looked => 3, same => 2, newlyDenied => 1, newlyAllowed => 0, moved => 0, dropped => 0 },
+    'the differences are counted as impact is (policy.md S4)' );
+is_deeply( $result->{byClient}, [ { clientId => 'crm',    newlyDenied => 1 } ], '... by client' );
+is_deeply( $result->{byReason}, [ { code     => 'no_way', added       => 1 } ], '... by reason' );
+is( $result->{clients}, 1, '... with the number of clients' );
+my ($example) = @{ $result->{examples}{newlyDenied} // [] };
+is_deeply(
+    [ $example->{clientId}, $example->{endpoint}, $example->{before}{outcome}, $example->{after}{outcome} ],
+    [ 'crm',                '/token',             'allow',                     'deny' ],
+    '... with an example' );
+is( $stack->sql("SELECT count(*) FROM audit_log WHERE request_id = '$example->{requestId}'"),
+    1, '... by the request id of its audit row' );
+like(
+    $stack->http->get('/metrics')->body, qr/^svc_policy_shadow_total\{result="newlyDenied"\} 1$/m,
+    '... and in the metrics' );
+
+# ---- one at a time
+
+my $tag = $stack->admin( GET => $where )->header('ETag');
+admin_error( shadow( { rules => [ deny('true') ] } ),                        409, 'one shadow at a time' );
+admin_error( shadow( { rules => [ deny('true') ] }, 'If-Match' => '"1.0"' ), 412, 'another one than the caller saw' );
+admin_error(
+    $stack->admin( $_->[0] => "$where$_->[1]", headers => [ 'If-Match' => '"1.0"' ] ),
+    412, "... nor is that $_->[2]" ) for [ DELETE => '', 'dropped' ], [ POST => '/promote', 'promoted' ];
+
+# ---- arguments of tools
+
+my $mcp = Authz::Mcp->new($stack);
+$mcp->resource(
+    'desk',
+    upstreamType => 'STATIC',
+    routes => [ { id   => 'hello', methods => ['GET'], path => '/hello', response => { status => 200, body => 'x' } } ],
+    tools  => [ { name => 'hello', route   => 'hello', inputSchema => { type => 'object' } } ] );
+my $reads = shadow(
+    {   rules => [
+            rule(
+                'deny contains {"code": "no_cards", "category": "policy"} if input.arguments.card == "4929-7777"',
+                'custom/gateway.rego' ) ] },
+    'If-Match' => $tag );
+admin_ok( $reads, 201, { state => 'active' }, 'a shadow takes the place of the one that the caller saw' );
+is( $stack->sql(q{SELECT string_agg(state, ' ' ORDER BY id) FROM policy_shadow}), 'dropped active',
+    '... which is dropped' );
+await_report();
+my $called = $mcp->modern( 'tools/call', { name => 'desk__hello', arguments => { card => '4929-7777' } } );
+is( $called->status, 200, 'a call of a tool is answered' ) or diag $called->text;
+$result = await( sub { $_[0]{result}{newlyDenied} } )->{result};
+is( $result->{newlyDenied}, 1, '... and the shadow has seen its arguments (policy.md S3)' );
+is( $stack->sql(q{SELECT count(*) FROM policy_shadow WHERE result LIKE '%7777%'}), 0,
+    'arguments_reach_no_disk: no result has their values' );
+unlike( join( '', $stack->{service}->log_lines ), qr/7777/, '... and no log line' );
+
+$stack->admin( DELETE => $where );
+
+# ---- promoting
+
+is( shadow( { rules => [ deny('"write" in input.scopes.requested') ], message => 'no writing' } )->status, 201,
+    'a shadow after one that has expired' );
+admin_error(
+    $stack->admin( POST => "$where/promote?impact=24h&maxNewlyDenied=0" ), 422,
+    'promote_refused: it is a save with its limits (policy.md S5)',        error => 'impact_refused' );
+is( shown()->{state}, 'active', '... and the shadow stays' );
+admin_ok( $stack->admin( POST => "$where/promote" ), 200, { rulesAdded => 1 }, 'a shadow is promoted' );
+is( $stack->token( @crm, scope => 'write' )->status, 400,        '... and decides' );
+is( shown()->{state},                                'promoted', '... and has ended' );
+ok( shown()->{endedBy}, '... and says by whom' );
+is( $stack->admin( GET => '/admin/api/bundle-audit/latest' )->member('message'), 'no writing',
+    '... with its message in the history' );
+is( $stack->sql(
+        q{SELECT string_agg(DISTINCT operation, ' ') FROM audit_log WHERE operation LIKE '%PolicyShadow' AND outcome = 'allowed'}
+    ),
+    'dropPolicyShadow promotePolicyShadow putPolicyShadow',
+    'the audit log says who saved, dropped and promoted shadows' );
+
+done_testing();

@@ -1,0 +1,132 @@
+# Shadows of the policy that meet what cannot be decided, another base, or the end of their process or their time: no answer of the
+# service is another (policy.md 7.2).
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Client  ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $where = '/admin/api/policy-shadow';
+my $rules = '/admin/api/policy-rules/by-path';
+my $stack = Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
+my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => [ 'read', 'write' ] } );
+
+sub rule {
+    my ( $text, $path ) = @_;
+    $path //= 'custom/issue.rego';
+    ( my $package = $path ) =~ s{/}{.}g;
+    $package =~ s{\.rego\z}{};
+    return { path => $path, content => "package $package\n\n$text\n" };
+}
+sub deny { my ($when) = @_; return rule( 'deny contains {"code": "no_way", "category": "policy"} if ' . $when ) }
+
+sub shadow {
+    my ( $body, @headers ) = @_;
+    return $stack->admin( PUT => $where, json => { rate => 1, %$body }, headers => \@headers );
+}
+
+sub save_rule {
+    my ( $text, $path ) = @_;
+    return $stack->admin( PUT => $rules, json => { %{ rule( $text, $path ) }, kind => 'rego', version => '1' } );
+}
+sub served { return $stack->sql('SELECT revision FROM bundle JOIN bundle_state ON served = bundle.id') }
+sub shown  { return $stack->admin( GET => $where )->json }
+
+# Wait until the shadow is as a test says, and return it.
+sub await {
+    my ($is) = @_;
+    my $shown;
+    Authz::Process::until_true( 60, sub { $shown = shown(); return $is->($shown) } );
+    return $shown;
+}
+
+sub await_looked {
+    my ($count) = @_;
+    return await( sub { ( $_[0]{result}{looked} // 0 ) >= $count } );
+}
+
+# Wait until this host compares.
+sub await_report {
+    return await( sub { defined $_[0]{reportedAt} } );
+}
+
+# ---- another base
+
+is( save_rule( 'limit := 1', 'custom/other.rego' )->status, 201, 'a rule is stored' );
+my $first = shadow( { rules => [ deny('true') ] } );
+is( $first->status, 201, 'a shadow' );
+await_report();
+is( save_rule( 'limit := 2', 'custom/other.rego' )->status, 200, 'another change is saved' );
+my $moved = await( sub { $_[0]{baseRevision} eq served() } );
+is( $moved->{state}, 'active', 'the shadow is made of the new base (policy.md S2)' );
+isnt( $moved->{candidateRevision}, $first->member('candidateRevision'), '... with another revision' );
+my $deletes =
+  shadow( { deleteRules => ['custom/other.rego'] }, 'If-Match' => $stack->admin( GET => $where )->header('ETag') );
+is( $deletes->status, 201, 'a shadow that deletes a rule' );
+await_report();
+is( $stack->admin(
+        DELETE => '/admin/api/policy-rules/'
+          . $stack->sql(q{SELECT id FROM policy_rule WHERE path = 'custom/other.rego'}) )->status,
+    204,
+    '... which is deleted meanwhile' );
+my $stale = await( sub { $_[0]{state} eq 'stale' } );
+like( $stale->{note}, qr/deleteRules\[0\].*stored/, 'stale_after_base: it says why it cannot be compared' );
+is( $stack->token( @crm, scope => 'write' )->status, 200, '... and tokens are issued' );
+admin_error(
+    $stack->admin( POST => "$where/promote" ), 412,
+    'promote_refused: another revision is active (policy.md S5)' );
+
+# ---- a policy that does not end, and a process that is lost
+
+$stack->admin( DELETE => $where );
+my $endless = <<'REGO';
+deny contains {"code": "never", "category": "policy"} if {
+	some i in numbers.range(1, 30000)
+	some j in numbers.range(1, 30000)
+	i * j == -1
+}
+REGO
+is( shadow( { rules => [ rule($endless) ] } )->status, 201, 'a shadow that does not end' );
+await_report();
+is( $stack->token( @crm, scope => 'read' )->status, 200, '... tokens are issued' );
+my $result = await_looked(1)->{result};
+is_deeply( [ @$result{qw(newlyDenied failing)} ], [ 1, 1 ], '... and it gives no decision (policy.md I9)' );
+
+sub shadow_process {
+    for my $pid ( $stack->{service}->children ) {
+        open my $in, '<', "/proc/$pid/comm" or next;
+        return $pid if ( readline($in) // '' ) =~ /\Aauthz-shadow/;
+    }
+    return;
+}
+my $lost = shadow_process();
+ok( $lost, 'a process of its own compares' );
+kill KILL => $lost if $lost;
+is( $stack->token( @crm, scope => 'read' )->status, 200, '... and when it is killed, tokens are issued' ) for 1 .. 3;
+ok( defined Authz::Process::until_true( 60, sub { my $pid = shadow_process(); $pid && $pid != $lost } ),
+    '... and another one takes its place' );
+is( await_looked(4)->{result}{failing}, 4, '... which adds to the same result' );
+$stack->admin( DELETE => $where );
+is( shown()->{state},           'dropped', 'a shadow is dropped' );
+is( shown()->{result}{failing}, 4,         '... and its result stays' );
+
+# ---- the end of its time
+
+is( shadow( { rules => [ deny('true') ] } )->status, 201, 'a shadow' );
+$stack->sql(q{UPDATE policy_shadow SET ends_at = now() WHERE state = 'active'});
+is( shown()->{state}, 'expired', '... ends by itself' );
+admin_error( $stack->admin( POST => "$where/promote" ), 404, '... and is not promoted then' );
+
+# ---- nothing that plans
+
+my $other = Authz::Stack->start( beside => $stack, settings => { SVC_OPA_BINARY => '/nonexistent/opa' } );
+admin_error(
+    $other->admin( PUT => $where, json => { rules => [ deny('false') ] } ),
+    503, 'without a plan there is no shadow', error => 'impact_unavailable' );
+
+done_testing();
