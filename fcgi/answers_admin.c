@@ -23,8 +23,9 @@ static const struct field new_admin_key_fields[] = {
 const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
 
 static const struct field console_session_fields[] = {
-    {"keyId",     FIELD_TEXT, .help = "Id of the admin key; absent in development mode", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
-    {"label",     FIELD_TEXT, .required = true, .help = "Its label, which audit rows show", .example = "\"ops\""},
+    {"keyId",     FIELD_TEXT, .help = "Id of the admin key; absent for a person and in development mode", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"subjectId", FIELD_TEXT, .help = "The person who signed in at an identity provider; absent for a key"},
+    {"label",     FIELD_TEXT, .required = true, .help = "Label of the key, or the person again", .example = "\"ops\""},
     {"role",      FIELD_TEXT, .required = true, .words = admin_role_words, .example = "\"operator\""},
     {"createdAt", FIELD_TEXT, .help = "Begin of the session; absent, with the other times, for a request with a key"},
     {"idleUntil", FIELD_TEXT, .help = "End of the session without another request"},

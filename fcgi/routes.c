@@ -11,6 +11,7 @@
 #include "admin/audit/audit_proof.h"
 #include "admin/audit/audit_search.h"
 #include "admin/audit/governance.h"
+#include "admin/console_person.h"
 #include "admin/console_session.h"
 #include "admin/credential.h"
 #include "admin/gateway/connections.h"
@@ -68,6 +69,7 @@
 #include "oauth/registration/register_members.h"
 #include "oauth/revoke.h"
 #include "oauth/token.h"
+#include "oidc/account.h"
 #include "oidc/authorize.h"
 #include "oidc/callback.h"
 #include "oidc/ciba_page.h"
@@ -244,12 +246,15 @@ const struct route routes[] = {
     {GET("/gateway/connect/callback", "linkCallback", link_callback_handle), GATEWAY_PAGE, LIMITED, .audited = true, QUERY(link_callback_params), ABOUT("Receive the answer of the authorization server of an upstream"), ANSWERS(GIVES_OTHER, GIVES_PAGE, LINK_FAILS)},
     {GET("/gateway/connect/{resource}", "connect", connect_handle), GATEWAY_PAGE, LIMITED, QUERY(connect_params), ABOUT("Begin to connect an account without a client"), ANSWERS(GIVES_REDIRECT, GIVES_OTHER, GIVES_PAGE)},
     {POST("/gateway/connect/{resource}/disconnect", "disconnect", disconnect_handle), GATEWAY_PAGE, LIMITED, .audited = true, FORM(BODY_FORM, disconnect_params), ABOUT("Disconnect an account"), ANSWERS(GIVES_OTHER, GIVES_PAGE)},
+    {GET("/account", "showAccount", account_show_handle), BROWSER, LIMITED, QUERY(account_params), ABOUT("Show a person the own sessions, applications, connections, approvals and delegations"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {POST("/account", "endAtAccount", account_end_handle), BROWSER, LIMITED, .audited = true, FORM(BODY_FORM, account_form_params), ABOUT("End one of them"), ANSWERS(GIVES_OTHER, GIVES_PAGE)},
     {GET("/logout", "logout", logout_handle), BROWSER, .audited = true, QUERY(logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
 
     {POST("/admin/session", "beginConsoleSession", console_session_begin_handle), .credential = &credential_sign_in, .role = ADMIN_ROLE_AUDITOR, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE, .audited = true, ABOUT("Exchange an admin key for a session of the console"), ANSWERS(GIVES_NOTHING(204, "The cookie is the session"), FAILS(429, "Too many sign-ins of this address failed; Retry-After says when to try again"))},
     {GET("/admin/session", "getConsoleSession", console_session_show_handle), ADMIN, ABOUT("Show who asks: the key, its role and the times of the session"), ANSWERS(GIVES(200, answer_console_session, "The key, and the session if there is one"))},
+    {GET("/admin/session/start", "startConsoleSession", console_start_handle), BROWSER, LIMITED, .audited = true, QUERY(console_start_params), ABOUT("Sign a person in to the console at an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, {403, "text/html", NULL, false, "Policy gives the person no role, or another site sent the browser here"}, {404, "text/html", NULL, false, "The admin API is switched off"})},
     {DELETE("/admin/session", "endConsoleSession", console_session_end_handle), ADMIN_ASK, ABOUT("End the session of the console"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
 
     {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(admin_key_view, "The keys, without their plaintext"))},

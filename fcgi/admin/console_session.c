@@ -20,7 +20,7 @@ console_session_begin_handle(struct request *req)
         return respond_empty(req, 204);
     enum az_status st = admin_cookie_make(req, hash);
     if (st == AZ_OK)
-        st = admin_session_begin(&req->op, hash, had ? before : NULL, &req->admin);
+        st = admin_session_begin(&req->op, hash, had ? before : NULL, &req->admin, NULL);
     return st == AZ_OK ? respond_empty(req, 204) : st;
 }
 
@@ -45,9 +45,10 @@ add_times(struct request *req, json_t *shown)
 enum az_status
 console_session_show_handle(struct request *req)
 {
-    json_t *shown = jsonx_own(req->op.mem, json_pack("{s:s*,s:s,s:s}", "keyId", req->admin.id,
-                                                     "label", req->admin.label, "role",
-                                                     admin_role_word(req->admin.role)));
+    json_t *shown =
+        jsonx_own(req->op.mem, json_pack("{s:s*,s:s*,s:s,s:s}", "keyId", req->admin.id, "subjectId",
+                                         req->admin.subject, "label", req->admin.label, "role",
+                                         admin_role_word(req->admin.role)));
     enum az_status st = shown != NULL ? add_times(req, shown) : AZ_OK;
     return st == AZ_OK ? respond_json(req, 200, shown) : st;
 }

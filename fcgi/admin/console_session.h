@@ -9,7 +9,8 @@
  * made. */
 enum az_status console_session_begin_handle(struct request *req);
 
-/* Tell who asks: the key's id and label, its role, and the times of the session. Answer 200. */
+/* Tell who asks: the key's id and label or the person, the role, and the times of the session.
+ * Answer 200. */
 enum az_status console_session_show_handle(struct request *req);
 
 /* End the session. Answer 204; a request with a key has no session to end. */

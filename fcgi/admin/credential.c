@@ -11,6 +11,7 @@
 #include "http/origin.h"
 #include "http/own_cookie.h"
 #include "http/shared.h"
+#include "policy/decide/console_role.h"
 #include "store/people/admin_sessions.h"
 
 /* Label in audit rows while SVC_ALLOW_INSECURE_DEV_KEY leaves the admin API open. */
@@ -95,19 +96,35 @@ find_key(struct request *req, const char *key)
     return admin_key_find(&req->op, key, &req->admin);
 }
 
+/* Set the person of a session. The row and the claims decide at each request; another role than at
+ * the sign-in ends the session. */
+static void
+admit_person(struct request *req, const struct admin_sign_in *sign_in)
+{
+    enum admin_role role = console_role(sign_in->grants, sign_in->idp_id, sign_in->claims);
+    if (role != ADMIN_ROLE_NONE && role == sign_in->role)
+        req->admin = (struct admin_key){
+            .subject = sign_in->subject, .label = sign_in->subject, .role = role};
+}
+
 static enum az_status
 find_session(struct request *req)
 {
     unsigned char hash[SHA256_OCTETS];
+    struct admin_sign_in sign_in;
     if (!admin_cookie_read(req, hash))
         return AZ_OK;
     if (!is_from_console(req))
         return op_fail(&req->op, AZ_FOREIGN_PAGE, NULL, NULL);
     req->admin_by_session = true;
-    return admin_session_find(&req->op, hash, &req->admin);
+    enum az_status st = admin_session_find(&req->op, hash, &req->admin, &sign_in);
+    if (st == AZ_OK && sign_in.subject != NULL)
+        admit_person(req, &sign_in);
+    return st;
 }
 
-/* Find out who asks: the operator of this process, anybody in development mode, or a key. */
+/* Find out who asks: the operator of this process, anybody in development mode, a key, or a person.
+ */
 static enum az_status
 find_admin(struct request *req, bool by_session)
 {
@@ -119,7 +136,7 @@ find_admin(struct request *req, bool by_session)
         return AZ_OK;
     }
     enum az_status st = key != NULL ? find_key(req, key) : by_session ? find_session(req) : AZ_OK;
-    if (st == AZ_OK && req->admin.id == NULL)
+    if (st == AZ_OK && req->admin.id == NULL && req->admin.subject == NULL)
         st = op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key or session");
     return st;
 }
@@ -135,7 +152,9 @@ admin_require(struct request *req, enum admin_role role)
         return AZ_OK;
     snprintf(text, sizeof(text), "The role %s does not allow this; the role %s does",
              admin_role_word(req->admin.role), admin_role_word(least));
-    return op_fail(&req->op, AZ_ROLE_REQUIRED, text, "admin key %s", req->admin.id);
+    return op_fail(&req->op, AZ_ROLE_REQUIRED, text, "%s %s",
+                   req->admin.subject != NULL ? "person" : "admin key",
+                   req->admin.subject != NULL ? req->admin.subject : req->admin.id);
 }
 
 static enum az_status
@@ -145,6 +164,7 @@ check(struct request *req, bool by_session)
     if (st != AZ_OK)
         return st;
     req->proved = true;
+    req->op.no_owner = req->admin.role < ADMIN_ROLE_OWNER;
     if (req->op.az->by_operator == NULL && !req->op.az->cfg->admin_enabled) {
         req->admin = (struct admin_key){.id = NULL}; /* nobody acts */
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "SVC_ADMIN_ENABLED is false");

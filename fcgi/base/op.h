@@ -100,6 +100,7 @@ struct op {
     const char *address;    /* of the client whose request this is; NULL: unknown, or no request */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
     const struct op_watch *watch; /* NULL: no person waits at a terminal */
+    bool no_owner; /* a caller of the admin API whose role is less: roles stay as they are */
 };
 
 /* Return the time of the operation in seconds since 1970. */
@@ -118,7 +119,8 @@ op_beside(const struct op *op, TALLOC_CTX *mem)
                        .az = op->az,
                        .request_id = op->request_id,
                        .address = op->address,
-                       .now_ms = op->now_ms};
+                       .now_ms = op->now_ms,
+                       .no_owner = op->no_owner};
 }
 
 /* Return the status of a failure, which is never AZ_OK: no caller goes on with results that are not

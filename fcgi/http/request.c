@@ -186,8 +186,8 @@ request_target_fits(const char *url)
     return target != NULL && strlen(target) <= HTTP_TARGET_MAX;
 }
 
-/* Return the summary with the admin key: {"actor": {"key", "role"}}. One that is no object, or for
- * which there is no memory, stays as it is. */
+/* Return the summary with who acts: {"actor": {"key" or "person", "role"}}. One that is no object,
+ * or for which there is no memory, stays as it is. */
 static const char *
 name_actor(const struct request *req, const char *summary)
 {
@@ -197,8 +197,8 @@ name_actor(const struct request *req, const char *summary)
         && jsonx_parse(mem, summary, strlen(summary), AUDIT_SUMMARY_DEPTH_MAX, &object, NULL)
                != AZ_OK)
         return summary;
-    json_t *actor =
-        json_pack("{s:s,s:s}", "key", req->admin.id, "role", admin_role_word(req->admin.role));
+    json_t *actor = json_pack("{s:s*,s:s*,s:s}", "key", req->admin.id, "person", req->admin.subject,
+                              "role", admin_role_word(req->admin.role));
     return json_object_set_new(object, "actor", actor) == 0 ? jsonx_dump(mem, object) : summary;
 }
 
@@ -214,8 +214,10 @@ request_fill_audit(struct request *req, int http_status, const char *outcome)
     entry->outcome = outcome;
     entry->ip = req->ip;
     entry->user_agent = req->user_agent;
-    if (entry->client_id == NULL)
+    if (entry->client_id == NULL && req->admin.subject == NULL)
         entry->client_id = req->admin.label;
-    if (req->admin.id != NULL)
+    if (entry->subject_id == NULL)
+        entry->subject_id = req->admin.subject;
+    if (req->admin.id != NULL || req->admin.subject != NULL)
         entry->summary = name_actor(req, entry->summary);
 }

@@ -102,9 +102,9 @@ struct request {
     const struct dpop
         *dpop; /* the DPoP proof (oauth/dpop/dpop.h), or NULL if none was sent or read */
     /* The admin key, or whoever stands in its place (admin/credential.h), set by the admin
-     * credential. The id is NULL if there is no key. */
+     * credential. Id and subject are NULL if there is neither key nor person. */
     struct admin_key admin;
-    bool admin_by_session;      /* the key was shown at the sign-in to the console */
+    bool admin_by_session;      /* a session of the console says so */
     json_t *error_body;         /* replaces the dialect's body of a failure; owned by op.mem */
     bool error_is_empty;        /* the answer to a failure has no body */
     const char *challenge;      /* WWW-Authenticate of a 401, set by the credential */

@@ -21,6 +21,7 @@ home_handle(struct request *req)
         {"discovery_href",   "/.well-known/openid-configuration", true                },
         {"health_href",      "/health",                           true                },
         {"reader_href",      "/swagger-ui/",                      cfg->swagger_enabled},
+        {"account_href",     "/account",                          true                },
         {"connections_href", "/gateway/connect",                  cfg->gateway_enabled},
     };
     if (!header_prefers_html(request_header(req, "HTTP_ACCEPT")))

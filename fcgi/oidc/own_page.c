@@ -31,10 +31,16 @@ own_page_session(struct request *req, struct session *ret)
 enum az_status
 own_page_sign_in(struct request *req, const char *back)
 {
+    return own_page_sign_in_at(req, back, request_param(req, "idp_hint"));
+}
+
+enum az_status
+own_page_sign_in_at(struct request *req, const char *back, const char *idp_id)
+{
     struct authorization authorization = {
         .client_id = req->op.az->cfg->oidc_issuer,
         .redirect_uri = back,
-        .idp_hint = request_param(req, "idp_hint"),
+        .idp_hint = idp_id,
         .max_age = AUTHORIZATION_NO_MAX_AGE,
         .own_page = true,
         .flow_id = random_uuid7(req->op.mem, req->op.now_ms),
@@ -61,4 +67,10 @@ own_page_form_is_ours(struct request *req, const char *purpose, const char *toke
     return token != NULL && purpose != NULL && session_form_is_ours(req)
            && session_form_token(req, purpose, made)
            && secret_equal(token, strlen(token), made, strlen(made));
+}
+
+const char *
+own_page_disconnect(struct request *req, const char *resource)
+{
+    return talloc_asprintf(req->op.mem, "disconnect/%s", resource);
 }

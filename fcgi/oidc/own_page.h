@@ -15,9 +15,16 @@ enum az_status own_page_session(struct request *req, struct session *ret);
  * for it). The parameter idp_hint names the provider. */
 enum az_status own_page_sign_in(struct request *req, const char *back);
 
+/* The same at the provider `idp_id`; NULL, or one that is not enabled: the person chooses. */
+enum az_status own_page_sign_in_at(struct request *req, const char *back, const char *idp_id);
+
 /* Set what all these pages show: logout_href, and the signed-in person. One trip. */
 enum az_status own_page_describe(struct request *req, const struct session *session,
                                  struct jsonx_build *values);
+
+/* Return the purpose of the form that disconnects the account at a resource (gateway/link), which
+ * the account page shows too. NULL: no memory. */
+const char *own_page_disconnect(struct request *req, const char *resource);
 
 /*
  * True if a form is from this session's page with this purpose, and from no other site: `token` is

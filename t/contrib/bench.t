@@ -21,7 +21,7 @@ my @program = (
         qr/^== embedded\n.*^refresh, token rotated .* requests/ms ],
     [ workers    => [ qw(--seconds 1 --rounds 1), @force, 3, 6 ],                       qr/^introspect +6 +\d/m ],
     [ saves      => [ qw(--engine embedded --saves 3 --rules 10 --seconds 5), @force ], qr/^p99 with deploys: \d/m ],
-    [ size       => [qw(--sizes 1000,2000 --seconds 1 --rounds 1)],           qr/^\/introspect +2000 tokens: CPU \d/m ],
+    [ size       => [ '--sizes', '1000,2000', qw(--seconds 1 --rounds 1) ],   qr/^\/introspect +2000 tokens: CPU \d/m ],
     [ assertions => [ qw(--engine embedded --count 20), @force ],             qr/ES256.*\d/ ],
     [ access     => [ qw(--engine embedded --seconds 1 --rounds 1), @force ], qr/\d/ ],
     [ attacks    => [qw(--engine embedded --seconds 5 burst)],                qr/\d/ ],
@@ -41,13 +41,22 @@ sub begin {
         command => [ Authz::Path::source( 'contrib', 'bench', $name ), @$options ] );
 }
 
-my $start   = time;
-my @process = ( begin( $program[0] ) );
-for my $i ( 0 .. $#program ) {
-    my ( $name, $options, $figure ) = @{ $program[$i] };
-    push @process, begin( $program[ $i + 1 ] ) if $i < $#program;
-    is( $process[$i]->wait(900), 0, "contrib/bench/$name @$options runs to its end" ) or diag $process[$i]->log_text;
-    like( $process[$i]->log_text, $figure, '... and prints its figures' );
+my ( $start, @left ) = ( time, @program );
+my @begun;
+while ( @left || @begun ) {
+    push @begun, { row => $left[0], process => begin( shift @left ) } while @left && @begun < 2;
+    Authz::Process::until_true(
+        900,
+        sub {
+            grep { !$_->{process}->alive } @begun;
+        } );
+    my ($ended) = grep { !$_->{process}->alive } @begun;
+    $ended //= $begun[0];
+    @begun = grep { $_ != $ended } @begun;
+    my ( $name, $options, $figure ) = @{ $ended->{row} };
+    is( $ended->{process}->wait(1), 0, "contrib/bench/$name @$options runs to its end" )
+      or diag $ended->{process}->log_text;
+    like( $ended->{process}->log_text, $figure, '... and prints its figures' );
     note( sprintf 'after %d s', time - $start );
 }
 my @there = map {m{([^/]+)\z}} grep { -x && !-d && !/[.]\w+\z/ } glob Authz::Path::source( 'contrib', 'bench', '*' );

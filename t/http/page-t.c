@@ -12,14 +12,15 @@
 #include "http/fake_io.h"
 #include "tap.h"
 
-static const char *const shipped[] = {
-    "app_link", "away", "busy", "choose", "ciba",   "ciba_list", "connections", "consent", "link",
-    "error",    "foot", "head", "home",   "logout", "not_found", "signed_out",  "top"};
+static const char *const shipped[] = {"account",   "app_link",   "away",        "busy",    "choose",
+                                      "ciba",      "ciba_list",  "connections", "consent", "link",
+                                      "error",     "foot",       "head",        "home",    "logout",
+                                      "not_found", "signed_out", "top"};
 
 /* The pages among them. */
-static const char *const shown[] = {"away",        "busy",      "choose",    "ciba",  "ciba_list",
-                                    "connections", "consent",   "link",      "error", "home",
-                                    "logout",      "not_found", "signed_out"};
+static const char *const shown[] = {"account",   "away",        "busy",      "choose",    "ciba",
+                                    "ciba_list", "connections", "consent",   "link",      "error",
+                                    "home",      "logout",      "not_found", "signed_out"};
 
 static const char *
 header(const struct request *req, const char *name)

@@ -267,6 +267,13 @@ refused_rows := [
 	["svc.entitlements.bindings", {"clients": {"a": {"gateway_scopes": "*"}}}],
 	["svc.operator.controls.consent", {"mode": "sometimes"}],
 	["svc.operator.controls.consent", {}],
+	["svc.operator.controls.console", {"people": [{"claim": "groups", "values": ["staff"], "role": "auditor"}]}],
+	["svc.operator.controls.console", {"people": [{"idp": "corp", "values": ["staff"], "role": "auditor"}]}],
+	["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "role": "auditor"}]}],
+	["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": [], "role": "auditor"}]}],
+	["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": ["staff"]}]}],
+	["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": ["staff"], "role": "root"}]}],
+	["svc.operator.controls.console", {"role": "auditor"}],
 	["svc.operator.controls.exchange", {"max_depth": 9}],
 	["svc.operator.controls.exchange", {"allowed": [{"actor": "a"}]}],
 	["svc.operator.controls.trust", {"trusted_issuers": [1]}],
@@ -300,6 +307,8 @@ test_schemas_accept_good_rows if {
 		["svc.entitlements.bindings", {"registrations": {"CIMD": {"gateway_scopes": ["*", "github:*"]}}}],
 		["svc.operator.controls.audit", {"argument_mode": "full"}],
 		["svc.operator.controls.gateway", {"truncated": "allow", "cedar_unmapped": "allow"}],
+		["svc.operator.controls.console", {}],
+		["svc.operator.controls.console", {"people": [{"idp": "corp", "claim": "groups", "values": ["staff"], "role": "owner"}]}],
 	] {
 		json.match_schema(pair[1], shipped.schemas[pair[0]])[0]
 	}

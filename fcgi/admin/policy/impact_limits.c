@@ -58,11 +58,22 @@ read_texts(struct request *req, struct save_limits *ret)
         request_field_error(req, "impactOverride", why);
 }
 
+/* Return who may be in the list of those who override: the id of a key, or a person, whose name
+ * cannot be taken for an id. A person is never taken for authzctl, which has no name. */
+static const char *
+overrider(struct request *req)
+{
+    if (req->admin.subject == NULL)
+        return req->admin.id;
+    const char *name = talloc_asprintf(req->op.mem, "person:%s", req->admin.subject);
+    return name != NULL ? name : "person:";
+}
+
 enum az_status
 impact_limits_read(struct request *req, struct save_limits *ret)
 {
     struct jsonx_build max = {jsonx_own(req->op.mem, json_object()), false};
-    *ret = (struct save_limits){.overrider = req->admin.id};
+    *ret = (struct save_limits){.overrider = overrider(req)};
     enum az_status st = req->params == 0 && *req->query != '\0'
                             ? request_parse_form(req, req->query, strlen(req->query))
                             : AZ_OK;

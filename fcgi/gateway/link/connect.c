@@ -40,13 +40,6 @@ const struct route_param disconnect_params[] = {
 };
 /* clang-format on */
 
-/* The name of a form token: the token is good for one resource. */
-static const char *
-disconnect_purpose(struct request *req, const char *resource)
-{
-    return talloc_asprintf(req->op.mem, "disconnect/%s", resource);
-}
-
 static const char *
 text_of(const json_t *row, const char *name)
 {
@@ -61,7 +54,7 @@ add_connection(struct request *req, const json_t *row, struct jsonx_build *list)
     const char *resource = text_of(row, "resource"), *name = text_of(row, "displayName");
     const char *used = text_of(row, "lastUsedAt"), *at = text_of(row, "connectedAt");
     char *scopes = words_join(req->op.mem, json_object_get(row, "scopes"));
-    const char *purpose = disconnect_purpose(req, resource);
+    const char *purpose = own_page_disconnect(req, resource);
     if (scopes == NULL || purpose == NULL || !session_form_token(req, purpose, token))
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be created");
     jsonx_append(
@@ -164,7 +157,7 @@ disconnect_handle(struct request *req)
     const char *name = req->path_value[0];
     struct connection connection;
     int64_t removed = 0;
-    if (!own_page_form_is_ours(req, disconnect_purpose(req, name), request_param(req, "token")))
+    if (!own_page_form_is_ours(req, own_page_disconnect(req, name), request_param(req, "token")))
         return op_fail(&req->op, AZ_LINK_INVALID,
                        "This page belongs to another session. Open it again",
                        "the form token does not belong to session and resource");

@@ -12,6 +12,7 @@
 #include "crypto/digest.h"
 #include "http/page/page_site.h"
 #include "http/page/template.h"
+#include "http/route.h"
 
 /* Most includes that the pages may name besides ours. */
 #define PAGE_INCLUDES_MAX 16
@@ -23,7 +24,7 @@
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
 /* Room for the names of one page, with the NULL after them. */
-#define PAGE_VALUES 32
+#define PAGE_VALUES 48
 
 /* A page, and the names that its template may use besides page_common. */
 struct page_row {
@@ -35,7 +36,7 @@ struct page_row {
 /* clang-format off */
 static const struct page_row page_rows[] = {
     {"error",
-     {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "error", "text",
+     {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "console", "error", "text",
       "request_id", "back_href", "back_place", NULL}                                     },
     {"busy",       {NULL}                                                                },
     {"choose",     {"client_name", "links", "links.text", "links.href", "links.host", "providers", "providers.name", "providers.logo", "providers.host", "providers.href", NULL}},
@@ -63,7 +64,17 @@ static const struct page_row page_rows[] = {
       "connections.account", "connections.scopes", "connections.again", "connections.since",
       "connections.used", "connections.again_href", "connections.action", "connections.token",
       "subject_name", "idp_name", "logout_href", NULL}                                   },
-    {"home",       {"issuer", "discovery_href", "health_href", "reader_href", "connections_href", NULL}                     },
+    {"account",
+     {"ended", "action", "sessions", "sessions.id", "sessions.name", "sessions.since",
+      "sessions.until", "sessions.current", "sessions.token", "applications", "applications.id",
+      "applications.name", "applications.scopes", "applications.since", "applications.token",
+      "approvals", "approvals.id", "approvals.name", "approvals.message", "approvals.until",
+      "approvals.waits", "approvals.token", "connections", "connections.name",
+      "connections.account", "connections.since", "connections.action", "connections.token",
+      "delegations", "delegations.id", "delegations.name", "delegations.to", "delegations.scopes",
+      "delegations.until", "delegations.token", "approvals_href", "subject_name", "idp_name",
+      "logout_href", NULL}                                                               },
+    {"home",       {"issuer", "discovery_href", "health_href", "reader_href", "account_href", "connections_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
     {"signed_out", {"client_name", NULL}                                                 },
@@ -352,8 +363,12 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
 
 /* Return the section of the error template for a failure; the template has the words. */
 static const char *
-error_kind(int status, const char *error)
+error_kind(const struct request *req, int status, const char *error)
 {
+    bool refused = status < 500 && status != 429;
+    if (refused && req->route != NULL && req->route->path != NULL
+        && strncmp(req->route->path, "/admin/", 7) == 0)
+        return "console";
     if (strncmp(error, "link_", 5) == 0)
         return "link";
     switch (status) {
@@ -376,7 +391,7 @@ respond_error_page(struct request *req, int status, const char *error, const cha
 {
     struct az_fault fault = req->op.fault;
     json_t *values = jsonx_own(
-        req->op.mem, json_pack("{s:b,s:s*,s:s*,s:s*,s:s*,s:s*}", error_kind(status, error), 1,
+        req->op.mem, json_pack("{s:b,s:s*,s:s*,s:s*,s:s*,s:s*}", error_kind(req, status, error), 1,
                                "error", error, "text", text, "request_id", req->op.request_id,
                                "back_href", back != NULL ? back->href : NULL, "back_place",
                                back != NULL ? back->place : NULL));

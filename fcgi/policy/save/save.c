@@ -8,6 +8,7 @@
 #include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "policy/decide/console_guard.h"
 #include "policy/save/activation.h"
 #include "policy/save/bundle.h"
 #include "policy/save/hook_check.h"
@@ -90,11 +91,16 @@ static enum az_status
 make_change(struct op *op, struct save *save)
 {
     struct bundle_new *bundle = &save->build.bundle;
+    const char *roles = NULL;
     enum az_status st = bundle_current(op, &save->previous);
     if (st == AZ_OK)
         st = check_revision(op, save);
     if (st == AZ_OK)
+        st = console_guard_begin(op, &roles);
+    if (st == AZ_OK)
         st = save->plan->apply(op, save->plan->arg);
+    if (st == AZ_OK)
+        st = console_guard_end(op, roles);
     if (st == AZ_OK)
         st = bundle_read(op, &save->build);
     if (st != AZ_OK)

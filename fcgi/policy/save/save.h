@@ -29,7 +29,8 @@ struct save_limits {
     const char *since;     /* period that is measured (impact/period.h); NULL: 24h */
     const json_t *max;     /* object: limits by class (impact/watch.h); NULL: none */
     const char *override;  /* reason to pass guards, or NULL */
-    const char *overrider; /* id of the admin key; NULL: authzctl on the database */
+    const char *overrider; /* id of the admin key, or person:SUBJECT; NULL: authzctl on the
+                              database */
 };
 
 struct save_plan {

@@ -159,8 +159,9 @@ admin_key_find(struct op *op, const char *plaintext, struct admin_key *ret)
     /* Sent again after a lost connection: the use is noted once a minute at most. */
     st = db_exec(op, &admin_key_find_stmt, &params, true, &result);
     if (st == AZ_OK && PQntuples(result) > 0)
-        *ret = (struct admin_key){db_get(result, 0, FIND_ID), db_get(result, 0, FIND_LABEL),
-                                  admin_role_of(db_get(result, 0, FIND_ROLE))};
+        *ret = (struct admin_key){.id = db_get(result, 0, FIND_ID),
+                                  .label = db_get(result, 0, FIND_LABEL),
+                                  .role = admin_role_of(db_get(result, 0, FIND_ROLE))};
     return st;
 }
 

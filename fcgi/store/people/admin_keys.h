@@ -29,10 +29,12 @@ const char *admin_role_word(enum admin_role role);
 /* Return the role of a word; ADMIN_ROLE_NONE for NULL and for any other word. */
 enum admin_role admin_role_of(const char *word);
 
-/* A key that is neither revoked nor past its end, on op->mem. */
+/* Who uses the admin API: a key that is neither revoked nor past its end, or a person who signed in
+ * at an identity provider (admin_sessions.h). On op->mem. */
 struct admin_key {
-    const char *id; /* of its row; NULL: there is no such key */
-    const char *label;
+    const char *id;      /* of the key's row; NULL: there is no such key */
+    const char *subject; /* the person; NULL: a key */
+    const char *label;   /* of the key, or the subject again */
     enum admin_role role;
 };
 

@@ -2,6 +2,7 @@
 
 #include "store/people/admin_sessions.h"
 
+#include "base/settings/settings.h"
 #include "store/db/db.h"
 #include "store/people/admin_keys_private.h"
 
@@ -13,20 +14,54 @@
 static const struct db_stmt admin_session_begin_stmt = {
     "admin_session_begin",
     "WITH gone AS (DELETE FROM admin_session s WHERE s.id_hash = $6 OR NOT (" IS_LIVE "))"
-    " INSERT INTO admin_session (id_hash, admin_key, role) VALUES ($1, $4::uuid, $5)",
-    6};
+    " INSERT INTO admin_session (id_hash, admin_key, role, sign_in) VALUES ($1, $4::uuid, $5, $7)",
+    7};
 
-enum admin_session_find_column { SESSION_ID, SESSION_LABEL, SESSION_ROLE };
+/* The row that gives roles to people. */
+#define GRANTS_KEY "d.data_key = 'svc.operator.controls.console'"
+
+/*
+ * A session of a key ends with the key; one of a person with the sign-in, at which the claims of
+ * the person are from, and with the provider. A request of the console is a use of the sign-in, as
+ * one of a page is (sessions.c).
+ */
+enum admin_session_find_column {
+    SESSION_ID,
+    SESSION_LABEL,
+    SESSION_ROLE,
+    SESSION_SUBJECT,
+    SESSION_IDP_ID,
+    SESSION_CLAIMS,
+    SESSION_GRANTS,
+    SESSION_FIRST
+};
 static const struct db_stmt admin_session_find_stmt = {
     "admin_session_find",
-    "WITH found AS (SELECT s.id_hash, k.id, k.label, k.role FROM admin_session s"
-    "  JOIN admin_key k ON k.id = s.admin_key AND k.role = s.role"
-    "  WHERE s.id_hash = $1 AND " IS_LIVE " AND " ADMIN_KEY_IS_VALID "),"
-    " seen AS (UPDATE admin_session s SET last_seen_at = now() FROM found"
-    "  WHERE s.id_hash = found.id_hash AND s.last_seen_at < now() - interval '1 minute'),"
+    "WITH one AS (SELECT s.* FROM admin_session s WHERE s.id_hash = $1 AND " IS_LIVE "),"
+    " found AS (SELECT k.id, k.label, k.role FROM one s JOIN admin_key k ON k.id = s.admin_key"
+    "   AND k.role = s.role WHERE " ADMIN_KEY_IS_VALID "),"
+    " person AS (SELECT b.subject, b.id_hash, b.created_at, p.idp_id, u.claims FROM one s"
+    "   JOIN browser_session b ON b.id_hash = s.sign_in"
+    "   JOIN identity_provider p ON p.id = b.idp AND p.enabled"
+    "   JOIN subject u ON u.subject = b.subject AND u.idp_id = p.idp_id"
+    "   WHERE b.expires_at > now()"
+    "    AND b.created_at + make_interval(secs => $5::double precision) > now()),"
+    " seen AS (UPDATE admin_session s SET last_seen_at = now() FROM one"
+    "   WHERE s.id_hash = one.id_hash AND s.last_seen_at < now() - interval '1 minute'"
+    "   RETURNING s.sign_in),"
+    " moved AS (UPDATE browser_session b SET expires_at ="
+    "    least(now() + make_interval(secs => $4::double precision),"
+    "     b.created_at + make_interval(secs => $5::double precision))"
+    "   FROM seen, person WHERE b.id_hash = seen.sign_in AND b.id_hash = person.id_hash),"
     " used AS (" ADMIN_KEY_USED ")"
-    " SELECT id, label, role FROM found",
-    3};
+    " SELECT k.id, k.label, k.role, h.subject, h.idp_id, h.claims::text AS claims,"
+    "  d.payload AS grants, one.role AS first FROM one LEFT JOIN found k ON true"
+    "  LEFT JOIN person h ON true"
+    "  LEFT JOIN policy_data d ON " GRANTS_KEY " AND h.subject IS NOT NULL",
+    5};
+
+static const struct db_stmt admin_grants_read_stmt = {
+    "admin_grants_read", "SELECT d.payload FROM policy_data d WHERE " GRANTS_KEY, 0};
 
 /* clang-format off */
 static const struct db_stmt admin_session_times_stmt = {
@@ -51,29 +86,61 @@ bind_session(struct db_params *params, const unsigned char hash[SHA256_OCTETS])
 
 enum az_status
 admin_session_begin(struct op *op, const unsigned char hash[SHA256_OCTETS],
-                    const unsigned char *before, const struct admin_key *key)
+                    const unsigned char *before, const struct admin_key *key,
+                    const unsigned char *sign_in)
 {
     struct db_params params = {.count = 0};
     bind_session(&params, hash);
     db_text(&params, key->id);
     db_text(&params, admin_role_word(key->role));
     db_octets(&params, before, before != NULL ? SHA256_OCTETS : 0);
+    db_octets(&params, sign_in, sign_in != NULL ? SHA256_OCTETS : 0);
     return db_exec(op, &admin_session_begin_stmt, &params, false, NULL);
 }
 
+static enum az_status
+read_sign_in(struct op *op, const PGresult *row, struct admin_sign_in *ret)
+{
+    struct admin_sign_in read = {.subject = db_get(row, 0, SESSION_SUBJECT),
+                                 .idp_id = db_get(row, 0, SESSION_IDP_ID),
+                                 .role = admin_role_of(db_get(row, 0, SESSION_FIRST))};
+    enum az_status st = db_read_json(op, row, 0, SESSION_CLAIMS, &read.claims);
+    if (st == AZ_OK)
+        st = db_read_json(op, row, 0, SESSION_GRANTS, &read.grants);
+    if (st == AZ_OK)
+        *ret = read;
+    return st;
+}
+
 enum az_status
-admin_session_find(struct op *op, const unsigned char hash[SHA256_OCTETS], struct admin_key *ret)
+admin_session_find(struct op *op, const unsigned char hash[SHA256_OCTETS], struct admin_key *ret,
+                   struct admin_sign_in *ret_sign_in)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     *ret = (struct admin_key){.id = NULL};
+    *ret_sign_in = (struct admin_sign_in){.subject = NULL};
     bind_session(&params, hash);
+    db_number(&params, op->az->cfg->session_timeout);
+    db_number(&params, op->az->cfg->session_max_age);
     /* Sent again after a lost connection: the use is noted once a minute at most. */
     enum az_status st = db_exec(op, &admin_session_find_stmt, &params, true, &result);
-    if (st == AZ_OK && PQntuples(result) > 0)
-        *ret = (struct admin_key){db_get(result, 0, SESSION_ID), db_get(result, 0, SESSION_LABEL),
-                                  admin_role_of(db_get(result, 0, SESSION_ROLE))};
-    return st;
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    *ret = (struct admin_key){.id = db_get(result, 0, SESSION_ID),
+                              .label = db_get(result, 0, SESSION_LABEL),
+                              .role = admin_role_of(db_get(result, 0, SESSION_ROLE))};
+    return read_sign_in(op, result, ret_sign_in);
+}
+
+enum az_status
+admin_grants_read(struct op *op, json_t **ret)
+{
+    const struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = NULL;
+    enum az_status st = db_exec(op, &admin_grants_read_stmt, &params, true, &result);
+    return st == AZ_OK && PQntuples(result) > 0 ? db_read_json(op, result, 0, 0, ret) : st;
 }
 
 enum az_status

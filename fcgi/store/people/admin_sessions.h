@@ -1,6 +1,6 @@
-/* Sessions of the console: an admin key exchanged for a cookie, of which the hash is stored
- * (gateway-admin.md 3.9). A session lives as long as its key is valid and has the role that it had
- * at the sign-in. */
+/* Sessions of the console: a cookie, of which the hash is stored, for an admin key or for a person
+ * who signed in at an identity provider (gateway-admin.md 3.9). A session lives as long as its key
+ * or its sign-in is valid and gives the role that it gave at the beginning. */
 #ifndef AZ_STORE_PEOPLE_ADMIN_SESSIONS_H
 #define AZ_STORE_PEOPLE_ADMIN_SESSIONS_H
 
@@ -13,15 +13,30 @@
 /* Seconds after which it ends in any case: a working day. */
 #define ADMIN_SESSION_LIFE (8 * 60 * 60)
 
-/* Begin a session of a valid key; `before` is the hash of the session that the browser had, which
- * ends, or NULL. Sessions that are over are removed. One trip. */
-enum az_status admin_session_begin(struct op *op, const unsigned char hash[SHA256_OCTETS],
-                                   const unsigned char *before, const struct admin_key *key);
+/* The sign-in of a session, and what decides about its role. On op->mem. */
+struct admin_sign_in {
+    const char *subject;  /* NULL: the session is of a key */
+    const char *idp_id;   /* where the person signed in */
+    json_t *claims;       /* object: claims of the last sign-in */
+    json_t *grants;       /* row svc.operator.controls.console, or NULL */
+    enum admin_role role; /* at the beginning of the session */
+};
 
-/* Find the key of a live session, and note its use; ret->id stays NULL: there is no such session.
- * One trip. */
+/* Begin a session of a valid key, or of the sign-in `sign_in` (hash of the cookie of
+ * store/people/sessions.h; NULL: of a key). `before` is the hash of the session that the browser
+ * had, which ends, or NULL. Sessions that are over are removed. One trip. */
+enum az_status admin_session_begin(struct op *op, const unsigned char hash[SHA256_OCTETS],
+                                   const unsigned char *before, const struct admin_key *key,
+                                   const unsigned char *sign_in);
+
+/* Find the key or the sign-in of a live session, and note its use. Both have no name (id,
+ * subject) if there is no such session. ret->role is that of a key; the caller finds that of a
+ * person. One trip. */
 enum az_status admin_session_find(struct op *op, const unsigned char hash[SHA256_OCTETS],
-                                  struct admin_key *ret);
+                                  struct admin_key *ret, struct admin_sign_in *ret_sign_in);
+
+/* Read the row svc.operator.controls.console; NULL: there is none. One trip. */
+enum az_status admin_grants_read(struct op *op, json_t **ret);
 
 /* Read the times of a session as a JSON object: createdAt, idleUntil, expiresAt; NULL: there is
  * none. */

@@ -50,7 +50,7 @@ like( $text, qr/role/, 'authzctl admin-key mint --role: ... and the message name
 my $document = $stack->http->get('/openapi.json')->json;
 my %least    = ( auditor => 1, operator => 2, owner => 3 );
 my @unfit;
-for my $path ( sort grep {m{\A/admin/}} keys %{ $document->{paths} } ) {
+for my $path ( sort grep { m{\A/admin/} && $_ ne '/admin/session/start' } keys %{ $document->{paths} } ) {
     for my $method ( sort keys %{ $document->{paths}{$path} } ) {
         my $least  = $document->{paths}{$path}{$method}{'x-least-role'} // 'none';
         my $target = $path =~ s/\{\w+\}/none/gr;
