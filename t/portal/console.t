@@ -6,6 +6,7 @@ use warnings;
 use JSON::PP ();
 
 use Authz::Node   ();
+use Authz::Path   ();
 use Authz::Portal ();
 use Authz::Stack  ();
 
@@ -16,7 +17,9 @@ if ( defined $why ) {
 }
 
 # Below a path: the addresses of the page are relative.
-my $stack = Authz::Stack->start( path => '/auth', web_more => Authz::Portal::settings('lighttpd') );
+my $stack = Authz::Stack->start(
+    path     => '/auth', settings => { SVC_OPA_BINARY => Authz::Path::opa() },
+    web_more => Authz::Portal::settings('lighttpd') );
 my ( $id, $secret ) =
   $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['crm.read'] }, clientName => 'Customers' );
 $stack->make_client( 'evil/a b', undef, clientName => '"><img src=x onerror=alert(1)>' );

@@ -26,7 +26,7 @@ export async function tab(browser) {
 }
 
 export const heading = page => page.$eval('main h1', e => e.textContent);
-export const textOf = (page, selector = 'main') => page.$eval(selector, e => e.innerText);
+export const textOf = async (page, selector = 'main') => (await page.waitForSelector(selector)).evaluate(e => e.innerText);
 
 // Wait until the text of the page, its dialogs included, has the words.
 export const until = (page, words) => page.waitForFunction(text => document.body.innerText.includes(text), {}, words);

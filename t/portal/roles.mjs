@@ -34,7 +34,7 @@ export default async function roles(browser, page) {
   ok((await textOf(page)).includes('kept'), 'session: after the sign-in in the dialog the save goes on, and nothing typed is lost');
 
   await push(page, 'key of operator');
-  await push(page, 'Sign out');
+  await Promise.all([page.waitForNavigation(), push(page, 'Sign out')]);
   await page.waitForSelector('#key');
   is(await page.evaluate(async () => (await fetch('../admin/session')).status), 401, 'session: the sign-out ends it');
   is(await page.evaluate(() => Object.keys(sessionStorage)), [], 'session: ... and the draft is gone');

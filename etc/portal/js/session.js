@@ -48,7 +48,6 @@ export async function signIn(key) {
 export async function signOut() {
   await fetch('../admin/session', { method: 'DELETE', headers: { 'X-Authz-Console': '1' } });
   for (const name of Object.keys(sessionStorage)) if (name.startsWith('authz.')) sessionStorage.removeItem(name);
-  set(null);
   location.reload();
 }
 

@@ -8,7 +8,7 @@ const shown = character => `⟨U+${character.codePointAt(0).toString(16).toUpper
 // Return the text with characters that cannot be seen, or reorder others, as ⟨U+202E⟩.
 export const visible = text => String(text ?? '').replace(HIDDEN, shown);
 
-// A text of somebody else, cut at 200 characters with a button for the rest.
+// A text of others, cut at 200 characters with a button for the rest.
 export function Text({ of, code = false, whole = false }) {
   const [open, setOpen] = useState(whole);
   const all = visible(of);

@@ -28,13 +28,13 @@ function Figures({ data }) {
   return html`<section class="panel" aria-label="Figures"><div class="figures">
     <div><span class="label">Decisions</span><span class="big">${number(now.totalDecisions)}</span><span class="small">${plural(now.errors, 'error')}</span></div>
     <div><span class="label">Denied</span><span class="big">${number(now.denied)} <span class="quiet">${percent(now.denied, now.totalDecisions)}</span></span>
-      <span class=${`state ${now.deniedPct > before.deniedPct ? 'warn' : 'off'}`}>${percent(before.denied, before.totalDecisions)} in the 7 days before</span></div>
+      <span class=${`state ${before.totalDecisions && now.deniedPct > before.deniedPct ? 'warn' : 'off'}`}>${before.totalDecisions ? percent(before.denied, before.totalDecisions) : 'nothing'} in the 7 days before</span></div>
     <div><span class="label">Policy</span><span class="big">${active ? `Revision ${active.id}` : 'none yet'}</span><span class=${`state ${behind ? 'warn' : 'ok'}`}>${engines.length - behind} of ${plural(engines.length, 'engine')}</span></div>
     <div><span class="label">Resources</span><span class="big">${number(resources.length)}</span>${degraded ? html`<span class="state warn">${degraded} degraded</span>` : html`<span class="small">none degraded</span>`}</div>
   </div></section>`;
 }
 
-// What somebody should look at: engines that are behind or failed, degraded resources, tools that wait, reasons that are new.
+// What an operator should look at: engines that are behind or failed, degraded resources, tools that wait, reasons that are new.
 function attention({ engines, revisions, resources, now, before }) {
   const known = new Set(before.denialReasons.map(one => one.reason));
   const waiting = resource => (resource.tools ?? []).filter(tool => ['new', 'changed'].includes(tool.pin?.status)).length;

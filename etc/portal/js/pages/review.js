@@ -76,7 +76,7 @@ export default function Review({ place }) {
   const [error, setError] = useState();
   const days = Number(place.query.get('days')) || 7;
   const measured = useImpact(draft, days);
-  const refused = error ?? (measured.error?.status ? measured.error : undefined);
+  const refused = error ?? (measured.error?.status && measured.error.status !== 503 ? measured.error : undefined); // 503: it cannot be measured now
   const latest = from.data?.latest;
   const rebase = () => { const now = stored(); discard(); for (const kind of ['rules', 'data']) for (const [name, text] of Object.entries(now[kind])) put(kind, name, text, latest.revision); setError(); };
   if (!count(draft)) return html`<div class="head"><h1 tabindex="-1">Review draft</h1></div><section class="panel"><${Empty} title="The draft is empty.">Change a rule, a row or the rights of a client; the changes collect here and are saved together. <a href="#/rules">Rules</a><//></section>`;
@@ -88,7 +88,7 @@ export default function Review({ place }) {
     ${refused?.code === 'precondition_failed' && html`<p><button type="button" onClick=${() => { from.again(); rebase(); }}>Put my changes on top of the active revision</button></p>`}
     ${measured.error && !measured.error.status && html`<${Failed} what="The draft is not valid" error=${measured.error} />`}
     <div class="cols half"><div><${Of} from=${from} what="The active revision cannot be read">${data => html`<${Changes} draft=${draft} data=${data} />`}<//></div>
-      <div><section class="panel"><header><h2>What this save changes</h2>
+      <div class="effect"><section class="panel"><header><h2>What this save changes</h2>
           <span class="pick end" role="group" aria-label="Period">${[[1, '24 hours'], [7, '7 days'], [30, '30 days']].map(([value, label]) => html`<a href=${changed(place, { days: value })} aria-current=${value === days ? 'true' : undefined}>${label}</a>`)}</span></header>
           <${Impact} state=${measured} days=${days} /></section>
         ${may('operator') && html`<${Save} latest=${latest} impact=${measured.impact} days=${days} failed=${setError} />`}</div></div>`;

@@ -41,7 +41,7 @@ function LastDecisions({ id }) {
 function Summary({ client, binding, place }) {
   const facts = [
     ['Authentication', html`<code>${client.tokenEndpointAuthMethod ?? (client.clientType === 'public' ? 'none' : 'client_secret_basic')}</code>`], ['Scope ceiling', html`<${Text} of=${client.scope || 'none: policy alone decides'} />`],
-    ['Redirects', client.redirectUris?.length ? client.redirectUris.map(uri => html`<code><${Text} of=${uri} /></code> `) : html`<span class="quiet">none: it signs nobody in</span>`],
+    ['Redirects', client.redirectUris?.length ? client.redirectUris.map(uri => html`<code><${Text} of=${uri} /></code> `) : html`<span class="quiet">none: no person signs in with it</span>`],
     ['PKCE', client.pkceRequired ? 'required' : 'not required'], ['DPoP', client.dpopBoundAccessTokens ? 'its tokens are bound to a key' : 'not required'],
   ];
   const line = tokenLine(client, binding?.scopes?.find(scope => !scope.includes('*')));

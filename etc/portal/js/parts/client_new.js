@@ -27,7 +27,7 @@ export function tokenLine(client, scope = '') {
 // A secret: once, until the user says that it is kept.
 export function Secret({ client, secret, done }) {
   return html`<section class="panel" aria-labelledby="secret"><header><h2 id="secret">The secret of <${Text} of=${client.clientId} /></h2></header><div class="in">
-    <p>It is shown this once. Put it where the client reads it; nobody can read it here again.</p>
+    <p>It is shown this once. Put it where the client reads it; it cannot be read here again.</p>
     <code class="secret" tabindex="0">${secret}</code><p></p>
     <div class="acts"><${Copy} text=${secret} label="Copy secret" /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section>`;
 }

@@ -42,6 +42,7 @@ function sentence(impact, days) {
 
 export function Impact({ state: { busy, impact, error }, days }) {
   const [tab, choose] = useState('examples');
+  if (error?.status === 503) return html`<div class="in"><p class="strong">The effect is not known.</p><p class="quiet"><${Text} of=${error.message} />. A save is possible; the service refuses it if the draft does not compile.</p></div>`;
   if (error) return html`<div class="in quiet">Nothing was asked: ${error.status ? 'the draft is refused.' : error.message}</div>`;
   if (busy || !impact) return html`<div class="in" role="status"><p class="quiet">${impact?.progress ? `Asked ${number(impact.progress.done)} of at most ${number(impact.progress.of)}` : 'Asking the questions of the period again'}. Save does not wait for it.</p></div>`;
   const unknown = (impact.notKnown ?? []).reduce((sum, one) => sum + one.count, 0);
