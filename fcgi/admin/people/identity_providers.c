@@ -34,5 +34,6 @@ const struct admin_resource identity_providers_resource = {
     .body = &identity_provider_body,
     .secret = &identity_provider_secret,
     .complete = identity_provider_complete,
+    .may_delete = console_guard_provider,
     .warn = identity_provider_warnings,
 };

@@ -302,6 +302,8 @@ resource_delete_handle(struct request *req)
     enum az_status st = resource_path_key(req, &key);
     if (st == AZ_OK && resource->body != NULL)
         resource_note(req, resource->body->key, key);
+    if (st == AZ_OK && resource->may_delete != NULL)
+        st = resource->may_delete(&req->op, key);
     if (st == AZ_OK)
         st = resource_match(req, key, &version);
     if (st != AZ_OK)

@@ -34,6 +34,9 @@ struct admin_resource {
      * needs no such values. */
     enum az_status (*complete)(struct op *op, struct resource_reading *reading);
 
+    /* Check that the caller may delete the row. NULL: the role of the route suffices. */
+    enum az_status (*may_delete)(struct op *op, const char *key);
+
     /* Called after each write, also after one whose outcome is unknown: forget what this process
      * remembers of the row. NULL: nothing is remembered. */
     void (*written)(struct op *op, const char *key);

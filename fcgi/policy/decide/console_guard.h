@@ -13,7 +13,8 @@ enum az_status console_guard_begin(struct op *op, const char **ret_before);
 enum az_status console_guard_end(struct op *op, const char *before);
 
 /* AZ_ROLE_REQUIRED: the row gives roles to people of this provider, and the caller is no owner.
- * Whoever changes the provider could sign in as any of its people. */
+ * Whoever changes the provider could sign in as any of its people, and whoever deletes it ends the
+ * sessions of all of them. */
 enum az_status console_guard_provider(struct op *op, const char *idp_id);
 
 #endif

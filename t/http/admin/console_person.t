@@ -135,6 +135,9 @@ my %corp = ( name => 'Corp', issuer => $other->issuer, clientId => 'authz', enab
 admin_error(
     with( $ann, PUT => '/admin/api/identity-providers/corp', json => \%corp ),
     403, 'an operator does not change a provider whose people have roles', error => 'role_required' );
+admin_error(
+    with( $ann, DELETE => '/admin/api/identity-providers/corp' ),
+    403, '... nor deletes it, which would sign out its owners', error => 'role_required' );
 is( with(
         $ann, POST => '/admin/api/identity-providers',
         json => { %corp, idpId => 'second', clientSecret => 'up-s3cr3t:+%&' } )->status,
@@ -183,6 +186,8 @@ is( ( $chosen->follow( $link, stop => qr{/portal/\z} ) )[-1]->header('Location')
 page_says(
     sign_in( Authz::Browser->new, \%ann, '?idp=second' ), 403, qr/no role/,
     'the same claims of another provider give no role' );
+is( with( $ann, DELETE => '/admin/api/identity-providers/second' )->status,
+    204, 'an operator deletes a provider whose people have no roles' );
 
 # ---- ends
 
