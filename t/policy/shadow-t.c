@@ -10,6 +10,7 @@
 #include "policy/engine/shadow_tap.h"
 #include "policy/shadow/change.h"
 #include "policy/shadow/result.h"
+#include "store/policy/impact.h"
 #include "tap.h"
 
 #define REVISION "r1"
@@ -194,6 +195,42 @@ test_examples(TALLOC_CTX *mem)
            "... and a client with one example keeps it");
 }
 
+/* Return a report of a person whose name has so many octets, each of which is six in JSON. */
+static json_t *
+report_of_person(TALLOC_CTX *mem, int number, size_t octets)
+{
+    char *name = talloc_asprintf(mem, "%0*d", (int) octets, number);
+    memset(name, 1, octets - 4);
+    return jsonx_own(mem, json_pack("{s:i,s:[{s:s,s:i}],s:{s:[{s:s}]}}", "looked", 1, "bySubject",
+                                    "subjectId", name, "newlyDenied", 1, "examples", "newlyDenied",
+                                    "subjectId", name));
+}
+
+/* An id of AuthZEN has up to 1024 octets (ACCESS_ID_MAX). */
+static void
+test_long_keys(TALLOC_CTX *mem)
+{
+    const json_t *sum = NULL;
+    for (int i = 0; i < SHADOW_KEYS_MAX; i++)
+        sum = shadow_result_add(mem, sum, report_of_person(mem, i, 1024));
+    const char *text = shadow_result_text(mem, sum, IMPACT_RESULT_MAX);
+    json_t *stored = NULL;
+    ok(text != NULL && strlen(text) <= IMPACT_RESULT_MAX
+           && jsonx_parse(mem, text, strlen(text), 8, &stored, NULL) == AZ_OK,
+       "callers with long names do not stop the counts: the result is stored");
+    is_int(json_integer_value(json_object_get(stored, "looked")), SHADOW_KEYS_MAX,
+           "... with all numbers");
+    const json_t *people = json_object_get(stored, "bySubject");
+    size_t last = json_array_size(people) - 1;
+    is_int((int64_t) last, SHADOW_KEYS_MAX / 10, "... a tenth of the keys");
+    const json_t *others = json_object_get(json_array_get(people, last), "others");
+    is_int(json_integer_value(json_object_get(others, "newlyDenied")),
+           SHADOW_KEYS_MAX - SHADOW_KEYS_MAX / 10, "... and the sum of the others");
+    sum = shadow_result_add(mem, NULL, report_of_person(mem, 1, 1024));
+    ok(strstr(shadow_result_text(mem, sum, IMPACT_RESULT_MAX), "examples") != NULL,
+       "a result that is not too long has its examples");
+}
+
 /* ---- the change */
 
 static void
@@ -230,6 +267,7 @@ main(void)
     test_sums(mem);
     test_keys(mem);
     test_examples(mem);
+    test_long_keys(mem);
     test_change(mem);
     talloc_free(mem);
     return done();

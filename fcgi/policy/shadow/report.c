@@ -26,17 +26,6 @@ report_of(struct op *op, const struct shadow_counts *counts, int64_t dropped)
     return jsonx_built(&report);
 }
 
-/* Return the text of a result; one that is too long has no examples. */
-static const char *
-text_of(struct op *op, json_t *result)
-{
-    const char *text = jsonx_dump(op->mem, result);
-    if (text == NULL || strlen(text) <= IMPACT_RESULT_MAX)
-        return text;
-    json_object_del(result, "examples");
-    return jsonx_dump(op->mem, result);
-}
-
 /* Add a report to the stored result, in the open transaction. */
 static enum az_status
 add(struct op *op, int64_t id, const json_t *report, size_t *ret_octets)
@@ -51,7 +40,8 @@ add(struct op *op, int64_t id, const json_t *report, size_t *ret_octets)
         st = jsonx_parse(op->mem, before, strlen(before), RESULT_DEPTH_MAX, &stored, NULL);
     if (st != AZ_OK)
         return op_fail(op, st, NULL, "the result of the shadow cannot be read");
-    after = text_of(op, shadow_result_add(op->mem, stored, report));
+    after =
+        shadow_result_text(op->mem, shadow_result_add(op->mem, stored, report), IMPACT_RESULT_MAX);
     if (after == NULL || strlen(after) > IMPACT_RESULT_MAX)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the result of the shadow is too large");
     *ret_octets = strlen(after);

@@ -264,8 +264,9 @@ count_keys(const json_t *group)
     return json_integer((json_int_t) count);
 }
 
-json_t *
-shadow_result_show(TALLOC_CTX *mem, const json_t *result, size_t keys)
+/* Return a result with the largest keys of each group, at most so many. */
+static struct jsonx_build
+cut_keys(TALLOC_CTX *mem, const json_t *result, size_t keys)
 {
     struct jsonx_build out = {jsonx_own(mem, json_object()), false};
     const char *name;
@@ -273,7 +274,28 @@ shadow_result_show(TALLOC_CTX *mem, const json_t *result, size_t keys)
     json_object_foreach ((json_t *) (uintptr_t) result, name, value)
         jsonx_set(&out, name,
                   json_is_array(value) ? show_group(mem, value, keys) : json_incref(value));
+    return out;
+}
+
+json_t *
+shadow_result_show(TALLOC_CTX *mem, const json_t *result, size_t keys)
+{
+    struct jsonx_build out = cut_keys(mem, result, keys);
     jsonx_set(&out, "clients", count_keys(json_object_get(result, "byClient")));
     jsonx_set(&out, "people", count_keys(json_object_get(result, "bySubject")));
     return jsonx_built(&out);
+}
+
+const char *
+shadow_result_text(TALLOC_CTX *mem, const json_t *result, size_t most)
+{
+    const char *text = jsonx_dump(mem, result);
+    for (size_t keys = SHADOW_KEYS_MAX; text != NULL && strlen(text) > most && keys > 0;
+         keys /= 10) {
+        struct jsonx_build cut = cut_keys(mem, result, keys);
+        json_object_del(cut.value, EXAMPLES);
+        result = jsonx_built(&cut);
+        text = result != NULL ? jsonx_dump(mem, result) : NULL;
+    }
+    return text;
 }

@@ -24,4 +24,9 @@ json_t *shadow_result_add(TALLOC_CTX *mem, const json_t *result, const json_t *r
  * many clients and people there are. NULL: no memory. */
 json_t *shadow_result_show(TALLOC_CTX *mem, const json_t *result, size_t keys);
 
+/* Return the text of a result, on mem. One of more than `most` octets has no examples, and fewer
+ * keys of each group if it is too long without them: callers choose the texts of keys, and a result
+ * that cannot be stored would stop the counts. NULL: no memory. */
+const char *shadow_result_text(TALLOC_CTX *mem, const json_t *result, size_t most);
+
 #endif
