@@ -296,6 +296,7 @@ refused_rows := [
 	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "least": -1}]}],
 	["svc.operator.controls.changes", {"guards": [{"name": "a", "limits": {}, "notKnown": "allow"}]}],
 	["svc.operator.controls.changes", {"overrides": ["ci"]}],
+	["svc.operator.controls.changes", {"overrides": ["person:"]}],
 	["svc.operator.controls.changes", {"limits": {"newlyDenied": 0}}],
 	["svc.operator.controls.exchange", {"max_depth": 9}],
 	["svc.operator.controls.exchange", {"allowed": [{"actor": "a"}]}],

@@ -144,6 +144,22 @@ is( with(
     201,
     '... but others' );
 
+# ---- guards of policy name people (gateway-admin.md 3.9)
+
+my $changes = '/admin/api/policy-data/by-key?dataKey=svc.operator.controls.changes';
+is( $stack->admin( PATCH => $changes, json => { overrides => ['person:ann'] } )->status,
+    200, 'the list of those who may override guards takes a person' );
+my $ben = Authz::Browser->new;
+sign_in( $ben, { %ann, sub => 'ben' } );
+my $loose = "$changes&impactOverride=CHG-7";
+admin_error(
+    with( $ben, PATCH => $loose, json => { overrides => undef } ),
+    422, 'another person changes nothing of it', error => 'impact_refused' );
+is( with( $ann, PATCH => $loose, json => { overrides => undef } )->status, 200, '... and this one does' );
+is( $stack->admin( GET => '/admin/api/bundle-audit/latest' )->json->{overrideBy},
+    'person:ann', '... which the history keeps' );
+with( $ben, DELETE => '/admin/session' );
+
 # ---- other pages and fixation
 
 my %cross = ( headers => [ 'Sec-Fetch-Site' => 'cross-site' ] );
