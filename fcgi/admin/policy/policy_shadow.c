@@ -8,7 +8,9 @@
 #include "admin/policy/policy_bundle.h"
 #include "base/json/jsonx.h"
 #include "base/log.h"
+#include "base/words.h"
 #include "http/if_match.h"
+#include "policy/decide/console_guard.h"
 #include "policy/engine/shadow_tap.h"
 #include "policy/impact/guards.h"
 #include "policy/impact/period.h"
@@ -86,22 +88,36 @@ read_change(struct request *req, const struct shadow_request *given, struct depl
     return policy_bundle_read(req, body.value, ret, &mode);
 }
 
-/* Refuse a change of the row of guards: a shadow saves nothing that they could hold for. A
- * directory that was pulled has the row as it is. */
+/* Rows that decide nothing, and that a shadow leaves alone: it is made again of each revision, so
+ * it would take back who lost a role, or a guard that was added, while it was compared. */
+static const char *const rows_left_out[] = {GUARDS_ROW, CONSOLE_ROW, NULL};
+
+/* Refuse a change of such a row, and leave out one that is as it is: a directory that was pulled
+ * has it. */
 static enum az_status
-check_rows(struct request *req, const struct deploy *deploy)
+check_rows(struct request *req, struct deploy *deploy)
 {
-    enum az_status st = AZ_OK;
+    struct deploy_data *kept =
+        talloc_array(req->op.mem, struct deploy_data, (unsigned) deploy->data_rows + 1);
+    size_t count = 0;
+    enum az_status st =
+        kept != NULL ? AZ_OK
+                     : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
     for (size_t i = 0; i < deploy->data_rows && st == AZ_OK; i++) {
+        const struct deploy_data *data = &deploy->data[i];
         bool same = true;
-        if (strcmp(deploy->data[i].data_key, GUARDS_ROW) == 0)
-            st = guards_are_these(&req->op, deploy->data[i].payload, &same);
+        if (!words_has(rows_left_out, data->data_key))
+            kept[count++] = *data;
+        else
+            st = guards_row_is(&req->op, data->data_key, data->payload, &same);
         char *name = same ? NULL : talloc_asprintf(req->op.mem, "data[%zu].dataKey", i);
         if (name != NULL && st == AZ_OK)
             request_field_error(req, name,
-                                "differs from the row of the service: it has the limits of saves, "
-                                "which decide nothing");
+                                "differs from the row of the service: it has limits of saves or "
+                                "roles of people, which decide nothing");
     }
+    deploy->data = kept;
+    deploy->data_rows = count;
     return st;
 }
 

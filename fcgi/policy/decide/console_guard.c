@@ -8,8 +8,6 @@
 #include "store/people/admin_sessions.h"
 #include "store/policy/policy_rows.h"
 
-#define CONSOLE_ROW "svc.operator.controls.console"
-
 static enum az_status
 read_digest(struct op *op, const char **ret)
 {

@@ -5,6 +5,9 @@
 
 #include "base/op.h"
 
+/* The row that gives roles to people. */
+#define CONSOLE_ROW "svc.operator.controls.console"
+
 /* Read what console_guard_end() compares: the row svc.operator.controls.console before a save, in
  * its transaction. Nothing is read for an owner. */
 enum az_status console_guard_begin(struct op *op, const char **ret_before);

@@ -11,17 +11,17 @@
 /* Period of a guard without one. */
 #define GUARD_PERIOD "1d"
 
-/* Read the row and parse its payload. *ret is NULL if there is no row. */
+/* Read a row and parse its payload. *ret is NULL if there is no row. */
 static enum az_status
-read_row(struct op *op, struct policy_row *row, json_t **ret)
+read_row(struct op *op, const char *key, struct policy_row *row, json_t **ret)
 {
     *ret = NULL;
-    enum az_status st = policy_data_fetch(op, GUARDS_ROW, row);
+    enum az_status st = policy_data_fetch(op, key, row);
     if (st == AZ_OK && row->payload != NULL
         && jsonx_parse(op->mem, row->payload, strlen(row->payload), POLICY_DATA_DEPTH_MAX, ret,
                        NULL)
                != AZ_OK)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, GUARDS_ROW " cannot be read");
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "%s cannot be read", key);
     return st;
 }
 
@@ -30,7 +30,7 @@ guards_read(struct op *op, struct guards *ret)
 {
     struct policy_row row = {.payload = NULL};
     json_t *value;
-    enum az_status st = read_row(op, &row, &value);
+    enum az_status st = read_row(op, GUARDS_ROW, &row, &value);
     *ret = (struct guards){.digest = "", .in_bundle = true};
     if (st == AZ_OK && value != NULL)
         *ret = (struct guards){.list = json_object_get(value, "guards"),
@@ -41,11 +41,11 @@ guards_read(struct op *op, struct guards *ret)
 }
 
 enum az_status
-guards_are_these(struct op *op, const char *payload, bool *ret)
+guards_row_is(struct op *op, const char *key, const char *payload, bool *ret)
 {
     struct policy_row row = {.payload = NULL};
     json_t *value, *given = NULL;
-    enum az_status st = read_row(op, &row, &value);
+    enum az_status st = read_row(op, key, &row, &value);
     *ret = st == AZ_OK && value != NULL
            && jsonx_parse(op->mem, payload, strlen(payload), POLICY_DATA_DEPTH_MAX, &given, NULL)
                   == AZ_OK

@@ -74,6 +74,12 @@ admin_error( shadow( $_->[0] ), $_->[1], "refused: $_->[2]" )
     [ { deleteRules => ['custom/none.rego'] },          400, 'a rule that is not stored' ],
     [   { data => [ { dataKey => 'svc.operator.controls.changes', payload => { overrides => ['a'] } } ] }, 400,
         'other guards (policy.md S1)' ],
+    [   {   data => [
+                {   dataKey => 'svc.operator.controls.console',
+                    payload => { people => [ { idp => 'a', claim => 'groups', values => ['b'], role => 'owner' } ] } } ]
+        },
+        400,
+        'other roles in the console (policy.md S1)' ],
     [ { rules => [ rule("a := 1\n\nb := undefined_name") ] }, 422, 'a rule that opa build refuses' ],
   );
 is( $stack->sql('SELECT count(*) FROM policy_shadow'), 0, '... and nothing is stored' );
@@ -82,12 +88,17 @@ is( $stack->sql('SELECT count(*) FROM policy_shadow'), 0, '... and nothing is st
 
 my $before = served();
 my $set    = shadow(
-    {   rules   => [ deny('"write" in input.scopes.requested') ], until => '30d', rate => 1,
-        message => 'no writing' } );
+    {   rules => [ deny('"write" in input.scopes.requested') ], until => '30d', rate => 1, message => 'no writing',
+        data  => [
+            { dataKey => 'svc.operator.controls.changes', payload => {} },
+            { dataKey => 'svc.operator.controls.console', payload => { people => [] } } ] } );
 admin_ok(
     $set, 201, { state => 'active', baseRevision => $before, by => sub { length $_[0] }, message => 'no writing' },
     'a shadow is saved (policy.md S1), for the longest time' );
 is_deeply( $set->member('change')->{rules}, ['custom/issue.rego'], '... of this change' );
+is_deeply(
+    $set->member('change')->{data}, [],
+    '... without rows of guards and roles, which a later promote would take back' );
 my $candidate = $set->member('candidateRevision');
 await_report();
 is( $stack->token( @crm, scope => 'read write' )->status, 200, 'never_acceptable: what it denies is issued' );
