@@ -246,14 +246,23 @@ test_change(TALLOC_CTX *mem)
                                   .data_rows = 1,
                                   .delete_data = env_json(mem, "['example.old']"),
                                   .replace = true};
-    struct deploy again;
-    const char *text = shadow_change_write(mem, &deploy);
+    const bool same[] = {true};
+    const struct deploy_result result = {.same_rule = same, .same_data = same};
+    struct deploy again, merge = deploy;
+    const char *text = shadow_change_write(mem, &deploy, &result);
     ok(shadow_change_read(&op, text, &again) == AZ_OK && again.rules == 1 && again.data_rows == 1,
        "a change is read as it was written");
     is_str(again.rule[0].content, rule.content, "... its rules");
     is_str(again.data[0].payload, row.payload, "... its rows, to the digit");
     ok(again.replace && json_array_size(again.delete_data) == 1 && again.delete_rules == NULL,
        "... its mode and what it deletes");
+    merge.replace = false;
+    text = shadow_change_write(mem, &merge, &result);
+    ok(shadow_change_read(&op, text, &again) == AZ_OK && again.rules == 0 && again.data_rows == 0,
+       "merge: what is stored already is left out, so that a promote takes no later save back");
+    text = shadow_change_write(mem, &merge, &(struct deploy_result){.same_rule = NULL});
+    ok(shadow_change_read(&op, text, &again) == AZ_OK && again.rules == 1 && again.data_rows == 1,
+       "... and nothing else is");
     ok(shadow_change_read(&op, "{\"rules\":1", &again) != AZ_OK, "a damaged one is refused");
 }
 

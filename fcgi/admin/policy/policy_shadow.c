@@ -245,7 +245,7 @@ plan_change(struct request *req, const struct deploy *deploy, struct shadow_new 
         return st;
     shadow->base = pair.base.revision;
     shadow->candidate = pair.candidate.revision;
-    shadow->change = shadow_change_write(req->op.mem, deploy);
+    shadow->change = shadow_change_write(req->op.mem, deploy, &result);
     return shadow->change != NULL
                ? AZ_OK
                : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");

@@ -246,6 +246,16 @@ check_written(struct op *op, struct deploy_work *work)
     return st;
 }
 
+/* Return for each listed rule or row if it is stored as it is listed; NULL: no memory. */
+static const bool *
+same_of(TALLOC_CTX *mem, const enum row_state *state, size_t count)
+{
+    bool *same = talloc_zero_array(mem, bool, (unsigned) count + 1);
+    for (size_t i = 0; same != NULL && i < count; i++)
+        same[i] = state[i] == ROW_SAME;
+    return same;
+}
+
 static enum az_status
 apply_deploy(struct op *op, void *arg)
 {
@@ -253,6 +263,11 @@ apply_deploy(struct op *op, void *arg)
     enum az_status st = step_init(op, arg, &step);
     if (st == AZ_OK)
         st = judge_deploy(op, &step);
+    if (st == AZ_OK) {
+        struct deploy_result *result = &step.work->result;
+        result->same_rule = same_of(op->mem, step.rule_state, step.work->deploy->rules);
+        result->same_data = same_of(op->mem, step.data_state, step.work->deploy->data_rows);
+    }
     if (st == AZ_OK)
         st = deploy_rows_write(op, step.work->values, &step.deletes);
     return st == AZ_OK ? check_written(op, step.work) : st;

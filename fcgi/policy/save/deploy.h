@@ -68,6 +68,8 @@ struct deploy_result {
     json_t *failures;     /* its failures, owned by op->mem */
     const char *warning;  /* a check that this host could not make (data_check.h), or NULL */
     json_t *faults;       /* AZ_INVALID_FIELDS: field path (rules[3].path) to message, on op->mem */
+    /* For each listed rule and row: it was stored as it is listed. NULL: not judged. */
+    const bool *same_rule, *same_data;
 };
 
 /* Check the entries (paths, keys, packages, schemas) and save them. Returns as save_policy(), and

@@ -17,6 +17,14 @@ shadow_change_mode(const struct deploy *deploy)
     return deploy->replace ? MODE_REPLACE : "merge";
 }
 
+/* True if the shadow holds what is listed at this place. One that only adds to what is stored
+ * leaves out what is there already: it would take back what is saved while it is compared. */
+static bool
+is_held(const struct deploy *deploy, const bool *same, size_t place)
+{
+    return deploy->replace || same == NULL || !same[place];
+}
+
 static void
 set_list(struct jsonx_build *out, const char *name, const json_t *list)
 {
@@ -25,16 +33,19 @@ set_list(struct jsonx_build *out, const char *name, const json_t *list)
 }
 
 const char *
-shadow_change_write(TALLOC_CTX *mem, const struct deploy *deploy)
+shadow_change_write(TALLOC_CTX *mem, const struct deploy *deploy,
+                    const struct deploy_result *result)
 {
     struct jsonx_build rules = {json_array(), false}, data = {json_array(), false};
     for (size_t i = 0; i < deploy->rules; i++)
-        jsonx_append(&rules,
-                     json_pack("{s:s,s:s,s:b}", "path", deploy->rule[i].path, "content",
-                               deploy->rule[i].content, "enabled", deploy->rule[i].enabled));
+        if (is_held(deploy, result->same_rule, i))
+            jsonx_append(&rules,
+                         json_pack("{s:s,s:s,s:b}", "path", deploy->rule[i].path, "content",
+                                   deploy->rule[i].content, "enabled", deploy->rule[i].enabled));
     for (size_t i = 0; i < deploy->data_rows; i++)
-        jsonx_append(&data, json_pack("{s:s,s:s}", "dataKey", deploy->data[i].data_key, "payload",
-                                      deploy->data[i].payload));
+        if (is_held(deploy, result->same_data, i))
+            jsonx_append(&data, json_pack("{s:s,s:s}", "dataKey", deploy->data[i].data_key,
+                                          "payload", deploy->data[i].payload));
     struct jsonx_build out = {
         jsonx_own(mem, json_pack("{s:s}", "mode", shadow_change_mode(deploy))),
         rules.lost || data.lost};

@@ -4,8 +4,10 @@
 
 #include "policy/save/deploy.h"
 
-/* Return the rules, rows, deletions and mode of a deploy, on mem; NULL: no memory. */
-const char *shadow_change_write(TALLOC_CTX *mem, const struct deploy *deploy);
+/* Return the rules, rows, deletions and mode of a deploy, on mem; NULL: no memory. Of the mode
+ * merge, what `result` says is stored already is left out. */
+const char *shadow_change_write(TALLOC_CTX *mem, const struct deploy *deploy,
+                                const struct deploy_result *result);
 
 /* Read them, on op->mem. The other members of the deploy are those of a deploy without options. */
 enum az_status shadow_change_read(struct op *op, const char *text, struct deploy *ret);

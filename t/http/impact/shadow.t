@@ -86,10 +86,13 @@ is( $stack->sql('SELECT count(*) FROM policy_shadow'), 0, '... and nothing is st
 
 # ---- a shadow
 
+my $stored = { dataKey => 'example.stored', payload => { n => 1 } };
+$stack->admin( POST => '/admin/api/policy-bundle/deploy', json => { data => [$stored] } );
 my $before = served();
 my $set    = shadow(
     {   rules => [ deny('"write" in input.scopes.requested') ], until => '30d', rate => 1, message => 'no writing',
         data  => [
+            $stored,
             { dataKey => 'svc.operator.controls.changes', payload => {} },
             { dataKey => 'svc.operator.controls.console', payload => { people => [] } } ] } );
 admin_ok(
@@ -98,7 +101,7 @@ admin_ok(
 is_deeply( $set->member('change')->{rules}, ['custom/issue.rego'], '... of this change' );
 is_deeply(
     $set->member('change')->{data}, [],
-    '... without rows of guards and roles, which a later promote would take back' );
+    '... without rows that are as listed, and those of guards and roles: a promote takes no later save back' );
 my $candidate = $set->member('candidateRevision');
 await_report();
 is( $stack->token( @crm, scope => 'read write' )->status, 200, 'never_acceptable: what it denies is issued' );
