@@ -151,16 +151,17 @@ like(
     $shipped->{err}, qr/1 shipped rule was not changed: rules below svc belong to the service/,
     '... says that it stays' );
 
+ctl( [qw(policy data set app.d)], env => $env, in => '{}' );
 for my $words (
-    'policy data set app.x', 'policy data delete app.d',
-    'policy rule delete custom/x.rego' )
+    'policy data set app.x', 'policy data delete app.d', 'policy rule set custom/m.rego',
+    'policy rule delete custom/m.rego' )
 {
-    my $got = ctl_is(
-        64, [ split( / /, $words ), qw(--message m), @server ], "$words --message over the API", env => $far,
-        in => '{}' );
-    like(
-        $got->{err}, qr/the admin API keeps no message for this verb; omit --message$/m,
-        '... is refused, and not lost' );
+    my $message = "reason of $words";
+    ctl_is(
+        0, [ split( / /, $words ), '--message', $message, @server ],
+        "$words --message over the API", env => $far,
+        in => $words =~ /rule/ ? "package custom.m\n" : '{}' );
+    is( ctl( [qw(bundle history --json)], env => $env )->{json}[0]{message}, $message, '... keeps the message' );
 }
 
 done_testing;

@@ -15,7 +15,7 @@ use Authz::Process  ();
 use Authz::Stack    ();
 
 my $postgres = Authz::Postgres->shared_or_new( private => 1 );
-my $stack    = Authz::Stack->start( workers => 8, postgres => $postgres, settings => { SVC_SHARED_COMMITS => 'true' } );
+my $stack    = Authz::Stack->start( workers => 8, postgres => $postgres );
 my %cc       = ( grants => ['client_credentials'], scopes => ['orders.read'] );
 my @crm      = $stack->make_client( 'crm',  \%cc );
 my @shop     = $stack->make_client( 'shop', \%cc );
@@ -258,7 +258,7 @@ is( $stack->sql(
         q{SELECT count(DISTINCT xmin::text) FROM audit_log WHERE request_id IN (}
           . join( ',', map {"'$_->[0]'"} @single ) . ')' ),
     12,
-    'SVC_SHARED_COMMITS=false, the default: a commit for each request' );
+    'SVC_SHARED_COMMITS=false: a commit for each request' );
 slow( 0, 'access_token' );
 
 done_testing;

@@ -65,8 +65,8 @@ read_texts(struct request *req, struct save_limits *ret)
         request_field_error(req, "impactOverride", why);
 }
 
-/* Return who may be in the list of those who override: authzctl on the database, the id of a key, or
- * a person, whose name cannot be taken for one of these. NULL: there is no key. */
+/* Return who may be in the list of those who override: authzctl on the database, the id of a key,
+ * or a person, whose name cannot be taken for one of these. NULL: there is no key. */
 static const char *
 overrider(struct request *req)
 {

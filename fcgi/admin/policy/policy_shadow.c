@@ -86,15 +86,23 @@ read_change(struct request *req, const struct shadow_request *given, struct depl
     return policy_bundle_read(req, body.value, ret, &mode);
 }
 
-/* Refuse the row of guards: a shadow saves nothing that they could hold for. */
-static void
+/* Refuse a change of the row of guards: a shadow saves nothing that they could hold for. A
+ * directory that was pulled has the row as it is. */
+static enum az_status
 check_rows(struct request *req, const struct deploy *deploy)
 {
-    for (size_t i = 0; i < deploy->data_rows; i++) {
-        char *name = talloc_asprintf(req->op.mem, "data[%zu].dataKey", i);
-        if (strcmp(deploy->data[i].data_key, GUARDS_ROW) == 0 && name != NULL)
-            request_field_error(req, name, "has the limits of saves, which decide nothing");
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < deploy->data_rows && st == AZ_OK; i++) {
+        bool same = true;
+        if (strcmp(deploy->data[i].data_key, GUARDS_ROW) == 0)
+            st = guards_are_these(&req->op, deploy->data[i].payload, &same);
+        char *name = same ? NULL : talloc_asprintf(req->op.mem, "data[%zu].dataKey", i);
+        if (name != NULL && st == AZ_OK)
+            request_field_error(req, name,
+                                "differs from the row of the service: it has the limits of saves, "
+                                "which decide nothing");
     }
+    return st;
 }
 
 /* Read the end. */
@@ -120,7 +128,8 @@ read_request(struct request *req, struct shadow_new *ret, struct deploy *deploy)
     enum az_status st = req->error_body == NULL ? read_change(req, &given, deploy) : AZ_OK;
     if (st != AZ_OK)
         return st;
-    check_rows(req, deploy);
+    if ((st = check_rows(req, deploy)) != AZ_OK)
+        return st;
     return req->error_body == NULL && req->op.fault.status == AZ_OK
                ? AZ_OK
                : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);

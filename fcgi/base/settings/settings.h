@@ -86,7 +86,7 @@ struct settings {
     long impact_decisions;       /* decisions of one measurement of a policy change */
     long impact_seconds;         /* seconds of it */
     long impact_keep_days;       /* days for which its result is kept */
-    long audit_proof_days; /* hashes of audit rows stay for these days; 0: for ever */
+    long audit_proof_days;       /* hashes of audit rows stay for these days; 0: for ever */
     const char *audit_checkpoint_file; /* checkpoints are appended to it, NULL: to none */
     const char *audit_checkpoint_url;  /* checkpoints are posted to it, NULL: to none */
     bool audit_public;                 /* checkpoint and keys at /audit/ */

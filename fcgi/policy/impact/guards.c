@@ -11,23 +11,46 @@
 /* Period of a guard without one. */
 #define GUARD_PERIOD "1d"
 
+/* Read the row and parse its payload. *ret is NULL if there is no row. */
+static enum az_status
+read_row(struct op *op, struct policy_row *row, json_t **ret)
+{
+    *ret = NULL;
+    enum az_status st = policy_data_fetch(op, GUARDS_ROW, row);
+    if (st == AZ_OK && row->payload != NULL
+        && jsonx_parse(op->mem, row->payload, strlen(row->payload), POLICY_DATA_DEPTH_MAX, ret,
+                       NULL)
+               != AZ_OK)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, GUARDS_ROW " cannot be read");
+    return st;
+}
+
 enum az_status
 guards_read(struct op *op, struct guards *ret)
 {
     struct policy_row row = {.payload = NULL};
-    json_t *value = NULL;
-    enum az_status st = policy_data_fetch(op, GUARDS_ROW, &row);
+    json_t *value;
+    enum az_status st = read_row(op, &row, &value);
     *ret = (struct guards){.digest = "", .in_bundle = true};
-    if (st != AZ_OK || row.payload == NULL)
-        return st;
-    if (jsonx_parse(op->mem, row.payload, strlen(row.payload), POLICY_DATA_DEPTH_MAX, &value, NULL)
-        != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, GUARDS_ROW " cannot be read");
-    *ret = (struct guards){.list = json_object_get(value, "guards"),
-                           .overrides = json_object_get(value, "overrides"),
-                           .digest = row.digest,
-                           .in_bundle = row.in_bundle};
-    return AZ_OK;
+    if (st == AZ_OK && value != NULL)
+        *ret = (struct guards){.list = json_object_get(value, "guards"),
+                               .overrides = json_object_get(value, "overrides"),
+                               .digest = row.digest,
+                               .in_bundle = row.in_bundle};
+    return st;
+}
+
+enum az_status
+guards_are_these(struct op *op, const char *payload, bool *ret)
+{
+    struct policy_row row = {.payload = NULL};
+    json_t *value, *given = NULL;
+    enum az_status st = read_row(op, &row, &value);
+    *ret = st == AZ_OK && value != NULL
+           && jsonx_parse(op->mem, payload, strlen(payload), POLICY_DATA_DEPTH_MAX, &given, NULL)
+                  == AZ_OK
+           && json_equal(value, given);
+    return st;
 }
 
 bool

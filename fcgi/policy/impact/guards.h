@@ -23,6 +23,9 @@ struct guards {
 /* Read the row. One trip. */
 enum az_status guards_read(struct op *op, struct guards *ret);
 
+/* *ret: true if a row with this payload (JSON text) would be the row as it is. One trip. */
+enum az_status guards_are_these(struct op *op, const char *payload, bool *ret);
+
 /* True if there is a guard. */
 bool guards_any(const struct guards *guards);
 

@@ -70,9 +70,10 @@ admin_error( shadow( $_->[0] ), $_->[1], "refused: $_->[2]" )
     [ { rules => [ deny('true') ], mode     => 'dry-run' },              400, 'a mode that saves nothing' ],
     [ { rules => [ deny('true') ], message  => 'x' x 501 },              400, 'an octet past the longest message' ],
     [ { rules => [ deny('true') ], nonsense => 1 },                      400, 'an unknown member' ],
-    [ { rules => [ { path => 'custom/issue.rego' } ] },                              400, 'a rule without text' ],
-    [ { deleteRules => ['custom/none.rego'] },                                       400, 'a rule that is not stored' ],
-    [ { data => [ { dataKey => 'svc.operator.controls.changes', payload => {} } ] }, 400, 'the guards (policy.md S1)' ],
+    [ { rules => [ { path => 'custom/issue.rego' } ] }, 400, 'a rule without text' ],
+    [ { deleteRules => ['custom/none.rego'] },          400, 'a rule that is not stored' ],
+    [   { data => [ { dataKey => 'svc.operator.controls.changes', payload => { overrides => ['a'] } } ] }, 400,
+        'other guards (policy.md S1)' ],
     [ { rules => [ rule("a := 1\n\nb := undefined_name") ] }, 422, 'a rule that opa build refuses' ],
   );
 is( $stack->sql('SELECT count(*) FROM policy_shadow'), 0, '... and nothing is stored' );
@@ -135,20 +136,20 @@ $mcp->resource(
 my $reads = shadow(
     {   rules => [
             rule(
-                'deny contains {"code": "no_cards", "category": "policy"} if input.arguments.card == "4929-7777"',
+                'deny contains {"code": "no_cards", "category": "policy"} if input.arguments.card == "card-of-ann-4929"',
                 'custom/gateway.rego' ) ] },
     'If-Match' => $tag );
 admin_ok( $reads, 201, { state => 'active' }, 'a shadow takes the place of the one that the caller saw' );
 is( $stack->sql(q{SELECT string_agg(state, ' ' ORDER BY id) FROM policy_shadow}), 'dropped active',
     '... which is dropped' );
 await_report();
-my $called = $mcp->modern( 'tools/call', { name => 'desk__hello', arguments => { card => '4929-7777' } } );
+my $called = $mcp->modern( 'tools/call', { name => 'desk__hello', arguments => { card => 'card-of-ann-4929' } } );
 is( $called->status, 200, 'a call of a tool is answered' ) or diag $called->text;
 $result = await( sub { $_[0]{result}{newlyDenied} } )->{result};
 is( $result->{newlyDenied}, 1, '... and the shadow has seen its arguments (policy.md S3)' );
-is( $stack->sql(q{SELECT count(*) FROM policy_shadow WHERE result LIKE '%7777%'}), 0,
+is( $stack->sql(q{SELECT count(*) FROM policy_shadow WHERE result LIKE '%card-of-ann%'}), 0,
     'arguments_reach_no_disk: no result has their values' );
-unlike( join( '', $stack->{service}->log_lines ), qr/7777/, '... and no log line' );
+unlike( join( '', $stack->{service}->log_lines ), qr/card-of-ann/, '... and no log line' );
 
 $stack->admin( DELETE => $where );
 

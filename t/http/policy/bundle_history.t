@@ -236,8 +236,9 @@ my $back     = rollback( $first->{id} );
 admin_ok(
     $back, 200,
     {   mode          => 'replace', activation => 'confirmed', rulesDeleted => 2, dataDeleted => 1, rulesProtected => 0,
-        dataProtected => 0,         previousEtag      => $fourth->{etag}, newEtag => $first->{etag},
-        revision => $first->{revision}, rulesUpserted => 1, dataUpserted => sub { $_[0] == @{ $first->{dataKeys} } - 1 },
+        dataProtected => 0,         previousEtag           => $fourth->{etag}, newEtag => $first->{etag},
+        revision      => $first->{revision}, rulesUpserted => 1,
+        dataUpserted  => sub { $_[0] == @{ $first->{dataKeys} } - 1 },
     },
     'rollback: PolicyBundleDeployResult; the same rows are the same revision and the same octets' );
 is( $back->header('X-Policy-Revision'), $first->{revision}, 'rollback: X-Policy-Revision' );

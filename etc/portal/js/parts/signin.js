@@ -40,7 +40,9 @@ export function SignIn({ off }) {
       <p class="quiet">For the people who run this service.</p>
       ${off
         ? html`<p class="note"><b>The admin API is off.</b> SVC_ADMIN_ENABLED is false, so this page can do nothing. Set it to true and restart the service.</p>`
-        : html`<${KeyForm} button="Sign in with the key" />`}
+        : html`<${KeyForm} button="Sign in with the key" />
+          <p class="or">or</p>
+          <a class="button" href="../admin/session/start">Sign in with an identity provider</a>`}
     </main>
     <footer>Sessions end after 30 minutes without use, and after 8 hours. Each sign-in is in the audit log.</footer>
   </div>`;
