@@ -115,6 +115,25 @@ my $tiles = count( 'tile', 'level = 0' );
 my $upper = sql(
     'SELECT string_agg(t::text, chr(10) ORDER BY level, n) FROM audit_tile t WHERE level > 0 AND n = 0 AND width = 256'
 );
+
+# ---- the owner of the database, before: what a tile says of a leaf is in no hash, and could let another row be removed later
+
+my $spot = q{position('\x0400040004000400'::bytea in leaves)};
+for my $case (
+    [ 'is a note',                      "set_byte(leaves, $spot - 1, 5)" ],
+    [ 'is of a day that no note drops', "set_byte(set_byte(leaves, $spot, 6), $spot + 2, 5)" ] )
+{
+    my ( $what, $forged ) = @$case;
+    sql('CREATE TABLE honest AS SELECT * FROM audit_tile WHERE level = 0 AND n = 1');
+    sql("UPDATE audit_tile SET leaves = $forged WHERE level = 0 AND n = 1");
+    my $said = ctl( ['maintain'], env => { %$env, %short, SVC_AUDIT_PROOF_DAYS => 400 } );
+    like(
+        "$said->{out}$said->{err}", qr/tile 1 of the audit log is not what its notes say/,
+        "a tile that says a row $what" );
+    is( count( 'note', q(line LIKE '{"v":1,"aged"%') ), 0, '... does not age' );
+    sql('UPDATE audit_tile t SET leaves = h.leaves FROM honest h WHERE t.level = 0 AND t.n = 1');
+    sql('DROP TABLE honest');
+}
 run( 0, 'maintain', 'SVC_AUDIT_PROOF_DAYS=400', env => { %short, SVC_AUDIT_PROOF_DAYS => 400 } );
 sql(q{UPDATE job SET due_at = now() + interval '1 day'});
 

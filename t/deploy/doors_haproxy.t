@@ -27,6 +27,10 @@ my ( $status, $said ) = Authz::Process->run( name => 'haproxy-c', command => [ $
 is( $status, 0, 'haproxy -c says that the example is good' ) or diag $said;
 $door->run( 'haproxy', $haproxy, '-db', '-f', $file );
 $door->serves;
+my @other = qw(X.HTTP.Method.Override X~Method-Override X.Original-URL X.Forwarded.Method X.Authz.Subject);
+$door->ask( GET => '/api/orders/7', $door->bearer, map { ( $_ => 'root' ) } @other );
+my $head = ( $door->api->requests('/api/orders/7') )[-1]{head};
+unlike( $head, qr/^\Q$_\E:/im, "the API does not get $_" ) for @other;
 $door->turns_away;
 $door->withstands;
 $door->fails_closed(503);

@@ -144,9 +144,10 @@ is( address( \&envoy, for => '1.1.1.1, 2.2.2.2, 3.3.3.3' ), '127.0.0.1', '... fo
 # ---- the examples name what was replayed
 
 for my $case (
-    [   'traefik.yml', 'trustForwardHeader: false', 'X-Authz-Proxy-Authorization: "Basic ',
+    [   'traefik.yml', 'trustForwardHeader: false', qq{Connection: ""\n}, 'X-Authz-Proxy-Authorization: "Basic ',
         map {"- X-Authz-$_\n"} qw(Subject Subject-Type Idp Client Scopes Acr Resource Route Request-Id Jwt) ],
-    [   'envoy.yaml', 'path_prefix: /auth/check/at', 'failure_mode_allow: false', 'key: x-authz-proxy-authorization',
+    [   'envoy.yaml',             'path_prefix: /auth/check/at', 'failure_mode_allow: false', "normalize_path: true\n",
+        "merge_slashes: true\n",  'key: x-authz-proxy-authorization',
         'key: x-forwarded-proto', 'prefix: x-authz-' ] )
 {
     my ( $file, @text ) = @$case;

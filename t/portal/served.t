@@ -52,6 +52,15 @@ for my $web (qw(lighttpd apache)) {
     like(
         $http->get("$path/portal/..%2f..%2f..%2fetc/passwd")->status,
         qr/\A(?:400|403|404)\z/, "$web: no file outside its directory" );
+    for my $dots ( '../../..', '%2e%2e/%2e%2e/%2e%2e', '..%2f..%2f..', 'x/../../../..' ) {
+        my $answer = $http->raw(
+                "GET $path/auth/check/at/$dots/portal/index.html HTTP/1.1\r\nHost: shop.example\r\n"
+              . "X-Authz-Proxy-Authorization: Basic ZW52b3k6c2VjcmV0\r\nConnection: close\r\n\r\n",
+            'GET' );
+        like(
+            $answer->status, qr/\A40[0134]\z/,
+            "$web: a question of a web server about $dots/portal/index.html gets no file" );
+    }
     is( $http->get("$path/health/live")->status, 200, "$web: the service answers the other paths" );
     unlike(
         $http->get("$path/authorize")->header('Content-Security-Policy') // '',

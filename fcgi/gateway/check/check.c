@@ -134,7 +134,11 @@ read_question(struct check *it)
 {
     struct request *req = it->req;
     struct forwarded_fields fields;
-    const char *why;
+    const char *why, *other = check_shape_other(req);
+    if (other != NULL)
+        return op_fail(&req->op, AZ_FORBIDDEN,
+                       "The request has a field that states another request",
+                       "the web server must empty the field of %s in every spelling", other);
     enum az_status st = check_shape_read(req, &fields);
     if (st == AZ_OK)
         st = forwarded_read(req->op.mem, &fields, &it->asked, &why);

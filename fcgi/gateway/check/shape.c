@@ -28,6 +28,22 @@ const struct check_shape check_as_authorizer = {
     .direct = true,
 };
 
+const char *
+check_shape_other(const struct request *req)
+{
+    static const char *const others[] = {
+        "HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD",    "HTTP_X_METHOD_OVERRIDE",
+        "HTTP_X_ORIGINAL_URL",         "HTTP_X_REWRITE_URL",    "HTTP_X_FORWARDED_METHOD",
+        "HTTP_X_FORWARDED_URI",        "HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO",
+        "HTTP_X_FORWARDED_FOR",        "HTTP_FORWARDED",
+    };
+    const struct check_shape *shape = req->route->arg;
+    for (size_t i = 0; shape->direct && i < sizeof(others) / sizeof(others[0]); i++)
+        if (req->io->variable(req->io, others[i]) != NULL)
+            return others[i];
+    return NULL;
+}
+
 enum az_status
 check_shape_read(const struct request *req, struct forwarded_fields *ret)
 {

@@ -27,6 +27,12 @@ extern const struct check_shape check_by_target;
 /* The FastCGI role of an authorizer (FastCGI 6.3): lighttpd, Apache. */
 extern const struct check_shape check_as_authorizer;
 
+/* Return a variable of a direct question from which an API could take another request, or another
+ * caller, than policy is asked about; NULL: it has none. The web server empties such fields, but
+ * not in every spelling: lighttpd puts an underscore for each character that is no letter and no
+ * digit, and the API gets the same variables. */
+const char *check_shape_other(const struct request *req);
+
 /* Read where the row of the request says that the parts are; a part that is absent is NULL.
  * AZ_SERVER_ERROR: out of memory. */
 enum az_status check_shape_read(const struct request *req, struct forwarded_fields *ret);

@@ -16,9 +16,11 @@
 /* Longest wait for a dead first host of a multi-host address. Seconds. */
 #define CONNECT_TIMEOUT "2"
 /* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
- * gone ends too. Otherwise such a backend would still write after it got the lock. An `options` in
- * SVC_DATABASE_URL replaces these. */
-#define SESSION_OPTIONS "-c lock_timeout=5s -c client_connection_check_interval=2s"
+ * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
+ * sent, whatever the role has: take_notice() needs one. An `options` in SVC_DATABASE_URL replaces
+ * these. */
+#define SESSION_OPTIONS                                                                            \
+    "-c lock_timeout=5s -c client_connection_check_interval=2s -c client_min_messages=warning"
 /* Wait between attempts to connect, doubled up to the maximum, so that clients do not prolong an
  * outage. Milliseconds. */
 #define BACKOFF_FIRST_MS 50
