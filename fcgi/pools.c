@@ -30,6 +30,7 @@
 #include "process.h"
 #include "store/db/audit.h"
 #include "store/db/db.h"
+#include "store/db/schema.h"
 
 /* Connections that the kernel queues while all workers are busy; lighttpd opens one per request. */
 #define BACKLOG 1024
@@ -206,10 +207,11 @@ start_workers(struct az *az, struct pool *pools, size_t count)
 
 /* A child that works beside the workers now and then. */
 struct keeper {
-    void (*work)(struct op *op); /* NULL: there is nothing to do */
-    int every;                   /* seconds between two starts */
-    pid_t pid;                   /* 0: it does not run */
-    time_t due;                  /* of the next start */
+    void (*work)(struct op *op);            /* NULL: there is nothing to do */
+    enum az_status (*check)(struct op *op); /* of the database, before it */
+    int every;                              /* seconds between two starts */
+    pid_t pid;                              /* 0: it does not run */
+    time_t due;                             /* of the next start */
 };
 
 /* The keepers of a parent: housekeeping; what waits for other servers, so that one that hangs does
@@ -306,7 +308,7 @@ start_keeper(struct az *az, const struct keeper *keeper)
         return pid > 0 ? pid : 0;
     child_begin(az, parent);
     struct op op = process_op(talloc_new(NULL), az);
-    enum az_status st = process_prepare_database(&op);
+    enum az_status st = keeper->check(&op);
     if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
     else
@@ -361,10 +363,11 @@ int
 pools_run(struct az *az, struct pool *pools, size_t count)
 {
     struct keeper keepers[KEEPERS] = {
-        [KEEPING] = {keep,                                                HOUSEKEEPING_EVERY, 0, 0},
-        [SENDING] = {settings_sends_audit(az->cfg) ? keep_sending : NULL,
-                     HOUSEKEEPING_SENDING_EVERY,                                              0, 0},
-        [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        SHADOW_SERVE_EVERY, 0, 0},
+        [KEEPING] = {keep,                                                process_prepare_database, HOUSEKEEPING_EVERY, 0, 0},
+        [SENDING] = {settings_sends_audit(az->cfg) ? keep_sending : NULL, schema_check,
+                     HOUSEKEEPING_SENDING_EVERY,                                                                        0, 0},
+        [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        schema_check,
+                     SHADOW_SERVE_EVERY,                                                                                0, 0},
     };
     int status = 0;
     stop_flag = az->stopping;
