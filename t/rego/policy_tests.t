@@ -18,8 +18,8 @@ my $policy = Authz::Path::source(qw(etc policy));
 my %left = (
     'json.match_schema() beyond the common keywords' => [
         'registry_test/test_a_broken_row_denies',
-        map( {"catalogue_test/test_$_"}
-            qw(every_default_may_be_written every_shipped_row_matches_its_schema schemas_accept_good_rows
+        map( {"catalogue_test/test_$_"} qw(every_default_may_be_written every_shipped_row_matches_its_schema
+              guards_have_limits_of_each_class_as_numbers_and_percentages schemas_accept_good_rows
               schemas_refuse_broken_rows) ) ],
     'json.match_schema() of a document that breaks the schema' => [
         map( {"registry_test/test_$_"}
