@@ -49,6 +49,8 @@ static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejecte
 static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
 /* What becomes of decisions that are put to the shadow (policy/shadow/serve.c): classes of impact, and why there is none. */
 static const char *const shadow_results[] = {"same", "newlyDenied", "newlyAllowed", "narrowed", "widened", "other", "notKnown", "moved", "dropped", NULL};
+/* Ends of a measurement of what a change of policy would do (policy/impact/run.c). */
+static const char *const impact_results[] = {"whole", "truncated", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", "audit", NULL};
 static const char *const streams[] = {"rows", "checkpoints", NULL};
 
@@ -103,6 +105,12 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_SHADOW] = {"svc_policy_shadow_total",
      "Decisions that were put to the shadow of the policy, by what it would change; moved: by another revision than it is made of, dropped: the queue was full.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", shadow_results}}},
+    [METRIC_IMPACT_RUNS] = {"svc_impact_runs_total",
+     "Measurements of what a change of policy would do to recorded decisions, by their end; truncated: not all decisions were looked at.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", impact_results}}},
+    [METRIC_IMPACT_REFUSED] = {"svc_impact_refused_total",
+     "Saves of policy that a limit or a guard refused.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true},
     [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
      "Successful requests to /token by grant.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"grant", grants}}},

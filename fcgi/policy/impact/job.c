@@ -154,6 +154,7 @@ become(const struct op *op, struct job *job, int fd)
     az->cfg = op->az->cfg;
     az->stopping = &stopping;
     az->pool = "impact";
+    az->metrics = op->az->metrics;
     az->db = db_new_beside(az, op->az->db);
     if (az->db == NULL)
         _exit(1);

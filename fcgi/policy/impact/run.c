@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
+#include "metrics/metrics.h"
 #include "policy/impact/impact.h"
 #include "policy/impact/replay.h"
 #include "store/audit/mark.h"
@@ -124,5 +125,7 @@ impact_run(struct op *op, const struct impact_pair *pair, const struct impact_se
         st = run_step(op, &run, &more);
         run.truncated = run.truncated || (more && clock_monotonic_ms() >= run.until_ms);
     }
+    const char *const result[] = {st != AZ_OK ? "failed" : run.truncated ? "truncated" : "whole"};
+    metrics_add(op->az->metrics, METRIC_IMPACT_RUNS, 0, result);
     return st == AZ_OK ? write_answer(op, &run, pair, ret) : st;
 }

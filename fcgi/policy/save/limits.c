@@ -10,6 +10,7 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "metrics/metrics.h"
 #include "policy/impact/job.h"
 #include "policy/impact/period.h"
 #include "policy/impact/watch.h"
@@ -235,6 +236,7 @@ refuse(struct judging *j, struct save_outcome *outcome)
                                              .expected = j->pair.candidate.revision,
                                              .active = j->pair.base.revision,
                                              .members = members};
+    metrics_add(j->op->az->metrics, METRIC_IMPACT_REFUSED, 0, NULL);
     return op_fail(j->op, AZ_UNPROCESSABLE, NULL, "impact_refused: %s", why);
 }
 
@@ -363,6 +365,7 @@ limits_keep_guards(struct op *op, const struct save_plan *plan, const struct gua
         return no_memory(op);
     outcome->refusal =
         (struct save_refusal){.error = "impact_refused", .description = why, .members = members};
+    metrics_add(op->az->metrics, METRIC_IMPACT_REFUSED, 0, NULL);
     return op_fail(op, AZ_UNPROCESSABLE, NULL, "impact_refused: %s", why);
 }
 

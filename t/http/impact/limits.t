@@ -114,4 +114,10 @@ admin_ok(
     $other->admin( PUT => $rules, json => rule('false') ), 201, {},
     'no_guard_no_cost: without limits nothing is measured' );
 
+# ---- metrics (gateway-admin.md 7.1)
+
+my $metrics = $stack->http->get('/metrics')->body;
+like( $metrics, qr/^svc_impact_runs_total\{result="whole"\} [1-9]/m, 'metrics: measurements are counted' );
+like( $metrics, qr/^svc_impact_refused_total [1-9]/m,                'metrics: saves that a limit refused' );
+
 done_testing();
