@@ -143,8 +143,8 @@ struct counted {
     json_int_t sum;
 };
 
-static json_int_t
-sum_of(const json_t *counts)
+json_int_t
+groups_sum(const json_t *counts)
 {
     json_int_t sum = 0;
     const char *name;
@@ -188,7 +188,7 @@ write_group(const struct impact_groups *groups, enum group group, size_t shown,
     json_t *counts;
     json_object_foreach (keys, key, counts)
         if (all != NULL)
-            all[count++] = (struct counted){key, counts, sum_of(counts)};
+            all[count++] = (struct counted){key, counts, groups_sum(counts)};
     if (all != NULL)
         qsort(all, count, sizeof(*all), compare_counted);
     add_counts(&others, groups->others[group]);

@@ -18,4 +18,7 @@ bool groups_add(struct impact_groups *groups, const struct impact_decision *deci
  * others), clients and people. */
 void groups_write(const struct impact_groups *groups, size_t keys, struct jsonx_build *out);
 
+/* Return the sum of the counts of a key: an object of numbers. */
+json_int_t groups_sum(const json_t *counts);
+
 #endif

@@ -8,7 +8,7 @@
  * bundle_history_content() returns them; the content must live as long as the operation. */
 enum az_status rollback_read(struct op *op, const json_t *content, struct deploy *ret);
 
-/* Who goes back, and how; as in struct save_plan. */
+/* Parameters of a rollback; as in struct save_plan. */
 struct rollback {
     const char *who;
     const char *message;

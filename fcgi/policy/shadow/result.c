@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "policy/impact/groups.h"
 
 /* Members that are not sums. */
 #define EXAMPLES "examples"
@@ -196,17 +197,6 @@ shadow_result_add(TALLOC_CTX *mem, const json_t *result, const json_t *report)
 
 /* ---- showing */
 
-static json_int_t
-weight_of(const json_t *item)
-{
-    json_int_t sum = 0;
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *) (uintptr_t) item, name, value)
-        sum += json_integer_value(value);
-    return sum;
-}
-
 static const char *
 text_of(const json_t *item)
 {
@@ -224,7 +214,7 @@ by_weight(const void *a, const void *b)
 {
     const json_t *one = *(json_t *const *) a, *other = *(json_t *const *) b;
     bool last = json_object_get(one, OTHERS) != NULL;
-    json_int_t left = weight_of(one), right = weight_of(other);
+    json_int_t left = groups_sum(one), right = groups_sum(other);
     if (last != (json_object_get(other, OTHERS) != NULL))
         return last ? 1 : -1;
     if (left != right)

@@ -5,7 +5,7 @@
 #include "base/op.h"
 #include "store/db/audit.h"
 
-/* What fence_write ended, in numbers. */
+/* Numbers of the things that fence_write ended. */
 struct fence_counts {
     int64_t clients;  /* of which every token, refresh token and code ends */
     int64_t sessions; /* browser sessions */
