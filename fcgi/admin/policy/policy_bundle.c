@@ -19,7 +19,7 @@ _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a re
 /* Members of PolicyBundleDeployRequest, RuleEntry and DataEntry (specification 2.4 to 2.6). */
 struct deploy_request {
     const char *mode, *message, *if_revision;
-    const json_t *rules, *data, *delete_rules, *delete_data;
+    const json_t *rules, *data, *delete_rules, *delete_data, *impact;
 };
 struct rule_entry {
     const char *path, *content;
@@ -77,6 +77,7 @@ static const struct field deploy_request_fields[] = {
     {"data",       FIELD_ARRAY, .max = DEPLOY_DATA_MAX, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data), .help = "Data rows to save"},
     {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct deploy_request, delete_rules), .help = "Paths of rules to delete"},
     {"deleteData", FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct deploy_request, delete_data), .help = "Keys of data rows to delete"},
+    {"impact",     FIELD_OBJECT, .shape = &impact_limits_table, FIELD_INTO(struct deploy_request, impact), .help = "Limits of the save, in place of the parameters of the query"},
 };
 const struct field_table policy_deploy_table =
     FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);
@@ -271,6 +272,8 @@ policy_bundle_deploy_handle(struct request *req)
     deploy.limits = &limits;
     if (st == AZ_OK)
         st = policy_bundle_read(req, req->json, &deploy, &mode);
+    if (st == AZ_OK)
+        st = impact_limits_read_body(req, json_object_get(req->json, "impact"), &limits);
     if (st != AZ_OK)
         return st;
     policy_bundle_note(req, mode, &deploy);

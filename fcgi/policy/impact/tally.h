@@ -61,6 +61,12 @@ void tally_unknown(struct tally *tally, const struct impact_decision *decision,
 /* Return the number of decisions that were counted. */
 int64_t tally_looked(const struct tally *tally);
 
+/* Say that the decisions are those of a sample of audit rows: the answer then has bounds. */
+void tally_sampled(struct tally *tally, int64_t rows, int64_t taken);
+
+/* Return the decisions of one row, at most; 1 if there was none. */
+int64_t tally_widest(const struct tally *tally);
+
 /* Return the counts as members of the answer, with so many keys of each group, on mem; NULL: no
  * memory, then or before. */
 json_t *tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys);

@@ -46,6 +46,9 @@ struct deploy {
     const char *message;              /* of the author (save_message_fault), or NULL */
     const char *if_revision;          /* refuse unless this revision is active, NULL: do not ask */
     const struct save_limits *limits; /* or NULL */
+    /* What the deploy may overwrite or delete: {rules, data} of names to states, as
+     * deploy_result.replaced. A row in another state is AZ_CONFLICT. NULL: any. */
+    const json_t *replaced;
 };
 
 /* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */
@@ -70,6 +73,9 @@ struct deploy_result {
     json_t *faults;       /* AZ_INVALID_FIELDS: field path (rules[3].path) to message, on op->mem */
     /* For each listed rule and row: it was stored as it is listed. NULL: not judged. */
     const bool *same_rule, *same_data;
+    /* {rules, data}: name of each row that is changed or deleted to its state before, a digest and
+     * for rules the word on or off; null: a new one. NULL: not judged. */
+    json_t *replaced;
 };
 
 /* Check the entries (paths, keys, packages, schemas) and save them. Returns as save_policy(), and
