@@ -33,7 +33,7 @@ function Figure({ label, value, kind, note }) {
 // A sentence for the part of the effect that surprises most.
 function sentence(impact, days) {
   const period = `of the last ${days === 1 ? '24 hours' : `${days} days`}`;
-  if (!impact.asked) return `No question ${period} could be asked again, so nothing is known of the effect.`;
+  if (!impact.asked && !impact.unreached) return `No question ${period} could be asked again, so nothing is known of the effect.`;
   if (impact.newlyAllowed) return `${plural(impact.newlyAllowed, 'request')} that the active policy denies would be allowed.`;
   if (impact.newlyDenied) return `${plural(impact.newlyDenied, 'request')} ${period} would be denied.`;
   const rest = (impact.widened ?? 0) + (impact.narrowed ?? 0) + (impact.other ?? 0);
