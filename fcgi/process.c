@@ -51,10 +51,10 @@ open_witness(struct az *az, const char **ret_why)
 
 /* The file of shared commits. MAGIC changes with struct commit_board and with the parameters of its
  * rows. */
-#define COMMITS_MAGIC 0x617a636f6d6d6933ULL
+#define COMMITS_MAGIC 0x617a636f6d6d6934ULL
 struct commits_map {
     struct mapped_head head;
-    struct commit_board board;
+    struct commit_board board[COMMIT_BOARDS];
 };
 
 static enum az_status
@@ -67,7 +67,7 @@ open_commits(struct az *az, const char **ret_why)
                                     sizeof(struct commits_map), &mapped, ret_why);
     if (st == AZ_OK)
         az->commits =
-            commits_new(az, az->db, &((struct commits_map *) mapped->at)->board, mapped->fd);
+            commits_new(az, az->db, ((struct commits_map *) mapped->at)->board, mapped->fd);
     return st;
 }
 
