@@ -340,6 +340,7 @@ static const struct field impact_fields[] = {
     {"empty",             FIELD_BOOLEAN, .help = "The period has no decision that matches"},
     {"looked",            FIELD_INTEGER, .help = "Decisions looked at: the classes and notKnown"},
     {"asked",             FIELD_INTEGER, .help = "Decisions that both policies were asked for"},
+    {"unreached",         FIELD_INTEGER, .help = "Decisions of entry points that the change cannot reach: unchanged, and not asked for"},
     {"same",              FIELD_INTEGER, .help = "Unchanged"},
     {"newlyDenied",       FIELD_INTEGER, .help = "Allowed now, and not with the change"},
     {"newlyAllowed",      FIELD_INTEGER, .help = "The reverse"},

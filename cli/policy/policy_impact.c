@@ -146,6 +146,8 @@ impact_print_counts(const json_t *result)
         printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
     if (drifted != NULL)
         printf("   drifted %lld", (long long) json_integer_value(drifted));
+    if (number(result, "unreached") > 0)
+        printf("   unreached %lld", number(result, "unreached"));
     putchar('\n');
     print_bounds(result);
     print_clients(result);

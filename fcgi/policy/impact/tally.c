@@ -23,6 +23,7 @@ struct tally {
     int64_t unknown[IMPACT_UNKNOWNS];
     int64_t mixed, failing, words, drifted;
     struct impact_sample sample; /* rows 0: all decisions were looked at */
+    int64_t unreached;           /* of those that are the same */
     json_t *builtins;            /* object: that the machine lacks, with counts */
     struct impact_groups *groups;
     struct impact_examples *examples;
@@ -71,6 +72,16 @@ tally_add(struct tally *tally, const struct impact_decision *decision)
         tally->other[i] += difference.other >> i & 1;
     tally->lost = !groups_add(tally->groups, decision, difference.class)
                   || !examples_add(tally->examples, decision, difference.class) || tally->lost;
+}
+
+void
+tally_unreached(struct tally *tally, const struct impact_decision *decision, size_t count)
+{
+    static const struct impact_difference same = {.class = IMPACT_SAME};
+    for (size_t i = 0; i < count; i++)
+        watches_add(tally->watches, decision, decision->at_ms, &same);
+    tally->class[IMPACT_SAME] += (int64_t) count;
+    tally->unreached += (int64_t) count;
 }
 
 void
@@ -176,7 +187,8 @@ tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys)
     struct jsonx_build out = {jsonx_own(mem, json_object()), tally->lost};
     int64_t unknown = unknown_count(tally), looked = tally_looked(tally);
     jsonx_set(&out, "looked", json_integer(looked));
-    jsonx_set(&out, "asked", json_integer(looked - unknown));
+    jsonx_set(&out, "asked", json_integer(looked - unknown - tally->unreached));
+    jsonx_set(&out, "unreached", json_integer(tally->unreached));
     for (int i = 0; i < IMPACT_CLASSES; i++)
         jsonx_set(&out, impact_class_names[i], json_integer(tally->class[i]));
     jsonx_set(&out, "mixed", json_integer(tally->mixed));

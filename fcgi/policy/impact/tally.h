@@ -50,6 +50,9 @@ struct tally *tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches
 /* Count a decision; its values are copied. */
 void tally_add(struct tally *tally, const struct impact_decision *decision);
 
+/* Count `count` decisions of one question that the change does not reach (I7). */
+void tally_unreached(struct tally *tally, const struct impact_decision *decision, size_t count);
+
 /* Count that the base does not give the recorded answer any more. */
 void tally_drift(struct tally *tally);
 

@@ -13,6 +13,7 @@
 #include "policy/save/deploy_private.h"
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
+#include "store/db/object_owners.h"
 
 /* State of a listed rule or row before the deploy. */
 enum row_state { ROW_NEW, ROW_DIFFERS, ROW_SAME };
@@ -298,7 +299,12 @@ apply_deploy(struct op *op, void *arg)
     }
     if (st == AZ_OK)
         st = deploy_rows_write(op, step.work->values, &step.deletes);
-    return st == AZ_OK ? check_written(op, step.work) : st;
+    if (st == AZ_OK)
+        st = check_written(op, step.work);
+    const struct deploy *deploy = step.work->deploy;
+    return st == AZ_OK && deploy->owner != NULL
+               ? object_owners_put(op, deploy->owner, deploy->marks)
+               : st;
 }
 
 static struct save_plan

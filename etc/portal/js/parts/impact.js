@@ -43,7 +43,7 @@ const allOf = impact => (impact.sampled ? Math.round(impact.looked / impact.samp
 function sentence(impact, days) {
   const period = `of the last ${days === 1 ? '24 hours' : `${days} days`}`;
   if (impact.sampled && impact.asked && !KINDS.some(kind => impact[kind])) return `No answer of the ${number(impact.looked)} in the sample would change.`;
-  if (!impact.asked) return `No question ${period} could be asked again, so nothing is known of the effect.`;
+  if (!impact.asked && !impact.unreached) return `No question ${period} could be asked again, so nothing is known of the effect.`;
   if (impact.newlyAllowed) return `${plural(impact.newlyAllowed, 'request')} that the active policy denies would be allowed.`;
   if (impact.newlyDenied) return `${plural(impact.newlyDenied, 'request')} ${period} would be denied.`;
   const rest = (impact.widened ?? 0) + (impact.narrowed ?? 0) + (impact.other ?? 0);
