@@ -141,7 +141,7 @@ db_ask(PGconn *conn, const char *sql)
 
 /* The timeline of what the server writes now; the control file may have that of its last
  * checkpoint. */
-enum line_column { LINE_CLUSTER, LINE_TIMELINE };
+enum line_member { LINE_CLUSTER, LINE_TIMELINE };
 static const char line_sql[] =
     "SELECT system_identifier, CASE WHEN NOT pg_is_in_recovery() THEN "
     "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END FROM pg_control_system()";
