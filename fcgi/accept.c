@@ -62,6 +62,7 @@ variable_once(char *const *list, const char *name)
 struct fastcgi {
     FCGX_Request request;
     int64_t until_ms; /* deadline of the body, clock_monotonic_ms() */
+    bool given;       /* another process goes on with the answer */
 };
 
 /* Return "unix" or "other": whether who connects needs the rights of a file for that. */
@@ -149,6 +150,26 @@ fastcgi_cut(const struct http_io *io)
     shutdown(((struct fastcgi *) io->handle)->request.ipcFd, SHUT_RDWR);
 }
 
+/* A connection that the web server keeps open for other requests stays here, and so does one with
+ * octets of the request that nothing has read. */
+static int
+fastcgi_lend(const struct http_io *io, unsigned *ret_request)
+{
+    const FCGX_Request *request = &((const struct fastcgi *) io->handle)->request;
+    char more;
+    if (request->keepConnection
+        || (FCGX_HasSeenEOF(request->in) != EOF && fastcgi_read(io, &more, 1) != 0))
+        return -1;
+    *ret_request = (unsigned) request->requestId;
+    return request->ipcFd;
+}
+
+static void
+fastcgi_give(const struct http_io *io)
+{
+    ((struct fastcgi *) io->handle)->given = true;
+}
+
 /*
  * Finish the answer. libfcgi shuts the connection down and waits for the web server to close it,
  * because closing with unread octets would reset the connection before the server has read the
@@ -158,10 +179,14 @@ fastcgi_cut(const struct http_io *io)
 static void
 fastcgi_finish(const struct http_io *io)
 {
-    FCGX_Request *request = &((struct fastcgi *) io->handle)->request;
-    if (FCGX_HasSeenEOF(request->in) == EOF)
+    struct fastcgi *held = io->handle;
+    FCGX_Request *request = &held->request;
+    if (held->given || FCGX_HasSeenEOF(request->in) == EOF)
         FCGX_Detach(request);
-    FCGX_Finish_r(request);
+    if (held->given) /* the end of the request is the other process's to send */
+        FCGX_Free(request, 1);
+    else
+        FCGX_Finish_r(request);
 }
 
 static const char *
@@ -268,8 +293,11 @@ accept_cgi(struct az *az)
     if (length != NULL) /* http/form.c refuses a length that is not digits alone */
         digits_take(length, strlen(length), SSIZE_MAX, &announced);
     size_t left = (size_t) announced;
-    const struct http_io io = {&left,      cgi_variable, cgi_read, cgi_write,
-                               cgi_finish, NULL,         NULL,     NULL};
+    const struct http_io io = {.handle = &left,
+                               .variable = cgi_variable,
+                               .read = cgi_read,
+                               .write = cgi_write,
+                               .finish = cgi_finish};
     dispatch(az, &io);
     if (witness_has_kept(az->witness))
         run_witness(az, false);
@@ -352,11 +380,13 @@ accept_loop(struct az *az, int socket)
         return;
     flush_rows(az); /* of a process that died */
     const struct http_io io = {&held,          fastcgi_variable, fastcgi_read, fastcgi_write,
-                               fastcgi_finish, fastcgi_cut,      fastcgi_gone, fastcgi_flush};
+                               fastcgi_finish, fastcgi_cut,      fastcgi_gone, fastcgi_flush,
+                               fastcgi_lend,   fastcgi_give};
     while (!*az->stopping) {
         if (!begin_request(&held.request, socket))
             continue;
         held.until_ms = clock_monotonic_ms() + BODY_TIMEOUT * 1000;
+        held.given = false;
         if (az->check_owed)
             make_up_check(az);
         dispatch(az, &io);

@@ -12,6 +12,8 @@
 #include "accept.h"
 #include "base/digits.h"
 #include "base/log.h"
+#include "base/settings/settings.h"
+#include "gateway/relay/relay.h"
 #include "http/mapped.h"
 #include "policy/engine/shadow_tap.h"
 #include "pools.h"
@@ -217,6 +219,9 @@ run_parent(struct az *az, const struct choices *choices)
     process_share_policy(az);
     if ((az->shadow_tap = shadow_tap_new(az)) == NULL)
         log_text(AZ_SEV_WARN, "no shadow policies", "their socket cannot be made");
+    bool streams = az->cfg->gateway_enabled && az->cfg->gateway_streams > 0;
+    if (streams && (az->relay = relay_line_new(az)) == NULL)
+        log_text(AZ_SEV_WARN, "no streams of MCP clients", "their socket cannot be made");
     log_text(AZ_SEV_INFO, "started",
              "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
              az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers, pools[BUNDLES].workers,

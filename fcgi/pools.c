@@ -24,6 +24,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/relay/relay_serve.h"
 #include "housekeeping.h"
 #include "policy/engine/shadow_tap.h"
 #include "policy/shadow/serve.h"
@@ -176,12 +177,19 @@ child_begin(struct az *az, pid_t parent)
     pools_worker_signals(az);
 }
 
+/* Close the listening sockets but that of a pool (NULL: all), in a child. */
 static void
-worker_main(struct az *az, const struct pool *pools, size_t count, const struct pool *pool)
+close_sockets(const struct pool *pools, size_t count, const struct pool *pool)
 {
     for (size_t i = 0; i < count; i++)
         if (&pools[i] != pool && pools[i].socket > 0)
             close(pools[i].socket);
+}
+
+static void
+worker_main(struct az *az, const struct pool *pools, size_t count, const struct pool *pool)
+{
+    close_sockets(pools, count, pool);
     az->pool = pool->name;
     az->pool_workers = pool->workers;
     accept_loop(az, pool->socket);
@@ -208,15 +216,16 @@ start_workers(struct az *az, struct pool *pools, size_t count)
 /* A child that works beside the workers now and then. */
 struct keeper {
     void (*work)(struct op *op);            /* NULL: there is nothing to do */
-    enum az_status (*check)(struct op *op); /* of the database, before it */
+    enum az_status (*check)(struct op *op); /* of the database, before it; NULL: none */
     int every;                              /* seconds between two starts */
     pid_t pid;                              /* 0: it does not run */
     time_t due;                             /* of the next start */
 };
 
 /* The keepers of a parent: housekeeping; what waits for other servers, so that one that hangs does
- * not keep the rest waiting; and the shadow of the policy, which runs as long as there is one. */
-enum { KEEPING, SENDING, SHADOWING, KEEPERS };
+ * not keep the rest waiting; the shadow of the policy, which runs as long as there is one; and the
+ * relay of streams, which runs always. */
+enum { KEEPING, SENDING, SHADOWING, RELAYING, KEEPERS };
 
 static void
 log_end(const char *what, const char *pool, pid_t pid, int status)
@@ -240,7 +249,7 @@ reap_keeper(struct keeper keepers[KEEPERS], pid_t pid, int ended, int *ret_statu
             *ret_status = EXIT_CONFIG;
         else if (ended != 0)
             log_end("process beside the workers ended", "none", pid, ended);
-        if (i == SHADOWING && WIFSIGNALED(ended))
+        if (i == RELAYING || (i == SHADOWING && WIFSIGNALED(ended)))
             keepers[i].due = time(NULL) + 1;
     }
 }
@@ -301,14 +310,15 @@ keep_sending(struct op *op)
  * have a schema of another version, and then the service must stop.
  */
 static pid_t
-start_keeper(struct az *az, const struct keeper *keeper)
+start_keeper(struct az *az, const struct pool *pools, size_t count, const struct keeper *keeper)
 {
     pid_t parent = getpid(), pid = fork();
     if (pid != 0)
         return pid > 0 ? pid : 0;
     child_begin(az, parent);
+    close_sockets(pools, count, NULL);
     struct op op = process_op(talloc_new(NULL), az);
-    enum az_status st = keeper->check(&op);
+    enum az_status st = keeper->check != NULL ? keeper->check(&op) : AZ_OK;
     if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
     else
@@ -319,14 +329,14 @@ start_keeper(struct az *az, const struct keeper *keeper)
 
 /* Start the keepers that are due. */
 static void
-start_keepers(struct az *az, struct keeper keepers[KEEPERS])
+start_keepers(struct az *az, const struct pool *pools, size_t count, struct keeper keepers[KEEPERS])
 {
     time_t now = time(NULL);
     if (shadow_tap_is_woken(az->shadow_tap))
         keepers[SHADOWING].due = 0;
     for (size_t i = 0; i < KEEPERS; i++)
         if (keepers[i].work != NULL && keepers[i].pid == 0 && now >= keepers[i].due) {
-            keepers[i].pid = start_keeper(az, &keepers[i]);
+            keepers[i].pid = start_keeper(az, pools, count, &keepers[i]);
             keepers[i].due = now + keepers[i].every;
         }
 }
@@ -368,6 +378,7 @@ pools_run(struct az *az, struct pool *pools, size_t count)
                      HOUSEKEEPING_SENDING_EVERY,                                                                        0, 0},
         [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        schema_check,
                      SHADOW_SERVE_EVERY,                                                                                0, 0},
+        [RELAYING] = {az->relay != NULL ? relay_serve : NULL,              NULL,                     RELAY_SERVE_EVERY,  0, 0},
     };
     int status = 0;
     stop_flag = az->stopping;
@@ -381,7 +392,7 @@ pools_run(struct az *az, struct pool *pools, size_t count)
     db_close(az->db);
     while (!*az->stopping && status == 0) {
         start_workers(az, pools, count);
-        start_keepers(az, keepers);
+        start_keepers(az, pools, count, keepers);
         pools_sleep(LOOK_MS);
         while (reap(pools, count, keepers, &status))
             pools_sleep(RESTART_DELAY_MS);

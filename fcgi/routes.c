@@ -46,6 +46,7 @@
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
+#include "gateway/check/asker.h"
 #include "gateway/check/check.h"
 #include "gateway/check/shape.h"
 #include "gateway/door.h"
@@ -180,7 +181,8 @@ static const struct route_param sessions_params[] = {
 /* Questions of web servers in front of upstreams. */
 #define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
 #define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
-    FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied")
+    FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied"), \
+    FAILS(429, "Too many questions about one caller (SVC_CHECK_RATE_LIMIT_REQUESTS)")
 #define CHECKED_AT CHECKED, .arg = &check_by_target, ABOUT("Tell a web server if it may serve the request whose method, host and path these are (Envoy)"), ANSWERS(CHECK_ANSWERS)
 
 /* The resource whose rows a generic handler works on (admin/resource/resource.h). */

@@ -17,6 +17,7 @@ struct shared_data;
 struct prepared;
 struct witness;
 struct shadow_tap;
+struct relay_line;
 struct shared;
 struct commits;
 struct counters;
@@ -51,6 +52,7 @@ struct az {
     struct prepared *prepared;       /* data of a revision that may decide soon, or NULL */
     struct witness *witness;         /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shadow_tap *shadow_tap;   /* sends decisions to the shadow; NULL: nothing does */
+    struct relay_line *relay;        /* hands streams over; NULL: this process holds none */
     struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
     struct commits *commits;         /* shared commits; NULL: this process writes alone */
     struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */

@@ -74,6 +74,11 @@ struct http_io {
     bool (*gone)(const struct http_io *io);
     /* Send what was written and is still held back. NULL: nothing is. */
     bool (*flush)(const struct http_io *io);
+    /* Return the descriptor of the connection, and the number of the request on it, if another
+     * process may go on with the answer; -1: it may not. NULL: none can. */
+    int (*lend)(const struct http_io *io, unsigned *ret_request);
+    /* The other process has the connection: finish() leaves it alone. */
+    void (*give)(const struct http_io *io);
 };
 
 struct request {

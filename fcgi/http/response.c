@@ -21,6 +21,7 @@ respond_octets(struct request *req, int status, const char *content_type, const 
     req->res.length = length;
     req->res.newline = false;
     req->res.stream = NULL;
+    req->res.cache = NULL;
     return AZ_OK;
 }
 
@@ -109,6 +110,12 @@ respond_cached(struct request *req, long max_age)
     return known != NULL && etag != NULL && strcmp(known, etag) == 0
                ? respond_octets(req, 304, NULL, "", 0)
                : AZ_OK;
+}
+
+void
+respond_kept(struct request *req, int64_t seconds)
+{
+    req->res.cache = talloc_asprintf(req->op.mem, "private, max-age=%lld", (long long) seconds);
 }
 
 void

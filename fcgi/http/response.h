@@ -33,9 +33,10 @@ struct response {
     bool newline;                                  /* a line feed follows the body */
     enum az_status (*stream)(struct request *req); /* writes the body, or NULL: it is above */
     void *stream_arg;                              /* for stream */
-    bool begun;                                    /* the head is sent: dispatch_begin_stream() */
-    struct http_header header[HTTP_HEADERS_MAX];   /* besides Status, Content-Type and the row's */
-    size_t headers;                                /* used entries of header */
+    const char *cache; /* Cache-Control in place of the row's cache headers, or NULL */
+    bool begun;        /* the head is sent: dispatch_begin_stream() */
+    struct http_header header[HTTP_HEADERS_MAX]; /* besides Status, Content-Type and the row's */
+    size_t headers;                              /* used entries of header */
 };
 
 /* Answer with JSON (borrowed) and a line feed, so that a shell's prompt begins its own line (RFC
@@ -75,6 +76,10 @@ enum az_status respond_see_other(struct request *req, const char *url);
 /* Let caches keep the answer for max_age seconds and revalidate it by a strong ETag over its
  * octets; an answer that the caller has already becomes a 304 (RFC 9110 8.8.3, 13.1.2). */
 enum az_status respond_cached(struct request *req, long max_age);
+
+/* Let a cache of the caller alone keep the answer for so many seconds, in place of the cache
+ * headers of the row. An answer that takes the place of this one is without it. */
+void respond_kept(struct request *req, int64_t seconds);
 
 /* Add a header. A value with a control character is dropped whole (response splitting). */
 void respond_header(struct request *req, const char *name, const char *value);

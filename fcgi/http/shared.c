@@ -31,6 +31,8 @@
  */
 #define FOR_LOCKS (-1)
 #define FOR_SIGN_INS (-2)
+/* Questions of web servers in windows of so many seconds: a number below those above. */
+#define FOR_CHECKS(window) (-2 - (window))
 /* One word per number that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */
 #define PAUSE_SHIFT 44
 #define UNTIL_MASK ((1ULL << PAUSE_SHIFT) - 1)
@@ -163,15 +165,31 @@ window_of(int64_t now, long window)
     return (uint64_t) (now / window) & FIELD_MASK;
 }
 
-bool
-shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
-                  long *ret_retry_after)
+/* Count a request of the number under which it is counted. */
+static bool
+admit(struct shared *shared, uint64_t number, int64_t now, long window, long limit,
+      long *ret_retry_after)
 {
     uint64_t most = (uint64_t) limit < FIELD_MASK ? (uint64_t) limit : FIELD_MASK;
     *ret_retry_after = window - (long) (now % window);
     const struct table table = {shared->map->slot, &shared->map->overflow, SLOTS};
-    return count_hash(&table, address_hash(shared->map, address, window), window_of(now, window),
-                      most);
+    return count_hash(&table, number, window_of(now, window), most);
+}
+
+bool
+shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
+                  long *ret_retry_after)
+{
+    return admit(shared, address_hash(shared->map, address, window), now, window, limit,
+                 ret_retry_after);
+}
+
+bool
+shared_check_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
+                   long *ret_retry_after)
+{
+    return admit(shared, address_hash(shared->map, address, FOR_CHECKS(window)), now, window, limit,
+                 ret_retry_after);
 }
 
 bool

@@ -25,6 +25,11 @@ enum az_status shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret
 bool shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window,
                        long limit, long *ret_retry_after);
 
+/* Count a question of a web server about a request of an address, in the same way and apart from
+ * the address's own requests. */
+bool shared_check_admit(struct shared *shared, const char *address, int64_t now, long window,
+                        long limit, long *ret_retry_after);
+
 /* Failed sign-ins to the console of one address in SHARED_SIGN_IN_WINDOW seconds: more than a
  * person needs who mistypes, and too few to guess. */
 #define SHARED_SIGN_INS_MAX 10

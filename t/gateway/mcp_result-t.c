@@ -94,7 +94,7 @@ static void
 test_eras(TALLOC_CTX *mem)
 {
     const struct mcp_era modern = {.modern = true}, legacy = {.modern = false};
-    const struct mcp_features tools = {.resources = false}, all = {true, true},
+    const struct mcp_features tools = {.resources = false}, all = {true, true, false},
                               prompts = {.prompts = true};
     json_t *result = mcp_list_result(mem, "tools", env_json(mem, "[]"));
     ok(mcp_result_finish(result, &modern), "tools/list for a modern client");

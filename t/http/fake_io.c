@@ -81,7 +81,12 @@ struct fake *
 fake_new(TALLOC_CTX *mem, const char *const *set, const char *body)
 {
     struct fake *fake = talloc_zero(mem, struct fake);
-    fake->io = (struct http_io){fake, variable, read_body, write_answer, finish, cut, NULL, NULL};
+    fake->io = (struct http_io){.handle = fake,
+                                .variable = variable,
+                                .read = read_body,
+                                .write = write_answer,
+                                .finish = finish,
+                                .cut = cut};
     fake->set = set;
     fake->body = body;
     fake->body_length = body != NULL ? strlen(body) : 0;

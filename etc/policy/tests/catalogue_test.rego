@@ -79,7 +79,7 @@ test_every_output_is_a_member_of_the_answer if {
 
 answer_members := union({
 	object.keys(issued), object.keys(registered), object.keys(evaluated), object.keys(permitted),
-	object.keys(refused), object.keys(listed_tools),
+	object.keys(refused), object.keys(listed_tools), object.keys(kept),
 }) if {
 	issued := data.svc.decision.issue.general with input as {}
 	registered := data.svc.decision.register.general with input as {}
@@ -87,6 +87,8 @@ answer_members := union({
 		with data.custom.authzen.context as {}
 	permitted := data.svc.decision.gateway.result with input as fixture.gateway_input
 		with data.custom.gateway.obligations as {"redact": []}
+	kept := data.svc.decision.gateway.result with input as fixture.gateway_input
+		with data.custom.gateway.cache_seconds as 1
 	refused := fixture.gateway({"token": {"scopes": []}})
 	listed_tools := data.svc.decision.gateway_tools.result with input as fixture.gateway_tools_input([], [])
 }

@@ -175,6 +175,33 @@ test_obligations_come_with_an_allowed_request_alone if {
 
 test_no_obligations_are_no_member if not asked({}).obligations
 
+# ---- answers that a web server may keep (gateway-admin.md 1.8)
+
+test_a_rule_says_for_how_long_an_answer_may_be_kept if {
+	every seconds in [0, 1, 30, 30.0] {
+		r := asked({}) with data.custom.gateway.cache_seconds as seconds
+		r == {"allow": true, "argument_mode": "keys", "cache_seconds": seconds}
+	}
+	not asked({}).cache_seconds
+}
+
+test_seconds_that_are_no_integer_from_0_to_30_deny if {
+	every hook in [-1, 31, 0.5, "30", true, null, {30}, [30]] {
+		r := asked({}) with data.custom.gateway.cache_seconds as hook
+		fixture.refused(r, "hook_invalid")
+		not r.cache_seconds
+	}
+}
+
+test_an_answer_with_obligations_and_a_denial_are_not_kept if {
+	demanding := asked({}) with data.custom.gateway as {"cache_seconds": 30, "obligations": {"response_max_bytes": 1}}
+	demanding.allow
+	not demanding.cache_seconds
+	refused := asked(scopes([])) with data.custom.gateway.cache_seconds as 30
+	not refused.allow
+	not refused.cache_seconds
+}
+
 # ---- the audit row
 
 test_the_row_says_which_arguments_are_stored if {
@@ -240,6 +267,9 @@ test_the_plain_case_does_not_apply_beside_a_rule_of_the_operator if {
 		other := data.svc.decision.gateway_tools.result with input as doc with data.custom as {"gateway": {"obligations": hook}}
 			with data.svc.decision.gateway_tools.general as "general"
 		other == "general"
+		third := data.svc.decision.gateway_tools.result with input as doc with data.custom as {"gateway": {"cache_seconds": hook}}
+			with data.svc.decision.gateway_tools.general as "general"
+		third == "general"
 	}
 	taken := data.svc.decision.gateway_tools.result with input as doc with data.custom as {}
 		with data.svc.decision.gateway_tools.general as "general"

@@ -142,6 +142,9 @@ struct settings {
     bool gateway_ask_all_scopes;     /* challenges of the gateway name the scopes of everything */
     long check_proxy_count;          /* entries of X-Forwarded-For that web servers with a good
                                         credential at /auth/check vouch for, from the right */
+    long gateway_streams;            /* streams that wait for changes, on one host */
+    long check_rate_limit;           /* questions at /auth/check per window and address of a
+                                        caller; 0: no limit */
     const char *check_socket_client; /* of web servers on our UNIX sockets that ask as an
                                         authorizer, or NULL */
     long gateway_connect_timeout;    /* of a connection to an upstream, seconds */
@@ -196,6 +199,10 @@ void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *prob
  * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in
  * the environment that is no setting. */
 void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
+
+/* Wipe the secrets of a process that needs none of them, in its environment too; all but the
+ * address of the database, which may hold a password. */
+void settings_forget_secrets(struct settings *cfg);
 
 /* Return the row of a name or of its alias, or NULL if there is none. */
 const struct setting *settings_find(const char *name);

@@ -4,6 +4,7 @@
 #include "base/settings/settings.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -187,4 +188,27 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
             || strpbrk(strchr(cfg->opa_url, ':') + 3, "/?#@ \r\n") != NULL))
         problems_add(mem, problems,
                      "SVC_OPA_URL: must be unix:/PATH, http://HOST:PORT or https://HOST:PORT");
+}
+
+/* Wipe a text that this process owns. */
+static void
+forget_text(const char *text)
+{
+    if (text != NULL)
+        explicit_bzero((void *) (uintptr_t) text, strlen(text));
+}
+
+void
+settings_forget_secrets(struct settings *cfg)
+{
+    for (const struct setting *row = settings_table; row->name != NULL; row++) {
+        const char **at = (const char **) (void *) ((char *) cfg + row->offset);
+        if (row->type != SETTING_SECRET || at == &cfg->database_url)
+            continue;
+        forget_text(getenv(row->name));
+        forget_text(row->alias != NULL ? getenv(row->alias) : NULL);
+        if (!cfg->allow_insecure_dev_key) /* in that mode they are published constants */
+            forget_text(*at);
+        *at = NULL;
+    }
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/check/asker.h"
 #include "gateway/check/edge_jwt.h"
 #include "gateway/check/forwarded.h"
 #include "gateway/check/identity.h"
@@ -14,15 +14,11 @@
 #include "gateway/door_private.h"
 #include "gateway/query.h"
 #include "gateway/scope_ask.h"
-#include "http/address.h"
 #include "managed/choose.h"
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/parameters/audience.h"
-#include "store/clients/clients.h"
 #include "store/gateway/resources.h"
-
-#define CREDENTIAL_FIELD "HTTP_X_AUTHZ_PROXY_AUTHORIZATION"
 
 /* One question of a web server. */
 struct check {
@@ -32,85 +28,8 @@ struct check {
     struct gateway_visit visit;
     struct managed_choice choice;
     struct shown shown;
+    int64_t cache_seconds;     /* that policy lets the web server keep a good answer for */
     struct db_step *resources; /* the query that reads those with public addresses */
-};
-
-/* ---- the web server */
-
-static enum az_status
-refuse_proxy(struct request *req)
-{
-    const char *why = req->op.fault.detail;
-    req->challenge = NULL;
-    log_text(AZ_SEV_WARN, "gateway", "/auth/check: the credential of the web server: %s",
-             why != NULL ? why : "refused");
-    az_fault_clear(&req->op.fault);
-    return op_fail(&req->op, AZ_FORBIDDEN, "X-Authz-Proxy-Authorization is missing or wrong",
-                   "the web server has no good credential");
-}
-
-/* Note the address of the caller. `trusted`: entries of X-Forwarded-For that the web server vouches
- * for; if it does not send the field, the caller has no address. */
-static void
-note_address(struct request *req, long trusted)
-{
-    const char *forwarded = req->io->variable(req->io, "HTTP_X_FORWARDED_FOR");
-    req->ip = address_of_client(req->op.mem, req->io->variable(req->io, "REMOTE_ADDR"),
-                                forwarded != NULL ? forwarded : "", trusted);
-    req->op.address = req->ip;
-}
-
-/* True if the web server shows who it is by the rights of the socket that it asks on. */
-static bool
-is_on_socket(const struct request *req)
-{
-    const struct check_shape *shape = req->route->arg;
-    const char *socket = req->io->variable(req->io, HTTP_IO_SOCKET);
-    return shape->direct && req->op.az->cfg->check_socket_client != NULL && socket != NULL
-           && strcmp(socket, "unix") == 0 && req->io->variable(req->io, CREDENTIAL_FIELD) == NULL;
-}
-
-/* Take the client that SVC_CHECK_SOCKET_CLIENT names. */
-static enum az_status
-take_socket_client(struct request *req, bool fresh)
-{
-    struct client *client = NULL;
-    const char *id = req->op.az->cfg->check_socket_client;
-    enum az_status st = client_fetch(&req->op, id, fresh, &client);
-    if (st != AZ_OK)
-        return st;
-    if (client == NULL || !client->enabled || client_is_public(client))
-        return op_fail(&req->op, AZ_INVALID_CLIENT, NULL,
-                       "SVC_CHECK_SOCKET_CLIENT names no enabled confidential client: %s", id);
-    req->client = client;
-    req->client_method = "none";
-    req->proved = true;
-    return AZ_OK;
-}
-
-static enum az_status
-take_client(struct request *req, bool fresh)
-{
-    enum az_status st = is_on_socket(req) ? take_socket_client(req, fresh)
-                                          : client_authenticate_by(req, CREDENTIAL_FIELD, fresh);
-    return st == AZ_INVALID_CLIENT ? refuse_proxy(req) : st;
-}
-
-/* X-Forwarded-For counts when the credential was good, and not before: anyone can send it. */
-static enum az_status
-authenticate(struct request *req)
-{
-    const struct check_shape *shape = req->route->arg;
-    note_address(req, 0);
-    enum az_status st = take_client(req, false);
-    if (st == AZ_OK && !shape->direct)
-        note_address(req, req->op.az->cfg->check_proxy_count);
-    return st;
-}
-
-const struct route_credential credential_check = {
-    .check = authenticate,
-    .schemes = (const char *const[]){"proxy", NULL},
 };
 
 /* ---- the request that it asks about */
@@ -223,7 +142,7 @@ find_token(struct check *it, const char *text)
         enum az_status st = token_find(&req->op, &token->lookup);
         if (st != AZ_OK || token->lookup.caller_current)
             return st;
-        st = take_client(req, true);
+        st = asker_take(req, true);
         if (st != AZ_OK)
             return st;
     }
@@ -366,10 +285,36 @@ decide(struct check *it)
         .obligations = 0, /* what it demands of the request or answer is the web server's to do */
     };
     st = gateway_decide(req, &it->visit, &question, &decision);
+    it->cache_seconds = decision.cache_seconds;
     if (st != AZ_OK || decision.allow)
         return st;
     note_check(it); /* before the row is written */
     return gateway_refuse(req, &it->visit, &question, &decision);
+}
+
+/*
+ * Let the web server keep a good answer, if policy says so. Never one about a token that is bound
+ * to a key: each request has a proof of its own. Nor beyond the token, or half the life of the JWT
+ * in the answer, so that the upstream gets one that lives. Vary names what decided, for caches that
+ * read it.
+ */
+static void
+allow_keeping(const struct check *it)
+{
+    static const char vary[] =
+        "Authorization, DPoP, X-Authz-Proxy-Authorization, X-Forwarded-Method, X-Forwarded-Proto, "
+        "X-Forwarded-Host, X-Forwarded-Uri, X-Forwarded-For";
+    struct request *req = it->req;
+    const struct managed_resource *resource = it->visit.resource;
+    const struct token_row *row = &it->visit.token->lookup.row;
+    int64_t seconds = it->cache_seconds, left = row->expires_at - op_now(&req->op);
+    seconds = seconds < left ? seconds : left;
+    if (resource->edge_audience != NULL && seconds > resource->edge_lifetime / 2)
+        seconds = resource->edge_lifetime / 2;
+    if (seconds <= 0 || row->jkt != NULL || request_header(req, "HTTP_DPOP") != NULL)
+        return;
+    respond_kept(req, seconds);
+    respond_header(req, "Vary", vary);
 }
 
 enum az_status
@@ -389,5 +334,9 @@ check_handle(struct request *req)
         st = edge_jwt_make(req, &it.visit, &it.asked, &jwt);
     if (st == AZ_OK)
         st = identity_respond(req, &it.visit, it.choice.route, jwt);
-    return st == AZ_OK ? respond_empty(req, 200) : st;
+    if (st == AZ_OK)
+        st = respond_empty(req, 200);
+    if (st == AZ_OK)
+        allow_keeping(&it);
+    return st;
 }

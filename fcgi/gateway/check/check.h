@@ -8,10 +8,6 @@
 
 #include "http/route.h"
 
-/* The credential of the web server: a client's secret, as Basic in X-Authz-Proxy-Authorization.
- * A bad one is 403: a 401 would be passed back, and send people to sign in. */
-extern const struct route_credential credential_check;
-
 /* Answer 200 with the identity, 401 or 403 with the challenges for the caller, 400 if the web
  * server does not send what is needed, or 503. */
 enum az_status check_handle(struct request *req);

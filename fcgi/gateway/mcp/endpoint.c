@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "gateway/mcp/listen.h"
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/stream.h"
@@ -47,10 +48,11 @@ const struct field_table mcp_failure_table =
 
 /* ---- methods without a question to policy */
 
-/* Find out what the endpoint has beside tools. */
+/* Find out what the endpoint has beside tools. Streams are those of the modern revision. */
 static enum az_status
 find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
+    ret->streams = it->era.modern && mcp_listen_holds(it->req);
     enum az_status st = mcp_serves_resources(it, &ret->resources);
     return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
@@ -83,32 +85,6 @@ give_pong(struct mcp_exchange *it)
     return AZ_OK;
 }
 
-/* Acknowledge a subscription without topics and end it at once: no list changes are declared, and
- * no worker waits (gateway-admin.md 1.5). */
-static enum az_status
-end_subscription(struct mcp_exchange *it)
-{
-    struct request *req = it->req;
-    TALLOC_CTX *mem = req->op.mem;
-    const json_t *id = it->message.id;
-    json_t *ready =
-        jsonx_own(mem, json_pack("{s:s,s:s,s:{s:{s:O},s:{}}}", "jsonrpc", "2.0", "method",
-                                 "notifications/subscriptions/acknowledged", "params", "_meta",
-                                 MCP_META_SUBSCRIPTION, id, "notifications"));
-    json_t *end =
-        jsonx_own(mem, json_rpc_result(id, json_pack("{s:s,s:{s:O}}", "resultType", "complete",
-                                                     "_meta", MCP_META_SUBSCRIPTION, id)));
-    const char *first = ready != NULL ? jsonx_dump(mem, ready) : NULL;
-    const char *last = end != NULL ? jsonx_dump(mem, end) : NULL;
-    const char *text = first != NULL && last != NULL
-                           ? talloc_asprintf(mem, "data: %s\n\ndata: %s\n\n", first, last)
-                           : NULL;
-    if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    respond_header(req, "X-Accel-Buffering", "no");
-    return respond_octets(req, 200, "text/event-stream", text, strlen(text));
-}
-
 /* What an endpoint needs for a method to exist there: one of these. */
 enum { ANYWHERE = 0, RESOURCES = 1, PROMPTS = 2 };
 
@@ -123,7 +99,7 @@ static const struct mcp_method {
     {"initialize",               false, true,  ANYWHERE,            give_initialization},
     {"ping",                     false, true,  ANYWHERE,            give_pong},
     {"server/discover",          true,  false, ANYWHERE,            give_discovery},
-    {"subscriptions/listen",     true,  false, ANYWHERE,            end_subscription},
+    {"subscriptions/listen",     true,  false, ANYWHERE,            mcp_listen},
     {"tools/list",               true,  true,  ANYWHERE,            mcp_list_tools},
     {"tools/call",               true,  true,  ANYWHERE,            mcp_call_tool},
     {"resources/list",           true,  true,  RESOURCES,           mcp_list_resources},

@@ -291,8 +291,9 @@ put_head(struct request *req, struct buf *out)
     if (res->status != 204 && res->status != 304 && !streamed) /* RFC 9110 8.6 */
         dispatch_put_header(out, "Content-Length", length);
     dispatch_put_header(out, "Content-Type", res->content_type);
-    dispatch_put_header(out, "Cache-Control", cache[req->route->cache].control);
-    dispatch_put_header(out, "Pragma", cache[req->route->cache].pragma);
+    bool kept = res->cache != NULL;
+    dispatch_put_header(out, "Cache-Control", kept ? res->cache : cache[req->route->cache].control);
+    dispatch_put_header(out, "Pragma", kept ? NULL : cache[req->route->cache].pragma);
     dispatch_put_header(out, "X-Content-Type-Options", "nosniff");
     const char *reader = origin_that_reads(req);
     dispatch_put_header(out, "Access-Control-Allow-Origin", reader);

@@ -15,6 +15,10 @@
 /* Tools of one question, which is a document of at most PACK_TEXT_MAX. */
 #define GATEWAY_TOOLS_MAX 2000
 
+/* Longest time for which policy may let a web server keep an answer, in seconds: a token that was
+ * revoked is of use for that long. */
+#define GATEWAY_CACHE_SECONDS_MAX 30
+
 /* A managed resource, as policy sees it. NULL members are left out of the document. */
 struct gateway_target {
     const char *name;          /* its name in paths */
@@ -105,6 +109,8 @@ struct gateway_decision {
     json_t *step_up; /* array of the missing scopes, all of which are the action's; NULL: this is
                       * no case for a new authorization */
     json_t *reasons; /* array, sorted; never NULL */
+    /* Seconds for which whoever asked may keep the answer: 0 to GATEWAY_CACHE_SECONDS_MAX. */
+    int64_t cache_seconds;
     struct gateway_obligations obligations; /* set if `allow`, and then never NULL */
 };
 

@@ -216,21 +216,39 @@ gateway_answer_mode(const json_t *output, enum gateway_arguments *ret)
     return false;
 }
 
+/* Read cache_seconds. Return false unless it is absent or an integer within its bounds; 30.0 is
+ * one.
+ */
+static bool
+read_cache_seconds(const json_t *output, int64_t *ret)
+{
+    const json_t *seconds = json_object_get(output, "cache_seconds");
+    double number = json_number_value(seconds);
+    bool good = number >= 0 && number <= GATEWAY_CACHE_SECONDS_MAX;
+    *ret = good ? (int64_t) number : 0;
+    return seconds == NULL || (json_is_number(seconds) && good && (double) *ret == number);
+}
+
 struct gateway_fault
 gateway_answer_check(const struct gateway_question *question, const struct decision *read,
                      struct gateway_decision *ret, enum gateway_arguments *mode)
 {
     enum gateway_arguments wanted;
     json_t *step_up;
+    int64_t cache_seconds;
     if (!gateway_answer_mode(read->output, &wanted))
         return (struct gateway_fault){"argument_mode", "is not known"};
     if (!read_step_up(question, read->output, &step_up))
         return (struct gateway_fault){"step_up", "is malformed or widens the question"};
     if (read->allow && step_up != NULL)
         return (struct gateway_fault){"step_up", "stands beside allow"};
+    if (!read_cache_seconds(read->output, &cache_seconds))
+        return (struct gateway_fault){"cache_seconds", "is not a number from 0 to 30"};
     *mode = wanted;
-    *ret = (struct gateway_decision){
-        .allow = read->allow, .step_up = step_up, .reasons = read->reasons};
+    *ret = (struct gateway_decision){.allow = read->allow,
+                                     .step_up = step_up,
+                                     .reasons = read->reasons,
+                                     .cache_seconds = cache_seconds};
     return (struct gateway_fault){NULL, NULL};
 }
 

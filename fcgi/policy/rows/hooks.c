@@ -12,12 +12,14 @@
 struct hook_type {
     const char *name, *article, *probe_before, *probe_after, *form;
 };
-#define TYPES 3
-static const char set_type[] = "set", object_type[] = "object", boolean_type[] = "boolean";
+#define TYPES 4
+static const char set_type[] = "set", object_type[] = "object", boolean_type[] = "boolean",
+                  number_type[] = "number";
 static const struct hook_type hook_types[TYPES] = {
     {set_type,     "a",  "",             " & set()", " contains VALUE"  },
     {object_type,  "an", "object.keys(", ")",        "[NAME] := VALUE"  },
     {boolean_type, "a",  "",             " == true", " if { CONDITION }"},
+    {number_type,  "a",  "",             " + 0",     " := NUMBER"       },
 };
 
 const struct policy_hook policy_hooks[] = {
@@ -36,6 +38,7 @@ const struct policy_hook policy_hooks[] = {
     {"custom.authzen.context",        object_type },
     {"custom.gateway.deny",           set_type    },
     {"custom.gateway.obligations",    object_type },
+    {"custom.gateway.cache_seconds",  number_type },
 };
 const size_t policy_hooks_count = sizeof(policy_hooks) / sizeof(policy_hooks[0]);
 

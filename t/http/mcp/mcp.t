@@ -56,7 +56,7 @@ my $answer = $mcp->modern( 'server/discover', {} );
 is( $answer->status, 200, 'server/discover (MCP 2026-07-28)' ) or diag $answer->text;
 my $result = $mcp->result($answer);
 is_deeply( $result->{supportedVersions}, [qw(2026-07-28 2025-11-25 2025-06-18 2025-03-26)], '... the versions' );
-is_deeply( $result->{capabilities},      { tools => {} }, '... tools, without list changes' );
+is_deeply( $result->{capabilities},      { tools => { listChanged => true } }, '... tools, with list changes' );
 is( $result->{resultType},                                        'complete', '... complete' );
 is( $result->{_meta}{'io.modelcontextprotocol/serverInfo'}{name}, 'authz',    '... and who answers' );
 
@@ -138,7 +138,7 @@ for my $method (qw(ping initialize logging/setLevel resources/list prompts/list 
 }
 is( $mcp->modern( 'notifications/cancelled', { requestId => 1 }, notification => 1 )->status, 202,
     'a notification is taken' );
-$answer = $mcp->modern( 'subscriptions/listen', { notifications => { toolsListChanged => true } }, id => 's1' );
+$answer = $mcp->modern( 'subscriptions/listen', { notifications => { promptsListChanged => true } }, id => 's1' );
 is( $answer->status,                 200,                 'subscriptions/listen' );
 is( $answer->header('Content-Type'), 'text/event-stream', '... answers with events' );
 my @event = map { $json->decode($_) } $answer->body =~ /^data: (.*)$/mg;
@@ -148,7 +148,13 @@ is_deeply(
             params  => { _meta => { 'io.modelcontextprotocol/subscriptionId' => 's1' }, notifications => {} } },
         {   jsonrpc => '2.0', id => 's1',
             result  => { resultType => 'complete', _meta => { 'io.modelcontextprotocol/subscriptionId' => 's1' } } } ],
-    '... acknowledged without any notification, and over at once: no worker waits' );
+    '... that end at once for a topic that the endpoint does not have (streams that wait: mcp_listen.t)' );
+for my $params ( {}, { notifications => [] }, { notifications => 'all' } ) {
+    $answer = $mcp->modern( 'subscriptions/listen', $params );
+    is_deeply(
+        [ $answer->status, $mcp->error($answer)->{code} ],
+        [ 400, -32602 ], 'a filter that is missing or no object: ' . $json->encode($params) );
+}
 
 # ---- the older revisions
 

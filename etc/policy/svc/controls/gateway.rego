@@ -86,3 +86,10 @@ step_up := sort(missing) if {
 # ---- the obligations of an allowed request
 
 obligations := {name: value | some name, value in data.custom.gateway.obligations}
+
+# ---- the seconds for which a web server that asks may keep the answer (0 to 30)
+
+cache_seconds := hook if {
+	hook := data.custom.gateway.cache_seconds
+	hook in numbers.range(0, 30)
+}

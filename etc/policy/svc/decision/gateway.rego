@@ -9,7 +9,7 @@ import data.svc.controls.cedar
 import data.svc.controls.gateway
 
 # The service meets every obligation, or denies.
-result := object.union_n([{"allow": true, "argument_mode": audit.argument_mode}, obligations]) if {
+result := object.union_n([{"allow": true, "argument_mode": audit.argument_mode}, obligations, keeping]) if {
 	input.evaluation == "gateway"
 	deny == set()
 } else := object.union_n([
@@ -28,6 +28,11 @@ deny contains reason if {
 default obligations := {}
 
 obligations := {"obligations": gateway.obligations} if gateway.obligations != {}
+
+default keeping := {}
+
+# An answer with obligations is for one request.
+keeping := {"cache_seconds": gateway.cache_seconds} if obligations == {}
 
 default step_up := {}
 

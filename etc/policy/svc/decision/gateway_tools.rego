@@ -18,6 +18,7 @@ result := {"allow": true, "argument_mode": audit.argument_mode, "verdicts": [ver
 	input.evaluation == "gateway_tools"
 	not data.custom.gateway.deny == data.custom.gateway.deny
 	not data.custom.gateway.obligations == data.custom.gateway.obligations
+	not data.custom.gateway.cache_seconds == data.custom.gateway.cache_seconds
 	not cedar_rules
 	is_array(input.token.scopes)
 	held := {s | some s in input.token.scopes}

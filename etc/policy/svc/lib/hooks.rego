@@ -1,12 +1,14 @@
 # The hooks for the operator's own rules: package custom.issue for evaluation 1, custom.introspect for
 # evaluation 2, custom.register for registrations (deny only), custom.authzen for access requests (allow,
-# deny and context), custom.gateway for requests to managed resources (deny and obligations).
+# deny and context), custom.gateway for requests to managed resources (deny, obligations and
+# cache_seconds).
 #
 #   allow          true permits the access request, unless there is a reason to deny (custom.authzen only)
 #   deny           set of reasons; a plain string is a reason of category policy
 #   block_scopes   set of scopes that are not issued (custom.issue only)
 #   obligations, extensions, claims   objects that are added to the answer
 #   context        object that AuthZEN's answer hands to the caller (custom.authzen only)
+#   cache_seconds  integer from 0 to 30: for how long a web server that asks may keep the answer (custom.gateway only)
 #
 # A hook of the wrong type denies: ignoring it would turn a typing error into an allow.
 package svc.lib.hooks
@@ -94,6 +96,11 @@ gateway_deny contains invalid("custom.gateway.deny") if {
 gateway_deny contains invalid("custom.gateway.obligations") if {
 	hook := data.custom.gateway.obligations
 	type_name(hook) != "object"
+}
+
+gateway_deny contains invalid("custom.gateway.cache_seconds") if {
+	hook := data.custom.gateway.cache_seconds
+	not hook in numbers.range(0, 30)
 }
 
 invalid(name) := {

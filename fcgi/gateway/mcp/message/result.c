@@ -212,19 +212,23 @@ capabilities(const struct mcp_features *has)
 {
     const struct {
         const char *name;
-        bool declared;
+        bool declared, changes;
     } members[] = {
-        {"resources",   has->resources                },
-        {"prompts",     has->prompts                  },
-        {"completions", has->resources || has->prompts},
+        {"tools",       true,                           has->streams},
+        {"resources",   has->resources,                 has->streams},
+        {"prompts",     has->prompts,                   has->streams},
+        {"completions", has->resources || has->prompts, false       },
     };
-    json_t *declared = json_pack("{s:{}}", "tools");
-    for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++)
-        if (members[i].declared
-            && json_object_set_new(declared, members[i].name, json_object()) != 0) {
+    json_t *declared = json_object();
+    for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *member = members[i].changes ? json_pack("{s:b}", "listChanged", 1) : json_object();
+        if (!members[i].declared) {
+            json_decref(member);
+        } else if (json_object_set_new(declared, members[i].name, member) != 0) {
             json_decref(declared);
             declared = NULL;
         }
+    }
     return declared;
 }
 

@@ -1,0 +1,17 @@
+/* subscriptions/listen (MCP 2026-07-28, utilities/subscriptions): a stream on which a client waits
+ * for changes of lists. It is handed over to the relay, so that no worker waits
+ * (gateway-admin.md 1.9). */
+#ifndef AZ_GATEWAY_MCP_LISTEN_H
+#define AZ_GATEWAY_MCP_LISTEN_H
+
+#include "gateway/mcp/message/exchange.h"
+
+/* True if the answer to this request could be handed over: under pools of our own, on a connection
+ * that the web server does not keep for other requests. */
+bool mcp_listen_holds(const struct request *req);
+
+/* Begin the stream with the topics that are told here of those that the client asks for. Without
+ * any it ends at once. */
+enum az_status mcp_listen(struct mcp_exchange *it);
+
+#endif

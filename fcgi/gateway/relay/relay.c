@@ -1,0 +1,140 @@
+#include "config.h"
+
+#include "gateway/relay/relay.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gateway/relay/relay_message.h"
+
+/* Longest wait for the relay's answer, in milliseconds. It answers at once, or after one trip to
+ * the database. */
+#define ANSWER_MS 5000
+
+struct relay_line {
+    int send, receive; /* ends of the socket */
+};
+
+struct relay_reservation {
+    int reply; /* to the relay, about this stream */
+};
+
+static int
+line_free(struct relay_line *line)
+{
+    close(line->send);
+    close(line->receive);
+    return 0;
+}
+
+static int
+reservation_free(struct relay_reservation *reservation)
+{
+    close(reservation->reply);
+    return 0;
+}
+
+struct relay_line *
+relay_line_new(TALLOC_CTX *mem)
+{
+    int ends[2];
+    struct relay_line *line = talloc_zero(mem, struct relay_line);
+    if (line == NULL || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        talloc_free(line);
+        return NULL;
+    }
+    *line = (struct relay_line){ends[0], ends[1]};
+    talloc_set_destructor(line, line_free);
+    return line;
+}
+
+int
+relay_line_receiver(const struct relay_line *line)
+{
+    return line->receive;
+}
+
+/* Send a message with the descriptors of the connection and of the reply. */
+static bool
+send_hold(const struct relay_line *line, char *message, size_t length, int connection, int reply)
+{
+    const int passed[2] = {connection, reply};
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(sizeof(passed))];
+    } control = {.room = {0}};
+    struct iovec part = {message, length};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.room,
+                            .msg_controllen = sizeof(control.room)};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(passed));
+    memcpy(CMSG_DATA(rights), passed, sizeof(passed));
+    return sendmsg(line->send, &header, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) length;
+}
+
+/* Wait for the relay's answer; 0: there is none. */
+static char
+await_answer(int reply)
+{
+    struct pollfd waited = {.fd = reply, .events = POLLIN};
+    char answer = 0;
+    if (poll(&waited, 1, ANSWER_MS) != 1 || recv(reply, &answer, 1, MSG_DONTWAIT) != 1)
+        return 0;
+    return answer;
+}
+
+/* Turn the relay's answer into a status. */
+static enum az_status
+judge_answer(struct op *op, char answer)
+{
+    static const struct {
+        char answer;
+        const char *why;
+    } full[] = {
+        {RELAY_CLIENT_FULL, "the client has as many streams as it may have" },
+        {RELAY_PERSON_FULL, "the person has as many streams as one may have"},
+        {RELAY_FULL,        "SVC_GATEWAY_STREAMS: all streams are taken"    },
+    };
+    if (answer == RELAY_HELD)
+        return AZ_OK;
+    for (size_t i = 0; i < sizeof(full) / sizeof(full[0]); i++)
+        if (answer == full[i].answer)
+            return op_fail(op, AZ_BUSY, "Too many streams are open; try again later", "%s",
+                           full[i].why);
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "the relay of streams %s",
+                   answer == RELAY_NO_DATABASE ? "cannot read the database" : "does not answer");
+}
+
+enum az_status
+relay_reserve(struct op *op, int connection, const struct relay_hold *hold,
+              struct relay_reservation **ret)
+{
+    int ends[2];
+    char *message = talloc_size(op->mem, RELAY_MESSAGE_MAX);
+    struct relay_reservation *reservation = talloc_zero(op->mem, struct relay_reservation);
+    size_t length = message != NULL ? relay_message_write(hold, message) : 0;
+    if (reservation == NULL || length == 0
+        || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a stream cannot be handed over");
+    reservation->reply = ends[0];
+    talloc_set_destructor(reservation, reservation_free);
+    bool sent = send_hold(op->az->relay, message, length, connection, ends[1]);
+    close(ends[1]);
+    talloc_free(message);
+    *ret = reservation;
+    return judge_answer(op, sent ? await_answer(reservation->reply) : 0);
+}
+
+bool
+relay_start(struct relay_reservation *reservation)
+{
+    const char go = RELAY_GO;
+    return send(reservation->reply, &go, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+}

@@ -1,0 +1,83 @@
+/*
+ * The relay holds the connections of answers that go on without a worker: streams of MCP clients
+ * that wait for changes (gateway-admin.md 1.9). A worker decides, sends the head, and hands the
+ * connection over with everything that may be sent on it; the relay chooses among these texts and
+ * writes no other. It is a child of the parent of the pools, on a socket that only the parent's
+ * children have.
+ */
+#ifndef AZ_GATEWAY_RELAY_RELAY_H
+#define AZ_GATEWAY_RELAY_RELAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <talloc.h>
+
+#include "base/op.h"
+#include "base/uuid7.h"
+
+/* What may be told on a stream: changes of lists, as bits. */
+enum relay_topic {
+    RELAY_TOOLS = 1 << 0,
+    RELAY_PROMPTS = 1 << 1,
+    RELAY_RESOURCES = 1 << 2,
+};
+#define RELAY_TOPICS 3
+
+/* The texts of a stream: the events of its topics, in the order of their bits, and others. */
+enum relay_text {
+    RELAY_EVENT_TOOLS,
+    RELAY_EVENT_PROMPTS,
+    RELAY_EVENT_RESOURCES,
+    RELAY_FAREWELL, /* the events that end the stream */
+    RELAY_REQUEST_ID,
+    RELAY_CLIENT,
+    RELAY_SUBJECT,  /* or "" */
+    RELAY_ENDPOINT, /* of the audit row, as the next one */
+    RELAY_OPERATION,
+    RELAY_TEXTS
+};
+
+/* A stream, as it is handed over. */
+struct relay_hold {
+    unsigned request;                  /* number of the request on its FastCGI connection */
+    uint32_t bucket;                   /* partition of the token */
+    unsigned char token[UUID7_OCTETS]; /* its row */
+    int64_t expires_at;                /* end of the token, seconds since 1970 */
+    int64_t resource;                  /* row of the managed resource; 0: the stream is about all */
+    uint64_t client, person;           /* numbers under which it is counted; person 0: none */
+    unsigned topics;                   /* bits of enum relay_topic */
+    const char *text[RELAY_TEXTS];     /* never NULL; that of a topic without its bit is "" */
+};
+
+/* Octets of a message to the relay: the texts repeat an id of JSON_RPC_ID_MAX octets, with escapes
+ * of six octets for one, up to six times. */
+#define RELAY_MESSAGE_MAX (32 << 10)
+
+/* Streams of one client that are no person's, and of one person: what the programs of a person
+ * need, and too few to take the room of others. */
+#define RELAY_CLIENT_MAX 20
+#define RELAY_PERSON_MAX 10
+
+struct relay_line;
+struct relay_reservation;
+
+/* Make the line between workers and relay, before the first of them is forked. NULL: it cannot be
+ * made, and streams are not held. */
+struct relay_line *relay_line_new(TALLOC_CTX *mem);
+
+/* Return the relay's end of a line. */
+int relay_line_receiver(const struct relay_line *line);
+
+/*
+ * Ask the relay to hold a connection once relay_start() says so; until then, and if the reservation
+ * is freed before, it does not touch it. AZ_BUSY: all streams, or those of the client or the
+ * person, are taken. AZ_UNAVAILABLE: the relay does not answer, or cannot read the database.
+ */
+enum az_status relay_reserve(struct op *op, int connection, const struct relay_hold *hold,
+                             struct relay_reservation **ret);
+
+/* Let the relay go on with the connection, which is its own from now on. False: it cannot. */
+bool relay_start(struct relay_reservation *reservation);
+
+#endif

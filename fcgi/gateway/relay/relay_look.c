@@ -1,0 +1,125 @@
+#include "config.h"
+
+#include "gateway/relay/relay_look.h"
+
+#include <string.h>
+
+#include "store/tokens/tokens_live.h"
+
+#define ALL_TOPICS (RELAY_TOOLS | RELAY_PROMPTS | RELAY_RESOURCES)
+
+/* ---- what is served */
+
+/* Return the resource of an id, or NULL. */
+static const struct served_resource *
+find_served(const struct served *served, int64_t id)
+{
+    for (size_t i = 0; i < served->count; i++)
+        if (served->resource[i].id == id)
+            return &served->resource[i];
+    return NULL;
+}
+
+/* Return the topics in which a resource differs; NULL: it is not served. */
+static unsigned
+changed_topics(const struct served_resource *before, const struct served_resource *now)
+{
+    if (before == NULL || now == NULL)
+        return before == now ? 0 : ALL_TOPICS;
+    return (before->version != now->version ? ALL_TOPICS : 0)
+           | (before->prompts != now->prompts ? (unsigned) RELAY_PROMPTS : 0);
+}
+
+/* Return the topics in which anything differs. */
+static unsigned
+changed_anywhere(const struct served *before, const struct served *now)
+{
+    unsigned topics = strcmp(before->revision, now->revision) != 0 ? ALL_TOPICS : 0;
+    for (size_t i = 0; i < now->count; i++)
+        topics |= changed_topics(find_served(before, now->resource[i].id), &now->resource[i]);
+    for (size_t i = 0; i < before->count; i++)
+        if (find_served(now, before->resource[i].id) == NULL)
+            topics |= ALL_TOPICS;
+    return topics;
+}
+
+/* Note what changed for a stream. */
+static void
+note_changes(struct relay_stream *stream, const struct served *before, const struct served *now,
+             unsigned anywhere, int64_t now_ms)
+{
+    const struct served_resource *own = find_served(now, stream->hold.resource);
+    if (stream->hold.resource != 0 && own == NULL) {
+        relay_stream_end(stream, "resource", now_ms);
+        return;
+    }
+    unsigned topics = anywhere;
+    if (stream->hold.resource != 0 && strcmp(before->revision, now->revision) == 0)
+        topics = changed_topics(find_served(before, own->id), own);
+    stream->due |= topics & stream->hold.topics;
+}
+
+enum az_status
+relay_look_served(struct op *op, struct relay_sight *sight, struct relay_stream *const *stream,
+                  size_t count, int64_t now_ms)
+{
+    struct served now;
+    TALLOC_CTX *mem = talloc_new(NULL);
+    enum az_status st = served_read(op, mem, &now);
+    if (st != AZ_OK) {
+        talloc_free(mem);
+        return st;
+    }
+    unsigned anywhere = sight->mem != NULL ? changed_anywhere(&sight->served, &now) : 0;
+    for (size_t i = 0; sight->mem != NULL && i < count; i++)
+        if (stream[i]->ended == NULL && stream[i]->reply < 0)
+            note_changes(stream[i], &sight->served, &now, anywhere, now_ms);
+    talloc_free(sight->mem);
+    *sight = (struct relay_sight){mem, now};
+    return AZ_OK;
+}
+
+/* ---- tokens */
+
+/* Collect the streams of one partition that were not looked at; *ret_count of them. */
+static void
+collect(struct relay_stream *const *stream, size_t count, bool *seen, struct relay_stream **ret,
+        size_t *ret_count)
+{
+    *ret_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (seen[i] || (*ret_count > 0 && stream[i]->hold.bucket != ret[0]->hold.bucket))
+            continue;
+        seen[i] = true;
+        if (stream[i]->ended == NULL && stream[i]->reply < 0)
+            ret[(*ret_count)++] = stream[i];
+    }
+}
+
+enum az_status
+relay_look_tokens(struct op *op, struct relay_stream *const *stream, size_t count, int64_t now_ms)
+{
+    size_t taken;
+    enum az_status st = AZ_OK;
+    bool *seen = talloc_zero_array(op->mem, bool, (unsigned) count + 1);
+    bool *live = talloc_zero_array(op->mem, bool, (unsigned) count + 1);
+    struct relay_stream **same =
+        talloc_zero_array(op->mem, struct relay_stream *, (unsigned) count + 1);
+    unsigned char(*id)[UUID7_OCTETS] = talloc_zero_size(op->mem, (count + 1) * UUID7_OCTETS);
+    if (seen == NULL || live == NULL || same == NULL || id == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at tokens");
+    for (;;) {
+        collect(stream, count, seen, same, &taken);
+        if (taken == 0)
+            return AZ_OK;
+        for (size_t i = 0; i < taken; i++)
+            memcpy(id[i], same[i]->hold.token, UUID7_OCTETS);
+        st = tokens_live(op, same[0]->hold.bucket, (const unsigned char(*)[UUID7_OCTETS]) id, taken,
+                         live);
+        if (st != AZ_OK)
+            return st;
+        for (size_t i = 0; i < taken; i++)
+            if (!live[i])
+                relay_stream_end(same[i], "token", now_ms);
+    }
+}

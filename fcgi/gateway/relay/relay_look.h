@@ -1,0 +1,32 @@
+/* What the relay looks for in the database: tokens that have ended, and changes of what is served.
+ * It decides nothing: a stream whose token or resource is gone ends, and others are told to ask
+ * again. */
+#ifndef AZ_GATEWAY_RELAY_RELAY_LOOK_H
+#define AZ_GATEWAY_RELAY_RELAY_LOOK_H
+
+#include "gateway/relay/relay_stream.h"
+#include "store/gateway/served.h"
+
+/* Seconds between two looks. A stream of a token that ended goes on for no longer than this and the
+ * time of a look, within the 15 s that gateway-admin.md 1.9 allows. */
+#define RELAY_LOOK_SECONDS 5
+
+/* Looks in a row that may fail before all streams end: nothing is known of their tokens by then. */
+#define RELAY_LOOKS_FAILED_MAX 2
+
+/* What was seen last. */
+struct relay_sight {
+    TALLOC_CTX *mem; /* of `served`; NULL: nothing was seen */
+    struct served served;
+};
+
+/* Look at what is served, and note in each stream that has begun what it is to be told of the
+ * changes since the last look, and which ones are over, as their resource is gone. */
+enum az_status relay_look_served(struct op *op, struct relay_sight *sight,
+                                 struct relay_stream *const *stream, size_t count, int64_t now_ms);
+
+/* Look at the tokens of all streams, and end those whose token is not live. */
+enum az_status relay_look_tokens(struct op *op, struct relay_stream *const *stream, size_t count,
+                                 int64_t now_ms);
+
+#endif

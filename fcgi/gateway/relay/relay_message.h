@@ -1,0 +1,25 @@
+/* The messages between workers and relay. Both are processes of one program on one host, so numbers
+ * are sent as they stand in memory. */
+#ifndef AZ_GATEWAY_RELAY_RELAY_MESSAGE_H
+#define AZ_GATEWAY_RELAY_RELAY_MESSAGE_H
+
+#include <stddef.h>
+
+#include "gateway/relay/relay.h"
+
+/* The relay's answer to a stream that is handed over, and what the worker says then. */
+#define RELAY_HELD 'h'
+#define RELAY_CLIENT_FULL 'c'
+#define RELAY_PERSON_FULL 'p'
+#define RELAY_FULL 'f'
+#define RELAY_NO_DATABASE 'd'
+#define RELAY_GO 'g'
+
+/* Write a stream to `room` of RELAY_MESSAGE_MAX octets. Return the octets, 0: it has too many. */
+size_t relay_message_write(const struct relay_hold *hold, char *room);
+
+/* Read a stream from a message of `length` octets, into which its texts point. False: it is none.
+ */
+bool relay_message_read(const char *message, size_t length, struct relay_hold *ret);
+
+#endif

@@ -1,0 +1,156 @@
+#include "config.h"
+
+#include "gateway/relay/relay_stream.h"
+
+#include <fastcgi.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gateway/relay/relay_message.h"
+#include "tap.h"
+
+static const struct relay_hold example = {
+    .request = 0x0102,
+    .resource = 7,
+    .topics = RELAY_TOOLS,
+    .text = {"tools", "", "", "bye", "request", "client", "", "/gateway/mcp", "listen"},
+};
+
+/* A stream, and the web server's end of its connection. */
+static struct relay_stream *
+make_stream(int *ret_server)
+{
+    int ends[2], reply[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0
+        || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, reply) != 0)
+        return NULL;
+    close(reply[0]);
+    *ret_server = ends[1];
+    return relay_stream_new(NULL, &example, ends[0], reply[1]);
+}
+
+static void
+test_message(void)
+{
+    static char room[RELAY_MESSAGE_MAX], long_text[RELAY_MESSAGE_MAX];
+    struct relay_hold read, long_one = example;
+    size_t length = relay_message_write(&example, room);
+    ok(length > 0 && relay_message_read(room, length, &read),
+       "a message is read as it was written");
+    is_int(read.request, example.request, "... with its numbers");
+    is_str(read.text[RELAY_FAREWELL], "bye", "... and its texts");
+    ok(!relay_message_read(room, length - 1, &read), "one that breaks off is none");
+    ok(!relay_message_read(room, 10, &read), "... nor one without texts");
+    ok(!relay_message_read(room, length + 1, &read), "... nor one with octets behind it");
+    memset(long_text, 'x', sizeof(long_text) - 1);
+    long_one.text[RELAY_FAREWELL] = long_text;
+    is_int((int64_t) relay_message_write(&long_one, room), 0,
+           "texts that are too long are refused");
+}
+
+static void
+test_records(void)
+{
+    static const unsigned char told[] = {1, FCGI_STDOUT, 1, 2, 0, 5, 0, 0, 't', 'o', 'o', 'l', 's'};
+    static const unsigned char ended[] = {
+        1, FCGI_STDOUT,      1, 2, 0, 3, 0, 0, 'b', 'y', 'e', 1, FCGI_STDOUT, 1, 2, 0, 0, 0, 0,
+        1, FCGI_END_REQUEST, 1, 2, 0, 8, 0, 0, 0,   0,   0,   0, 0,           0, 0, 0};
+    unsigned char got[256];
+    int server = -1;
+    struct relay_stream *stream = make_stream(&server);
+    relay_stream_send(stream, "tools", 5);
+    ssize_t length = read(server, got, sizeof(got));
+    is_bin(got, (size_t) length, told, sizeof(told),
+           "an event is a record of the answer (FastCGI 1.0 3.3)");
+    is_int(stream->written_ms, 5, "... whose time is noted");
+    relay_stream_end(stream, "token", 6);
+    length = read(server, got, sizeof(got));
+    is_bin(got, (size_t) length, ended, sizeof(ended),
+           "a farewell ends the answer and the request (5.5)");
+    is_str(stream->ended, "token", "... for a reason");
+    talloc_free(stream);
+    is_int(read(server, got, sizeof(got)), 0, "a stream that is freed closes its connection");
+    close(server);
+}
+
+static void
+test_web_server(void)
+{
+    static const unsigned char other[] = {1, FCGI_STDIN, 1, 2, 0, 2, 1, 0, 'a', 'b', 0};
+    static const unsigned char abort_it[] = {1, FCGI_ABORT_REQUEST, 1, 2, 0, 0, 0, 0};
+    static const unsigned char bad[] = {2, FCGI_STDIN, 1, 2, 0, 0, 0, 0};
+    static const struct {
+        const unsigned char *octets;
+        size_t length;
+        const char *ended, *name;
+    } cases[] = {
+        {abort_it, sizeof(abort_it), "client_left", "an abort ends a stream (FastCGI 1.0 5.4)" },
+        {bad,      sizeof(bad),      "malformed",   "a record of another version ends it (3.3)"},
+        {NULL,     0,                "client_left", "the end of the connection ends it"        },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int server = -1;
+        struct relay_stream *stream = make_stream(&server);
+        for (size_t j = 0; j < sizeof(other); j++) {
+            ok(write(server, other + j, 1) == 1, "an octet of another record");
+            relay_stream_read(stream);
+        }
+        is_str(stream->ended, NULL, "... does not end it");
+        if (cases[i].octets != NULL)
+            ok(write(server, cases[i].octets, cases[i].length) > 0, "a record");
+        else
+            close(server);
+        relay_stream_read(stream);
+        is_str(stream->ended, cases[i].ended, "%s", cases[i].name);
+        talloc_free(stream);
+        if (cases[i].octets != NULL)
+            close(server);
+    }
+}
+
+/* A reader that takes nothing: the socket is full, then RELAY_UNSENT_MAX octets are kept. */
+static void
+test_slow_reader(void)
+{
+    static char event[1025];
+    int server = -1;
+    size_t sent = 0, most = 0, got = 0;
+    struct relay_stream *stream = make_stream(&server);
+    memset(event, 'x', sizeof(event) - 1);
+    while (stream->ended == NULL && sent < 10000) {
+        most = stream->unsent_length;
+        relay_stream_send(stream, event, 0);
+        sent++;
+    }
+    is_str(stream->ended, "slow_reader", "a reader that takes nothing ends its stream");
+    ok(most > RELAY_UNSENT_MAX - 2048 && most <= RELAY_UNSENT_MAX, "... when 16 KiB wait for it");
+    talloc_free(stream);
+    close(server);
+
+    stream = make_stream(&server);
+    for (sent = 0; stream->unsent_length == 0; sent++)
+        relay_stream_send(stream, event, 0);
+    char octets[4096];
+    for (ssize_t part; (part = recv(server, octets, sizeof(octets), MSG_DONTWAIT)) > 0;) {
+        got += (size_t) part;
+        if (stream->unsent_length > 0)
+            relay_stream_flush(stream);
+    }
+    is_str(stream->ended, NULL, "one that reads on keeps its stream");
+    is_int((int64_t) got, (int64_t) (sent * (sizeof(event) - 1 + FCGI_HEADER_LEN)),
+           "... and gets every octet");
+    talloc_free(stream);
+    close(server);
+}
+
+int
+main(void)
+{
+    plan(0);
+    test_message();
+    test_records();
+    test_web_server();
+    test_slow_reader();
+    return done();
+}

@@ -1,0 +1,248 @@
+# Streams on which MCP clients wait for changes (subscriptions/listen of MCP 2026-07-28): the relay holds them, no worker waits, and
+# they end with their token (gateway-admin.md 1.9).
+use strict;
+use warnings;
+
+use IO::Socket::INET ();
+use IO::Socket::UNIX ();
+use JSON::PP         ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Mcp     ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $ALL    = 40;                                             # SVC_GATEWAY_STREAMS
+my $CLIENT = 20;                                             # RELAY_CLIENT_MAX of fcgi/gateway/relay/relay.h
+my $json   = JSON::PP->new->utf8->canonical->allow_nonref;
+my $stack  = Authz::Stack->start(
+    gateway  => 2,
+    settings => { SVC_GATEWAY_STREAMS => $ALL, SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost' } );
+my %own = map { ( $_ => Authz::Mcp->new( $stack, client => $_ ) ) } qw(agent gone stopped short crowd other);
+my $mcp = $own{agent};
+$mcp->resource( $_, upstreamType => 'STATIC', routes => [], tools => [] ) for qw(one two doomed);
+
+# The octets of a request for a stream.
+sub request_octets {
+    my ( $who, %option ) = @_;
+    my %meta = (
+        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities' => {} );
+    my %params = ( _meta => \%meta, notifications => $option{filter} // { toolsListChanged => true } );
+    return $stack->http->octets(
+        POST    => '/gateway/mcp' . ( defined $option{at} ? "/$option{at}" : '' ),
+        json    => { jsonrpc => '2.0', id => $option{id} // 's', method => 'subscriptions/listen', params => \%params },
+        headers => [
+            Authorization          => 'Bearer ' . ( $option{token} // $who->{token} ),
+            Accept                 => 'application/json, text/event-stream',
+            'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => 'subscriptions/listen' ],
+        close => 1 );
+}
+
+# Ask for a stream, and read until it has begun.
+sub listen_at {
+    my ( $who, %option ) = @_;
+    my $one = { text => '', socket => IO::Socket::INET->new( PeerAddr => "127.0.0.1:$stack->{port}" ) };
+    $one->{socket} or die "connect: $@";
+    print { $one->{socket} } request_octets( $who, %option );
+    read_on( $one, qr/^data: .*acknowledged.*\n|\A\S+ (?!200)/m );
+    return $one;
+}
+
+# Read what has come, until it has the pattern, or for so many seconds; true if it has it.
+sub read_on {
+    my ( $one, $pattern, $seconds ) = @_;
+    Authz::Process::until_true(
+        $seconds // 30,
+        sub {
+            $one->{socket}->blocking(0);
+            my $got = $one->{ended} ? 0 : sysread $one->{socket}, my $part, 65536;
+            $one->{text} .= $part if $got;
+            $one->{ended} = 1     if defined $got && $got == 0;
+            return $one->{text} =~ $pattern || $one->{ended};
+        } );
+    return $one->{text} =~ $pattern;
+}
+sub status { my ($one) = @_; return $one->{text} =~ m{\AHTTP/1\.1 (\d+)} ? $1 : 0 }
+
+sub events {
+    my ($one) = @_;
+    return map { $json->decode($_) } $one->{text} =~ /^data: (.*)$/mg;
+}
+
+sub told {
+    my ($one) = @_;
+    return map { $_->{method} // () } ( events($one) )[ 1 .. events($one) - 1 ];
+}
+
+sub has_farewell {
+    my ($one) = @_;
+    return read_on( $one, qr/"resultType":\s?"complete"/ );
+}
+
+sub relay {
+    my $is_relay =
+      sub { open my $in, '<', "/proc/$_[0]/comm" or return; return ( readline($in) // '' ) eq "authz-relay\n" };
+    my ($pid) = grep { $is_relay->($_) } $stack->{service}->children;
+    return $pid;
+}
+sub descriptors { my @fd = glob '/proc/' . relay() . '/fd/*'; return scalar @fd }
+
+# The reasons for which streams of a client ended, as the audit log has them.
+sub ends {
+    my ($client) = @_;
+    my $read = sub {
+        my $rows = $stack->admin( GET => "/admin/api/audit-logs?clientId=$client&size=50" )->json->{content};
+        return [ sort map { $_->{requestSummary}{ended} // () } @$rows ];
+    };
+    Authz::Process::until_true( 20, sub { @{ $read->() } } );
+    return $read->();
+}
+
+# ---- what begins
+
+is_deeply(
+    $mcp->result( $mcp->modern( 'server/discover', {} ) )->{capabilities}{tools},
+    { listChanged => true },
+    'changes of lists are declared to modern clients' );
+is_deeply(
+    $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25', capabilities => {} } ) )
+      ->{capabilities}{tools},
+    {}, '... and not to older ones, which have no such stream' );
+my $idle = descriptors();
+$stack->patch_row( 'svc.operator.controls.lifetime', { default_ttl => 10 } );
+$own{short}{token} = $own{short}->token('mcp');    # it lives for a few seconds
+my $short = listen_at( $own{short} );
+$stack->patch_row( 'svc.operator.controls.lifetime', { default_ttl => undef } );
+my %open = (
+    all   => listen_at( $mcp, id => 7 ),
+    one   => listen_at( $mcp, at => 'one', token => $mcp->token( 'mcp', 'one' ) ),
+    two   => listen_at( $mcp, at => 'two', token => $mcp->token( 'mcp', 'two' ) ),
+    mixed => listen_at(
+        $mcp, filter => { toolsListChanged => true, promptsListChanged => true, resourceSubscriptions => ['a:b'] } ),
+    map( { ( $_ => listen_at( $own{$_} ) ) } qw(gone stopped) ),
+    short  => $short,
+    doomed => listen_at( $mcp, at => 'doomed', token => $mcp->token( 'mcp', 'doomed' ) ),
+);
+is( status( $open{all} ), 200, 'a stream begins' ) or diag("$open{all}{text}");
+is_deeply(
+    [ events( $open{all} ) ],
+    [   {   jsonrpc => '2.0', method => 'notifications/subscriptions/acknowledged',
+            params  => {
+                _meta         => { 'io.modelcontextprotocol/subscriptionId' => 7 },
+                notifications => { toolsListChanged                         => true } } } ],
+    '... with the topics that are told' ) or diag("$open{all}{text}");
+is_deeply(
+    ( events( $open{mixed} ) )[0]{params}{notifications},
+    { toolsListChanged => true },
+    'a topic that the endpoint does not have is left out, and so are URIs' );
+is( scalar( grep { status($_) == 200 } values %open ), 8,   'more streams than the pool has workers' );
+is( $mcp->modern( 'tools/list', {} )->status,          200, '... and a worker is free for other requests' );
+is_deeply( [ $stack->busy('gateway') ], [ relay() ], '... since the relay alone has the connections' );
+
+# ---- what is told
+
+$mcp->resource( 'one', upstreamType => 'STATIC', displayName => 'changed', routes => [], tools => [] );
+ok( read_on( $open{one}, qr/list_changed/ ), 'a change of a resource is told at its endpoint' );
+ok( read_on( $open{all}, qr/list_changed/ ), '... and at that of all' );
+is_deeply(
+    ( events( $open{all} ) )[1],
+    {   jsonrpc => '2.0', method => 'notifications/tools/list_changed',
+        params  => { _meta => { 'io.modelcontextprotocol/subscriptionId' => 7 } } },
+    '... by the notification of its list, with the id of the subscription' );
+ok( read_on( $open{mixed}, qr/list_changed/ ), '... on each stream' );
+is_deeply(
+    [ told( $open{mixed} ), told( $open{two} ) ],
+    ['notifications/tools/list_changed'],
+    '... and not at the endpoint of another resource, nor of another list' );
+
+# ---- what ends a stream
+
+$stack->revoke( @{ $own{gone}{client} }, token => $own{gone}{token} );
+my $document = $stack->admin( GET => '/admin/api/clients/stopped' )->json;
+is( $stack->admin( PUT => '/admin/api/clients/stopped', json => { %$document, enabled => false } )->status,
+    200, 'a client is disabled' );
+$stack->admin( DELETE => '/admin/api/managed-resources/doomed' );
+ok( has_farewell( $open{gone} ),    'a stream ends when its token is revoked' ) or diag("$open{gone}{text}");
+ok( has_farewell( $open{stopped} ), '... when its client is disabled' );
+ok( has_farewell( $open{doomed} ),  '... and when its resource is gone' );
+is_deeply(
+    ( events( $open{gone} ) )[-1],
+    {   jsonrpc => '2.0', id => 's',
+        result  => { resultType => 'complete', _meta => { 'io.modelcontextprotocol/subscriptionId' => 's' } } },
+    '... with the result of the subscription, as its last message' );
+ok( read_on( $open{gone}, qr/\r\n0\r\n|\z/ ), '... and the answer is complete' );
+is_deeply( ends('gone'), ['token'], '... and the audit log says why' );
+ok( has_farewell( $open{short} ), '... and a stream ends when its token expires' );
+like( ends('short')->[0], qr/\A(?:expired|token)\z/, '... as the audit log says' );
+ok( !$open{all}{ended}, '... and others go on' );
+
+# ---- who holds how many
+
+my @crowd = map { listen_at( $own{crowd} ) } 1 .. $CLIENT;
+is( scalar( grep { status($_) == 200 } @crowd ), $CLIENT, "a client has $CLIENT streams" );
+my $more = listen_at( $own{crowd} );
+is( status($more), 503, '... and not one more' ) or diag("$more->{text}");
+like( $more->{text}, qr/^Retry-After: \d+\r$/mi, '... but may try again' );
+like( $more->{text}, qr/"code":\s?50300/,        '... as the JSON-RPC error says' );
+is( status( my $next = listen_at( $own{other} ) ), 200, '... while another client gets one' );
+close $_->{socket} for @crowd, $next;
+$mcp->resource( 'one', upstreamType => 'STATIC', displayName => 'changed again', routes => [], tools => [] );
+ok( defined Authz::Process::until_true( 60, sub { descriptors() <= $idle + 6 } ),
+    'no descriptor of a client that left stays' ) or diag( descriptors() . " of $idle" );
+is( ends('crowd')->[0],                         'client_left', '... as the audit log says' );
+is( status( $more = listen_at( $own{crowd} ) ), 200,           '... and its place is free' );
+
+# ---- connections that stay with the worker
+
+my $raw = IO::Socket::UNIX->new("$stack->{dir}/gateway.sock") or die "gateway.sock: $!";
+my ( $head, $body ) = split /\r\n\r\n/, request_octets($mcp), 2;
+my %variable = (
+    REQUEST_METHOD     => 'POST',                 REQUEST_URI    => '/gateway/mcp', REMOTE_ADDR     => '127.0.0.1',
+    CONTENT_TYPE       => 'application/json',     CONTENT_LENGTH => length $body,   SERVER_PROTOCOL => 'HTTP/1.1',
+    HTTP_AUTHORIZATION => "Bearer $mcp->{token}", HTTP_MCP_PROTOCOL_VERSION => '2026-07-28',
+    HTTP_MCP_METHOD    => 'subscriptions/listen', HTTP_ACCEPT               => 'text/event-stream' );
+
+sub record { my ( $type, $content ) = @_; return pack( 'CCnnCC', 1, $type, 1, length $content, 0, 0 ) . $content }
+my $params = join '',
+  map { pack( 'CN', length $_, 0x80000000 | length $variable{$_} ) . $_ . $variable{$_} } sort keys %variable;
+syswrite $raw,
+  record( 1, pack 'nCx5', 1, 1 ) . record( 4, $params ) . record( 4, '' ) . record( 5, $body ) . record( 5, '' );
+my $kept = { socket => $raw, text => '' };
+ok( read_on( $kept, qr/"complete"/ ),
+    'on a connection that the web server keeps (FCGI_KEEP_CONN) a subscription ends at once' );
+like( $kept->{text}, qr/"notifications":\s?\{\}/, '... without a topic' );
+close $raw;
+
+# ---- deaths
+
+kill 'KILL', my @worker = grep { $_ != relay() } $stack->workers('gateway');
+ok( @worker > 0, 'the workers are killed' );
+$mcp->resource( 'two', upstreamType => 'STATIC', displayName => 'changed', routes => [], tools => [] );
+ok( read_on( $open{two}, qr/list_changed/ ), '... and the streams live, and are told of changes' );
+SKIP: {
+    open my $maps,   '<',     '/proc/' . relay() . '/maps' or skip 'no right to look at the memory of the relay', 1;
+    open my $memory, '<:raw', '/proc/' . relay() . '/mem'  or skip 'no right to look at the memory of the relay', 1;
+    my $found = '';
+    no warnings 'portable';    # addresses have 64 bits
+    while ( my $line = readline $maps ) {
+        my ( $from, $to ) = $line =~ /\A([0-9a-f]+)-([0-9a-f]+) rw/ or next;
+        sysseek $memory, hex $from, 0;
+        my $octets = '';
+        sysread $memory, $octets, hex($to) - hex $from;
+        $found .= " $_" for grep { index( $octets, $Authz::Stack::KEY{$_} ) >= 0 } sort keys %Authz::Stack::KEY;
+    }
+    is( $found, '', 'the relay holds no secret of the settings' );
+}
+my $first = relay();
+kill 'KILL', $first;
+ok( read_on( $open{all}, qr/\0never/ ) || $open{all}{ended}, 'a relay that is killed takes its streams' );
+ok( defined Authz::Process::until_true( 30, sub { my $now = relay(); defined $now && $now != $first } ),
+    '... and is started again' );
+my $last;
+Authz::Process::until_true( 30, sub { $last = listen_at( $mcp, id => 9 ); status($last) == 200 } );
+is( status($last), 200, '... and holds new ones' );
+$stack->{service}->stop;
+ok( has_farewell($last), 'a service that stops says farewell' ) or diag("$last->{text}");
+done_testing;
