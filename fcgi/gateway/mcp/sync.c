@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "gateway/mcp/peer/peer.h"
+#include "gateway/mcp/peer/peer_list.h"
 #include "managed/auth.h"
 #include "managed/canonical.h"
 #include "managed/names.h"

@@ -48,8 +48,8 @@ resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *resou
                    const char *method, struct resource_ask *ret)
 {
     *ret = (struct resource_ask){
-        .holder = {it->req,              it->visit.token              },
-        .request = {.resource = resource, .message = {.method = method}},
+        .holder = {it->req,              it->visit.token                                         },
+        .request = {.resource = resource, .message = {.method = method, .trace = mcp_trace_of(it)}},
     };
     ret->caller = gateway_caller(&ret->holder);
     ret->request.caller = &ret->caller;

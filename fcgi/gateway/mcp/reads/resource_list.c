@@ -202,6 +202,8 @@ scoped_entry(const struct resource_listing *listing, json_t *entry)
     jsonx_set(&copy, listing->kind->address, shown != NULL ? json_string(shown) : NULL);
     if (jsonx_built(&copy) == NULL)
         json_decref(copy.value);
+    else
+        mcp_entry_fit(copy.value, &listing->it->era);
     return jsonx_built(&copy);
 }
 
@@ -268,19 +270,29 @@ find_page(struct resource_listing *listing, const struct managed_resources *all)
     return listing->resource != NULL;
 }
 
-/* At the endpoint of all resources, an upstream that fails has no entries: the others are of use
- * without it. */
-static void
-pass_over(struct resource_listing *listing)
+/* At the endpoint of all resources, an upstream that fails, or has no room for this request, has
+ * no entries: the others are of use without it. The audit row names it. Return the status that is
+ * left of its failure. */
+static enum az_status
+pass_over(struct resource_listing *listing, enum az_status st)
 {
     struct mcp_exchange *it = listing->it;
-    if (it->visit.resource != NULL || it->fault.code == 0)
-        return;
+    struct op *op = &it->req->op;
+    bool failed = st == AZ_BUSY || (st == AZ_OK && it->fault.code != 0);
+    if (it->visit.resource != NULL || !failed)
+        return st;
+    enum az_status why = op->fault.status != AZ_OK ? op->fault.status : AZ_UPSTREAM_INVALID;
     log_text(AZ_SEV_WARN, "gateway", "%s: left out of %s: %s", listing->resource->name,
-             listing->kind->method, it->fault.message);
+             listing->kind->method, az_status_row(why)->description);
     it->fault = (struct json_rpc_fault){.code = 0};
-    az_fault_clear(&it->req->op.fault);
+    az_fault_clear(&op->fault);
     json_array_clear(listing->entries);
+    struct jsonx_build summary = {
+        jsonx_own(op->mem, json_pack("{s:s,s:s}", "left_out", listing->resource->name, "reason",
+                                     az_status_row(why)->error)),
+        false};
+    mcp_note(it, &summary, 0, 0, 0);
+    return AZ_OK;
 }
 
 static enum az_status
@@ -297,9 +309,8 @@ list_entries(struct mcp_exchange *it, const struct resource_kind *kind)
     if (!find_page(&listing, &all)
         || (it->visit.resource != NULL && json_object_get(it->message.params, "cursor") != NULL))
         return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
-    if ((st = read_entries(&listing)) != AZ_OK)
+    if ((st = pass_over(&listing, read_entries(&listing))) != AZ_OK)
         return st;
-    pass_over(&listing);
     return mcp_goes_on(it) ? answer_entries(&listing) : AZ_OK;
 }
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/b64url.h"
 #include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "gateway/mcp/message/result.h"
@@ -33,14 +32,9 @@ shown_content(TALLOC_CTX *mem, const json_t *asked, const json_t *content)
 {
     const char *type = json_string_value(json_object_get(content, "mimeType"));
     const json_t *text = json_object_get(content, "text"), *blob = json_object_get(content, "blob");
-    unsigned char *octets = NULL;
-    size_t length;
     if (!has_uri(content) || json_is_string(text) == json_is_string(blob)
-        || (json_is_string(blob)
-            && b64_decode(mem, json_string_value(blob), json_string_length(blob), &octets, &length)
-                   != AZ_OK))
+        || (json_is_string(blob) && !mcp_is_base64(mem, blob)))
         return NULL;
-    talloc_free(octets);
     return json_pack("{s:O,s:s*,s:O}", "uri", asked, "mimeType", type,
                      json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
 }

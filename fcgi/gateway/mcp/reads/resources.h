@@ -21,6 +21,10 @@
 #define RESOURCE_CONTENTS_MAX 100
 /* Completions of one answer (MCP, completion). */
 #define COMPLETIONS_MAX 100
+/* Octets of the name of the argument that is completed, and of what a person has typed of it: it is
+ * sent again with each key, and nobody looks for a text of pages. */
+#define COMPLETION_NAME_MAX 256
+#define COMPLETION_VALUE_MAX 4096
 
 /* Find out if the endpoint of this visit has MCP resources: its resource, or one of all enabled
  * ones. */
