@@ -323,6 +323,7 @@ read_mcp(struct reader *reader, const struct raw_resource *raw)
     bool other = resource->upstream != MANAGED_MCP;
     resource->live_resources =
         raw->mcp_resources != NULL && strcmp(raw->mcp_resources, "live") == 0;
+    resource->has_resources = resource->live_resources;
     resource->pinned_prompts = raw->mcp_prompts != NULL && strcmp(raw->mcp_prompts, "pinned") == 0;
     if (resource->live_resources && other)
         reader_tell(reader, "mcpResources", "is for MCP resources only");

@@ -104,6 +104,12 @@ struct managed_answer {
     size_t length; /* octets */
 };
 
+/* A route as an MCP resource. */
+struct managed_route_resource {
+    const char *name, *title, *description, *mime_type; /* all but the name may be NULL */
+    const char **query; /* parameters of the template, ends with NULL, or NULL */
+};
+
 struct managed_route {
     const char *id;
     const char *const *methods;              /* in upper case, ends with NULL */
@@ -127,9 +133,10 @@ struct managed_route {
     int64_t retries;              /* more attempts after a connection that failed, 0 to 2 */
     const char *success_pointer;  /* successWhen: JSON Pointer (RFC 6901), or NULL */
     const json_t *success_equals; /* value that stands there in an answer that is no failure */
-    json_t *obligations;          /* object of obligations that are always added, or NULL */
-    bool enabled;                 /* false: as if it did not exist */
-    const char *origin;           /* manifest or local */
+    const struct managed_route_resource *mcp; /* mcpResource, or NULL */
+    json_t *obligations; /* object of obligations that are always added, or NULL */
+    bool enabled;        /* false: as if it did not exist */
+    const char *origin;  /* manifest or local */
 };
 
 struct managed_tool {
@@ -224,6 +231,7 @@ struct managed_resource {
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
     enum managed_tool_list tool_list;
+    bool has_resources;       /* MCP: mcpResources is live; else: a route has mcpResource */
     bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
     bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
     int64_t max_result;       /* MCP: octets of one answer of the upstream */

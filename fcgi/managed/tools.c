@@ -139,7 +139,7 @@ static const struct field args_fields[] = {
 static const struct field_table args_table = FIELD_TABLE(NULL, args_fields, 0);
 
 static const struct field icon_fields[] = {
-    {"src",      FIELD_TEXT,      .required = true, .max = MANAGED_ICON_MAX, .help = "data: URL of a PNG, JPEG or WebP", .example = "\"data:image/png;base64,iVBORw0KGgo=\""},
+    {"src",      FIELD_TEXT,      .max = MANAGED_ICON_MAX, .help = "data: URL of a PNG, JPEG or WebP"},
     {"mimeType", FIELD_TEXT,      .max = MANAGED_ICON_MAX, .help = "Its media type"},
     {"sizes",    FIELD_TEXT_LIST, .max = MANAGED_ICON_MAX, .item_max = MANAGED_ICON_MAX, .help = "Sizes for which it is made"},
     {"theme",    FIELD_TEXT,      .max = MANAGED_ICON_MAX, .help = "light or dark"},

@@ -16,7 +16,8 @@ my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
 my $peer  = Authz::Peer->start;
 my $stack = Authz::Stack->start(
     gateway  => 1, web_workers => 1,
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '5s' } );
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '30s' }
+);
 my $mcp = Authz::Mcp->new($stack);
 
 sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
@@ -319,11 +320,8 @@ is_deeply( ( $mcp->result($answer) // {} )->{completion}{values}, ['xa'], 'the l
 # A read whose answer has so many octets.
 sub sized {
     my ( $octets, %with ) = @_;
-    my $whole = answer( { contents => [ { uri => 'file:///a', text => '' } ] } )->{body};
-    my $body  = $json->encode($whole);
-    my $fill  = 'x' x ( $octets - length $body );
-    $body =~ s/"text":""/"text":"$fill"/;
-    my $at = files( $modern, { body => $body } );
+    my $body = $json->encode( answer( { contents => [ { uri => 'file:///a', text => 'said' } ] } )->{body} );
+    my $at   = files( $modern, { body => $body, pad => $octets - length $body } );
     $mcp->resource(
         $at,
         upstreamType => 'MCP', upstreamUrl => $peer->url("/$at"), mcpResources => 'live', %with );

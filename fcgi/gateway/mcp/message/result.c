@@ -100,6 +100,17 @@ mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body)
     return jsonx_built(&result);
 }
 
+json_t *
+mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body)
+{
+    const char *type = *body->content_type != '\0' ? body->content_type : NULL;
+    bool text = is_shown_as_text(body) || body->length == 0;
+    const char *data = text ? body->octets : b64_encode(mem, body->octets, body->length);
+    return data != NULL ? jsonx_own(mem, json_pack("[{s:s,s:s*,s:s}]", "uri", body->uri, "mimeType",
+                                                   type, text ? "text" : "blob", data))
+                        : NULL;
+}
+
 /* ---- what an upstream MCP server gives */
 
 bool

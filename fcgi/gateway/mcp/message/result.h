@@ -40,6 +40,10 @@ json_t *mcp_text_result(TALLOC_CTX *mem, const char *text, bool error);
  */
 json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
 
+/* Return the contents of the read of a resource, an array with the body under body->uri: a text, or
+ * base64. */
+json_t *mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body);
+
 /*
  * Return the members of an upstream MCP server's result that may be passed on: content,
  * structuredContent and isError. scope: of the URIs in blocks (scoped_uri.h). The result is NULL if

@@ -5,7 +5,7 @@
 #include "base/json/jsonx.h"
 #include "gateway/mcp/peer/peer_list.h"
 #include "gateway/mcp/reads/prompts.h"
-#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/reads/routes.h"
 #include "policy/rows/schema_value.h"
 
 /* Show the values of a completion: texts, at most COMPLETIONS_MAX. */
@@ -127,7 +127,8 @@ mcp_complete(struct mcp_exchange *it)
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                           "params.argument has no name and value, or params.context other values "
                           "than texts, or one of them is too long");
-    st = complete(&c);
+    const struct managed_resource *resource = c.ask.request.resource;
+    st = resource->upstream == MANAGED_MCP ? complete(&c) : mcp_complete_route(&c, resource);
     resource_call_note(&c);
     return st;
 }
