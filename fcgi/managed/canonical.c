@@ -18,7 +18,8 @@ bool
 managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE])
 {
     static const char *const members[] = {"name",        "title",        "description",
-                                          "inputSchema", "outputSchema", "annotations"};
+                                          "inputSchema", "outputSchema", "annotations",
+                                          "icons",       "_meta"};
     struct jsonx_build pinned = {jsonx_own(mem, json_object()), false};
     if (!json_is_object(tool))
         return false;

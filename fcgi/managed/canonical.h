@@ -8,9 +8,9 @@
 
 #define MANAGED_PIN_SIZE 65 /* 64 hex digits and NUL */
 
-/* Write the SHA-256, in hex, of {name, title, description, inputSchema, outputSchema, annotations}
- * of a tool as its upstream sent it: as JSON without blanks, the members of all objects sorted by
- * name, absent ones left out. False: out of memory, or `tool` is no object. */
+/* Write the SHA-256, in hex, of {name, title, description, inputSchema, outputSchema, annotations,
+ * icons, _meta} of a tool as its upstream sent it: as JSON without blanks, the members of all
+ * objects sorted by name, absent ones left out. False: out of memory, or `tool` is no object. */
 bool managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE]);
 
 /* The same of the whole of an object: of a prompt, whose members are chosen before. */

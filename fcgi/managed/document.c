@@ -25,7 +25,7 @@
 /* A document as it stands. */
 struct raw_resource {
     struct managed_resource resource;
-    const char *upstream_type, *pinning, *mcp_resources, *mcp_prompts;
+    const char *upstream_type, *pinning, *tool_list, *mcp_resources, *mcp_prompts;
     const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt;
 };
 
@@ -97,8 +97,15 @@ managed_uri_rule(TALLOC_CTX *mem, const json_t *value)
 #define EDGE_LIFETIME_DEFAULT 60
 #define EDGE_LIFETIME_MAX 300
 
+/* Octets of an answer of an MCP server: a model reads some thousand, and an image has some million.
+ * With the largest, a worker may hold fifty times as much for a moment (json_rpc.h). */
+#define RESULT_MIN 1024
+#define RESULT_DEFAULT (4 << 20)
+#define RESULT_MAX (16 << 20)
+
 static const char *const upstream_types[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const pinnings[] = {"block", "warn", NULL};
+static const char *const list_ways[] = {"auto", "all", "search", NULL};
 static const char *const resource_ways[] = {"none", "live", NULL};
 static const char *const prompt_ways[] = {"none", "pinned", NULL};
 
@@ -131,9 +138,11 @@ static const struct field resource_fields[] = {
     {"upstreamAuth",     FIELD_OBJECT,    .shape = &managed_auth_table, INTO(auth), .help = "Credential for the upstream; a secret is never shown, only {\"set\": true}", .example = "{\"type\": \"none\"}"},
     {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers), .help = "Header fields that are added to each request"},
     {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
+    {"toolList",         FIELD_TEXT,      .words = list_ways, INTO(tool_list), .help = "What tools/list of /gateway/mcp/{name} shows: all tools; with search, two tools that find and call the others; with auto, the default, the search if the caller may use more than 60", .example = "\"auto\""},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"maxResultBytes",   FIELD_INTEGER,   .min = RESULT_MIN, .max = RESULT_MAX, INTO(resource.max_result), .help = "MCP: octets of one answer of the upstream, 4 MiB by default; SVC_GATEWAY_MAX_BODY_SIZE holds too"},
     {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
     {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt), .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream (X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
@@ -306,6 +315,26 @@ read_edge_jwt(struct reader *reader, const json_t *object)
     reader_part(reader, "edgeJwt", &edge_jwt_table, object, resource);
 }
 
+/* Read what MCP upstreams alone have. */
+static void
+read_mcp(struct reader *reader, const struct raw_resource *raw)
+{
+    struct managed_resource *resource = reader->resource;
+    bool other = resource->upstream != MANAGED_MCP;
+    resource->live_resources =
+        raw->mcp_resources != NULL && strcmp(raw->mcp_resources, "live") == 0;
+    resource->has_resources = resource->live_resources;
+    resource->pinned_prompts = raw->mcp_prompts != NULL && strcmp(raw->mcp_prompts, "pinned") == 0;
+    if (resource->live_resources && other)
+        reader_tell(reader, "mcpResources", "is for MCP resources only");
+    if (resource->pinned_prompts && other)
+        reader_tell(reader, "mcpPrompts", "is for MCP resources only");
+    if (resource->max_result != 0 && other)
+        reader_tell(reader, "maxResultBytes", "is for MCP resources only");
+    if (resource->max_result == 0)
+        resource->max_result = RESULT_DEFAULT;
+}
+
 enum az_status
 managed_read(const struct managed_reading *reading, struct managed_resource *ret)
 {
@@ -327,14 +356,9 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
         resource->pinning = raw.pinning != NULL && strcmp(raw.pinning, "warn") == 0
                                 ? MANAGED_PINNING_WARN
                                 : MANAGED_PINNING_BLOCK;
-        resource->live_resources =
-            raw.mcp_resources != NULL && strcmp(raw.mcp_resources, "live") == 0;
-        if (resource->live_resources && resource->upstream != MANAGED_MCP)
-            reader_tell(&reader, "mcpResources", "is for MCP resources only");
-        resource->pinned_prompts =
-            raw.mcp_prompts != NULL && strcmp(raw.mcp_prompts, "pinned") == 0;
-        if (resource->pinned_prompts && resource->upstream != MANAGED_MCP)
-            reader_tell(&reader, "mcpPrompts", "is for MCP resources only");
+        resource->tool_list =
+            raw.tool_list != NULL ? managed_tool_list_of(raw.tool_list) : MANAGED_LIST_AUTO;
+        read_mcp(&reader, &raw);
         read_url(&reader);
         read_public_urls(&reader, raw.public_urls);
         read_edge_jwt(&reader, raw.edge_jwt);

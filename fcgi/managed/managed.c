@@ -21,6 +21,12 @@ static const char *const pins[MANAGED_PINS] = {
     [MANAGED_PIN_MISSING] = "missing",
 };
 
+static const char *const tool_lists[MANAGED_LISTS] = {
+    [MANAGED_LIST_AUTO] = "auto",
+    [MANAGED_LIST_ALL] = "all",
+    [MANAGED_LIST_SEARCH] = "search",
+};
+
 /* Return the place of a word in a list; 0 if it is not there. */
 static unsigned
 place_of_word(const char *const *words, unsigned count, const char *word)
@@ -65,6 +71,12 @@ enum managed_pin
 managed_pin_of(const char *word)
 {
     return place_of_word(pins, MANAGED_PINS, word);
+}
+
+enum managed_tool_list
+managed_tool_list_of(const char *word)
+{
+    return place_of_word(tool_lists, MANAGED_LISTS, word);
 }
 
 /* True if the pin lets a tool of an MCP upstream be served. */

@@ -52,6 +52,14 @@ enum managed_pinning {
     MANAGED_PINNING_WARN,  /* it is served */
 };
 
+/* What tools/list shows by toolList. */
+enum managed_tool_list {
+    MANAGED_LIST_AUTO,   /* the tools, or the search in place of many; the default */
+    MANAGED_LIST_ALL,    /* the tools */
+    MANAGED_LIST_SEARCH, /* the search */
+    MANAGED_LISTS
+};
+
 /* State of the pin of a tool of an MCP upstream. */
 enum managed_pin {
     MANAGED_PIN_NONE,     /* never synced */
@@ -96,6 +104,12 @@ struct managed_answer {
     size_t length; /* octets */
 };
 
+/* A route as an MCP resource. */
+struct managed_route_resource {
+    const char *name, *title, *description, *mime_type; /* all but the name may be NULL */
+    const char **query; /* parameters of the template, ends with NULL, or NULL */
+};
+
 struct managed_route {
     const char *id;
     const char *const *methods;              /* in upper case, ends with NULL */
@@ -119,9 +133,10 @@ struct managed_route {
     int64_t retries;              /* more attempts after a connection that failed, 0 to 2 */
     const char *success_pointer;  /* successWhen: JSON Pointer (RFC 6901), or NULL */
     const json_t *success_equals; /* value that stands there in an answer that is no failure */
-    json_t *obligations;          /* object of obligations that are always added, or NULL */
-    bool enabled;                 /* false: as if it did not exist */
-    const char *origin;           /* manifest or local */
+    const struct managed_route_resource *mcp; /* mcpResource, or NULL */
+    json_t *obligations; /* object of obligations that are always added, or NULL */
+    bool enabled;        /* false: as if it did not exist */
+    const char *origin;  /* manifest or local */
 };
 
 struct managed_tool {
@@ -134,6 +149,8 @@ struct managed_tool {
     json_t *output_schema;        /* object, or NULL */
     json_t *annotations;          /* object of the operator or the manifest, or NULL */
     json_t *upstream_annotations; /* MCP: object of what the upstream claims, or NULL */
+    json_t *icons;                /* MCP: array of pictures that the upstream gives, or NULL */
+    json_t *meta;                 /* MCP: object, `_meta` of the upstream, or NULL */
     json_t *scopes; /* array of the scopes that it needs; those of its route, or [defaultScope] */
     const struct managed_route *route; /* REST and STATIC: the request of a call; MCP: NULL */
     json_t *args;                      /* object {path, query, header, body}, or NULL */
@@ -213,8 +230,11 @@ struct managed_resource {
     struct managed_auth auth;
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
+    enum managed_tool_list tool_list;
+    bool has_resources;       /* MCP: mcpResources is live; else: a route has mcpResource */
     bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
     bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
+    int64_t max_result;       /* MCP: octets of one answer of the upstream */
     const char **public_urls; /* under which a web server serves it, end with NULL; or NULL */
     const char *edge_audience; /* aud of the JWT that its web server gets, or NULL: it gets none */
     int64_t edge_lifetime;     /* of that JWT, seconds */
@@ -232,6 +252,7 @@ const char *managed_pin_word(enum managed_pin pin);                /* approved, 
 enum managed_upstream managed_upstream_of(const char *word);
 enum managed_status managed_status_of(const char *word);
 enum managed_pin managed_pin_of(const char *word);
+enum managed_tool_list managed_tool_list_of(const char *word);
 
 /* True if a tool is served: enabled, not held back by toolFilter, its route or its pin.
  * managed_read() stores the result in tool->served. */

@@ -41,6 +41,12 @@ managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool)
                            CUT_DIGITS, hex);
 }
 
+bool
+managed_exposed_name_is_reserved(const char *name)
+{
+    return strcmp(name, MANAGED_FIND_TOOLS) == 0 || strcmp(name, MANAGED_CALL_TOOL) == 0;
+}
+
 /* After a mismatch the last asterisk takes one more character; earlier ones need not be tried
  * again, so the time is at most the product of the two lengths. */
 bool

@@ -16,6 +16,7 @@
 #define MANAGED_WORD_MAX 128   /* code points of an id or name */
 #define MANAGED_TEXT_MAX 8192  /* code points of a description: what models read */
 #define MANAGED_HEADER_VALUE_MAX 1024
+#define MANAGED_ICON_MAX 16384 /* of any text of an icon: all of them together have no more */
 
 struct reader {
     const struct managed_reading *reading;

@@ -27,7 +27,7 @@ struct raw_route {
     struct managed_route route;
     const char *upstream_path;
     const json_t *methods, *query, *request_headers, *forward_headers, *response, *retry,
-        *success_when;
+        *success_when, *mcp;
 };
 
 struct raw_answer {
@@ -35,6 +35,18 @@ struct raw_answer {
     const json_t *headers, *json;
     const char *body, *base64;
 };
+
+/* Return the fault of a name in a URI template (RFC 6570 2.3), without encoded octets. */
+static const char *
+variable_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    return text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]
+                   == '\0'
+               ? NULL
+               : "must have letters, digits and underscores only";
+}
 
 /* clang-format off */
 static const struct field query_fields[] = {
@@ -64,6 +76,15 @@ static const struct field answer_fields[] = {
 };
 static const struct field_table answer_table = FIELD_TABLE(NULL, answer_fields, 0);
 
+static const struct field mcp_fields[] = {
+    {"name",        FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct managed_route_resource, name), .help = "Name of the MCP resource", .example = "\"issue\""},
+    {"title",       FIELD_TEXT,      .max = FIELD_NAME_MAX, FIELD_INTO(struct managed_route_resource, title), .help = "Title for people"},
+    {"description", FIELD_TEXT,      .max = MANAGED_TEXT_MAX, FIELD_INTO(struct managed_route_resource, description), .help = "Says to models what it holds"},
+    {"mimeType",    FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct managed_route_resource, mime_type), .help = "Media type of the contents; that of the answer if it is left out", .example = "\"application/json\""},
+    {"query",       FIELD_TEXT_LIST, .max = MANAGED_VARIABLES_MAX, .item_max = MANAGED_WORD_MAX, .rule = variable_rule, .help = "Parameters of the query that the URI template has", .example = "[\"state\"]"},
+};
+static const struct field_table mcp_table = FIELD_TABLE(NULL, mcp_fields, 0);
+
 static const struct field route_fields[] = {
     {"id",             FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_route, route.id), .help = "Name of the route within its resource", .example = "\"list-issues\""},
     {"methods",        FIELD_TEXT_LIST, .min = 1, .max = 7, .words = methods, FIELD_INTO(struct raw_route, methods), .help = "Methods; GET if it is left out", .example = "[\"GET\"]"},
@@ -81,6 +102,7 @@ static const struct field route_fields[] = {
     {"encodedSlash",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.encoded_slash), .help = "true: the upstream does not take %2F for a slash, so the values of variables may have it, and it makes no path ambiguous", .example = "true"},
     {"retry",          FIELD_OBJECT,    .shape = &retry_table, FIELD_INTO(struct raw_route, retry), .help = "Attempts of a request whose method is idempotent"},
     {"successWhen",    FIELD_OBJECT,    .shape = &success_table, FIELD_INTO(struct raw_route, success_when), .help = "Value without which an answer counts as a failure, whatever its status"},
+    {"mcpResource",    FIELD_OBJECT,    .shape = &mcp_table, FIELD_INTO(struct raw_route, mcp), .help = "The route is an MCP resource, or a template of them, at /gateway/mcp/{name} and /gateway/mcp: a read is its GET"},
     {"obligations",    FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_route, route.obligations), .help = "Obligations that are added to those of policy"},
     {"enabled",        FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.enabled), .help = "false: the route does not exist", .example = "true"},
     {"origin",         FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_route, route.origin), .help = "local, or manifest: it came with a connector"},
@@ -211,6 +233,26 @@ managed_read_scopes(struct reader *reader, struct managed_route *route)
     reader->lost = reader->lost || route->scopes == NULL;
 }
 
+/* Read the route as an MCP resource. The parameters of its template must be those that pass. */
+static void
+read_resource(struct reader *reader, const json_t *object, struct managed_route *route)
+{
+    struct managed_route_resource *mcp = talloc_zero(reader->mem, struct managed_route_resource);
+    reader->lost = reader->lost || mcp == NULL;
+    if (object == NULL || mcp == NULL
+        || !reader_part(reader, "mcpResource", &mcp_table, object, mcp))
+        return;
+    mcp->query = reader_list(reader, json_object_get(object, "query"));
+    for (const char **name = mcp->query; name != NULL && *name != NULL; name++)
+        if (route->query_allow != NULL && !words_has(route->query_allow, *name))
+            reader_tell_text(reader, "mcpResource.query", "has %s, which query.allow has not",
+                             *name);
+    if (!reader->lost && !words_has(route->methods, "GET"))
+        reader_tell(reader, "mcpResource", "is for routes with the method GET");
+    route->mcp = mcp;
+    reader->resource->has_resources = true;
+}
+
 /* A route of a STATIC resource has its answer; the others have an upstream. */
 static void
 read_side(struct reader *reader, const struct raw_route *raw, struct managed_route *route)
@@ -251,6 +293,7 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
     route->query_allow = reader_list(reader, allow);
     route->query_allow_count = json_array_size(allow);
     route->query_repeat = reader_list(reader, json_object_get(raw.query, "repeat"));
+    read_resource(reader, raw.mcp, route);
     route->forward_headers = reader_list(reader, raw.forward_headers);
     route->request_headers = reader_headers(reader, "requestHeaders", raw.request_headers,
                                             &reader->resource->request_headers);

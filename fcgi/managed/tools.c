@@ -89,16 +89,22 @@ schema_step(struct schema_walk *walk, const json_t *schema, unsigned level)
     }
 }
 
+/* Return the fault of a schema of any value: MCP 2026-07-28 allows one for results. */
+static const char *
+any_schema_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    struct schema_walk walk = {.why = NULL};
+    (void) mem;
+    schema_step(&walk, value, 1);
+    return walk.why;
+}
+
 static const char *
 schema_rule(TALLOC_CTX *mem, const json_t *value)
 {
-    struct schema_walk walk = {.why = NULL};
     const char *type = json_string_value(json_object_get(value, "type"));
-    (void) mem;
-    if (type == NULL || strcmp(type, "object") != 0)
-        return "must have the type object";
-    schema_step(&walk, value, 1);
-    return walk.why;
+    return type != NULL && strcmp(type, "object") == 0 ? any_schema_rule(mem, value)
+                                                       : "must have the type object";
 }
 
 /* ---- the members of a tool */
@@ -132,17 +138,27 @@ static const struct field args_fields[] = {
 };
 static const struct field_table args_table = FIELD_TABLE(NULL, args_fields, 0);
 
+static const struct field icon_fields[] = {
+    {"src",      FIELD_TEXT,      .max = MANAGED_ICON_MAX, .help = "data: URL of a PNG, JPEG or WebP"},
+    {"mimeType", FIELD_TEXT,      .max = MANAGED_ICON_MAX, .help = "Its media type"},
+    {"sizes",    FIELD_TEXT_LIST, .max = MANAGED_ICON_MAX, .item_max = MANAGED_ICON_MAX, .help = "Sizes for which it is made"},
+    {"theme",    FIELD_TEXT,      .max = MANAGED_ICON_MAX, .help = "light or dark"},
+};
+static const struct field_table icon_table = FIELD_TABLE(NULL, icon_fields, 0);
+
 static const struct field tool_fields[] = {
     {"name",         FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = tool_name_rule, FIELD_INTO(struct raw_tool, tool.name), .help = "Name within the resource; clients see resource__name", .example = "\"list_issues\""},
     {"title",        FIELD_TEXT,      .may_be_empty = true, .max = FIELD_NAME_MAX, FIELD_INTO(struct raw_tool, tool.title), .help = "Name for people", .example = "\"List issues\""},
     {"description",  FIELD_TEXT,      .may_be_empty = true, .max = MANAGED_TEXT_MAX, FIELD_INTO(struct raw_tool, tool.description), .help = "Says to the model what the tool does"},
     {"inputSchema",  FIELD_OBJECT,    .rule = schema_rule, FIELD_INTO(struct raw_tool, tool.input_schema), .help = "JSON Schema 2020-12 of the arguments, without references to other documents", .example = "{\"type\": \"object\"}"},
-    {"outputSchema", FIELD_OBJECT,    .rule = schema_rule, FIELD_INTO(struct raw_tool, tool.output_schema), .help = "The same of the structured result"},
+    {"outputSchema", FIELD_OBJECT,    .rule = any_schema_rule, FIELD_INTO(struct raw_tool, tool.output_schema), .help = "JSON Schema 2020-12 of the structured result; older clients see it if its type is object"},
     {"route",        FIELD_TEXT,      .max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_tool, route), .help = "REST and STATIC: id of the route that a call requests", .example = "\"list-issues\""},
     {"args",         FIELD_OBJECT,    .shape = &args_table, FIELD_INTO(struct raw_tool, tool.args), .help = "Places of the arguments in that request"},
     {"upstreamName", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = tool_name_rule, FIELD_INTO(struct raw_tool, tool.upstream_name), .help = "MCP: name at the upstream; the name if it is left out"},
     {"annotations",  FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.annotations), .help = "Hints of MCP about the tool", .example = "{\"readOnlyHint\": true}"},
     {"upstreamAnnotations", FIELD_OBJECT, .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.upstream_annotations), .help = "MCP: what the upstream claims about an approved tool; clients see it below annotations, policy does not"},
+    {"upstreamIcons", FIELD_ARRAY,    .max = MANAGED_MEMBERS_MAX, .shape = &icon_table, FIELD_INTO(struct raw_tool, tool.icons), .help = "MCP: icons of an approved tool, PNG, JPEG or WebP as data: URLs"},
+    {"upstreamMeta", FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.meta), .help = "MCP: members of _meta of an approved tool whose prefix is not reserved for MCP"},
     {"scopes",       FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_tool, tool.scopes), .help = "Scopes that a call needs; those of the route, or defaultScope, if it is left out"},
     {"pin",          FIELD_OBJECT,    .shape = &pin_table, FIELD_INTO(struct raw_tool, pin), .help = "MCP: the description of the upstream and its approval; set by the service"},
     {"enabled",      FIELD_BOOLEAN,   FIELD_INTO(struct raw_tool, tool.enabled), .help = "false: the tool is not served", .example = "true"},
@@ -218,11 +234,16 @@ static void
 managed_read_kind(struct reader *reader, const struct raw_tool *raw, struct managed_tool *tool)
 {
     struct raw_pin pin = {.status = NULL};
+    size_t index;
+    const json_t *icon;
     if (reader->resource->upstream != MANAGED_MCP) {
         if (tool->upstream_name != NULL)
             reader_tell(reader, "upstreamName", "is for MCP resources only");
         if (tool->upstream_annotations != NULL)
             reader_tell(reader, "upstreamAnnotations", "is for MCP resources only");
+        if (tool->icons != NULL || tool->meta != NULL)
+            reader_tell(reader, tool->icons != NULL ? "upstreamIcons" : "upstreamMeta",
+                        "is for MCP resources only");
         if (raw->pin != NULL)
             reader_tell(reader, "pin", "is for MCP resources only");
         bind_route(reader, raw->route, tool);
@@ -231,6 +252,8 @@ managed_read_kind(struct reader *reader, const struct raw_tool *raw, struct mana
     if (raw->route != NULL || tool->args != NULL)
         reader_tell(reader, raw->route != NULL ? "route" : "args",
                     "is for REST and STATIC resources only");
+    json_array_foreach (tool->icons, index, icon)
+        reader_part(reader, "upstreamIcons", &icon_table, icon, NULL);
     if (tool->upstream_name == NULL)
         tool->upstream_name = tool->name;
     if (reader_part(reader, "pin", &pin_table, raw->pin, &pin)) {
@@ -269,6 +292,8 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
         reader->lost = true;
         return;
     }
+    if (managed_exposed_name_is_reserved(tool->single_name))
+        reader_tell(reader, "name", "is that of a tool of the gateway");
     managed_read_kind(reader, &raw, tool);
     default_members(reader, tool);
     tool->served = managed_tool_is_served(reader->resource, tool);

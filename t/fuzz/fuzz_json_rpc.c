@@ -8,6 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/peer/peer_list.h"
 #include "gateway/mcp/peer/peer_message.h"
 
 static void

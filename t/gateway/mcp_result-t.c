@@ -93,7 +93,8 @@ test_relayed(TALLOC_CTX *mem)
 static void
 test_eras(TALLOC_CTX *mem)
 {
-    const struct mcp_era modern = {.modern = true}, legacy = {.modern = false};
+    const struct mcp_era modern = {.modern = true, .version = "2026-07-28"},
+                         legacy = {.version = "2025-11-25"};
     const struct mcp_features tools = {.resources = false}, all = {true, true, false},
                               prompts = {.prompts = true};
     json_t *result = mcp_list_result(mem, "tools", env_json(mem, "[]"));
@@ -129,6 +130,69 @@ test_eras(TALLOC_CTX *mem)
            "an error that the model reads");
 }
 
+/* A block of octets has at most 8 MiB of base64 (gateway-admin.md 1.5). */
+static void
+test_base64_limit(TALLOC_CTX *mem)
+{
+    char *data = talloc_array(mem, char, MCP_BASE64_MAX + 5);
+    memset(data, 'A', MCP_BASE64_MAX + 4);
+    data[MCP_BASE64_MAX + 4] = '\0';
+    json_t *text = jsonx_own(mem, json_stringn(data, MCP_BASE64_MAX));
+    ok(mcp_is_base64(mem, text), "the longest base64");
+    text = jsonx_own(mem, json_string(data));
+    ok(!mcp_is_base64(mem, text), "four octets more");
+    json_t *block = jsonx_own(
+        mem, json_pack("{s:s,s:s,s:O}", "type", "image", "mimeType", "image/png", "data", text));
+    ok(!mcp_content_is_sound(mem, block), "... no block has them");
+}
+
+/* What a revision has not is not shown to its clients (MCP changelogs of 2025-06-18, 2025-11-25 and
+ * 2026-07-28). */
+/* clang-format off */
+static const struct {
+    const char *version, *entry, *wanted;
+    const char *name;
+} entries[] = {
+    {"2026-07-28", "{'name':'a','title':'A','icons':[],'_meta':{},'outputSchema':{'type':'array'}}", "{'name':'a','title':'A','icons':[],'_meta':{},'outputSchema':{'type':'array'}}", "2026-07-28 has all"},
+    {"2025-11-25", "{'name':'a','icons':[],'outputSchema':{'type':'array'}}", "{'name':'a','icons':[]}", "before it a result is an object"},
+    {"2025-11-25", "{'name':'a','outputSchema':{'type':'object'}}", "{'name':'a','outputSchema':{'type':'object'}}", "... and may have a schema"},
+    {"2025-06-18", "{'name':'a','title':'A','icons':[],'_meta':{}}", "{'name':'a','title':'A','_meta':{}}", "2025-06-18 has no icons"},
+    {"2025-03-26", "{'name':'a','title':'A','icons':[],'_meta':{},'annotations':{},'outputSchema':{'type':'object'}}", "{'name':'a','annotations':{}}", "2025-03-26 has no title, _meta or outputSchema"},
+};
+static const struct {
+    const char *version, *result, *wanted;
+    const char *name;
+} results[] = {
+    {"2026-07-28", "{'content':[],'structuredContent':[1]}", "{'content':[],'structuredContent':[1],'resultType':'complete'}", "2026-07-28: any value is structured"},
+    {"2025-11-25", "{'content':[],'structuredContent':[1]}", "{'content':[]}", "before it, an object alone"},
+    {"2025-11-25", "{'content':[],'structuredContent':{'a':1}}", "{'content':[],'structuredContent':{'a':1}}", "... which passes"},
+    {"2025-06-18", "{'content':[{'type':'resource_link','uri':'a:b','name':'n'}]}", "{'content':[{'type':'resource_link','uri':'a:b','name':'n'}]}", "2025-06-18 has links"},
+    {"2025-03-26", "{'content':[{'type':'text','text':'t'},{'type':'resource_link','uri':'a:b','name':'n'}],'structuredContent':{'a':1}}", "{'content':[{'type':'text','text':'t'},{'type':'text','text':'n: a:b'}]}", "2025-03-26: a link is a text, and nothing is structured"},
+    {"2025-03-26", "{'messages':[{'role':'user','content':{'type':'resource_link','uri':'a:b','name':'n'}}]}", "{'messages':[{'role':'user','content':{'type':'text','text':'n: a:b'}}]}", "... in messages too"},
+};
+/* clang-format on */
+
+static void
+test_revisions(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        const struct mcp_era era = {.modern = strcmp(entries[i].version, "2026-07-28") == 0,
+                                    .version = entries[i].version};
+        json_t *entry = env_json(mem, entries[i].entry);
+        mcp_entry_fit(entry, &era);
+        is_str(jsonx_dump(mem, entry), jsonx_dump(mem, env_json(mem, entries[i].wanted)), "%s",
+               entries[i].name);
+    }
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+        const struct mcp_era era = {.modern = strcmp(results[i].version, "2026-07-28") == 0,
+                                    .version = results[i].version};
+        json_t *result = env_json(mem, results[i].result);
+        ok(mcp_result_finish(result, &era), "a result");
+        is_str(jsonx_dump(mem, result), jsonx_dump(mem, env_json(mem, results[i].wanted)), "%s",
+               results[i].name);
+    }
+}
+
 int
 main(void)
 {
@@ -136,6 +200,8 @@ main(void)
     test_bodies(mem);
     test_relayed(mem);
     test_eras(mem);
+    test_base64_limit(mem);
+    test_revisions(mem);
     talloc_free(mem);
     return done();
 }

@@ -6,6 +6,8 @@
 
 #include "base/json/jsonx.h"
 #include "env.h"
+#include "gateway/mcp/peer/extras.h"
+#include "gateway/mcp/peer/peer_list.h"
 #include "tap.h"
 
 static const char *
@@ -232,6 +234,82 @@ test_limits(TALLOC_CTX *mem)
            "one octet more");
 }
 
+/* W3C Trace Context: both parts go up, in header fields and `_meta`, in each era; baggage is no
+ * part of a message. */
+static void
+test_trace(TALLOC_CTX *mem)
+{
+    struct peer_envelope envelope;
+    const char *parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const struct peer_way ways[] = {{.modern = true}, {.version = "2025-11-25"}};
+    struct peer_message message = {
+        .method = "tools/call",
+        .params = env_json(mem, "{'name':'a','_meta':{'baggage':'x'}}"),
+        .trace = {parent, "a=b"}
+    };
+    for (size_t i = 0; i < 2; i++) {
+        json_t *body = NULL;
+        is_int(peer_write(mem, &ways[i], &message, &envelope), AZ_OK, "a message with a trace");
+        is_str(field(&envelope, "traceparent"), parent, "... traceparent");
+        is_str(field(&envelope, "tracestate"), "a=b", "... tracestate");
+        ok(field(&envelope, "baggage") == NULL, "... and no baggage");
+        ok(jsonx_parse(mem, envelope.body, envelope.length, 32, &body, NULL) == AZ_OK, "its body");
+        json_t *meta = json_object_get(json_object_get(body, "params"), "_meta");
+        is_str(json_string_value(json_object_get(meta, "traceparent")), parent, "... traceparent");
+        is_str(json_string_value(json_object_get(meta, "tracestate")), "a=b", "... tracestate");
+        ok(json_object_get(meta, "baggage") == NULL, "... and no baggage");
+    }
+    message.trace = (struct mcp_trace){.parent = NULL};
+    is_int(peer_write(mem, &ways[0], &message, &envelope), AZ_OK, "a message without one");
+    ok(field(&envelope, "traceparent") == NULL, "... has no field");
+}
+
+#define PNG "data:image/png;base64,iVBORw0KGgo="
+
+/* Icons and _meta of a tool that pass (gateway-admin.md 1.5). */
+/* clang-format off */
+static const struct {
+    const char *members, *wanted;
+    const char *name;
+} extras[] = {
+    {"'icons':[{'src':'" PNG "','mimeType':'image/png','sizes':['48x48'],'theme':'dark','onclick':'x'}]", "'icons':[{'src':'" PNG "','mimeType':'image/png','sizes':['48x48'],'theme':'dark'}]", "an icon: its known members"},
+    {"'icons':[{'src':'https://evil.example/i.png'},{'src':'data:image/svg+xml;base64,PHN2Zz4='},{'src':'data:image/png,x'},{'src':'data:image/png;base64,*'},{'src':'data:image/png;base64,QQ'},{'src':'javascript:x'},{},7]", "", "icons of another origin, of SVG, or not in base64"},
+    {"'icons':'" PNG "'", "", "icons that are no list"},
+    {"'_meta':{'example.com/a':{'b':1},'ui/x':true}", "'_meta':{'example.com/a':{'b':1},'ui/x':true}", "_meta of extensions"},
+    {"'_meta':{'io.modelcontextprotocol/a':1,'mcp.dev/b':1,'tools.mcp.com/c':1,'MCP/d':1,'progressToken':1,'/e':1}", "", "_meta of MCP, and without a prefix"},
+    {"'_meta':[1]", "", "_meta that is no object"},
+};
+/* clang-format on */
+
+static void
+test_extras(TALLOC_CTX *mem)
+{
+    size_t left_out = 0;
+    const char *cursor;
+    for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++) {
+        json_t *tools = env_json(mem, "[]");
+        const char *page =
+            talloc_asprintf(mem, "{'tools':[{'name':'a','inputSchema':{},%s}]}", extras[i].members);
+        const char *wanted =
+            talloc_asprintf(mem, "[{'name':'a','inputSchema':{}%s%s}]",
+                            *extras[i].wanted != '\0' ? "," : "", extras[i].wanted);
+        is_int(peer_entries_add(mem, &peer_tools, env_json(mem, page), tools, &left_out, &cursor),
+               AZ_OK, "%s", extras[i].name);
+        is_str(jsonx_dump(mem, tools), jsonx_dump(mem, env_json(mem, wanted)), "... what passes");
+    }
+    for (size_t more = 0; more < 2; more++) {
+        json_t *tools = env_json(mem, "[]");
+        char *text = talloc_zero_array(mem, char, EXTRAS_OCTETS_MAX + 2);
+        memset(text, 't', EXTRAS_OCTETS_MAX - strlen("{\"a/b\":\"\"}") + more);
+        json_t *page = jsonx_own(mem, json_pack("{s:[{s:s,s:{},s:{s:s}}]}", "tools", "name", "a",
+                                                "inputSchema", "_meta", "a/b", text));
+        is_int(peer_entries_add(mem, &peer_tools, page, tools, &left_out, &cursor), AZ_OK,
+               "_meta of %s", more ? "one octet more" : "the most octets");
+        ok((json_object_get(json_array_get(tools, 0), "_meta") == NULL) == (more == 1),
+           more ? "... is left out" : "... passes");
+    }
+}
+
 int
 main(void)
 {
@@ -243,6 +321,8 @@ main(void)
     test_questions(mem);
     test_tools(mem);
     test_limits(mem);
+    test_trace(mem);
+    test_extras(mem);
     talloc_free(mem);
     return done();
 }

@@ -342,7 +342,7 @@ test_unstorable(TALLOC_CTX *mem)
     static const char *const tools[] = {
         "[{'name':'x','inputSchema':{}}]",
         "[{'name':'x','inputSchema':{'type':'object','$ref':'https://evil.example/s'}}]",
-        "[{'name':'x','inputSchema':{'type':'object'},'outputSchema':{'type':'array'}}]",
+        "[{'name':'x','inputSchema':{'type':'object'},'outputSchema':{'$ref':'https://x'}}]",
     };
     for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
         json_t *stored = NULL;
@@ -404,6 +404,29 @@ test_limit(TALLOC_CTX *mem)
     ok(tool_named(stored, "a") == NULL, "... which are left out");
 }
 
+/* Icons and _meta are part of a pin: a host acts on both (gateway-admin.md 1.5). */
+static void
+test_extras(TALLOC_CTX *mem)
+{
+    static const char *const changes[] = {
+        "[{'name':'a','inputSchema':{'type':'object'},'icons':[{'src':'data:x'}]}]",
+        "[{'name':'a','inputSchema':{'type':'object'},'_meta':{'ui/x':'y'}}]"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *stored = NULL;
+        sync_tools(mem, &stored, "[{'name':'a','inputSchema':{'type':'object'}}]");
+        sync_tools(mem, &stored, changes[i]);
+        is_str(pin_status(stored, "a"), "changed", i == 0 ? "icons that come" : "_meta that comes");
+        ok(json_object_get(tool_named(stored, "a"), i == 0 ? "upstreamIcons" : "upstreamMeta")
+               != NULL,
+           "... is stored for whoever approves it");
+        sync_tools(mem, &stored, "[{'name':'a','inputSchema':{'type':'object'}}]");
+        is_str(pin_status(stored, "a"), "approved", "... and goes");
+        ok(json_object_get(tool_named(stored, "a"), i == 0 ? "upstreamIcons" : "upstreamMeta")
+               == NULL,
+           "... with what was stored");
+    }
+}
+
 int
 main(void)
 {
@@ -418,6 +441,7 @@ main(void)
     test_unstorable(mem);
     test_approvals(mem);
     test_limit(mem);
+    test_extras(mem);
     talloc_free(mem);
     return done();
 }

@@ -139,6 +139,7 @@ struct settings {
     const char
         *gateway_insecure_hosts;     /* upstreams with http or private addresses, comma-separated */
     bool gateway_enabled;            /* false: every path below /gateway is 404 */
+    const char *gateway_tool_list;   /* what tools/list of /gateway/mcp shows: auto, all, search */
     bool gateway_ask_all_scopes;     /* challenges of the gateway name the scopes of everything */
     long check_proxy_count;          /* entries of X-Forwarded-For that web servers with a good
                                         credential at /auth/check vouch for, from the right */

@@ -5,6 +5,7 @@
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"json", "text", NULL};
 static const char *const audit_streams[] = {SETTINGS_STREAM_OFF, "otlp", "ocsf", NULL};
+static const char *const tool_lists[] = {"auto", "all", "search", NULL};
 static const char *const policy_engines[] = {"opa", SETTINGS_EMBEDDED, NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
@@ -201,6 +202,8 @@ const struct setting settings_table[] = {
      "Serve the managed resources; if false, every path below /gateway is answered with 404"},
     {"SVC_GATEWAY_ASK_ALL_SCOPES", NULL, SETTING_BOOL, AT(gateway_ask_all_scopes), "false", 0, 0, NULL,
      "Tell clients of the gateway to ask at the first sign-in for the scopes of all tools or routes, for clients that cannot ask for more later"},
+    {"SVC_GATEWAY_TOOL_LIST", NULL, SETTING_CHOICE, AT(gateway_tool_list), "auto", 0, 0, tool_lists,
+     "Tools that tools/list of /gateway/mcp shows: all, search (two tools that find and call the others), or auto: search for a caller who may use more than 60"},
     {"SVC_CHECK_PROXY_COUNT", NULL, SETTING_NUMBER, AT(check_proxy_count), "0", 0, 16, NULL,
      "Number of entries of X-Forwarded-For that a web server which asks /auth/check, and proxies behind it, add; the caller's address is that many from the right, once the credential of the web server is good (0: the address of the connection)"},
     {"SVC_CHECK_RATE_LIMIT_REQUESTS", NULL, SETTING_NUMBER, AT(check_rate_limit), "6000", 0, 1048575, NULL,

@@ -12,8 +12,8 @@
 #include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
-#include "gateway/mcp/tools/call.h"
 #include "gateway/mcp/tools/list.h"
+#include "gateway/mcp/tools/search.h"
 #include "http/form.h"
 
 /* clang-format off */
@@ -101,7 +101,7 @@ static const struct mcp_method {
     {"server/discover",          true,  false, ANYWHERE,            give_discovery},
     {"subscriptions/listen",     true,  false, ANYWHERE,            mcp_listen},
     {"tools/list",               true,  true,  ANYWHERE,            mcp_list_tools},
-    {"tools/call",               true,  true,  ANYWHERE,            mcp_call_tool},
+    {"tools/call",               true,  true,  ANYWHERE,            mcp_use_tool},
     {"resources/list",           true,  true,  RESOURCES,           mcp_list_resources},
     {"resources/templates/list", true,  true,  RESOURCES,           mcp_list_templates},
     {"resources/read",           true,  true,  RESOURCES,           mcp_read_resource},

@@ -11,7 +11,9 @@
 #include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/peer/peer.h"
+#include "gateway/mcp/peer/peer_list.h"
 #include "managed/auth.h"
 #include "managed/canonical.h"
 #include "managed/names.h"
@@ -25,12 +27,16 @@
 /* Attempts to store what was read while others save the same resource. */
 #define SYNC_TRIES 3
 
+/* Entries that are left out and named in the log by one sync; the others are counted. */
+#define LEFT_OUT_NAMED_MAX 20
+
 /* The entries that the pages of a list have. */
 struct listed {
     const struct peer_list *list;
     json_t *entries;
     size_t octets; /* of the entries */
     size_t left_out;
+    size_t named; /* of those that were left out, in the log */
 };
 
 /* Leave out the entries from `first` on that are more than a resource can store, so that they do
@@ -51,6 +57,31 @@ leave_out_more(TALLOC_CTX *mem, struct listed *listed, size_t first)
         }
     }
     return AZ_OK;
+}
+
+/* Name in the log the entries of a page that were left out, so that the operator of the upstream
+ * can mend them (MCP 2026-07-28, transports: a client logs a tool with a wrong x-mcp-header). */
+static void
+name_left_out(TALLOC_CTX *mem, const struct managed_resource *resource, struct listed *listed,
+              const json_t *page)
+{
+    size_t index, i;
+    const json_t *entry, *kept;
+    json_array_foreach (json_object_get(page, listed->list->member), index, entry) {
+        const json_t *name = json_object_get(entry, "name");
+        bool taken = false;
+        if (listed->named == LEFT_OUT_NAMED_MAX)
+            return;
+        json_array_foreach (listed->entries, i, kept)
+            taken = taken || json_equal(json_object_get(kept, "name"), name);
+        if (taken)
+            continue;
+        json_t *shown =
+            json_is_string(name) ? jsonx_own(mem, shown_text(mem, json_string_value(name))) : NULL;
+        listed->named++;
+        log_text(AZ_SEV_WARN, "gateway", "%s: left out of %s: %.128s", resource->name,
+                 listed->list->method, shown != NULL ? json_string_value(shown) : "(no name)");
+    }
 }
 
 /* Read one page. Its memory is given back at once, all but the entries: a server may send 100 of
@@ -79,6 +110,8 @@ read_page(struct op *op, struct peer_request *request, struct listed *listed,
                        listed->list->max);
     if (st == AZ_OK)
         st = leave_out_more(reply.mem, listed, before);
+    if (st == AZ_OK)
+        name_left_out(reply.mem, request->resource, listed, reply.result);
     if (st == AZ_OK && *ret_cursor != NULL
         && (*ret_cursor = talloc_strdup(op->mem, *ret_cursor)) == NULL)
         st = AZ_SERVER_ERROR;

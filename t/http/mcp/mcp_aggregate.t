@@ -106,8 +106,9 @@ is_deeply( listed( $page, 'resourceTemplates' ), ['mcp+alpha+file:///{a}'], 'tem
   or diag $page->text;
 is( cursor($page), $next, '... and go on with the same upstream' );
 for my $case (
-    [ 'refuses', refusal(-32603) ], [ 'answers another method', answer( { tools => [] } ) ],
-    [ 'does not answer', { close => 1 } ] )
+    [ 'refuses',                refusal(-32603) ],
+    [ 'answers another method', answer( { tools => [] } ) ],
+    [ 'does not answer',        { close => 1 } ] )
 {
     upstream( alpha => $case->[1] );
     $page = $mcp->modern( 'resources/list', {} );
@@ -115,6 +116,10 @@ for my $case (
         [ $page->status, listed($page), cursor($page) ],
         [ 200, [], $next ], "an upstream that $case->[0] has an empty page, and the others go on" ) or diag $page->text;
     unlike( $page->text, qr/credential-of-alpha/, '... that tells no credential' );
+    my ($audit) = @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/mcp&size=1' )->json->{content} };
+    is_deeply(
+        [ $audit->{outcome}, @{ $audit->{requestSummary} }{qw(left_out reason)} ],
+        [ 'allowed', 'alpha', 'upstream_invalid_response' ], '... and the audit row says that it was left out' ) or diag explain $audit;
 }
 
 # ---- reads
@@ -196,14 +201,17 @@ for my $case (
     [   alpha => undef, 'alpha__show', [ map {"mcp+alpha+$_"} 'file:///a', 'mcp+beta+file:///a', 'file:///b' ],
         'URIs in blocks carry the name, whatever they claim' ],
     [ alpha => 'alpha', 'show', [ 'file:///a', 'mcp+beta+file:///a', 'file:///b' ], '... but not at its own endpoint' ],
-    [   plain => undef, 'plain__show', [ 'file:///a', 'mcp+beta+file:///a', 'file:///b' ],
-        '... nor those of an upstream whose resources are not served' ],
+    [   plain => undef, 'plain__show', [ map {"mcp+plain+$_"} 'file:///a', 'mcp+beta+file:///a', 'file:///b' ],
+        '... and those of an upstream whose resources are not served, which would be read as another one\'s' ],
   )
 {
     my ( $name, $at, $tool, $wanted, $what ) = @$case;
     upstream( $name => answer( { content => [ $link, $other, $whole ] } ) );
     is_deeply( shown( $at, $tool ), $wanted, $what );
 }
+
+is( $mcp->error( $mcp->modern( 'resources/read', { uri => 'mcp+plain+mcp+beta+file:///a' } ) )->{code},
+    -32602, '... and cannot be read' );
 
 # ---- policy
 

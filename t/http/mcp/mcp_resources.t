@@ -16,7 +16,8 @@ my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
 my $peer  = Authz::Peer->start;
 my $stack = Authz::Stack->start(
     gateway  => 1, web_workers => 1,
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '5s' } );
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '30s' }
+);
 my $mcp = Authz::Mcp->new($stack);
 
 sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
@@ -292,13 +293,92 @@ for my $case (
     [ 'of a template in another spelling', { %ref, ref => { type => 'ref/resource', uri => 'FILE:///{a}' } } ],
     [ 'of a template with dot segments',   { %ref, ref => { type => 'ref/resource', uri => 'file:///x/../{a}' } } ],
     [ 'of a template that is empty',       { %ref, ref => { type => 'ref/resource', uri => '' } } ],
-    [ 'with other values',                 { %ref, context => { arguments => { b => 7 } } } ],
-    [ 'with arguments as a list',          { %ref, context => { arguments => [7] } } ],
+    [ 'with other values',                 { %ref, context  => { arguments => { b => 7 } } } ],
+    [ 'with arguments as a list',          { %ref, context  => { arguments => [7] } } ],
+    [ 'of a value that is too long',       { %ref, argument => { name      => 'a',       value => 'x' x 4097 } } ],
+    [ 'of a name that is too long',        { %ref, argument => { name      => 'a' x 257, value => 'x' } } ],
+    [ 'beside a value that is too long',   { %ref, context  => { arguments => { b => 'x' x 65537 } } } ],
+    [ 'beside 33 values',                  { %ref, context  => { arguments => { map { $_ => 'x' } 1 .. 33 } } } ],
   )
 {
     my ( $what, $given ) = @$case;
     is( $mcp->error( $mcp->modern( 'completion/complete', $given, at => $name ) )->{code}, -32602,
         "a completion $what" );
+}
+
+( $answer, $name ) = ask(
+    'completion/complete',
+    {   %ref,
+        argument => { name      => 'a' x 256, value => 'x' x 4096 },
+        context  => { arguments => { map { $_ => 'x' } 1 .. 31, 'y' x 256 } } },
+    answer( { completion => { values => ['xa'] } } ) );
+is_deeply( ( $mcp->result($answer) // {} )->{completion}{values}, ['xa'], 'the longest argument is completed' )
+  or diag $answer->text;
+
+# ---- the largest answer of an upstream (maxResultBytes)
+
+# A read whose answer has so many octets.
+sub sized {
+    my ( $octets, %with ) = @_;
+    my $body = $json->encode( answer( { contents => [ { uri => 'file:///a', text => 'said' } ] } )->{body} );
+    my $at   = files( $modern, { body => $body, pad => $octets - length $body } );
+    $mcp->resource(
+        $at,
+        upstreamType => 'MCP', upstreamUrl => $peer->url("/$at"), mcpResources => 'live', %with );
+    return $mcp->modern( 'resources/read', { uri => 'file:///a' }, at => $at );
+}
+for my $case ( [ 2000, maxResultBytes => 2000 ], [ 4 << 20 ] ) {
+    my ( $octets, %with ) = @$case;
+    my $what = %with ? 'maxResultBytes' : 'without maxResultBytes, 4 MiB';
+    ok( $mcp->result( sized( $octets, %with ) ), "$what: an answer of so many octets passes" );
+    my $past = sized( $octets + 1, %with );
+    is( ( $mcp->error($past) // {} )->{code}, 50200, '... one octet more is an error' )
+      or diag substr $past->text, 0, 300;
+}
+for my $bad ( [ MCP => 1023 ], [ MCP => ( 16 << 20 ) + 1 ], [ MCP => 'many' ], [ REST => 5000 ] ) {
+    my ( $type, $octets ) = @$bad;
+    $answer = $stack->admin(
+        POST => '/admin/api/managed-resources',
+        json => {
+            name        => 'bad', displayName => 'bad', upstreamType => $type, maxResultBytes => $octets,
+            upstreamUrl => $peer->url('/bad') } );
+    is( $answer->status, 400, "maxResultBytes $octets of a $type resource is refused" ) or diag $answer->text;
+}
+
+# ---- trace context (W3C Trace Context)
+
+my @trace = map {"00-0af7651916cd43dd8448eb211c80319c-${_}7ad6b7169203331-01"} qw(b c);
+
+# What an upstream gets of these header fields and this `_meta`: the field and `_meta` of its request.
+sub traced {
+    my ( $meta, @field ) = @_;
+    my $at   = files( $modern, answer($contents) );
+    my %meta = (
+        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities' => {}, %$meta );
+    my @header = (
+        'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => 'resources/read', 'Mcp-Name' => 'file:///a',
+        @field );
+    $mcp->send_octets(
+        $json->encode(
+            {   jsonrpc => '2.0', id => 1, method => 'resources/read', params => { uri => 'file:///a', _meta => \%meta }
+            } ),
+        at      => $at,
+        headers => \@header );
+    my $got  = ( $peer->requests("/$at") )[-1];
+    my $sent = $json->decode( $got->{body} )->{params}{_meta};
+    return [
+        ( map { $got->{headers}{$_}, $sent->{$_} } qw(traceparent tracestate) ), $got->{headers}{baggage},
+        $sent->{baggage} ];
+}
+is_deeply(
+    traced( { baggage => 'a=b' }, traceparent => $trace[0], tracestate => 'x=1', baggage => 'a=b' ),
+    [ ( $trace[0] ) x 2, ('x=1') x 2, undef, undef ], 'a trace context goes up as field and _meta, baggage does not' );
+is_deeply(
+    traced( { traceparent => $trace[1] }, traceparent => $trace[0], tracestate => 'x=1' ),
+    [ ( $trace[1] ) x 2, undef, undef, undef, undef ], '... that of _meta comes before the fields' );
+for my $bad ( '00-' . '0' x 32 . '-b7ad6b7169203331-01', "$trace[0]-x", 'x', '' ) {
+    is_deeply( traced( { traceparent => $bad } ), [ (undef) x 6 ], "... a malformed one is none: $bad" );
 }
 
 # ---- policy

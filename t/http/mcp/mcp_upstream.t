@@ -298,6 +298,7 @@ my $twice = { name => 'twice', inputSchema => { type => 'object', properties => 
 my $same  = answer( { content => [ { type => 'text', text => 'same' } ], resultType => 'complete' } );
 $answer = upstream( 'params', answer( { tools => [ $asks, $twice ] } ), $modern, $same );
 is_deeply( $answer->json->{added}, ['echo'], 'a tool with a wrong x-mcp-header is left out' );
+like( join( '', $stack->{service}->log_lines ), qr{params: left out of tools/list: twice}, '... and named in the log' );
 
 sub with_fields {
     my ( $arguments, @field ) = @_;

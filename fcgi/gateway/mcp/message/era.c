@@ -49,6 +49,13 @@ find_legacy(const char *name)
     return NULL;
 }
 
+/* The names are dates. */
+bool
+mcp_is_before(const struct mcp_era *era, const char *version)
+{
+    return strcmp(era->version, version) < 0;
+}
+
 const char *
 mcp_known_version(const char *name)
 {

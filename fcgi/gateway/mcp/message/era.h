@@ -50,6 +50,9 @@ enum az_status mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message,
                             const struct mcp_headers *headers, struct mcp_era *ret,
                             struct json_rpc_fault *ret_fault);
 
+/* True if a client follows a revision from before this one. */
+bool mcp_is_before(const struct mcp_era *era, const char *version);
+
 /* Return the member of params that Mcp-Name repeats, or NULL if a method has none. */
 const char *mcp_named_member(const char *method);
 

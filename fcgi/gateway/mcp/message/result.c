@@ -100,16 +100,26 @@ mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body)
     return jsonx_built(&result);
 }
 
+json_t *
+mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body)
+{
+    const char *type = *body->content_type != '\0' ? body->content_type : NULL;
+    bool text = is_shown_as_text(body) || body->length == 0;
+    const char *data = text ? body->octets : b64_encode(mem, body->octets, body->length);
+    return data != NULL ? jsonx_own(mem, json_pack("[{s:s,s:s*,s:s}]", "uri", body->uri, "mimeType",
+                                                   type, text ? "text" : "blob", data))
+                        : NULL;
+}
+
 /* ---- what an upstream MCP server gives */
 
-/* True if a text is base64 (RFC 4648 section 4). */
-static bool
-is_base64(TALLOC_CTX *mem, const json_t *text)
+bool
+mcp_is_base64(TALLOC_CTX *mem, const json_t *text)
 {
     unsigned char *octets = NULL;
     size_t length;
     bool good =
-        json_is_string(text)
+        json_is_string(text) && json_string_length(text) <= MCP_BASE64_MAX
         && b64_decode(mem, json_string_value(text), json_string_length(text), &octets, &length)
                == AZ_OK;
     talloc_free(octets);
@@ -132,7 +142,7 @@ text_is_sound(TALLOC_CTX *mem, const json_t *block)
 static bool
 media_is_sound(TALLOC_CTX *mem, const json_t *block)
 {
-    return has_text(block, "mimeType") && is_base64(mem, json_object_get(block, "data"));
+    return has_text(block, "mimeType") && mcp_is_base64(mem, json_object_get(block, "data"));
 }
 
 static bool
@@ -141,7 +151,7 @@ resource_is_sound(TALLOC_CTX *mem, const json_t *block)
     const json_t *resource = json_object_get(block, "resource");
     const json_t *blob = json_object_get(resource, "blob");
     return has_text(resource, "uri") && has_text(resource, "text") == (blob == NULL)
-           && (blob == NULL || is_base64(mem, blob));
+           && (blob == NULL || mcp_is_base64(mem, blob));
 }
 
 static bool
@@ -265,6 +275,68 @@ mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *
                                     "message", message, "requestState", state));
 }
 
+/* ---- older clients */
+
+/* Structured results, titles, `_meta` and links to resources came with this revision, icons with
+ * the next. */
+#define MCP_STRUCTURED "2025-06-18"
+
+void
+mcp_entry_fit(json_t *entry, const struct mcp_era *era)
+{
+    static const struct {
+        const char *name, *since;
+    } members[] = {
+        {"title",        MCP_STRUCTURED   },
+        {"outputSchema", MCP_STRUCTURED   },
+        {"_meta",        MCP_STRUCTURED   },
+        {"icons",        MCP_LEGACY_NEWEST},
+    };
+    const char *type =
+        json_string_value(json_object_get(json_object_get(entry, "outputSchema"), "type"));
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (mcp_is_before(era, members[i].since))
+            json_object_del(entry, members[i].name);
+    if (!era->modern && (type == NULL || strcmp(type, "object") != 0))
+        json_object_del(entry, "outputSchema");
+}
+
+/* Return a link to a resource as text, a new reference. */
+static json_t *
+link_as_text(const json_t *link)
+{
+    return json_pack("{s:s,s:o}", "type", "text", "text",
+                     json_sprintf("%s: %s", json_string_value(json_object_get(link, "name")),
+                                  json_string_value(json_object_get(link, "uri"))));
+}
+
+static bool
+is_link(const json_t *block)
+{
+    const char *type = json_string_value(json_object_get(block, "type"));
+    return type != NULL && strcmp(type, "resource_link") == 0;
+}
+
+/* Put texts in the place of links, in the content of a tool's result and in messages of a prompt.
+ */
+static bool
+links_as_texts(json_t *result)
+{
+    json_t *blocks = json_object_get(result, "content"), *block;
+    json_t *messages = json_object_get(result, "messages"), *message;
+    size_t index;
+    bool good = true;
+    json_array_foreach (blocks, index, block)
+        if (is_link(block))
+            good = json_array_set_new(blocks, index, link_as_text(block)) == 0 && good;
+    json_array_foreach (messages, index, message) {
+        block = json_object_get(message, "content");
+        if (is_link(block))
+            good = json_object_set_new(message, "content", link_as_text(block)) == 0 && good;
+    }
+    return good;
+}
+
 bool
 mcp_result_finish(json_t *result, const struct mcp_era *era)
 {
@@ -274,5 +346,8 @@ mcp_result_finish(json_t *result, const struct mcp_era *era)
                || json_object_set_new(result, "resultType", json_string("complete")) == 0;
     for (size_t i = 0; i < sizeof(modern_members) / sizeof(modern_members[0]); i++)
         json_object_del(result, modern_members[i]);
-    return true;
+    bool before = mcp_is_before(era, MCP_STRUCTURED);
+    if (before || !json_is_object(json_object_get(result, "structuredContent")))
+        json_object_del(result, "structuredContent");
+    return !before || links_as_texts(result);
 }

@@ -17,6 +17,8 @@
 
 /* Blocks of content in one result of a tool (MCP has no limit; hosts show some). */
 #define MCP_CONTENT_MAX 100
+/* Octets of base64 of one block: an image or sound that a host can show. */
+#define MCP_BASE64_MAX (8 << 20)
 
 /* The answer of an upstream that is no MCP server, as a tool gives it. */
 struct mcp_body {
@@ -38,12 +40,19 @@ json_t *mcp_text_result(TALLOC_CTX *mem, const char *text, bool error);
  */
 json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
 
+/* Return the contents of the read of a resource, an array with the body under body->uri: a text, or
+ * base64. */
+json_t *mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body);
+
 /*
  * Return the members of an upstream MCP server's result that may be passed on: content,
  * structuredContent and isError. scope: of the URIs in blocks (scoped_uri.h). The result is NULL if
  * it is not a result of tools/call or out of memory.
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result);
+
+/* True if a value is a text of base64 (RFC 4648 section 4) of at most MCP_BASE64_MAX octets. */
+bool mcp_is_base64(TALLOC_CTX *mem, const json_t *text);
 
 /* True if a block of content has the members of its type, which is one of MCP: text, image, audio,
  * resource or resource_link. A block of another type is what no policy or client expects. */
@@ -60,6 +69,11 @@ json_t *mcp_discover_result(TALLOC_CTX *mem, const struct mcp_features *features
 json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version,
                               const struct mcp_features *features);
 
+/* Take the members from an entry of a list that the client's revision has not: before 2025-11-25
+ * icons, before 2025-06-18 also title, outputSchema and `_meta`, and before 2026-07-28 an
+ * outputSchema for other values than objects. */
+void mcp_entry_fit(json_t *entry, const struct mcp_era *era);
+
 /* Return the result of a list, or of a read, which the caller alone may keep for MCP_LIST_TTL_MS;
  * member: tools, ...; items: an array, borrowed. */
 json_t *mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items);
@@ -72,8 +86,11 @@ json_t *mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items);
 json_t *mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
                          const char *state);
 
-/* Give a result what its era has: a resultType, or neither that nor how long it may be kept. False:
- * out of memory. */
+/*
+ * Give a result what its era has: a resultType, or neither that nor how long it may be kept; before
+ * 2026-07-28 no structuredContent that is no object, and before 2025-06-18 none, and a text in
+ * place of each link to a resource. False: out of memory.
+ */
 bool mcp_result_finish(json_t *result, const struct mcp_era *era);
 
 #endif

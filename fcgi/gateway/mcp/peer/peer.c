@@ -105,6 +105,18 @@ take_peer_octets(void *arg, const void *octets, size_t length)
     return it->st == AZ_OK && !it->answered;
 }
 
+/* Return the octets that an answer may have: the least of what the operator, the resource and, if
+ * it says so, policy allow. */
+static size_t
+largest_answer(const struct exchange *it)
+{
+    const struct peer_request *request = it->request;
+    size_t max = (size_t) it->op->az->cfg->gateway_max_body_size;
+    if ((size_t) request->resource->max_result < max)
+        max = (size_t) request->resource->max_result;
+    return request->max_answer != 0 && request->max_answer < max ? request->max_answer : max;
+}
+
 static void
 build_peer_call(const struct exchange *it, const struct peer_envelope *envelope,
                 struct upstream_call *ret)
@@ -122,7 +134,7 @@ build_peer_call(const struct exchange *it, const struct peer_envelope *envelope,
         .field_count = envelope->fields,
         .policy_headers = request->policy_headers,
         .body = {.octets = envelope->body, .length = envelope->length},
-        .max_answer = request->max_answer,
+        .max_answer = largest_answer(it),
     };
 }
 
@@ -201,9 +213,6 @@ static enum az_status
 exchange(struct exchange *it, const struct peer_way *way)
 {
     struct op *op = it->op;
-    const struct peer_request *request = it->request;
-    size_t max = request->max_answer != 0 ? request->max_answer
-                                          : (size_t) op->az->cfg->gateway_max_body_size;
     struct peer_envelope envelope;
     struct upstream_call call;
     struct upstream_transfer *transfer = NULL;
@@ -220,7 +229,7 @@ exchange(struct exchange *it, const struct peer_way *way)
     if (st != AZ_OK)
         return st;
     it->reply->status = it->answer->status;
-    st = read_answer_body(it, transfer, max);
+    st = read_answer_body(it, transfer, call.max_answer);
     upstream_done(transfer);
     return st;
 }

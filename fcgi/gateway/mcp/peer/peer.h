@@ -1,8 +1,8 @@
 /*
  * Requests to upstream MCP servers (gateway-admin.md 1.5). A server is asked once whether it
  * follows revision 2026-07-28; older ones get `initialize` and a session for each caller. Nothing
- * of the caller's request but the arguments of a tool reaches them: no header, no token, no _meta.
- * A progress token that they get is ours.
+ * of the caller's request but the arguments of a tool and its trace context reaches them: no
+ * other header, no token, no other _meta. A progress token that they get is ours.
  */
 #ifndef AZ_GATEWAY_MCP_PEER_PEER_H
 #define AZ_GATEWAY_MCP_PEER_PEER_H
@@ -21,7 +21,7 @@ struct peer_request {
     const struct managed_secrets *secrets; /* NULL if it has none */
     const struct upstream_caller *caller;  /* NULL stands for the service itself */
     json_t *policy_headers;                /* object of texts: fields to add, or NULL */
-    size_t max_answer;                     /* octets; 0: SVC_GATEWAY_MAX_BODY_SIZE */
+    size_t max_answer;                     /* octets that policy allows; 0: it says nothing */
     struct peer_progress *progress;        /* for a caller that asked for it, or NULL */
     struct peer_message message;
 };

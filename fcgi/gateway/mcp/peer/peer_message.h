@@ -12,22 +12,14 @@
 #include <talloc.h>
 
 #include "gateway/mcp/message/json_rpc.h"
+#include "gateway/mcp/message/trace.h"
 #include "gateway/upstream/call.h"
 
-/* Most tools of one resource. Hosts of models can use some hundred. */
-#define PEER_TOOLS_MAX 1000
-/* Octets of one tool or prompt as JSON text; real ones have some thousand. */
-#define PEER_TOOL_OCTETS_MAX 65536
-/* Most prompts of one resource: people choose among them. Most arguments of one: it is a form. */
-#define PEER_PROMPTS_MAX 500
-#define PEER_PROMPT_ARGUMENTS_MAX 32
-/* Pages of tools/list that are read; a server that gives ten tools a page fits. */
-#define PEER_PAGES_MAX 100
 /* Octets of a page's cursor, of a session's id, and of an error's message that is passed on. */
 #define PEER_CURSOR_MAX 4096
 #define PEER_SESSION_MAX 512
 #define PEER_MESSAGE_MAX 1000
-/* Header fields of one message: at most eight fixed ones, and PARAM_HEADERS_MAX. */
+/* Header fields of one message: at most eight others, and PARAM_HEADERS_MAX. */
 #define PEER_FIELDS_MAX 32
 
 /* The protocol that an upstream follows. */
@@ -43,7 +35,8 @@ struct peer_message {
     json_t *params;       /* object, or NULL */
     const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
     bool notification;
-    bool progress; /* ask for progress, with PROGRESS_TOKEN */
+    bool progress;          /* ask for progress, with PROGRESS_TOKEN */
+    struct mcp_trace trace; /* of the caller; empty: none is sent */
 };
 
 /* The message as it is sent; on the caller's memory. */
@@ -91,27 +84,5 @@ const char *peer_version(const json_t *result);
 
 /* True if the result of `server/discover` names the modern revision. */
 bool peer_is_modern(const json_t *result);
-
-/* A list of an upstream that is stored. */
-struct peer_list {
-    const char *method, *member; /* tools/list, tools */
-    size_t max;                  /* entries of all pages */
-    bool (*is_sound)(const json_t *entry);
-    json_t *(*kept)(const json_t *entry); /* a new reference, or NULL if out of memory */
-};
-
-/* Tools: objects with name, title, description, inputSchema, outputSchema and annotations. One that
- * has a wrong x-mcp-header (param_header.h) or needs a task is left out. */
-extern const struct peer_list peer_tools;
-/* Prompts: objects with name, title, description and arguments. */
-extern const struct peer_list peer_prompts;
-
-/*
- * Add the entries of a page to `entries`, an array. One that is malformed, too large or named twice
- * is left out and counted. AZ_INVALID: the page is malformed, or there are more than list->max.
- * *ret_cursor: of the next page, borrowed; NULL: this is the last.
- */
-enum az_status peer_entries_add(TALLOC_CTX *mem, const struct peer_list *list, const json_t *page,
-                                json_t *entries, size_t *left_out, const char **ret_cursor);
 
 #endif

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/peer/peer_list.h"
 #include "gateway/mcp/reads/prompts.h"
-#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/reads/routes.h"
+#include "policy/rows/schema_value.h"
 
 /* Show the values of a completion: texts, at most COMPLETIONS_MAX. */
 static enum az_status
@@ -26,21 +28,34 @@ show_completion(struct mcp_exchange *it, const json_t *result)
     return AZ_OK;
 }
 
+/* True if what is known already is an object of texts that a get of the prompt could have. */
+static bool
+context_is_sound(const json_t *known)
+{
+    const char *key;
+    const json_t *text;
+    if (known == NULL)
+        return true;
+    if (!json_is_object(known) || json_object_size(known) > PEER_PROMPT_ARGUMENTS_MAX)
+        return false;
+    json_object_foreach (schema_plain(known), key, text)
+        if (!json_is_string(text) || strlen(key) > COMPLETION_NAME_MAX
+            || json_string_length(text) > PROMPT_ARGUMENT_MAX)
+            return false;
+    return true;
+}
+
 /* Return what policy and upstream see of the params beside the template: the argument, and those
- * that are known already. NULL: a member is malformed, or there is no memory. */
+ * that are known already. NULL: a member is malformed or too long, or there is no memory. */
 static json_t *
 completion_arguments(TALLOC_CTX *mem, const json_t *params)
 {
     const json_t *argument = json_object_get(params, "argument");
     json_t *name = json_object_get(argument, "name"), *value = json_object_get(argument, "value");
     json_t *known = json_object_get(json_object_get(params, "context"), "arguments");
-    const char *key;
-    const json_t *text;
-    json_object_foreach (known, key, text)
-        if (!json_is_string(text))
-            return NULL;
     if (!json_is_string(name) || !json_is_string(value)
-        || (known != NULL && !json_is_object(known)))
+        || json_string_length(name) > COMPLETION_NAME_MAX
+        || json_string_length(value) > COMPLETION_VALUE_MAX || !context_is_sound(known))
         return NULL;
     json_t *context = known != NULL ? json_pack("{s:O}", "arguments", known) : NULL;
     return jsonx_own(mem, json_pack("{s:{s:O,s:O},s:o*}", "argument", "name", name, "value", value,
@@ -111,8 +126,9 @@ mcp_complete(struct mcp_exchange *it)
     if (c.arguments == NULL)
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                           "params.argument has no name and value, or params.context other values "
-                          "than texts");
-    st = complete(&c);
+                          "than texts, or one of them is too long");
+    const struct managed_resource *resource = c.ask.request.resource;
+    st = resource->upstream == MANAGED_MCP ? complete(&c) : mcp_complete_route(&c, resource);
     resource_call_note(&c);
     return st;
 }

@@ -134,13 +134,15 @@ decide_prompts(struct mcp_exchange *it, const struct prompt_list *list,
 
 /* Return a prompt as clients see it: a new reference. */
 static json_t *
-prompt_entry(const struct prompt *prompt)
+prompt_entry(const struct prompt *prompt, const struct mcp_era *era)
 {
     json_t *entry = jsonx_copy(prompt->row->entry);
     if (entry != NULL && json_object_set_new(entry, "name", json_string(prompt->name)) != 0) {
         json_decref(entry);
         return NULL;
     }
+    if (entry != NULL)
+        mcp_entry_fit(entry, era);
     return entry;
 }
 
@@ -163,7 +165,7 @@ mcp_list_prompts(struct mcp_exchange *it)
         return st;
     for (size_t i = 0; i < list.prompts; i++)
         if (verdicts[i] != GATEWAY_DENY)
-            jsonx_append(&shown, prompt_entry(&list.prompt[i]));
+            jsonx_append(&shown, prompt_entry(&list.prompt[i], &it->era));
     if (jsonx_built(&shown) != NULL)
         it->result = mcp_list_result(op->mem, "prompts", shown.value);
     return AZ_OK;

@@ -19,7 +19,7 @@ mcp_serves_resources(struct mcp_exchange *it, bool *ret)
     enum az_status st = mcp_find_resources(it, &all);
     *ret = false;
     for (size_t i = 0; st == AZ_OK && i < all.count; i++)
-        *ret = *ret || all.item[i]->live_resources;
+        *ret = *ret || all.item[i]->has_resources;
     return st;
 }
 
@@ -36,7 +36,7 @@ resource_of_uri(struct mcp_exchange *it, const char *text, const struct managed_
         return AZ_OK;
     enum az_status st = mcp_find_resources(it, &all);
     for (size_t i = 0; st == AZ_OK && i < all.count; i++)
-        if (all.item[i]->live_resources && (single || strcmp(all.item[i]->name, name) == 0))
+        if (all.item[i]->has_resources && (single || strcmp(all.item[i]->name, name) == 0))
             *ret = all.item[i];
     return st;
 }
@@ -48,8 +48,8 @@ resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *resou
                    const char *method, struct resource_ask *ret)
 {
     *ret = (struct resource_ask){
-        .holder = {it->req,              it->visit.token              },
-        .request = {.resource = resource, .message = {.method = method}},
+        .holder = {it->req,              it->visit.token                                         },
+        .request = {.resource = resource, .message = {.method = method, .trace = mcp_trace_of(it)}},
     };
     ret->caller = gateway_caller(&ret->holder);
     ret->request.caller = &ret->caller;
@@ -69,8 +69,8 @@ resource_ask_invalid(struct mcp_exchange *it)
     return resource_ask_refuse(it, AZ_UPSTREAM_INVALID, NULL);
 }
 
-static enum az_status
-ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_status st)
+enum az_status
+resource_ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_status st)
 {
     const struct az_fault *fault = &it->req->op.fault;
     if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
@@ -99,7 +99,7 @@ resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
     if (ask->began_ms == 0)
         ask->began_ms = clock_monotonic_ms();
     st = peer_ask(op, &ask->request, &ask->reply);
-    return st == AZ_OK ? st : ask_failed(it, ask, st);
+    return st == AZ_OK ? st : resource_ask_failed(it, ask, st);
 }
 
 enum az_status
@@ -177,8 +177,8 @@ look_for_prompt(struct resource_call *c, const struct gateway_target *target)
     return resource_refuse_prompt(c->it);
 }
 
-/* Ask policy. The obligations that can be met are those of a tool of an MCP server, but for
- * approval: what a person would approve is a call. */
+/* Ask policy. The obligations that can be met are by default those of a tool of an MCP server, but
+ * for approval: what a person would approve is a call. */
 static enum az_status
 decide_call(struct resource_call *c, const struct gateway_target *target)
 {
@@ -188,7 +188,9 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
         .resource = *target,
         .action = c->action,
         .arguments = c->arguments,
-        .obligations = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+        .always = c->always,
+        .obligations =
+            c->obligations != 0 ? c->obligations : GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
     };
     enum az_status st = gateway_decide(it->req, &it->visit, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
@@ -199,14 +201,15 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
     return gateway_refuse(it->req, &it->visit, &question, &c->decision);
 }
 
-static enum az_status
-decide(struct resource_call *c)
+enum az_status
+resource_call_decide(struct resource_call *c)
 {
     struct op *op = &c->it->req->op;
     bool linked;
     struct gateway_target target;
     enum az_status st = mcp_target(op, &c->ask.caller, c->ask.request.resource, &linked, &target);
-    c->action.scopes = mcp_default_scopes(op->mem, c->ask.request.resource);
+    if (c->action.scopes == NULL)
+        c->action.scopes = mcp_default_scopes(op->mem, c->ask.request.resource);
     if (st == AZ_OK && c->action.scopes == NULL)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
     if (st == AZ_OK)
@@ -220,7 +223,7 @@ resource_call_ask(struct resource_call *c, json_t *params)
     struct mcp_exchange *it = c->it;
     if (params == NULL)
         return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
-    enum az_status st = decide(c);
+    enum az_status st = resource_call_decide(c);
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     c->ask.request.message.params = params;

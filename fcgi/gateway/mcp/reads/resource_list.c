@@ -10,7 +10,7 @@
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/scoped_uri.h"
 #include "gateway/mcp/message/shown_text.h"
-#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/reads/routes.h"
 #include "gateway/mcp/tools/catalogue.h"
 
 /* One of the two lists. */
@@ -36,6 +36,7 @@ struct resource_listing {
     const struct managed_resource *resource; /* whose entries they are */
     const struct managed_resource *next;     /* of the next page, or NULL */
     json_t *entries;
+    const struct managed_route **route; /* of each entry; NULL: they are those of an upstream */
     size_t octets, left_out;
 };
 
@@ -117,6 +118,36 @@ add_page(struct resource_listing *listing, const json_t *page)
     return AZ_OK;
 }
 
+/* Add the routes of a resource that is no MCP server. One whose URI is not in its one spelling is
+ * left out. */
+static enum az_status
+add_routes(struct resource_listing *listing)
+{
+    struct op *op = &listing->it->req->op;
+    const struct managed_resource *resource = listing->resource;
+    listing->route =
+        talloc_array(op->mem, const struct managed_route *, (unsigned) resource->routes + 1);
+    bool lost = listing->route == NULL;
+    for (size_t i = 0; !lost && i < resource->routes; i++) {
+        const struct managed_route *route = &resource->route[i];
+        if (!route->enabled || route->mcp == NULL
+            || route_is_template(route) != listing->kind->template)
+            continue;
+        const char *uri = route_uri(op->mem, resource, route);
+        lost = uri == NULL;
+        if (!lost && !resource_template_is_sound(uri)) {
+            listing->left_out++;
+        } else if (!lost) {
+            listing->route[json_array_size(listing->entries)] = route;
+            lost = json_array_append_new(listing->entries,
+                                         route_entry(route, listing->kind->address, uri))
+                   != 0;
+        }
+    }
+    return lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a list of resources")
+                : AZ_OK;
+}
+
 /* Read the pages of the upstream. A server without this list has no entries. */
 static enum az_status
 read_entries(struct resource_listing *listing)
@@ -125,6 +156,8 @@ read_entries(struct resource_listing *listing)
     TALLOC_CTX *mem = it->req->op.mem;
     const char *cursor = NULL;
     struct resource_ask ask;
+    if (listing->resource->upstream != MANAGED_MCP)
+        return add_routes(listing);
     resource_ask_begin(it, listing->resource, listing->kind->method, &ask);
     for (size_t page = 0; page < RESOURCES_PAGES_MAX; page++) {
         ask.request.message.params =
@@ -148,6 +181,15 @@ read_entries(struct resource_listing *listing)
 }
 
 /* ---- the question to policy */
+
+/* Say what a read of a route asks about it, but for its path, which a template has not. */
+static void
+describe_route(const struct managed_route *route, struct gateway_action *action)
+{
+    action->route = route->id;
+    action->method = "GET";
+    action->scopes = route->scopes;
+}
 
 static enum az_status
 decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
@@ -178,6 +220,8 @@ decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
             .template = listing->kind->template ? address : NULL,
             .scopes = scopes,
         };
+        if (listing->route != NULL)
+            describe_route(listing->route[index], &tools[index].action);
     }
     struct gateway_tools_question question = {
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
@@ -202,6 +246,8 @@ scoped_entry(const struct resource_listing *listing, json_t *entry)
     jsonx_set(&copy, listing->kind->address, shown != NULL ? json_string(shown) : NULL);
     if (jsonx_built(&copy) == NULL)
         json_decref(copy.value);
+    else
+        mcp_entry_fit(copy.value, &listing->it->era);
     return jsonx_built(&copy);
 }
 
@@ -257,7 +303,7 @@ find_page(struct resource_listing *listing, const struct managed_resources *all)
     for (size_t i = 0; i < all->count; i++) {
         const struct managed_resource *resource = all->item[i];
         snprintf(known, sizeof(known), CURSOR_FORMAT, resource->id);
-        if (!resource->live_resources)
+        if (!resource->has_resources)
             continue;
         if (listing->resource != NULL && listing->next == NULL)
             listing->next = resource;
@@ -268,19 +314,29 @@ find_page(struct resource_listing *listing, const struct managed_resources *all)
     return listing->resource != NULL;
 }
 
-/* At the endpoint of all resources, an upstream that fails has no entries: the others are of use
- * without it. */
-static void
-pass_over(struct resource_listing *listing)
+/* At the endpoint of all resources, an upstream that fails, or has no room for this request, has
+ * no entries: the others are of use without it. The audit row names it. Return the status that is
+ * left of its failure. */
+static enum az_status
+pass_over(struct resource_listing *listing, enum az_status st)
 {
     struct mcp_exchange *it = listing->it;
-    if (it->visit.resource != NULL || it->fault.code == 0)
-        return;
+    struct op *op = &it->req->op;
+    bool failed = st == AZ_BUSY || (st == AZ_OK && it->fault.code != 0);
+    if (it->visit.resource != NULL || !failed)
+        return st;
+    enum az_status why = op->fault.status != AZ_OK ? op->fault.status : AZ_UPSTREAM_INVALID;
     log_text(AZ_SEV_WARN, "gateway", "%s: left out of %s: %s", listing->resource->name,
-             listing->kind->method, it->fault.message);
+             listing->kind->method, az_status_row(why)->description);
     it->fault = (struct json_rpc_fault){.code = 0};
-    az_fault_clear(&it->req->op.fault);
+    az_fault_clear(&op->fault);
     json_array_clear(listing->entries);
+    struct jsonx_build summary = {
+        jsonx_own(op->mem, json_pack("{s:s,s:s}", "left_out", listing->resource->name, "reason",
+                                     az_status_row(why)->error)),
+        false};
+    mcp_note(it, &summary, 0, 0, 0);
+    return AZ_OK;
 }
 
 static enum az_status
@@ -297,9 +353,8 @@ list_entries(struct mcp_exchange *it, const struct resource_kind *kind)
     if (!find_page(&listing, &all)
         || (it->visit.resource != NULL && json_object_get(it->message.params, "cursor") != NULL))
         return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
-    if ((st = read_entries(&listing)) != AZ_OK)
+    if ((st = pass_over(&listing, read_entries(&listing))) != AZ_OK)
         return st;
-    pass_over(&listing);
     return mcp_goes_on(it) ? answer_entries(&listing) : AZ_OK;
 }
 

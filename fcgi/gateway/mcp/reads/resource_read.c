@@ -2,16 +2,14 @@
 
 #include <string.h>
 
-#include "base/b64url.h"
 #include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "gateway/mcp/message/result.h"
-#include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/reads/routes.h"
 #include "gateway/mcp/tools/catalogue.h"
 
-/* Answer that there is no such resource: MCP 2026-07-28 has no code of its own for that. */
-static enum az_status
-refuse_uri(struct mcp_exchange *it)
+enum az_status
+resource_refuse_uri(struct mcp_exchange *it)
 {
     json_t *uri = json_object_get(it->message.params, "uri");
     mcp_refuse(it, 200, it->era.modern ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND,
@@ -33,14 +31,9 @@ shown_content(TALLOC_CTX *mem, const json_t *asked, const json_t *content)
 {
     const char *type = json_string_value(json_object_get(content, "mimeType"));
     const json_t *text = json_object_get(content, "text"), *blob = json_object_get(content, "blob");
-    unsigned char *octets = NULL;
-    size_t length;
     if (!has_uri(content) || json_is_string(text) == json_is_string(blob)
-        || (json_is_string(blob)
-            && b64_decode(mem, json_string_value(blob), json_string_length(blob), &octets, &length)
-                   != AZ_OK))
+        || (json_is_string(blob) && !mcp_is_base64(mem, blob)))
         return NULL;
-    talloc_free(octets);
     return json_pack("{s:O,s:s*,s:O}", "uri", asked, "mimeType", type,
                      json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
 }
@@ -91,7 +84,7 @@ read_resource(struct resource_call *c, const char *uri)
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     if (peer_error_is(error, RPC_INVALID_PARAMS) || peer_error_is(error, RPC_RESOURCE_NOT_FOUND))
-        return refuse_uri(it);
+        return resource_refuse_uri(it);
     return error != NULL ? resource_ask_refuse(it, AZ_UPSTREAM_INVALID,
                                                peer_error_text(it->req->op.mem, error))
                          : show_contents(it, uri, c->ask.reply.result);
@@ -107,10 +100,12 @@ mcp_read_resource(struct mcp_exchange *it)
     if (st != AZ_OK)
         return st;
     if (uri != NULL && resource == NULL)
-        return refuse_uri(it);
+        return resource_refuse_uri(it);
     if (uri == NULL || !uri_is_canonical(uri))
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                           "params.uri is not a URI in its one spelling (RFC 3986 6.2.2)");
+    if (resource->upstream != MANAGED_MCP)
+        return mcp_read_route(it, resource, uri);
     c.action = (struct gateway_action){.kind = "resource", .name = uri, .uri = uri};
     resource_ask_begin(it, resource, it->message.method, &c.ask);
     st = read_resource(&c, uri);

@@ -1,5 +1,6 @@
 /*
- * Resources of MCP upstreams whose `mcpResources` is live (gateway-admin.md 1.6): they are asked
+ * Resources of MCP upstreams whose `mcpResources` is live (gateway-admin.md 1.6), and routes with
+ * `mcpResource` (routes.h). Those of upstreams are asked
  * for with the caller's credential, are decided one by one, and are not stored. At /gateway/mcp
  * their URIs carry the name of the managed resource (scoped_uri.h). A call of one is made as that
  * of a prompt (prompts.h).
@@ -21,6 +22,10 @@
 #define RESOURCE_CONTENTS_MAX 100
 /* Completions of one answer (MCP, completion). */
 #define COMPLETIONS_MAX 100
+/* Octets of the name of the argument that is completed, and of what a person has typed of it: it is
+ * sent again with each key, and nobody looks for a text of pages. */
+#define COMPLETION_NAME_MAX 256
+#define COMPLETION_VALUE_MAX 4096
 
 /* Find out if the endpoint of this visit has MCP resources: its resource, or one of all enabled
  * ones. */
@@ -54,6 +59,10 @@ void resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *
  * or of its account becomes the answer, AZ_OK; a failure of ours is returned. */
 enum az_status resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask);
 
+/* Turn the failure of a request to an upstream into the answer, as above. */
+enum az_status resource_ask_failed(struct mcp_exchange *it, const struct resource_ask *ask,
+                                   enum az_status st);
+
 /* Answer that it failed (text NULL: as the status says), with a status for the audit row. */
 enum az_status resource_ask_refuse(struct mcp_exchange *it, enum az_status st, const char *text);
 
@@ -61,11 +70,17 @@ enum az_status resource_ask_refuse(struct mcp_exchange *it, enum az_status st, c
 struct resource_call {
     struct mcp_exchange *it;
     struct gateway_action action;
-    bool prompt;       /* action.name is that of a prompt, else a URI or template */
-    json_t *arguments; /* object, or NULL */
+    bool prompt;          /* action.name is that of a prompt, else a URI or template */
+    json_t *arguments;    /* object, or NULL */
+    json_t *always;       /* obligations of a route, or NULL */
+    unsigned obligations; /* that can be met, or 0: those of an MCP upstream */
     struct gateway_decision decision;
     struct resource_ask ask; /* begun */
 };
+
+/* Ask policy; the default scope is needed if the action has none. A denial becomes the answer,
+ * AZ_OK. */
+enum az_status resource_call_decide(struct resource_call *c);
 
 /* Ask policy, and then the upstream with these params (NULL: out of memory). AZ_OK without an
  * answer for the caller: c->ask.reply. The obligations that can be met are those of a tool of an
@@ -80,6 +95,9 @@ void resource_call_note(struct resource_call *c);
  * is ASCII, its braces are pairs, what stands around its expressions is canonical (base/uri.h), and
  * it has at most URI_MAX octets. Lists show no other, and no other is completed. */
 bool resource_template_is_sound(const char *text);
+
+/* Answer that there is no such resource: MCP 2026-07-28 has no code of its own for that. */
+enum az_status resource_refuse_uri(struct mcp_exchange *it);
 
 /* Answer that there is no such prompt, or none that the caller may know of. */
 enum az_status resource_refuse_prompt(struct mcp_exchange *it);

@@ -89,12 +89,12 @@ field_says(void *arg, const char *name, const json_t *value)
 }
 
 /* Compare the Mcp-Param-... of a modern client with the arguments that they repeat: a proxy may
- * have decided by them (MCP 2026-07-28, transports). */
+ * have decided by them (MCP 2026-07-28, transports). The schema of authz_call_tool has none. */
 static enum az_status
 check_fields(struct tool_call *c)
 {
     struct mcp_exchange *it = c->it;
-    if (!it->era.modern
+    if (!it->era.modern || it->via_search
         || param_headers_each(c->tool->row->input_schema, c->arguments, field_says, it->req))
         return AZ_OK;
     return mcp_refuse(it, 400, RPC_HEADER_MISMATCH,
@@ -115,6 +115,8 @@ note_call(struct tool_call *c)
         false};
     if (managed_auth_is_linked(resource->auth.type) && c->began_ms != 0)
         jsonx_set(&summary, "linked", json_boolean(c->call.credential.link.url == NULL));
+    if (c->it->via_search)
+        jsonx_set(&summary, "via", json_string("search"));
     if (c->approval != NULL)
         jsonx_set(&summary, "approval", json_string(c->approval));
     mcp_note(c->it, &summary, c->began_ms, c->call.status, c->call.octets);
@@ -317,6 +319,7 @@ call_upstream(struct tool_call *c)
         .scope = mcp_scope_of(it, resource),
         .address = it->visit.address,
         .capabilities = it->era.capabilities,
+        .trace = mcp_trace_of(it),
         .progress = mcp_stream_token(it) != NULL ? &progress : NULL,
     };
     if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)

@@ -87,6 +87,7 @@ mcp_call_peer(struct mcp_call *call)
                       "arguments", call->arguments)),
                       .schema = row->input_schema,
                       .progress = call->progress != NULL,
+                      .trace = call->trace,
                       },
     };
     enum az_status st;

@@ -2,6 +2,7 @@
 #ifndef AZ_GATEWAY_MCP_TOOLS_CALL_UPSTREAM_H
 #define AZ_GATEWAY_MCP_TOOLS_CALL_UPSTREAM_H
 
+#include "gateway/mcp/message/trace.h"
 #include "gateway/mcp/peer/progress.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "gateway/upstream/credential.h"
@@ -17,6 +18,7 @@ struct mcp_call {
     const char *scope;              /* of the URIs that clients see (scoped_uri.h) */
     const char *address;            /* of the endpoint, for content that needs a URI */
     const json_t *capabilities;     /* of a modern client, else NULL */
+    struct mcp_trace trace;         /* of the caller */
     struct peer_progress *progress; /* for a client that asked for it, or NULL */
     /* The outcome. */
     json_t *result;  /* of tools/call */

@@ -24,7 +24,7 @@ mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret)
 const char *
 mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource)
 {
-    return it->visit.resource == NULL && resource->live_resources ? resource->name : NULL;
+    return it->visit.resource == NULL ? resource->name : NULL;
 }
 
 static int

@@ -27,8 +27,9 @@ struct mcp_catalogue {
 enum az_status mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret);
 
 /* Return the scope of a resource's URIs (scoped_uri.h) at the endpoint of the visit: its name, or
- * NULL where clients see them as the upstream writes them. That is at the resource's own endpoint,
- * and if its MCP resources are not served. */
+ * NULL at the resource's own endpoint, where clients see them as the upstream writes them. A
+ * resource whose MCP resources are not served has a scope too: a URI that it writes in the form of
+ * another resource's stays its own, and cannot be read. */
 const char *mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource);
 
 /* Collect the tools of the visit: of its resource, or of all enabled ones. */

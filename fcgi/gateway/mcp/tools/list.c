@@ -6,7 +6,7 @@
 #include "gateway/caller.h"
 #include "gateway/link/account.h"
 #include "gateway/mcp/message/result.h"
-#include "gateway/mcp/tools/catalogue.h"
+#include "gateway/mcp/tools/search.h"
 #include "managed/auth.h"
 
 /* Return the place of a tool's resource among those of the catalogue. */
@@ -19,12 +19,12 @@ resource_index(const struct mcp_catalogue *catalogue, const struct mcp_tool *too
     return i;
 }
 
-/* Ask policy about all tools at once. */
-static enum az_status
-decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
-             enum gateway_verdict *verdicts)
+enum az_status
+mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
+                 enum gateway_verdict **ret)
 {
     struct op *op = &it->req->op;
+    *ret = talloc_zero_array(op->mem, enum gateway_verdict, (unsigned) catalogue->tools + 1);
     struct gateway_target *targets =
         talloc_array(op->mem, struct gateway_target, (unsigned) catalogue->resources + 1);
     struct gateway_tool *tools =
@@ -32,7 +32,7 @@ decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     bool *linked = talloc_array(op->mem, bool, (unsigned) catalogue->resources + 1);
     struct gateway_bearer bearer = {it->req, it->visit.token};
     const struct upstream_caller caller = gateway_caller(&bearer);
-    if (targets == NULL || tools == NULL || linked == NULL)
+    if (*ret == NULL || targets == NULL || tools == NULL || linked == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
     enum az_status st =
         link_are_linked(op, &caller, catalogue->resource, catalogue->resources, linked);
@@ -55,7 +55,7 @@ decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
         .tools = tools,
         .tool_count = catalogue->tools,
     };
-    return gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+    return gateway_decide_tools(it->req, &it->visit, &question, *ret);
 }
 
 /* Return the annotations of a tool: what an upstream claims of an approved tool, and above it what
@@ -73,37 +73,51 @@ shown_annotations(const struct managed_tool *row)
     return both;
 }
 
-/* Return a tool as clients see it: a new reference. */
-static json_t *
-tool_entry(const struct mcp_tool *tool)
+json_t *
+mcp_tool_entry(const struct mcp_tool *tool, const struct mcp_era *era)
 {
     const struct managed_tool *row = tool->row;
-    return json_pack("{s:s,s:s*,s:s*,s:O,s:O*,s:o*}", "name", tool->name, "title", row->title,
-                     "description", row->description, "inputSchema", row->input_schema,
-                     "outputSchema", row->output_schema, "annotations", shown_annotations(row));
+    json_t *entry = json_pack("{s:s,s:s*,s:s*,s:O,s:O*,s:o*,s:O*,s:O*}", "name", tool->name,
+                              "title", row->title, "description", row->description, "inputSchema",
+                              row->input_schema, "outputSchema", row->output_schema, "annotations",
+                              shown_annotations(row), "icons", row->icons, "_meta", row->meta);
+    if (entry != NULL)
+        mcp_entry_fit(entry, era);
+    return entry;
+}
+
+/* Return the list, on the request's memory: the tools that are shown, or the search in place of so
+ * many. NULL: out of memory. */
+static json_t *
+shown_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
+            const enum gateway_verdict *verdicts)
+{
+    TALLOC_CTX *mem = it->req->op.mem;
+    size_t shown = 0;
+    for (size_t i = 0; i < catalogue->tools; i++)
+        shown += verdicts[i] != GATEWAY_DENY;
+    if (shown > 0 && mcp_lists_search(it, shown))
+        return jsonx_own(mem, mcp_search_entries());
+    struct jsonx_build list = {jsonx_own(mem, json_array()), false};
+    for (size_t i = 0; i < catalogue->tools; i++)
+        if (verdicts[i] != GATEWAY_DENY)
+            jsonx_append(&list, mcp_tool_entry(&catalogue->tool[i], &it->era));
+    return jsonx_built(&list);
 }
 
 enum az_status
 mcp_list_tools(struct mcp_exchange *it)
 {
-    struct op *op = &it->req->op;
     struct mcp_catalogue catalogue;
-    struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
-    enum gateway_verdict *verdicts;
+    enum gateway_verdict *verdicts = NULL;
     enum az_status st;
     if (json_object_get(it->message.params, "cursor") != NULL)
         return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
-    if ((st = mcp_catalogue_read(it, &catalogue)) != AZ_OK)
+    if ((st = mcp_catalogue_read(it, &catalogue)) != AZ_OK
+        || (st = mcp_decide_tools(it, &catalogue, &verdicts)) != AZ_OK)
         return st;
-    verdicts = talloc_zero_array(op->mem, enum gateway_verdict, (unsigned) catalogue.tools + 1);
-    if (verdicts == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
-    if ((st = decide_tools(it, &catalogue, verdicts)) != AZ_OK)
-        return st;
-    for (size_t i = 0; i < catalogue.tools; i++)
-        if (verdicts[i] != GATEWAY_DENY)
-            jsonx_append(&list, tool_entry(&catalogue.tool[i]));
-    if (jsonx_built(&list) != NULL)
-        it->result = mcp_list_result(op->mem, "tools", list.value);
+    json_t *list = shown_tools(it, &catalogue, verdicts);
+    if (list != NULL)
+        it->result = mcp_list_result(it->req->op.mem, "tools", list);
     return AZ_OK;
 }

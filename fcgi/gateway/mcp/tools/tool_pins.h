@@ -39,7 +39,7 @@ struct tool_merge {
 };
 
 /*
- * Merge the tools that the upstream has (peer_tools_add()) with the stored ones. What describes a
+ * Merge the tools that the upstream has (peer_list.h) with the stored ones. What describes a
  * tool is the upstream's; scopes, annotations, enabled and name stay the operator's. Stored tools
  * keep their room before new ones. now: the time as text. AZ_SERVER_ERROR: out of memory.
  */

@@ -1,0 +1,20 @@
+/* The trace context of a caller (W3C Trace Context, MCP 2026-07-28, "Trace context"), which is
+ * passed on to upstreams. Baggage is not: it may hold anything. */
+#ifndef AZ_GATEWAY_MCP_MESSAGE_TRACE_H
+#define AZ_GATEWAY_MCP_MESSAGE_TRACE_H
+
+struct mcp_exchange;
+
+/* Octets of a tracestate (W3C Trace Context 3.3.1.5 asks for at least as many). */
+#define TRACE_STATE_MAX 512
+
+struct mcp_trace {
+    const char *parent; /* traceparent, well-formed, or NULL without a context */
+    const char *state;  /* tracestate, or NULL */
+};
+
+/* Return the context of a request: that of its `_meta`, else that of its header fields. One whose
+ * traceparent is malformed is none. */
+struct mcp_trace mcp_trace_of(const struct mcp_exchange *it);
+
+#endif
