@@ -26,7 +26,7 @@
 struct raw_resource {
     struct managed_resource resource;
     const char *upstream_type, *pinning, *mcp_resources, *mcp_prompts;
-    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt;
+    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt, *interaction;
 };
 
 struct raw_filter {
@@ -102,7 +102,8 @@ static const char *const pinnings[] = {"block", "warn", NULL};
 static const char *const resource_ways[] = {"none", "live", NULL};
 static const char *const prompt_ways[] = {"none", "pinned", NULL};
 
-extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table;
+extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table,
+    managed_interaction_table;
 
 /* clang-format off */
 static const struct field filter_fields[] = {
@@ -134,6 +135,7 @@ static const struct field resource_fields[] = {
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"interaction",      FIELD_OBJECT,    .shape = &managed_interaction_table, INTO(interaction), .help = "MCP: the questions that the upstream may ask the caller while it answers; each is decided by policy, and all are off by default", .example = "{\"form\": true}"},
     {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
     {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt), .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream (X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
@@ -306,6 +308,21 @@ read_edge_jwt(struct reader *reader, const json_t *object)
     reader_part(reader, "edgeJwt", &edge_jwt_table, object, resource);
 }
 
+/* Read what an MCP upstream has beside tools, and may ask. */
+static void
+read_mcp(struct reader *reader, const struct raw_resource *raw)
+{
+    struct managed_resource *resource = reader->resource;
+    resource->live_resources =
+        raw->mcp_resources != NULL && strcmp(raw->mcp_resources, "live") == 0;
+    if (resource->live_resources && resource->upstream != MANAGED_MCP)
+        reader_tell(reader, "mcpResources", "is for MCP resources only");
+    resource->pinned_prompts = raw->mcp_prompts != NULL && strcmp(raw->mcp_prompts, "pinned") == 0;
+    if (resource->pinned_prompts && resource->upstream != MANAGED_MCP)
+        reader_tell(reader, "mcpPrompts", "is for MCP resources only");
+    reader_interaction(reader, raw->interaction);
+}
+
 enum az_status
 managed_read(const struct managed_reading *reading, struct managed_resource *ret)
 {
@@ -327,14 +344,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
         resource->pinning = raw.pinning != NULL && strcmp(raw.pinning, "warn") == 0
                                 ? MANAGED_PINNING_WARN
                                 : MANAGED_PINNING_BLOCK;
-        resource->live_resources =
-            raw.mcp_resources != NULL && strcmp(raw.mcp_resources, "live") == 0;
-        if (resource->live_resources && resource->upstream != MANAGED_MCP)
-            reader_tell(&reader, "mcpResources", "is for MCP resources only");
-        resource->pinned_prompts =
-            raw.mcp_prompts != NULL && strcmp(raw.mcp_prompts, "pinned") == 0;
-        if (resource->pinned_prompts && resource->upstream != MANAGED_MCP)
-            reader_tell(&reader, "mcpPrompts", "is for MCP resources only");
+        read_mcp(&reader, &raw);
         read_url(&reader);
         read_public_urls(&reader, raw.public_urls);
         read_edge_jwt(&reader, raw.edge_jwt);

@@ -26,16 +26,19 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
     return true;
 }
 
-/* Return the `_meta` of a request: what a modern upstream wants, where no capability of the caller
- * is passed on, and the token of progress. A new reference, or NULL if out of memory. */
+/* Return the `_meta` of a request: what a modern upstream wants, with the capabilities that it may
+ * use, and the token of progress. A new reference, or NULL if out of memory. */
 static json_t *
 request_meta(const struct peer_way *way, const struct peer_message *message)
 {
     json_t *token = message->progress ? json_integer(PROGRESS_TOKEN) : NULL;
-    return way->modern ? json_pack("{s:s,s:{},s:{s:s,s:s},s:o*}", MCP_META_VERSION, MCP_MODERN,
-                                   MCP_META_CAPABILITIES, MCP_META_CLIENT, "name", PACKAGE_NAME,
-                                   "version", PACKAGE_VERSION, "progressToken", token)
-                       : json_pack("{s:o*}", "progressToken", token);
+    if (!way->modern)
+        return json_pack("{s:o*}", "progressToken", token);
+    json_t *may =
+        message->capabilities != NULL ? json_incref(message->capabilities) : json_object();
+    return json_pack("{s:s,s:o,s:{s:s,s:s},s:o*}", MCP_META_VERSION, MCP_MODERN,
+                     MCP_META_CAPABILITIES, may, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",
+                     PACKAGE_VERSION, "progressToken", token);
 }
 
 /* Return the params with `_meta`, where there is one. A new reference, or NULL if out of memory, or

@@ -42,6 +42,8 @@ struct peer_message {
     const char *method;
     json_t *params;       /* object, or NULL */
     const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
+    json_t *capabilities; /* object: of the client, as far as a modern upstream may use them; NULL:
+                             none */
     bool notification;
     bool progress; /* ask for progress, with PROGRESS_TOKEN */
 };

@@ -8,6 +8,7 @@
 #define AZ_GATEWAY_MCP_READS_RESOURCES_H
 
 #include "gateway/caller.h"
+#include "gateway/mcp/ask/round.h"
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/peer/peer.h"
 
@@ -63,13 +64,15 @@ struct resource_call {
     struct gateway_action action;
     bool prompt;       /* action.name is that of a prompt, else a URI or template */
     json_t *arguments; /* object, or NULL */
+    struct mcp_round round;
     struct gateway_decision decision;
     struct resource_ask ask; /* begun */
 };
 
-/* Ask policy, and then the upstream with these params (NULL: out of memory). AZ_OK without an
- * answer for the caller: c->ask.reply. The obligations that can be met are those of a tool of an
- * MCP server, but for approval: what a person would approve is a call. */
+/* Ask policy, and then the upstream with these params (NULL: out of memory), which are changed.
+ * AZ_OK without an answer for the caller: c->ask.reply. A read or get may be asked for input first,
+ * a completion may not (MCP 2026-07-28, multi round-trip requests). The obligations that can be met
+ * are those of a tool of an MCP server, but for approval: what a person would approve is a call. */
 enum az_status resource_call_ask(struct resource_call *c, json_t *params);
 
 /* Note the call for readers of the audit log, without its URI, which may be a person's data
