@@ -132,6 +132,14 @@ peer_answer(TALLOC_CTX *mem, const struct json_rpc *question)
                                                : json_rpc_error(question->id, &unknown)));
 }
 
+const char *
+peer_cancellation(TALLOC_CTX *mem)
+{
+    return jsonx_dump(
+        mem, jsonx_own(mem, json_pack("{s:s,s:s,s:{s:i}}", "jsonrpc", "2.0", "method",
+                                      "notifications/cancelled", "params", "requestId", PEER_ID)));
+}
+
 enum az_status
 peer_write_answer(const struct peer_way *way, const char *answer, struct peer_envelope *ret)
 {

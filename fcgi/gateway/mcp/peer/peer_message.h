@@ -65,7 +65,11 @@ enum az_status peer_write(TALLOC_CTX *mem, const struct peer_way *way,
  * memory. */
 const char *peer_answer(TALLOC_CTX *mem, const struct json_rpc *question);
 
-/* Write an answer to send. AZ_SERVER_ERROR: it has no room. */
+/* Return the notification that cancels a request of peer_write(), JSON text on mem; NULL: out of
+ * memory. */
+const char *peer_cancellation(TALLOC_CTX *mem);
+
+/* Write an answer or a cancellation to send. AZ_SERVER_ERROR: it has no room. */
 enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
                                  struct peer_envelope *ret);
 

@@ -6,6 +6,7 @@
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "store/gateway/resources.h"
@@ -275,6 +276,9 @@ resource_call_ask(struct resource_call *c, json_t *params)
         return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
     c->ask.request.message.params = params;
     c->ask.request.message.capabilities = c->round.capabilities;
+    c->progress = (struct peer_progress){.tell = mcp_stream_progress, .arg = it};
+    c->ask.request.message.progress = may_be_asked(c) && mcp_stream_token(it) != NULL;
+    c->ask.request.progress = c->ask.request.message.progress ? &c->progress : NULL;
     c->ask.request.policy_headers = c->decision.obligations.headers;
     c->ask.request.max_answer = (size_t) c->decision.obligations.response_max_bytes;
     st = resource_ask_upstream(it, &c->ask);

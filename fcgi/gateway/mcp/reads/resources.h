@@ -66,7 +66,8 @@ struct resource_call {
     json_t *arguments; /* object, or NULL */
     struct mcp_round round;
     struct gateway_decision decision;
-    struct resource_ask ask; /* begun */
+    struct peer_progress progress; /* of a read or get, for a caller that asks for it */
+    struct resource_ask ask;       /* begun */
 };
 
 /* Ask policy, and then the upstream with these params (NULL: out of memory), which are changed.
