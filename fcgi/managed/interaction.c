@@ -41,14 +41,15 @@ reader_interaction(struct reader *reader, const json_t *object)
     const json_t *host;
     if (object == NULL)
         return;
-    if (reader->resource->upstream != MANAGED_MCP)
-        reader_tell(reader, "interaction", "is for MCP resources only");
     if (!reader_part(reader, "interaction", &managed_interaction_table, object, &raw))
         return;
     json_array_foreach (raw.hosts, index, host)
         if (!is_host(reader->mem, json_string_value(host)))
             reader_tell_text(reader, "interaction.urlHosts",
                              "[%zu] must be a host in lower case, without a port", index);
+    if (reader->resource->upstream != MANAGED_MCP
+        && (raw.may.form || raw.may.url || raw.may.sampling || raw.may.roots))
+        reader_tell(reader, "interaction", "is for MCP resources only");
     raw.may.url_hosts = reader_list(reader, raw.hosts);
     reader->resource->interaction = raw.may;
 }
