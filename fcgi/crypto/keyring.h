@@ -22,8 +22,8 @@ enum keyring_purpose {
     KEYRING_UPSTREAM_TOKEN,    /* tokens of the gateway at upstreams */
     KEYRING_CONNECTION,        /* accounts of people at upstreams, and our registrations there */
     KEYRING_LINK_STATE,        /* states of links; nothing is sealed with it */
-    KEYRING_MCP_STATE,         /* requestState of MCP calls; the same */
-    KEYRING_OBJECT_SECRET,     /* secrets of files that an object was made of; the same */
+    KEYRING_MCP_STATE,         /* what MCP clients send back to us: requestState, sessions, ids */
+    KEYRING_OBJECT_SECRET,     /* secrets of files that an object was made of; nothing is sealed */
     KEYRING_PURPOSES
 };
 

@@ -26,7 +26,7 @@
 struct raw_resource {
     struct managed_resource resource;
     const char *upstream_type, *pinning, *tool_list, *mcp_resources, *mcp_prompts;
-    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt;
+    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt, *interaction;
 };
 
 struct raw_filter {
@@ -109,7 +109,8 @@ static const char *const list_ways[] = {"auto", "all", "search", NULL};
 static const char *const resource_ways[] = {"none", "live", NULL};
 static const char *const prompt_ways[] = {"none", "pinned", NULL};
 
-extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table;
+extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table,
+    managed_interaction_table;
 
 /* clang-format off */
 static const struct field filter_fields[] = {
@@ -143,6 +144,7 @@ static const struct field resource_fields[] = {
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"maxResultBytes",   FIELD_INTEGER,   .min = RESULT_MIN, .max = RESULT_MAX, INTO(resource.max_result), .help = "MCP: octets of one answer of the upstream, 4 MiB by default; SVC_GATEWAY_MAX_BODY_SIZE holds too"},
+    {"interaction",      FIELD_OBJECT,    .shape = &managed_interaction_table, INTO(interaction), .help = "MCP: the questions that the upstream may ask the caller while it answers; each is decided by policy, and all are off by default", .example = "{\"form\": false}"},
     {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
     {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt), .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream (X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
@@ -333,6 +335,7 @@ read_mcp(struct reader *reader, const struct raw_resource *raw)
         reader_tell(reader, "maxResultBytes", "is for MCP resources only");
     if (resource->max_result == 0)
         resource->max_result = RESULT_DEFAULT;
+    reader_interaction(reader, raw->interaction);
 }
 
 enum az_status

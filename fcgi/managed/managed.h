@@ -208,6 +208,17 @@ struct managed_secrets {
     const char *private_key;   /* privateKeyJwt.key: PEM or JWK */
 };
 
+/* The questions that an MCP upstream may ask while it answers a call: each is a decision of its
+ * own, and all are off by default (gateway-admin.md 1.12). */
+struct managed_interaction {
+    bool form;     /* elicitation: the person fills in a form */
+    bool url;      /* elicitation: the person opens an address */
+    bool sampling; /* the model of the client writes a text */
+    bool roots;    /* the client tells its root directories */
+    const char *
+        *url_hosts; /* hosts of such addresses beside the upstream's, end with NULL; or NULL */
+};
+
 struct managed_resource {
     int64_t id;      /* id of the row, or 0 if not stored */
     int64_t version; /* changes with every save, sync and approval, not with the status */
@@ -235,6 +246,7 @@ struct managed_resource {
     bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
     bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
     int64_t max_result;       /* MCP: octets of one answer of the upstream */
+    struct managed_interaction interaction; /* MCP */
     const char **public_urls; /* under which a web server serves it, end with NULL; or NULL */
     const char *edge_audience; /* aud of the JWT that its web server gets, or NULL: it gets none */
     int64_t edge_lifetime;     /* of that JWT, seconds */

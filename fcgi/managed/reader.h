@@ -10,6 +10,7 @@
 #define MANAGED_TOOLS_MAX 1000
 #define MANAGED_HEADERS_MAX 32
 #define MANAGED_PUBLIC_URLS_MAX 16
+#define MANAGED_URL_HOSTS_MAX 16
 #define MANAGED_SCOPES_MAX 32
 #define MANAGED_NAMES_MAX 100  /* of a list of names */
 #define MANAGED_MEMBERS_MAX 32 /* of an object with free members */
@@ -75,6 +76,7 @@ field_rule_fn managed_object_rule;  /* an object with a limited number of member
 void reader_routes(struct reader *reader, const json_t *routes);
 void reader_tools(struct reader *reader, const json_t *tools);
 void reader_auth(struct reader *reader, const json_t *auth);
+void reader_interaction(struct reader *reader, const json_t *object);
 
 /* Check the members of upstreamAuth against its type and each other, and set the defaults. */
 void reader_auth_rules(struct reader *reader, const json_t *object, const json_t *private_key,

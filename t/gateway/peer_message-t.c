@@ -126,6 +126,10 @@ test_questions(TALLOC_CTX *mem)
     question.method = "sampling/createMessage";
     const char *answer = peer_answer(mem, &question);
     ok(strstr(answer, "-32601") != NULL, "every other request is one that we do not know");
+    is_str(peer_cancellation(mem),
+           "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+           "\"requestId\":1}}",
+           "a cancellation of our request");
     is_int(peer_write_answer(&way, answer, &envelope), AZ_OK, "an answer");
     is_str(field(&envelope, "Mcp-Session-Id"), "s", "... of the session");
     is_str(envelope.body, answer, "... as it is");

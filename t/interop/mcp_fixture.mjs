@@ -13,6 +13,19 @@ const wrong = (code, message, data) => Object.assign(new Error(message), { code,
 const object = { type: 'object' };
 const address = { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } };
 
+// Questions to the person or the client in place of an answer (multi round-trip requests).
+const elicit = (message, properties) => ({
+    method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties, required: Object.keys(properties) } },
+});
+const sample = (said) => ({ method: 'sampling/createMessage', params: { messages: [{ role: 'user', content: text(said) }], maxTokens: 100 } });
+const roots = { method: 'roots/list', params: {} };
+const input = (inputRequests, requestState) => ({ resultType: 'input_required', inputRequests, ...(requestState && { requestState }) });
+// A tool that asks until it has each answer, and then says what it got.
+const asking = (requests, state) => (_, { mcpReq: { inputResponses: given } }) => given && Object.keys(requests).every((key) => key in given)
+    ? { content: [text(JSON.stringify(given))] } : input(requests, state);
+const name = { user_name: elicit('What is your name?', { name: { type: 'string' } }) };
+const confirm = { confirm: elicit('Please confirm', { ok: { type: 'boolean' } }) };
+
 // What each tool answers.
 const answers = {
     test_simple_text: () => ({ content: [text('This is a simple text response for testing.')] }),
@@ -33,6 +46,22 @@ const answers = {
         return { content: [text('done')] };
     },
     test_streaming_elicitation: () => ({ content: [text('Streaming complete')] }),
+    test_input_required_result_elicitation: asking(name),
+    test_input_required_result_sampling: asking({ capital_question: sample('What is the capital of France?') }),
+    test_input_required_result_list_roots: asking({ client_roots: roots }),
+    test_input_required_result_request_state: (_, { mcpReq: { inputResponses: given, requestState: state } }) => given && state() === 'kept'
+        ? { content: [text('state-ok')] } : input(confirm, 'kept'),
+    test_input_required_result_tampered_state: asking(confirm, 'kept'),
+    test_input_required_result_multiple_inputs: asking({ ...name, greeting: sample('Generate a greeting'), client_roots: roots }, 'kept'),
+    test_input_required_result_multi_round: (_, { mcpReq: { inputResponses: given, requestState: state } }) => {
+        if (state() === 'second' && given?.step2) return { content: [text('done')] };
+        if (state() === 'first' && given?.step1) return input({ step2: elicit('What is your favorite color?', { color: { type: 'string' } }) }, 'second');
+        return input({ step1: elicit('What is your name?', { name: { type: 'string' } }) }, 'first');
+    },
+    test_input_required_result_capabilities: (_, { mcpReq: { envelope } }) => {
+        const { elicitation, sampling } = envelope['io.modelcontextprotocol/clientCapabilities'];
+        return input({ ...(elicitation && name), ...(sampling && { s: sample('Say something') }) });
+    },
     test_logging_tool: () => ({ content: [text('Logging evaluated')] }),
 };
 const schemas = {
@@ -50,6 +79,7 @@ const prompts = {
     test_prompt_with_embedded_resource: [['resourceUri'], ({ resourceUri }) => [
         user(embedded(resourceUri, 'text/plain', 'Embedded resource content for testing.')), user(text('Please process the embedded resource above.'))]],
     test_prompt_with_image: [[], () => [user(image), user(text('Please analyze the image above.'))]],
+    test_input_required_result_prompt: [[], () => [user(text('With context'))], { user_context: elicit('What context?', { context: { type: 'string' } }) }],
 };
 
 const files = {
@@ -69,7 +99,10 @@ function server() {
     made.setRequestHandler('prompts/list', () => ({
         prompts: Object.entries(prompts).map(([name, [args]]) => ({ name, description: name, arguments: args.map((arg) => ({ name: arg, required: true })) })),
     }));
-    made.setRequestHandler('prompts/get', ({ params }) => ({ messages: prompts[params.name][1](params.arguments ?? {}) }));
+    made.setRequestHandler('prompts/get', ({ params }, { mcpReq }) => {
+        const [, messages, asked] = prompts[params.name];
+        return asked && !mcpReq.inputResponses ? input(asked) : { messages: messages(params.arguments ?? {}) };
+    });
     made.setRequestHandler('resources/list', () => ({
         resources: Object.entries(files).map(([uri, { mimeType }]) => ({ uri, name: uri.slice(7), description: uri, mimeType })),
     }));

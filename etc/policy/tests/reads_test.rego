@@ -166,8 +166,8 @@ elsewhere("register") := [
 ]
 
 elsewhere(e) := [
-	"input.action", "input.actor", "input.arguments", "input.authorization_details", "input.baseline", "input.client",
-	"input.context", "input.environment.dpop", "input.truncated", "input.issued", "input.registration", "input.request.grant_type",
+	"input.action", "input.actor", "input.answers", "input.arguments", "input.authorization_details", "input.baseline",
+	"input.call", "input.client", "input.context", "input.environment.dpop", "input.truncated", "input.issued", "input.registration", "input.request.grant_type",
 	"input.resource", "input.scopes", "input.statement", "input.subject", "input.token",
 ] if {
 	e in {"authzen", "authzen_batch"}

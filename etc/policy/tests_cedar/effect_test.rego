@@ -385,7 +385,7 @@ gateway_input := {
 
 # gateway-admin.md 1.6: an upstream chooses the URIs, so none is the name of a tool.
 test_an_mcp_resource_is_no_tool_of_the_same_name if {
-	every kind in ["resource", "prompt", "completion"] {
+	every kind in ["resource", "prompt", "completion", "elicitation", "sampling", "roots"] {
 		action := {"kind": kind, "name": "create_issue", "template": "create_issue", "requiredScopes": []}
 		questions := request.questions with input as object.union(object.remove(gateway_input, ["action", "arguments"]), {"action": action})
 		object.keys(questions) == {concat("", ["gateway:", kind, ":create_issue"])}
@@ -397,6 +397,17 @@ test_a_completion_for_a_prompt_is_none_for_a_template if {
 	action := {"kind": "completion", "name": "create_issue", "requiredScopes": []}
 	questions := request.questions with input as object.union(object.remove(gateway_input, ["action", "arguments"]), {"action": action})
 	object.keys(questions) == {"gateway:prompt_completion:create_issue"}
+}
+
+# gateway-admin.md 1.9
+test_a_question_of_an_upstream_and_its_answers_are_in_the_context if {
+	more := {
+		"action": {"kind": "elicitation", "name": "form", "requiredScopes": []},
+		"call": {"kind": "tool", "name": "buy"}, "answers": {"many": {"action": "decline"}},
+	}
+	q := request.questions["gateway:elicitation:form"] with input as object.union(object.remove(gateway_input, ["action"]), more)
+	q.context.call == more.call
+	q.context.answers == more.answers
 }
 
 test_the_question_of_a_request_to_a_managed_resource if {

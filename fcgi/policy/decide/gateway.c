@@ -116,13 +116,23 @@ set_arguments(struct op *op, struct jsonx_build *input, json_t *arguments)
         jsonx_set(input, "truncated", json_true());
 }
 
+/* Return what a question of an upstream is asked for; `name` stands in the place of its own. */
+static json_t *
+call_part(const struct gateway_action *call, const char *name)
+{
+    return json_pack("{s:s,s:s}", "kind", call->kind, "name", name);
+}
+
 static json_t *
 question_gateway(struct op *op, const struct gateway_question *question)
 {
     struct jsonx_build input = begin_question(op, &question->holder, "gateway");
     jsonx_set(&input, "resource", target_part(&question->resource));
     jsonx_set(&input, "action", action_part(&question->action));
+    if (question->call != NULL)
+        jsonx_set(&input, "call", call_part(question->call, question->call->name));
     set_arguments(op, &input, question->arguments);
+    gateway_set_value(&input, "answers", question->answers);
     return jsonx_built(&input);
 }
 
@@ -159,15 +169,15 @@ names_alone(json_t *value, int levels)
     return part_done(&names);
 }
 
-/* Set the names of the arguments in what is stored, or `truncated` in their place. */
+/* Set the names of the values of a member in what is stored, or `truncated` in their place. */
 static void
-set_names(struct op *op, struct jsonx_build *stored, json_t *arguments, bool route)
+set_names(struct op *op, struct jsonx_build *stored, const char *member, json_t *values, int levels)
 {
-    json_t *names = names_alone(arguments, route ? ROUTE_NAMES : TOOL_NAMES);
+    json_t *names = names_alone(values, levels);
     const char *text = names != NULL ? jsonx_dump(op->mem, names) : NULL;
     stored->lost = stored->lost || text == NULL;
     if (text != NULL && strlen(text) <= GATEWAY_NAMES_MAX)
-        jsonx_set(stored, "arguments", json_incref(names));
+        jsonx_set(stored, member, json_incref(names));
     else
         jsonx_set(stored, "truncated", json_true());
     json_decref(names);
@@ -195,9 +205,9 @@ store_instead(struct op *op, const struct jsonx_build *stored, struct verdict *v
 }
 
 /*
- * Store the question without the values of arguments, unless the answer says `full`. The path has
- * the same values in it, and the URI of an MCP resource may have. Without an answer the values are
- * left out.
+ * Store the question without the values of arguments and answers, unless the answer says `full`.
+ * The path has the same values in it, and the URI of an MCP resource may have. Without an answer
+ * the values are left out.
  */
 static enum az_status
 hide_arguments(struct op *op, const struct gateway_question *question, json_t *input,
@@ -205,6 +215,7 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
 {
     if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
         return AZ_OK;
+    static const char *const hidden[] = {"arguments", "answers"};
     bool route = question->action.kind != NULL && strcmp(question->action.kind, "http") == 0;
     json_t *action = jsonx_copy(json_object_get(input, "action"));
     struct jsonx_build stored = {jsonx_own(op->mem, jsonx_copy(input)), action == NULL};
@@ -212,10 +223,14 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
     if (question->action.uri != NULL)
         forget_uri(action);
     jsonx_set(&stored, "action", action);
-    json_t *arguments = json_object_get(input, "arguments");
-    json_object_del(stored.value, "arguments");
-    if (arguments != NULL && mode == GATEWAY_ARGUMENTS_KEYS)
-        set_names(op, &stored, arguments, route);
+    if (question->call != NULL && question->call->uri != NULL)
+        jsonx_set(&stored, "call", call_part(question->call, ""));
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        json_t *values = json_object_get(input, hidden[i]);
+        json_object_del(stored.value, hidden[i]);
+        if (values != NULL && mode == GATEWAY_ARGUMENTS_KEYS)
+            set_names(op, &stored, hidden[i], values, route ? ROUTE_NAMES : TOOL_NAMES);
+    }
     return store_instead(op, &stored, verdict);
 }
 
@@ -262,12 +277,16 @@ add_lacks(TALLOC_CTX *mem, struct jsonx_build *lacks, const char *above, const j
     }
 }
 
+/* Kinds of actions that are no requests with a path. */
+static const char *const pathless[] = {"tool", "prompt", "elicitation", "sampling", "roots", NULL};
+
 json_t *
 gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision)
 {
-    static const char place[] = "/arguments";
+    static const char place[] = "/arguments", place_of_answers[] = "/answers";
     const json_t *action = json_object_get(input, "action"),
-                 *names = json_object_get(input, "arguments");
+                 *names = json_object_get(input, "arguments"),
+                 *answers = json_object_get(input, "answers");
     const char *evaluation = json_string_value(json_object_get(input, "evaluation")),
                *kind = json_string_value(json_object_get(action, "kind"));
     struct jsonx_build lacks = {jsonx_own(mem, json_array()), false};
@@ -275,13 +294,14 @@ gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision)
     gateway_answer_mode(decision, &mode);
     if (evaluation == NULL || strcmp(evaluation, "gateway") != 0 || mode == GATEWAY_ARGUMENTS_FULL)
         return lacks.value;
-    if (json_object_get(action, "path") == NULL
-        && (kind == NULL || (strcmp(kind, "tool") != 0 && strcmp(kind, "prompt") != 0)))
+    if (json_object_get(action, "path") == NULL && (kind == NULL || !words_has(pathless, kind)))
         jsonx_append(&lacks, json_string("/action/path"));
     if (json_is_object(names))
         add_lacks(mem, &lacks, place, names);
     else
         jsonx_append(&lacks, json_string(place));
+    if (json_is_object(answers))
+        add_lacks(mem, &lacks, place_of_answers, answers);
     return jsonx_built(&lacks);
 }
 

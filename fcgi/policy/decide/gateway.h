@@ -35,9 +35,10 @@ struct gateway_target {
 
 /* One operation of a resource. NULL members are left out of the document. */
 struct gateway_action {
-    const char *kind; /* "http", "tool", "resource", "prompt" or "completion" */
+    const char *kind; /* "http", "tool", "resource", "prompt" or "completion"; of a question of an
+                         upstream: "elicitation", "sampling" or "roots" */
     const char *name; /* action of the route, name of the tool or prompt within its resource, URI or
-                         template of an MCP resource */
+                         template of an MCP resource; form of a question */
     const char *route;    /* id of the route; NULL: a tool of an MCP upstream */
     const char *method;   /* HTTP method of the request to the upstream, or NULL */
     const char *path;     /* its path, or NULL */
@@ -67,7 +68,9 @@ struct gateway_question {
     struct gateway_holder holder;
     struct gateway_target resource;
     struct gateway_action action;
-    json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}, or NULL */
+    json_t *arguments; /* object: of the tool, or {"path":{...},"query":{...}}, or NULL */
+    json_t *answers;   /* object: of the person or client to the upstream's questions, or NULL */
+    const struct gateway_action *call; /* of a question of an upstream: what it is asked for */
     json_t *always;       /* object: obligations of the route, beside those of policy, or NULL */
     unsigned obligations; /* those that the asker can meet: bits of enum gateway_obligation */
 };

@@ -153,6 +153,49 @@ is_deeply(
     $json->decode( ( $peer->requests("/$name") )[-1]{body} )->{params}, { %call, _meta => { progressToken => 1 } },
     '... which gets the token alone' );
 
+# ---- a read and a get
+
+sub reads {
+    my ( $method, $params, $result ) = @_;
+    my $at = 'reads' . ++$count;
+    $peer->set(
+        "/$at" => [
+            $modern, answer( { tools => [], prompts => [ { name => 'review' } ] } ),
+            answer( { prompts => [ { name => 'review' } ] } ), $modern,
+            stream( $steps[0], event( { id => 1, result => $result } ) ) ] );
+    $mcp->resource(
+        $at, upstreamType => 'MCP', upstreamUrl => $peer->url("/$at"), mcpResources => 'live',
+        mcpPrompts => 'pinned' );
+    is( $stack->admin( POST => "/admin/api/managed-resources/$at/sync" )->status, 200, "$at is synced" );
+    my $answered =
+      $mcp->legacy( $method, { %$params, _meta => { progressToken => 'r' } }, at => $at, version => '2025-11-25' );
+    my @events = @{ events($answered) };
+    is_deeply(
+        [ $events[0]{params}{progressToken}, $events[-1]{result} ], [ 'r', $result ],
+        "$method has progress, and its answer" ) or diag $answered->text;
+    return;
+}
+reads( 'resources/read', { uri  => 'file:///a' }, { contents => [ { uri => 'file:///a', text => 'a' } ] } );
+reads( 'prompts/get',    { name => 'review' },    { messages => [] } );
+
+# ---- cancellation: an older upstream is told, a closed connection says nothing there (MCP 2025-11-25, transports)
+
+sub cancelled {
+    my ($at) = @_;
+    return scalar grep { $_->{body} =~ m{"notifications/cancelled"} } $peer->requests("/$at");
+}
+my $silent = { type => 'text/event-stream', body => $steps[0] . $end, stall => length $steps[0] };
+$name = upstream( $silent, @hello );
+$mcp->legacy( 'tools/call', \%call, at => $name, version => '2025-11-25' );
+is( cancelled($name), 1, 'an older upstream that is silent for too long gets notifications/cancelled' );
+is_deeply(
+    $json->decode( ( $peer->requests("/$name") )[-1]{body} ),
+    { jsonrpc => '2.0', method => 'notifications/cancelled', params => { requestId => 1 } },
+    '... for our request' );
+$name = upstream($silent);
+$mcp->legacy( 'tools/call', \%call, at => $name, version => '2025-11-25' );
+is( cancelled($name), 0, '... a modern one does not: the connection is closed' );
+
 # ---- in time
 
 # The upstream waits for another request before it answers: it is sent when the progress has come.

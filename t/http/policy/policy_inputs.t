@@ -237,7 +237,8 @@ sub peer_answers {
 }
 $mcp->resource(
     'files',
-    upstreamType => 'MCP', upstreamUrl => $peer->url('/files'), mcpResources => 'live', mcpPrompts => 'pinned' );
+    upstreamType => 'MCP', upstreamUrl => $peer->url('/files'), mcpResources => 'live', mcpPrompts => 'pinned',
+    interaction  => { roots => JSON::PP::true() } );
 my %file = ( uri => 'file:///a', name => 'a', mimeType => 'text/plain' );
 
 sub ask_files {
@@ -277,6 +278,32 @@ $peer->set( '/files' =>
 );
 is( $stack->admin( POST => '/admin/api/managed-resources/files/sync' )->status, 200, 'prompts are read' );
 ask_all_files();
+
+# A read of which the upstream asks the client for its roots first. A question that policy allows leaves no row.
+sub ask_for_roots {
+    my %may = ( at => 'files', capabilities => { roots => {} } );
+    $peer->set(
+        '/files' => peer_answers(
+            {   supportedVersions => [$Authz::Mcp::MODERN],
+                resultType        => 'input_required', inputRequests => { r => { method => 'roots/list' } } } ) );
+    my $asked = $mcp->result( $mcp->modern( 'resources/read', { uri => 'file:///a' }, %may ) );
+    is( $asked->{resultType}, 'input_required', 'a question of the upstream' );
+    my %answers = ( inputResponses => { r => { roots => [] } }, requestState => $asked->{requestState} );
+    is( $mcp->modern( 'resources/read', { uri => 'file:///a', %answers }, %may )->status, 200, '... and the answer' );
+    my $denied = $mcp->modern( 'resources/read', { uri => 'file:///no' }, %may );
+    like( $denied->text, qr/Denied: no_roots/, '... and a question that policy denies, which the row has' );
+    return;
+}
+my $no_roots =
+  "package custom.gateway\n\ndeny contains \"no_roots\" if {\n\tinput.action.kind == \"roots\"\n\tinput.call.name == \"file:///no\"\n}\n";
+is( $stack->admin(
+        POST => '/admin/api/policy-rules',
+        json => {
+            path    => 'custom/gateway.rego', kind => 'rego', version => '1', content => $no_roots,
+            enabled => JSON::PP::true() } )->status,
+    201,
+    'a rule about questions' );
+ask_for_roots();
 is( call( name => 'demo__get_status', arguments => { text => 'x' x 530_000 } ),
     200, 'a call with arguments that are too long for policy, which is denied' );
 $stack->bind( 'shop', { %all, gateway_scopes => ['*'], resources => ['urn:svc:gateway'] } );
@@ -297,6 +324,7 @@ my $proxied =
 is( $stack->http->get( '/gateway/demo/status?a=1', headers => [ Authz::Client::bearer($proxied), @agent ] )->status,
     200, 'a proxied request' );
 ask_all_files();
+ask_for_roots();
 
 # ---- both directions
 
@@ -329,7 +357,7 @@ is( join( ', ', open_with_members( Authz::Inputs::schema($_) ) ), '',
     "$_: an object with members of any name lists none" ) for Authz::Inputs::names();
 
 my $open =
-  qr{\A(?:act|annotations|arguments|claims|context|detail|may_act|obligations|extensions|authorization_details|properties)\z};
+  qr{\A(?:act|annotations|answers|arguments|claims|context|detail|may_act|obligations|extensions|authorization_details|properties)\z};
 
 sub widened {
     my ( $value, $path ) = @_;

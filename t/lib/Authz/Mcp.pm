@@ -6,12 +6,15 @@ package Authz::Mcp;
 #   $mcp->resource( 'crm', upstreamType => 'STATIC', ... );   # made or replaced; its default scope is `mcp`
 #   my $answer = $mcp->modern( 'tools/call', { name => 'crm__hello', arguments => {} } );
 #   my $answer = $mcp->legacy( 'tools/list', {}, version => '2025-06-18' );
+#   my $token  = $mcp->person( 'alice', client => 'host' );   # of a person, by a client that is made for that
 # Options: at => 'crm' (the endpoint of one resource), token => TEXT or undef, id => 7, headers => [...], capabilities => {...}.
 
 use strict;
 use warnings;
 
 use JSON::PP ();
+
+use Authz::Grant ();
 
 our $MODERN = '2026-07-28';
 
@@ -34,6 +37,23 @@ sub address { my ( $self, $name ) = @_; return "$self->{stack}{base}/gateway/mcp
 sub token {
     my ( $self, $scope, $name ) = @_;
     return $self->{stack}->token_text( @{ $self->{client} }, scope => $scope, resource => $self->address($name) );
+}
+
+sub person {
+    my ( $self,  $subject, %option ) = @_;
+    my ( $stack, $id,      $back )   = ( $self->{stack}, $option{client} // 'host', $Authz::Grant::REDIRECT );
+    $self->{host}{$id} //= [
+        $stack->make_client(
+            $id,
+            {   grants    => ['authorization_code'], scopes => [ 'openid', 'mcp' ], gateway_scopes => ['*'],
+                resources => ['urn:svc:gateway'] },
+            redirectUris => [$back] ) ];
+    my @where = ( resource => $self->address );
+    Authz::Grant->people( $stack, subject => $subject, idp => $option{idp} // 'corp' );
+    my $code = Authz::Grant->code(
+        $stack,
+        client => $id, subject => $subject, scope => 'mcp', idp => $option{idp} // 'corp', @where );
+    return Authz::Grant->redeem( $stack, $self->{host}{$id}, $code, @where )->member('access_token') // die 'no token';
 }
 
 sub resource {

@@ -55,13 +55,13 @@ actions contains asked.action.name if input.evaluation == "authzen"
 actions contains concat("", ["gateway:", operation]) if input.evaluation == "gateway"
 
 # The action of a route, or the tool. A route without an action has its id. MCP resources, prompts and
-# completions are told apart by their kind, because an upstream chooses their names; a completion for a prompt
-# is no completion for a template of the same text.
+# completions are told apart by their kind, because an upstream chooses their names; so are its questions. A completion
+# for a prompt is no completion for a template of the same text.
 operation := concat(":", ["prompt_completion", input.action.name]) if {
 	input.action.kind == "completion"
 	not input.action.template
 } else := concat(":", [input.action.kind, input.action.name]) if {
-	input.action.kind in {"resource", "prompt", "completion"}
+	input.action.kind in {"resource", "prompt", "completion", "elicitation", "sampling", "roots"}
 } else := name if {
 	name := input.action.name
 } else := input.action.route
@@ -139,7 +139,14 @@ sent := record(asked.context) if input.evaluation == "authzen"
 
 sent := record(input.context) if input.evaluation == "introspect"
 
-sent := record({"arguments": input.arguments}) if input.evaluation == "gateway"
+sent := record(of_call) if input.evaluation == "gateway"
+
+# What the caller of the gateway sends to an upstream; of a question of an upstream, what it asks and for which call.
+of_call["arguments"] := input.arguments
+
+of_call["answers"] := input.answers
+
+of_call["call"] := input.call
 
 svc["evaluation"] := evaluations[input.evaluation]
 
@@ -168,7 +175,7 @@ svc["dpop"] := input.environment.dpop.valid if input.evaluation in {"issue", "pr
 svc["dpop"] := input.token.bound if input.evaluation == "gateway"
 
 # What the caller of a request wrote as JSON, in the form that is mapped.
-written contains {"arguments": input.arguments} if input.evaluation == "gateway"
+written contains of_call if input.evaluation == "gateway"
 
 written contains input.context if input.evaluation == "introspect"
 

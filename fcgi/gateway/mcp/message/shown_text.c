@@ -27,19 +27,34 @@ code_point(const char *at, size_t *ret_octets)
     return c;
 }
 
-json_t *
-shown_text(TALLOC_CTX *mem, const char *text)
+/* Copy at most max characters that are shown, and line feeds if `lines`. NULL: out of memory. */
+static char *
+copy_shown(TALLOC_CTX *mem, const char *text, size_t max, bool lines)
 {
     char *shown = talloc_strdup(mem, text);
     size_t length = 0, characters = 0, octets;
     if (shown == NULL)
         return NULL;
-    for (const char *at = text; *at != '\0' && characters < SHOWN_TEXT_MAX; at += octets) {
-        if (is_hidden(code_point(at, &octets)))
+    for (const char *at = text; *at != '\0' && characters < max; at += octets) {
+        if (is_hidden(code_point(at, &octets)) && !(lines && *at == '\n'))
             continue;
         memmove(shown + length, at, octets);
         length += octets;
         characters++;
     }
-    return json_stringn(shown, length);
+    shown[length] = '\0';
+    return shown;
+}
+
+json_t *
+shown_text(TALLOC_CTX *mem, const char *text)
+{
+    const char *shown = copy_shown(mem, text, SHOWN_TEXT_MAX, false);
+    return shown != NULL ? json_string(shown) : NULL;
+}
+
+const char *
+shown_lines(TALLOC_CTX *mem, const char *text)
+{
+    return copy_shown(mem, text, strlen(text), true);
 }

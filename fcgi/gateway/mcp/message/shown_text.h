@@ -12,4 +12,7 @@
  * characters and those that reorder text. NULL: out of memory. */
 json_t *shown_text(TALLOC_CTX *mem, const char *text);
 
+/* Return the same of a text of several lines, on mem, which is not cut. */
+const char *shown_lines(TALLOC_CTX *mem, const char *text);
+
 #endif

@@ -19,6 +19,8 @@
 #define QUESTIONS_MAX 20
 /* Time for such an answer of ours, in milliseconds. */
 #define QUESTION_MS 5000
+/* The same for a cancellation: the caller has gone, or has waited long enough. */
+#define CANCEL_MS 1000
 
 /* One message and its answer. */
 struct exchange {
@@ -147,12 +149,13 @@ drop_octets(void *arg, const void *octets, size_t length)
     return true;
 }
 
-/* Send one of our answers. What the upstream makes of it is of no interest: a failure shows when
- * the call that waits for it fails. */
+/* Send one of our answers, or a cancellation, also for a caller who has gone. What the upstream
+ * makes of it is of no interest: a failure shows when the call that waits for it fails. */
 static void
-tell_upstream(struct exchange *it, struct op *beside, const char *answer)
+tell_upstream(struct exchange *it, struct op *beside, const char *answer, int timeout_ms)
 {
     const struct upstream_sink drop = {.take = drop_octets};
+    struct upstream_caller caller;
     struct peer_envelope envelope;
     struct upstream_call call;
     struct upstream_transfer *transfer;
@@ -160,7 +163,12 @@ tell_upstream(struct exchange *it, struct op *beside, const char *answer)
     if (peer_write_answer(it->way, answer, &envelope) != AZ_OK)
         return;
     build_peer_call(it, &envelope, &call);
-    call.timeout_ms = QUESTION_MS;
+    call.timeout_ms = timeout_ms;
+    if (call.caller != NULL) {
+        caller = *call.caller;
+        caller.gone = NULL;
+        call.caller = &caller;
+    }
     if (upstream_begin(beside, &call, NULL, &transfer, &head) != AZ_OK)
         return;
     upstream_pump(transfer, &drop);
@@ -178,12 +186,29 @@ answer_questions(void *arg)
         if (beside.mem == NULL)
             it->st = AZ_SERVER_ERROR;
         else
-            tell_upstream(it, &beside, it->question[it->told++]);
+            tell_upstream(it, &beside, it->question[it->told++], QUESTION_MS);
         talloc_free(beside.mem);
         if (it->st == AZ_OK && clock_monotonic_us() > it->deadline_us)
             it->st = AZ_UPSTREAM_TIMEOUT;
     }
     return it->st == AZ_OK && !it->answered;
+}
+
+/* Tell an older upstream that nothing waits for its answer any more: there a connection that is
+ * closed says nothing (MCP 2025-11-25, transports and basic/utilities/cancellation). */
+static void
+cancel_request(struct exchange *it, enum az_status st)
+{
+    const struct upstream_caller *caller = it->request->caller;
+    bool gone = caller != NULL && caller->gone != NULL && caller->gone(caller->arg);
+    if (it->way->modern || it->message != &it->request->message || it->answered
+        || (st != AZ_UPSTREAM_TIMEOUT && it->st != AZ_UNAVAILABLE && !gone))
+        return;
+    struct op beside = op_beside(it->op, talloc_new(it->op->mem));
+    const char *cancel = beside.mem != NULL ? peer_cancellation(beside.mem) : NULL;
+    if (cancel != NULL)
+        tell_upstream(it, &beside, cancel, CANCEL_MS);
+    talloc_free(beside.mem);
 }
 
 /* Read the body of the answer. It is a message, a stream, or of no interest. */
@@ -226,11 +251,13 @@ exchange(struct exchange *it, const struct peer_way *way)
     it->questions = it->told = 0;
     it->deadline_us = clock_monotonic_us() + PEER_ANSWER_SECONDS * 1000000LL;
     st = upstream_begin(op, &call, &it->reply->credential, &transfer, &it->answer);
+    if (st == AZ_OK) {
+        it->reply->status = it->answer->status;
+        st = read_answer_body(it, transfer, call.max_answer);
+        upstream_done(transfer);
+    }
     if (st != AZ_OK)
-        return st;
-    it->reply->status = it->answer->status;
-    st = read_answer_body(it, transfer, call.max_answer);
-    upstream_done(transfer);
+        cancel_request(it, st);
     return st;
 }
 

@@ -25,20 +25,22 @@ add_peer_field(struct peer_envelope *envelope, const char *name, const char *val
     return true;
 }
 
-/* Return the `_meta` of a request: what a modern upstream wants, where no capability of the caller
- * is passed on, the token of progress, and the trace context. A new reference, or NULL if out of
- * memory. */
+/* Return the `_meta` of a request: what a modern upstream wants, with the capabilities that it may
+ * use, the token of progress, and the trace context. A new reference, or NULL if out of memory. */
 static json_t *
 request_meta(const struct peer_way *way, const struct peer_message *message)
 {
     json_t *token = message->progress ? json_integer(PROGRESS_TOKEN) : NULL;
     const struct mcp_trace *trace = &message->trace;
-    return way->modern ? json_pack("{s:s,s:{},s:{s:s,s:s},s:o*,s:s*,s:s*}", MCP_META_VERSION,
-                                   MCP_MODERN, MCP_META_CAPABILITIES, MCP_META_CLIENT, "name",
-                                   PACKAGE_NAME, "version", PACKAGE_VERSION, "progressToken", token,
-                                   "traceparent", trace->parent, "tracestate", trace->state)
-                       : json_pack("{s:o*,s:s*,s:s*}", "progressToken", token, "traceparent",
-                                   trace->parent, "tracestate", trace->state);
+    if (!way->modern)
+        return json_pack("{s:o*,s:s*,s:s*}", "progressToken", token, "traceparent", trace->parent,
+                         "tracestate", trace->state);
+    json_t *may =
+        message->capabilities != NULL ? json_incref(message->capabilities) : json_object();
+    return json_pack("{s:s,s:o,s:{s:s,s:s},s:o*,s:s*,s:s*}", MCP_META_VERSION, MCP_MODERN,
+                     MCP_META_CAPABILITIES, may, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",
+                     PACKAGE_VERSION, "progressToken", token, "traceparent", trace->parent,
+                     "tracestate", trace->state);
 }
 
 /* Return the params with `_meta`, where there is one. A new reference, or NULL if out of memory, or
@@ -139,6 +141,14 @@ peer_answer(TALLOC_CTX *mem, const struct json_rpc *question)
     bool ping = strcmp(question->method, "ping") == 0;
     return jsonx_dump(mem, jsonx_own(mem, ping ? json_rpc_result(question->id, json_object())
                                                : json_rpc_error(question->id, &unknown)));
+}
+
+const char *
+peer_cancellation(TALLOC_CTX *mem)
+{
+    return jsonx_dump(
+        mem, jsonx_own(mem, json_pack("{s:s,s:s,s:{s:i}}", "jsonrpc", "2.0", "method",
+                                      "notifications/cancelled", "params", "requestId", PEER_ID)));
 }
 
 enum az_status

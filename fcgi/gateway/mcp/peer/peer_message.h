@@ -34,6 +34,8 @@ struct peer_message {
     const char *method;
     json_t *params;       /* object, or NULL */
     const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
+    json_t *capabilities; /* object: of the client, as far as a modern upstream may use them; NULL:
+                             none */
     bool notification;
     bool progress;          /* ask for progress, with PROGRESS_TOKEN */
     struct mcp_trace trace; /* of the caller; empty: none is sent */
@@ -56,7 +58,11 @@ enum az_status peer_write(TALLOC_CTX *mem, const struct peer_way *way,
  * memory. */
 const char *peer_answer(TALLOC_CTX *mem, const struct json_rpc *question);
 
-/* Write an answer to send. AZ_SERVER_ERROR: it has no room. */
+/* Return the notification that cancels a request of peer_write(), JSON text on mem; NULL: out of
+ * memory. */
+const char *peer_cancellation(TALLOC_CTX *mem);
+
+/* Write an answer or a cancellation to send. AZ_SERVER_ERROR: it has no room. */
 enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
                                  struct peer_envelope *ret);
 

@@ -6,6 +6,7 @@
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
 #include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "store/gateway/resources.h"
@@ -122,6 +123,8 @@ resource_call_note(struct resource_call *c)
                             "kind", c->action.kind, "prompt", c->prompt ? name : NULL, "uri_sha256",
                             hashed ? sha256 : NULL, "mcp_version", c->it->era.version)),
         false};
+    if (c->round.state.round > 0)
+        jsonx_set(&summary, "round", mcp_round_note(&c->round));
     mcp_note(c->it, &summary, c->ask.began_ms, c->ask.reply.status, c->ask.reply.octets);
 }
 
@@ -188,6 +191,7 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
         .resource = *target,
         .action = c->action,
         .arguments = c->arguments,
+        .answers = c->round.answers,
         .always = c->always,
         .obligations =
             c->obligations != 0 ? c->obligations : GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
@@ -202,32 +206,83 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
 }
 
 enum az_status
-resource_call_decide(struct resource_call *c)
+resource_call_decide(struct resource_call *c, struct gateway_target *ret)
 {
     struct op *op = &c->it->req->op;
     bool linked;
-    struct gateway_target target;
-    enum az_status st = mcp_target(op, &c->ask.caller, c->ask.request.resource, &linked, &target);
+    enum az_status st = mcp_target(op, &c->ask.caller, c->ask.request.resource, &linked, ret);
     if (c->action.scopes == NULL)
         c->action.scopes = mcp_default_scopes(op->mem, c->ask.request.resource);
     if (st == AZ_OK && c->action.scopes == NULL)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
     if (st == AZ_OK)
-        st = look_for_prompt(c, &target);
-    return st == AZ_OK && mcp_goes_on(c->it) ? decide_call(c, &target) : st;
+        st = look_for_prompt(c, ret);
+    return st == AZ_OK && mcp_goes_on(c->it) ? decide_call(c, ret) : st;
+}
+
+/* ---- rounds */
+
+static bool
+may_be_asked(const struct resource_call *c)
+{
+    return strcmp(c->action.kind, "completion") != 0;
+}
+
+/* Begin the call, or go on with it where the upstream asked for answers. */
+static enum az_status
+begin_call(struct resource_call *c)
+{
+    const struct upstream_caller *caller = &c->ask.caller;
+    const struct stated_call call = {
+        .subject = caller->subject,
+        .idp = caller->idp,
+        .client_id = caller->client_id,
+        .method = c->it->message.method,
+        .resource = c->ask.request.resource->name,
+        .name = c->action.name,
+        .arguments = c->arguments,
+    };
+    return may_be_asked(c) ? mcp_round_begin(c->it, c->ask.request.resource, &call, &c->round)
+                           : AZ_OK;
+}
+
+/* Take the answer of the upstream: it may ask for input, or want to. */
+static enum az_status
+take_reply(struct resource_call *c, const struct gateway_target *target)
+{
+    struct mcp_exchange *it = c->it;
+    if (!may_be_asked(c))
+        return AZ_OK;
+    json_t *lacks = mcp_round_lacks(&c->round, c->ask.reply.error);
+    if (lacks != NULL)
+        return mcp_round_refuse(it, lacks);
+    if (!mcp_round_is_asked(c->ask.reply.result))
+        return AZ_OK;
+    enum az_status st = mcp_round_ask(&c->round, target, &c->action, c->ask.reply.result);
+    return st == AZ_FORBIDDEN || st == AZ_UPSTREAM_INVALID
+               ? resource_ask_refuse(it, st, it->req->op.fault.public_text)
+               : st;
 }
 
 enum az_status
 resource_call_ask(struct resource_call *c, json_t *params)
 {
     struct mcp_exchange *it = c->it;
-    if (params == NULL)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
-    enum az_status st = resource_call_decide(c);
+    struct gateway_target target;
+    enum az_status st = begin_call(c);
+    if (st == AZ_OK && mcp_goes_on(it))
+        st = resource_call_decide(c, &target);
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
+    if (params == NULL || !mcp_round_add(&c->round, params))
+        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
     c->ask.request.message.params = params;
+    c->ask.request.message.capabilities = c->round.capabilities;
+    c->progress = (struct peer_progress){.tell = mcp_stream_progress, .arg = it};
+    c->ask.request.message.progress = may_be_asked(c) && mcp_stream_token(it) != NULL;
+    c->ask.request.progress = c->ask.request.message.progress ? &c->progress : NULL;
     c->ask.request.policy_headers = c->decision.obligations.headers;
     c->ask.request.max_answer = (size_t) c->decision.obligations.response_max_bytes;
-    return resource_ask_upstream(it, &c->ask);
+    st = resource_ask_upstream(it, &c->ask);
+    return st == AZ_OK && mcp_goes_on(it) ? take_reply(c, &target) : st;
 }

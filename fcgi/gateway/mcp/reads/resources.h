@@ -9,6 +9,7 @@
 #define AZ_GATEWAY_MCP_READS_RESOURCES_H
 
 #include "gateway/caller.h"
+#include "gateway/mcp/ask/round.h"
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/peer/peer.h"
 
@@ -74,17 +75,20 @@ struct resource_call {
     json_t *arguments;    /* object, or NULL */
     json_t *always;       /* obligations of a route, or NULL */
     unsigned obligations; /* that can be met, or 0: those of an MCP upstream */
+    struct mcp_round round;
     struct gateway_decision decision;
-    struct resource_ask ask; /* begun */
+    struct peer_progress progress; /* of a read or get, for a caller that asks for it */
+    struct resource_ask ask;       /* begun */
 };
 
-/* Ask policy; the default scope is needed if the action has none. A denial becomes the answer,
- * AZ_OK. */
-enum az_status resource_call_decide(struct resource_call *c);
+/* Describe the resource to policy (*ret) and ask; the default scope is needed if the action has
+ * none. A denial becomes the answer, AZ_OK. */
+enum az_status resource_call_decide(struct resource_call *c, struct gateway_target *ret);
 
-/* Ask policy, and then the upstream with these params (NULL: out of memory). AZ_OK without an
- * answer for the caller: c->ask.reply. The obligations that can be met are those of a tool of an
- * MCP server, but for approval: what a person would approve is a call. */
+/* Ask policy, and then the upstream with these params (NULL: out of memory), which are changed.
+ * AZ_OK without an answer for the caller: c->ask.reply. A read or get may be asked for input first,
+ * a completion may not (MCP 2026-07-28, multi round-trip requests). The obligations that can be met
+ * are those of a tool of an MCP server, but for approval: what a person would approve is a call. */
 enum az_status resource_call_ask(struct resource_call *c, json_t *params);
 
 /* Note the call for readers of the audit log, without its URI, which may be a person's data

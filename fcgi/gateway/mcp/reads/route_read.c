@@ -156,7 +156,8 @@ mcp_read_route(struct mcp_exchange *it, const struct managed_resource *resource,
     r.call.always = route->obligations;
     r.call.obligations = gateway_obligations_of("http", managed_upstream_word(resource->upstream));
     resource_ask_begin(it, resource, it->message.method, &r.call.ask);
-    st = resource_call_decide(&r.call);
+    struct gateway_target target;
+    st = resource_call_decide(&r.call, &target);
     if (st == AZ_OK && mcp_goes_on(it))
         st = send_read(&r);
     if (st == AZ_OK && mcp_goes_on(it))

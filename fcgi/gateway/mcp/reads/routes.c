@@ -113,7 +113,8 @@ mcp_complete_route(struct resource_call *c, const struct managed_resource *resou
     c->action.route = route->id;
     c->action.method = "GET";
     c->action.scopes = route->scopes;
-    enum az_status st = resource_call_decide(c);
+    struct gateway_target target;
+    enum az_status st = resource_call_decide(c, &target);
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     return show_values(

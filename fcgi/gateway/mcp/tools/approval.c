@@ -16,7 +16,7 @@ approval_details(struct op *op, const struct stated_call *call)
 {
     return jsonx_own(op->mem,
                      json_pack("[{s:s,s:s,s:s,s:O*}]", "type", "tool_call", "resource",
-                               call->resource, "tool", call->tool, "arguments", call->arguments));
+                               call->resource, "tool", call->name, "arguments", call->arguments));
 }
 
 /* Return the address of the page on which the person answers. */

@@ -2,8 +2,8 @@
 #ifndef AZ_GATEWAY_MCP_TOOLS_APPROVAL_H
 #define AZ_GATEWAY_MCP_TOOLS_APPROVAL_H
 
+#include "gateway/mcp/ask/request_state.h"
 #include "gateway/mcp/message/exchange.h"
-#include "gateway/mcp/tools/request_state.h"
 
 /* Octets of the arguments, as JSON text, that a person can be asked about: a text that does not fit
  * on a screen would be approved unread. */

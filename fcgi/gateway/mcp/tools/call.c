@@ -7,33 +7,15 @@
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
-#include "gateway/caller.h"
-#include "gateway/link/account.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/message/tool_schema.h"
-#include "gateway/mcp/tools/approval.h"
-#include "gateway/mcp/tools/call_upstream.h"
-#include "gateway/mcp/tools/request_state.h"
+#include "gateway/mcp/tools/tool_call.h"
 #include "managed/auth.h"
 #include "metrics/metrics.h"
 #include "policy/decide/gateway_answer.h"
 #include "store/gateway/resources.h"
-
-/* One call, from the message to the answer. */
-struct tool_call {
-    struct mcp_exchange *it;
-    struct mcp_catalogue catalogue;
-    const struct mcp_tool *tool;
-    json_t *arguments; /* object */
-    struct gateway_decision decision;
-    struct upstream_caller caller;
-    struct gateway_bearer holder; /* for the caller */
-    struct mcp_call call;
-    int64_t began_ms;     /* monotonic; 0: no upstream was asked */
-    const char *approval; /* word for the audit row, or NULL if policy asks for no approval */
-};
 
 /* ---- reading */
 
@@ -64,9 +46,8 @@ read_tool_call(struct tool_call *c)
                : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for arguments");
 }
 
-/* Answer with a text that the model reads, and keep the failure for the audit row and the log. */
-static enum az_status
-tell_model(struct tool_call *c, enum az_status st, const char *text)
+enum az_status
+tool_call_tell_model(struct tool_call *c, enum az_status st, const char *text)
 {
     struct op *op = &c->it->req->op;
     op_fail(op, st, NULL, "%s", text);
@@ -101,6 +82,23 @@ check_fields(struct tool_call *c)
                       "A header Mcp-Param-... is missing, or differs from the arguments");
 }
 
+/* Begin the call, or go on with it where the upstream asked for answers. */
+static enum az_status
+begin_call(struct tool_call *c)
+{
+    const struct stated_call call = {
+        .subject = c->caller.subject,
+        .idp = c->caller.idp,
+        .client_id = c->caller.client_id,
+        .method = c->it->message.method,
+        .resource = c->tool->resource->name,
+        .name = c->tool->row->name,
+        .arguments = c->arguments,
+    };
+    c->action = mcp_describe_tool(c->tool);
+    return mcp_round_begin(c->it, c->tool->resource, &call, &c->round);
+}
+
 /* ---- what is noted */
 
 /* Note the call for readers of the audit log (gateway-admin.md 3.8). */
@@ -117,6 +115,8 @@ note_call(struct tool_call *c)
         jsonx_set(&summary, "linked", json_boolean(c->call.credential.link.url == NULL));
     if (c->it->via_search)
         jsonx_set(&summary, "via", json_string("search"));
+    if (c->round.state.round > 0)
+        jsonx_set(&summary, "round", mcp_round_note(&c->round));
     if (c->approval != NULL)
         jsonx_set(&summary, "approval", json_string(c->approval));
     mcp_note(c->it, &summary, c->began_ms, c->call.status, c->call.octets);
@@ -132,16 +132,16 @@ decide_call(struct tool_call *c)
     struct mcp_exchange *it = c->it;
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_route *route = c->tool->row->route;
-    bool linked;
-    struct gateway_target target;
-    enum az_status st = mcp_target(&it->req->op, &c->caller, c->tool->resource, &linked, &target);
+    enum az_status st =
+        mcp_target(&it->req->op, &c->caller, c->tool->resource, &c->linked, &c->target);
     if (st != AZ_OK)
         return st;
     struct gateway_question question = {
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
-        .resource = target,
-        .action = mcp_describe_tool(c->tool),
+        .resource = c->target,
+        .action = c->action,
         .arguments = c->arguments,
+        .answers = c->round.answers,
         .always = route != NULL ? route->obligations : NULL,
         .obligations =
             gateway_obligations_of("tool", managed_upstream_word(c->tool->resource->upstream)),
@@ -154,121 +154,8 @@ decide_call(struct tool_call *c)
         return gateway_refuse(it->req, &it->visit, &question, &c->decision);
     }
     const char *codes = gateway_codes(mem, c->decision.reasons);
-    return tell_model(c, AZ_FORBIDDEN,
-                      talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
-}
-
-/* ---- what the person does first: linking an account, approving a call */
-
-/* An address that the person opens before the call can be made. */
-struct errand {
-    enum az_status st;   /* for the audit row */
-    const char *key;     /* names the question to the client */
-    const char *url;     /* NULL if there is no page for it */
-    const char *message; /* for a client with URL elicitation */
-    const char *text;    /* for the model, if the client has no URL elicitation */
-    const char *refused; /* for the model, if the person declined */
-};
-
-static struct stated_call
-stated(const struct tool_call *c)
-{
-    return (struct stated_call){c->caller.subject, c->caller.client_id, c->tool->resource->name,
-                                c->tool->row->name, c->arguments};
-}
-
-/* Return the answer of the person to our question, or NULL if there is none. */
-static const char *
-errand_answer(const struct tool_call *c, const char *key)
-{
-    const json_t *answers = json_object_get(c->it->message.params, "inputResponses");
-    return json_string_value(json_object_get(json_object_get(answers, key), "action"));
-}
-
-/* Send the person to an address (gateway-admin.md 1.1): the client opens it and sends the call
- * again. The state ties the second call to the first; a second call without it, or with one that
- * was made for another call, is a first one. */
-static enum az_status
-send_person(struct tool_call *c, const struct errand *errand)
-{
-    struct mcp_exchange *it = c->it;
-    struct op *op = &it->req->op;
-    const struct stated_call call = stated(c);
-    const char *state = json_string_value(json_object_get(it->message.params, "requestState"));
-    if (errand->key == NULL || errand->message == NULL || errand->text == NULL
-        || errand->refused == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
-    const char *answer = errand_answer(c, errand->key);
-    if (errand->url == NULL)
-        return tell_model(c, errand->st, errand->refused);
-    if (!it->era.opens_urls)
-        return tell_model(c, errand->st, errand->text);
-    if (answer != NULL && strcmp(answer, "accept") != 0 && state != NULL
-        && request_state_check(op, state, &call))
-        return tell_model(c, errand->st, errand->refused);
-    if ((state = request_state_make(op, &call)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
-    it->result = mcp_visit_result(op->mem, errand->key, errand->url, errand->message, state);
-    return AZ_OK;
-}
-
-static enum az_status
-ask_for_link(struct tool_call *c)
-{
-    TALLOC_CTX *mem = c->it->req->op.mem;
-    const char *name = c->tool->resource->display_name, *url = c->call.credential.link.url;
-    return send_person(
-        c, &(struct errand){
-               .st = AZ_LINK_REQUIRED,
-               .key = talloc_asprintf(mem, "link_%s", c->tool->resource->name),
-               .url = url,
-               .message = talloc_asprintf(mem, "Connect your %s account to continue.", name),
-               .text = talloc_asprintf(mem, "Connect your %s account first, at %s", name,
-                                       url != NULL ? url : ""),
-               .refused = talloc_asprintf(mem, "The %s account was not connected", name)});
-}
-
-/* Ask for the link to an account before an approval that the call could not use. The upstream is
- * not asked. */
-static enum az_status
-link_before_approval(struct tool_call *c)
-{
-    struct upstream_wish wish = {.resource = c->tool->resource, .caller = &c->caller};
-    struct op *op = &c->it->req->op;
-    if (!c->decision.obligations.approve_by_ciba
-        || !managed_auth_is_linked(wish.resource->auth.type) || c->caller.subject == NULL)
-        return AZ_OK;
-    enum az_status st = resource_secrets(op, wish.resource, &wish.secrets);
-    if (st == AZ_OK)
-        st = link_credential(op, &wish, &c->call.credential);
-    return st == AZ_LINK_REQUIRED ? ask_for_link(c) : st;
-}
-
-/* Meet approve_by_ciba: AZ_OK without a result if the person has approved exactly this call. */
-static enum az_status
-ask_for_approval(struct tool_call *c)
-{
-    struct op *op = &c->it->req->op;
-    const struct stated_call call = stated(c);
-    const char *url = NULL, *tool = c->tool->row->name, *name = c->tool->resource->display_name;
-    if (!c->decision.obligations.approve_by_ciba)
-        return AZ_OK;
-    enum az_status st = mcp_approval_take(c->it, &call, &url);
-    c->approval = st == AZ_OK ? "given" : st == AZ_APPROVAL_REQUIRED ? "asked" : "refused";
-    if (st == AZ_FORBIDDEN || st == AZ_USER_REQUIRED)
-        return tell_model(c, st, op->fault.public_text);
-    if (st != AZ_APPROVAL_REQUIRED)
-        return st;
-    return send_person(
-        c, &(struct errand){
-               .st = st,
-               .key = talloc_asprintf(op->mem, "approve_%s", c->tool->name),
-               .url = url,
-               .message = talloc_asprintf(op->mem, "Approve the call of %s at %s.", tool, name),
-               .text = talloc_asprintf(
-                   op->mem, "Approve the call of %s at %s first, at %s, and call it again", tool,
-                   name, url),
-               .refused = talloc_asprintf(op->mem, "The call of %s was not approved", tool)});
+    return tool_call_tell_model(c, AZ_FORBIDDEN,
+                                talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
 }
 
 /* ---- the upstream */
@@ -281,24 +168,23 @@ finish_call(struct tool_call *c, enum az_status st)
 {
     struct op *op = &c->it->req->op;
     const struct az_status_row *row = az_status_row(st);
-    if (st == AZ_OK && c->call.missing != NULL) {
-        mcp_refuse(c->it, 400, RPC_MISSING_CAPABILITY,
-                   "The upstream needs capabilities of the client");
-        c->it->fault.data =
-            jsonx_own(op->mem, json_pack("{s:O}", "requiredCapabilities", c->call.missing));
-        return AZ_OK;
-    }
-    if (st == AZ_OK) {
+    if (st == AZ_OK && c->call.missing != NULL)
+        return mcp_round_refuse(c->it, c->call.missing);
+    if (st == AZ_OK && c->call.asked != NULL)
+        st = mcp_round_ask(&c->round, &c->target, &c->action, c->call.asked);
+    else if (st == AZ_OK)
         c->it->result = c->call.result;
+    if (st == AZ_OK)
         return AZ_OK;
-    }
     if (st == AZ_INVALID)
-        return tell_model(c, AZ_INVALID_REQUEST, c->call.why);
+        return tool_call_tell_model(c, AZ_INVALID_REQUEST, c->call.why);
     if (st == AZ_LINK_REQUIRED)
-        return ask_for_link(c);
-    if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
+        return tool_call_ask_for_link(c);
+    if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY
+        || st == AZ_POLICY_UNAVAILABLE)
         return st;
-    return tell_model(c, st, op->fault.status == st ? op->fault.public_text : row->description);
+    return tool_call_tell_model(c, st,
+                                op->fault.status == st ? op->fault.public_text : row->description);
 }
 
 static enum az_status
@@ -308,7 +194,7 @@ call_upstream(struct tool_call *c)
     const struct managed_resource *resource = c->tool->resource;
     enum az_status st;
     if (resource->missing != NULL || resource->status == MANAGED_ERROR)
-        return tell_model(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
+        return tool_call_tell_model(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
     struct peer_progress progress = {.tell = mcp_stream_progress, .arg = it};
     c->call = (struct mcp_call){
         .op = &it->req->op,
@@ -318,12 +204,15 @@ call_upstream(struct tool_call *c)
         .obligations = &c->decision.obligations,
         .scope = mcp_scope_of(it, resource),
         .address = it->visit.address,
-        .capabilities = it->era.capabilities,
+        .round = &c->round,
         .trace = mcp_trace_of(it),
         .progress = mcp_stream_token(it) != NULL ? &progress : NULL,
     };
     if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)
         return st;
+    /* One approval is for one call: an answered question would be another one. */
+    if (c->decision.obligations.approve_by_ciba)
+        mcp_round_silence(&c->round);
     c->began_ms = clock_monotonic_ms();
     st = resource->upstream == MANAGED_MCP ? mcp_call_peer(&c->call) : mcp_call_route(&c->call);
     return finish_call(c, st);
@@ -349,7 +238,7 @@ check_arguments(struct tool_call *c)
     struct op *op = &c->it->req->op;
     const char *why = NULL;
     enum az_status st = tool_schema_check(op->mem, c->tool->row->input_schema, c->arguments, &why);
-    return st == AZ_INVALID ? tell_model(c, AZ_INVALID_REQUEST, why)
+    return st == AZ_INVALID ? tool_call_tell_model(c, AZ_INVALID_REQUEST, why)
            : st == AZ_OK    ? st
                             : op_fail(op, st, NULL, "out of memory for a tool call");
 }
@@ -358,8 +247,9 @@ enum az_status
 mcp_call_tool(struct mcp_exchange *it)
 {
     static enum az_status (*const steps[])(struct tool_call *) = {
-        decide_call,          check_fields,     check_arguments,
-        link_before_approval, ask_for_approval, call_upstream};
+        begin_call,      decide_call,          check_fields,
+        check_arguments, tool_call_link_first, tool_call_ask_for_approval,
+        call_upstream};
     struct tool_call c = {.it = it};
     enum az_status st = read_tool_call(&c);
     if (st != AZ_OK || c.tool == NULL)

@@ -8,22 +8,19 @@
 
 /* Show an error of the protocol. It is told to the model: the tool is ours, and the message is the
  * server's. Only a capability that the client lacks is the client's affair (MCP 2026-07-28,
- * versioning); one that it has would not help, because none is passed on. */
+ * versioning); one that it has was held back, and the client would ask for ever. */
 static enum az_status
 show_error(struct mcp_call *call, const json_t *error)
 {
     TALLOC_CTX *mem = call->op->mem;
     const char *text = peer_error_text(mem, error);
-    json_t *needed = peer_error_is(error, RPC_MISSING_CAPABILITY) && call->capabilities != NULL
-                         ? peer_capabilities(error)
-                         : NULL;
     call->failed = true;
-    if (needed != NULL && !mcp_has_capabilities(call->capabilities, needed)) {
-        call->missing = needed;
+    call->missing = mcp_round_lacks(call->round, error);
+    if (call->missing != NULL)
         return AZ_OK;
-    }
-    if (needed != NULL)
-        text = "The upstream needs a capability of the client that this gateway does not pass on";
+    if (peer_error_is(error, RPC_MISSING_CAPABILITY))
+        text = "The upstream wants to ask what its resource (interaction), this call or this token "
+               "does not allow";
     call->result = text != NULL ? mcp_text_result(mem, text, true) : NULL;
     return call->result != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
@@ -56,6 +53,10 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
     TALLOC_CTX *mem = call->op->mem;
     if (reply->error != NULL)
         return show_error(call, reply->error);
+    if (mcp_round_is_asked(reply->result)) {
+        call->asked = reply->result;
+        return AZ_OK;
+    }
     call->result = mcp_relayed_result(mem, call->scope, reply->result);
     if (call->result == NULL)
         return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,
@@ -86,12 +87,13 @@ mcp_call_peer(struct mcp_call *call)
                       row->upstream_name != NULL ? row->upstream_name : row->name,
                       "arguments", call->arguments)),
                       .schema = row->input_schema,
+                      .capabilities = call->round->capabilities,
                       .progress = call->progress != NULL,
                       .trace = call->trace,
                       },
     };
     enum az_status st;
-    if (request.message.params == NULL)
+    if (request.message.params == NULL || !mcp_round_add(call->round, request.message.params))
         return op_fail(call->op, AZ_SERVER_ERROR, NULL, "out of memory for a tool call");
     st = peer_ask(call->op, &request, &reply);
     call->status = reply.status;

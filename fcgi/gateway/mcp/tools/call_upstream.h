@@ -2,6 +2,7 @@
 #ifndef AZ_GATEWAY_MCP_TOOLS_CALL_UPSTREAM_H
 #define AZ_GATEWAY_MCP_TOOLS_CALL_UPSTREAM_H
 
+#include "gateway/mcp/ask/round.h"
 #include "gateway/mcp/message/trace.h"
 #include "gateway/mcp/peer/progress.h"
 #include "gateway/mcp/tools/catalogue.h"
@@ -17,23 +18,25 @@ struct mcp_call {
     const struct gateway_obligations *obligations;
     const char *scope;              /* of the URIs that clients see (scoped_uri.h) */
     const char *address;            /* of the endpoint, for content that needs a URI */
-    const json_t *capabilities;     /* of a modern client, else NULL */
+    const struct mcp_round *round;  /* what an MCP server may ask, and answers to what it asked */
     struct mcp_trace trace;         /* of the caller */
     struct peer_progress *progress; /* for a client that asked for it, or NULL */
     /* The outcome. */
-    json_t *result;  /* of tools/call */
-    json_t *missing; /* without a result: capabilities that the server needs of
-                        the client, which has not all of them */
-    const char *why; /* AZ_INVALID: what the model should correct */
-    bool failed;     /* the upstream answered with a failure */
-    int status;      /* its HTTP status code; 0 if there was none */
-    size_t octets;   /* of its answer */
+    json_t *result;      /* of tools/call */
+    const json_t *asked; /* in its place: an MCP server asks for input */
+    json_t *missing;     /* without a result: capabilities that the server needs of
+                            the client, which has not all of them */
+    const char *why;     /* AZ_INVALID: what the model should correct */
+    bool failed;         /* the upstream answered with a failure */
+    int status;          /* its HTTP status code; 0 if there was none */
+    size_t octets;       /* of its answer */
     struct upstream_credential credential; /* AZ_LINK_REQUIRED: the link */
 };
 
 /*
- * Call the route of a tool, or the MCP server. AZ_OK: call->result or ->missing. AZ_INVALID: the
- * arguments do not fit, call->why. The other failures are those of upstream_begin().
+ * Call the route of a tool, or the MCP server. AZ_OK: call->result, ->asked or ->missing.
+ * AZ_INVALID: the arguments do not fit, call->why. The other failures are those of
+ * upstream_begin().
  */
 enum az_status mcp_call_route(struct mcp_call *call);
 enum az_status mcp_call_peer(struct mcp_call *call);

@@ -1,0 +1,238 @@
+#include "config.h"
+
+#include "gateway/mcp/ask/round.h"
+
+#include <string.h>
+
+#include "base/json/jsonx.h"
+#include "base/settings/settings.h"
+#include "base/uri.h"
+#include "gateway/mcp/ask/answer.h"
+#include "gateway/mcp/peer/peer_message.h"
+
+/* ---- the call as it came */
+
+/* Answer that the call does not fit what was asked. */
+static enum az_status
+refuse_round(struct mcp_exchange *it, const char *why)
+{
+    return mcp_refuse(it, 400, RPC_INVALID_PARAMS, why);
+}
+
+static enum az_status
+read_state(struct mcp_round *round)
+{
+    struct mcp_exchange *it = round->it;
+    const json_t *state = json_object_get(it->message.params, "requestState");
+    if (state == NULL)
+        return AZ_OK;
+    enum az_status st = json_is_string(state) ? request_state_read(
+                            &it->req->op, json_string_value(state), &round->call, &round->state)
+                                              : AZ_INVALID;
+    round->again = st == AZ_OK;
+    return st == AZ_INVALID ? refuse_round(it, "requestState is not of this call, or has expired")
+                            : st;
+}
+
+static enum az_status
+read_answers(struct mcp_round *round)
+{
+    struct mcp_exchange *it = round->it;
+    const json_t *responses = json_object_get(it->message.params, "inputResponses");
+    const char *key = NULL;
+    if (responses == NULL || round->state.questions == NULL)
+        return AZ_OK;
+    enum az_status st =
+        answers_read(it->req->op.mem, round->state.questions, responses, &round->answers, &key);
+    if (st != AZ_INVALID)
+        return st;
+    round->answers = NULL;
+    return refuse_round(
+        it, key != NULL ? talloc_asprintf(it->req->op.mem,
+                                          "inputResponses.%s does not fit its question", key)
+                        : "inputResponses is not an object of answers, or too large");
+}
+
+enum az_status
+mcp_round_begin(struct mcp_exchange *it, const struct managed_resource *resource,
+                const struct stated_call *call, struct mcp_round *ret)
+{
+    struct op *op = &it->req->op;
+    enum az_status st = AZ_OK;
+    *ret = (struct mcp_round){.it = it, .resource = resource, .call = *call};
+    ret->capabilities = question_capabilities(op->mem, it->era.capabilities, &resource->interaction,
+                                              call->subject != NULL);
+    if (ret->capabilities == NULL)
+        st = AZ_SERVER_ERROR;
+    if (st == AZ_OK && it->era.modern)
+        st = read_state(ret);
+    if (st == AZ_OK && mcp_goes_on(it))
+        st = read_answers(ret);
+    return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "out of memory for the state of a call")
+                                 : st;
+}
+
+void
+mcp_round_silence(struct mcp_round *round)
+{
+    json_object_clear(round->capabilities);
+}
+
+bool
+mcp_round_add(const struct mcp_round *round, json_t *params)
+{
+    return (json_object_size(round->answers) == 0
+            || json_object_set(params, "inputResponses", round->answers) == 0)
+           && (round->state.upstream == NULL
+               || json_object_set_new(params, "requestState", json_string(round->state.upstream))
+                      == 0);
+}
+
+json_t *
+mcp_round_note(const struct mcp_round *round)
+{
+    return json_integer(round->state.round);
+}
+
+json_t *
+mcp_round_lacks(const struct mcp_round *round, const json_t *error)
+{
+    const json_t *has = round->it->era.capabilities;
+    json_t *needed = has != NULL && peer_error_is(error, RPC_MISSING_CAPABILITY)
+                         ? peer_capabilities(error)
+                         : NULL;
+    return needed != NULL && !mcp_has_capabilities(has, needed) ? needed : NULL;
+}
+
+enum az_status
+mcp_round_refuse(struct mcp_exchange *it, json_t *lacks)
+{
+    mcp_refuse(it, 400, RPC_MISSING_CAPABILITY, "The upstream needs capabilities of the client");
+    it->fault.data = jsonx_own(it->req->op.mem, json_pack("{s:O}", "requiredCapabilities", lacks));
+    return AZ_OK;
+}
+
+/* ---- the upstream asks */
+
+bool
+mcp_round_is_asked(const json_t *result)
+{
+    const char *type = json_string_value(json_object_get(result, "resultType"));
+    return type != NULL && strcmp(type, "input_required") == 0;
+}
+
+/* Decide about one question. The call keeps its place in the audit row unless a question is denied:
+ * then the row says which. */
+static enum az_status
+decide_question(struct mcp_round *round, const struct gateway_target *target,
+                const struct gateway_action *call, const struct asked_question *asked)
+{
+    struct mcp_exchange *it = round->it;
+    const struct audit_entry before = it->req->audit;
+    struct gateway_decision decision = {.allow = false};
+    struct gateway_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resource = *target,
+        .action = { .kind = asked->kind,           .name = asked->name,           .scopes = call->scopes},
+        .arguments = asked->seen,
+        .answers = round->answers,
+        .call = call,
+        .obligations = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+    };
+    enum az_status st = gateway_decide(it->req, &it->visit, &question, &decision);
+    if (st == AZ_OK && decision.allow)
+        it->req->audit = before;
+    if (st != AZ_OK || decision.allow)
+        return st;
+    const char *codes = gateway_codes(it->req->op.mem, decision.reasons);
+    const char *text = talloc_asprintf(it->req->op.mem, "Denied: %s", codes != NULL ? codes : "");
+    return op_fail(&it->req->op, AZ_FORBIDDEN, text, "a question of the upstream of %s is denied",
+                   round->resource->name);
+}
+
+/* Return the host of an address in lower case, or "" if it has none. */
+static const char *
+host_of(TALLOC_CTX *mem, const char *address)
+{
+    struct uri uri;
+    return address != NULL && uri_parse(mem, address, &uri) == AZ_OK && uri.host != NULL ? uri.host
+                                                                                         : "";
+}
+
+/* Read the questions, and decide about each. */
+static enum az_status
+take_questions(struct mcp_round *round, const struct gateway_target *target,
+               const struct gateway_action *call, const json_t *requests,
+               struct asked_questions *ret)
+{
+    struct op *op = &round->it->req->op;
+    const struct managed_resource *resource = round->resource;
+    const struct question_rules rules = {
+        .name = resource->display_name,
+        .capabilities = round->capabilities,
+        .host = host_of(op->mem, resource->upstream_url),
+        .hosts = resource->interaction.url_hosts,
+        .issuer_host = host_of(op->mem, op->az->cfg->oidc_issuer),
+    };
+    const char *why = NULL;
+    enum az_status st = questions_read(op->mem, &rules, requests, ret, &why);
+    if (st == AZ_FORBIDDEN)
+        return op_fail(op, st, talloc_asprintf(op->mem, "Denied: %s", why),
+                       "the upstream of %s may not ask this: %s", resource->name, why);
+    if (st != AZ_OK)
+        return op_fail(op, st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st, NULL,
+                       "a question of the upstream of %s is none of MCP", resource->name);
+    for (size_t i = 0; st == AZ_OK && i < ret->count; i++)
+        st = decide_question(round, target, call, &ret->item[i]);
+    return st;
+}
+
+/* Give the client the questions, with the state that ties the next call to this one. */
+static enum az_status
+give_questions(struct mcp_round *round, const struct asked_questions *questions,
+               const char *upstream)
+{
+    struct op *op = &round->it->req->op;
+    struct jsonx_build asked = {jsonx_own(op->mem, json_object()), false},
+                       fits = {jsonx_own(op->mem, json_object()), false};
+    for (size_t i = 0; i < questions->count; i++) {
+        jsonx_set(&asked, questions->item[i].key, json_incref(questions->item[i].request));
+        jsonx_set(&fits, questions->item[i].key, json_incref(questions->item[i].fits));
+    }
+    round->state = (struct request_state){
+        .round = round->state.round + 1, .questions = jsonx_built(&fits), .upstream = upstream};
+    const char *state = jsonx_built(&fits) != NULL && jsonx_built(&asked) != NULL
+                            ? request_state_make(op, &round->call, &round->state)
+                            : NULL;
+    json_t *requests = questions->count > 0 ? asked.value : NULL;
+    round->it->result =
+        state != NULL
+            ? jsonx_own(op->mem, json_pack("{s:s,s:O*,s:s}", "resultType", "input_required",
+                                           "inputRequests", requests, "requestState", state))
+            : NULL;
+    return round->it->result != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
+}
+
+enum az_status
+mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
+              const struct gateway_action *action, const json_t *result)
+{
+    struct op *op = &round->it->req->op;
+    const json_t *requests = json_object_get(result, "inputRequests"),
+                 *state = json_object_get(result, "requestState");
+    struct asked_questions questions;
+    if (!round->it->era.modern || (json_object_size(requests) == 0 && state == NULL)
+        || (state != NULL
+            && (!json_is_string(state) || json_string_length(state) > REQUEST_STATE_UPSTREAM_MAX)))
+        return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
+                       "the upstream of %s asks for input, but not as MCP says",
+                       round->resource->name);
+    if (round->state.round >= ROUNDS_MAX)
+        return op_fail(op, AZ_UPSTREAM_INVALID, "The upstream asks too often",
+                       "the upstream of %s asks more than %d times in one call",
+                       round->resource->name, ROUNDS_MAX);
+    enum az_status st = take_questions(round, target, action, requests, &questions);
+    return st == AZ_OK ? give_questions(round, &questions, json_string_value(state)) : st;
+}

@@ -1,0 +1,65 @@
+/*
+ * Questions of an upstream in place of an answer, and a call that comes again with their answers
+ * (MCP 2026-07-28, multi round-trip requests; gateway-admin.md 1.12). Nothing is stored between two
+ * rounds: what a later one has to know is in the requestState that the client sends back.
+ */
+#ifndef AZ_GATEWAY_MCP_ASK_ROUND_H
+#define AZ_GATEWAY_MCP_ASK_ROUND_H
+
+#include "gateway/mcp/ask/question.h"
+#include "gateway/mcp/ask/request_state.h"
+#include "gateway/mcp/message/exchange.h"
+
+/* Times that an upstream may ask during one call. A person who is asked more often is being worn
+ * down. */
+#define ROUNDS_MAX 5
+
+/* One call, as it came. */
+struct mcp_round {
+    struct mcp_exchange *it;
+    const struct managed_resource *resource;
+    struct stated_call call;
+    json_t *capabilities;       /* that the upstream is told; never NULL once it has begun */
+    bool again;                 /* the call came with a state of ours, which says: */
+    struct request_state state; /* the rounds so far */
+    json_t *answers;            /* object: the checked answers, or NULL */
+};
+
+/*
+ * Begin: read requestState and inputResponses of a modern client. Answers without a state of ours
+ * are left out, because nothing was asked. A state that is not ours, of another call or caller, or
+ * expired, and an answer that does not fit its question, become the answer, AZ_OK.
+ */
+enum az_status mcp_round_begin(struct mcp_exchange *it, const struct managed_resource *resource,
+                               const struct stated_call *call, struct mcp_round *ret);
+
+/* Let the upstream ask nothing in this call. */
+void mcp_round_silence(struct mcp_round *round);
+
+/* Add answers and the upstream's own state to the params of its request, an object, changed. False:
+ * out of memory. */
+bool mcp_round_add(const struct mcp_round *round, json_t *params);
+
+/* True if a result asks for input. */
+bool mcp_round_is_asked(const json_t *result);
+
+/*
+ * Take such a result of an upstream, for a call that policy has allowed: each question is a
+ * decision of its own. AZ_OK: it->result asks the client. AZ_FORBIDDEN: a question is denied, the
+ * fault has the text. AZ_UPSTREAM_INVALID: it is no such result, or the upstream has asked too
+ * often.
+ */
+enum az_status mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
+                             const struct gateway_action *action, const json_t *result);
+
+/* Return the capabilities that an error of the upstream wants of the client and that it lacks,
+ * borrowed; NULL: the error says something else. */
+json_t *mcp_round_lacks(const struct mcp_round *round, const json_t *error);
+
+/* Answer that the client lacks them (MCP 2026-07-28, versioning). */
+enum az_status mcp_round_refuse(struct mcp_exchange *it, json_t *lacks);
+
+/* Return what `round` is in the summary of the audit row: how often the upstream has asked. */
+json_t *mcp_round_note(const struct mcp_round *round);
+
+#endif
