@@ -32,12 +32,12 @@ const SETTING = [
 function Settings({ place }) {
   const from = useData(signal => get('settings', { signal }), []);
   const field = useRef();
-  const q = place.query.get('q') ?? '', own = place.query.get('set') === '1';
+  const q = place.query.get('q') ?? '', own = place.query.get('set') !== 'all';
   const fits = row => (!own || row.origin !== 'default') && [row.name, row.help].some(text => text.toLowerCase().includes(q.toLowerCase()));
   return html`<section class="panel" aria-labelledby="settings"><header><h2 id="settings">Settings in force</h2>${from.data && html`<span class="small">version ${from.data.version} · another value needs a restart</span>`}</header>
     <form class="in pills" role="search" aria-label="Settings" onSubmit=${event => { event.preventDefault(); go(changed(place, { q: field.current.value.trim() || undefined })); }}><input type="search" ref=${field} aria-label="Name or words" placeholder="Name or words" defaultValue=${q} /><button>Filter</button>
-      <span class="pick" role="group" aria-label="Which"><a href=${changed(place, { set: undefined })} aria-current=${own ? undefined : 'true'}>all</a><a href=${changed(place, { set: 1 })} aria-current=${own ? 'true' : undefined}>not the default</a></span></form>
-    <${Of} from=${from} what="The settings cannot be read">${({ settings }) => { const rows = settings.filter(fits); return rows.length ? html`<${Table} label="Settings" columns=${SETTING} rows=${rows} key=${row => row.name} />` : html`<${Empty} title="No setting matches."><a href=${changed(place, { q: undefined, set: undefined })}>Remove the filters</a><//>`; }}<//></section>`;
+      <span class="pick" role="group" aria-label="Which"><a href=${changed(place, { set: undefined })} aria-current=${own ? 'true' : undefined}>not the default</a><a href=${changed(place, { set: 'all' })} aria-current=${own ? undefined : 'true'}>all</a></span></form>
+    <${Of} from=${from} what="The settings cannot be read">${({ settings }) => { const rows = settings.filter(fits); return rows.length ? html`<${Table} label="Settings" columns=${SETTING} rows=${rows} key=${row => row.name} />` : html`<${Empty} title="No setting matches."><a href=${changed(place, { q: undefined, set: 'all' })}>Show all of them</a><//>`; }}<//></section>`;
 }
 
 export default function System({ place }) {
