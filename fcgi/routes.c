@@ -42,6 +42,7 @@
 #include "admin/policy/policy_shadow.h"
 #include "admin/resource/owner.h"
 #include "admin/restore_fence.h"
+#include "admin/settings.h"
 #include "answers.h"
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
@@ -56,6 +57,7 @@
 #include "gateway/link/registration.h"
 #include "gateway/mcp/endpoint.h"
 #include "gateway/mcp/sync_admin.h"
+#include "gateway/mcp/try_admin.h"
 #include "gateway/metadata.h"
 #include "gateway/proxy/proxy.h"
 #include "http/api/document.h"
@@ -280,6 +282,8 @@ const struct route routes[] = {
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
     {GET("/admin/api/engines", "listEngines", resource_list_handle), ADMIN, OF(engines_resource), ABOUT("List the policy engines that fetch the bundle"), ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with SVC_POLICY_ENGINE=embedded"))},
+    {GET("/admin/api/settings", "listSettings", settings_list_handle), ADMIN, ABOUT("List the settings in force, with their origin"), ANSWERS(GIVES(200, answer_settings, "The settings; of a secret only that it is set"))},
+    {GET("/admin/api/schemas/{name}", "getSchema", api_schema_handle), ADMIN, ABOUT("Show the JSON Schema of a body of the admin API"), ANSWERS(GIVES_JSON("The schema"))},
     {GET("/admin/api/keys", "listKeys", keys_list_handle), ADMIN, ABOUT("List the signing keys: next, active and retired"), ANSWERS(GIVES_LIST(answer_key, "The keys, without key material"))},
     {POST("/admin/api/keys/rotate", "rotateKeys", keys_rotate_handle), ADMIN_OWNER, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(key_rotation_table), ABOUT("Make the next signing key active"), ANSWERS(GIVES_LIST(answer_key, "The keys afterwards"))},
 
@@ -347,7 +351,7 @@ const struct route routes[] = {
 
     {GET("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle), ADMIN, QUERY(policy_rules_params), ABOUT("List the rules"), ANSWERS(GIVES_LIST(policy_rule_table, "The rules"))},
     {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON, .params = save_params, FIELDS_OF(policy_rule_table), ABOUT("Create a rule and activate it"), ANSWERS(GIVES(201, policy_rule_table, "The rule"))},
-    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_ASK, JSON, FIELDS_OF(policy_evaluate_table), ABOUT("Try an input, or replay a stored decision, by the active policy"), ANSWERS(GIVES(200, answer_evaluation, "The answer of the engine"))},
+    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_ASK, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_evaluate_table), ABOUT("Try an input, or replay a stored decision, by the active policy, with changes to it, or by an earlier revision"), ANSWERS(GIVES(200, answer_evaluation, "The answer of the engine"))},
     {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON, .params = save_params, FIELDS_OF(policy_rule_table), ABOUT("Create or replace the rule of a path and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"), GIVES(201, policy_rule_table, "The rule is new"))},
     {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN, ABOUT("Show a rule"), ANSWERS(GIVES(200, policy_rule_table, "The rule"))},
     {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON, .params = save_params, FIELDS_OF(policy_rule_table), ABOUT("Replace a rule and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"))},
@@ -372,6 +376,7 @@ const struct route routes[] = {
     {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, QUERY(bundle_audit_rollback_params), ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools and prompts of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
+    {POST("/admin/api/managed-resources/{name}/tools/{tool}/try", "tryTool", tool_try_handle), ADMIN_ASK, .precheck = tool_try_check, JSON, FIELDS_OF(tool_try_table), ABOUT("Ask policy about a call of a tool as the gateway would, and call it if the body says so"), ANSWERS(GIVES(200, answer_tool_try, "The decision, and the result of a call"))},
     {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream no longer has the tool, or describes it in another way"))},
     {GET("/admin/api/managed-resources/{name}/prompts", "listPrompts", prompts_list_handle), ADMIN, ABOUT("List the stored prompts of an MCP upstream"), ANSWERS(GIVES_LIST(stored_prompt_table, "The prompts, by name"), FAILS(409, "The resource is not of type MCP"))},
     {POST("/admin/api/managed-resources/{name}/prompts/{prompt}/approve", "approvePrompt", prompt_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a prompt that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The prompt is served"), FAILS(409, "The upstream no longer has the prompt, or describes it in another way"))},

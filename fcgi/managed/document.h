@@ -11,8 +11,9 @@
 /* Nesting of the schemas of a tool: the schema itself is the first level, one of its properties the
  * second. */
 #define MANAGED_SCHEMA_NESTING_MAX 32
-/* Nesting of the JSON of a document: two for each level of a schema, which begins in the fourth. */
-#define MANAGED_DOCUMENT_DEPTH (2 * MANAGED_SCHEMA_NESTING_MAX + 3)
+/* Nesting of the JSON of a document: two for each level of a schema, which begins in the fourth, or
+ * in the sixth in the approved text of a pin. */
+#define MANAGED_DOCUMENT_DEPTH (2 * MANAGED_SCHEMA_NESTING_MAX + 5)
 
 /* The state of reading a document. */
 struct managed_reading {

@@ -127,6 +127,9 @@ static const struct field pin_fields[] = {
     {"approved", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, .help = "SHA-256 of the tool as it was approved last; absent: it never was"},
     {"status", FIELD_TEXT, .required = true, .words = pin_words, FIELD_INTO(struct raw_pin, status), .help = "approved, new, changed or missing", .example = "\"approved\""},
     {"seenAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time at which a sync last found it so"},
+    {"approvedAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time of the approval"},
+    {"approvedBy", FIELD_TEXT, .max = FIELD_NAME_MAX, .help = "Who approved it; absent: the first sync did"},
+    {"approvedText", FIELD_OBJECT, .rule = managed_object_rule, .help = "While it waits as changed: title, description, schemas and upstreamAnnotations as they were approved"},
 };
 static const struct field_table pin_table = FIELD_TABLE(NULL, pin_fields, 0);
 

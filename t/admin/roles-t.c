@@ -16,6 +16,7 @@ static const struct {
     {"endConsoleSession",   "so is the session"                                     },
     {"inspectToken",        "it tells the facts of a token"                         },
     {"evaluatePolicy",      "it tries an input, or asks a stored question again"    },
+    {"tryTool",             "its precheck refuses an auditor a call"                },
     {"measurePolicyImpact", "it decides recorded questions and saves nothing"       },
     {"deployPolicyBundle",  "its precheck refuses an auditor anything but a dry-run"},
 };

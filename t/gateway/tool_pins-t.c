@@ -9,6 +9,7 @@
 #include "tap.h"
 
 #define NOW "2026-11-21T11:00:00Z"
+#define LATER "2026-11-22T11:00:00Z"
 #define A "{'name':'a','description':'First.','inputSchema':{'type':'object'}}"
 #define A2 "{'name':'a','description':'Other.','inputSchema':{'type':'object'}}"
 #define B "{'name':'b','inputSchema':{'type':'object'}}"
@@ -23,6 +24,16 @@ sync_tools(TALLOC_CTX *mem, json_t **stored, const char *seen)
     is_int(tool_pins_merge(mem, &before, env_json(mem, seen), NOW, &merge), AZ_OK, "a sync");
     *stored = merge.tools;
     return merge;
+}
+
+/* Approve a tool at a later time, as the key ops. */
+static enum az_status
+approve(TALLOC_CTX *mem, const json_t *stored, const char *name, const char *sha256, json_t **ret,
+        size_t *ret_waiting)
+{
+    const struct tool_approving approving = {
+        .name = name, .sha256 = sha256, .now = LATER, .by = "ops"};
+    return tool_pins_approve(mem, stored, &approving, ret, ret_waiting);
 }
 
 /* Replace a member of a stored tool, as the operator does. */
@@ -102,6 +113,11 @@ test_life(TALLOC_CTX *mem)
     is_int((int64_t) m.waiting, 2, "... both are counted");
     is_str(json_string_value(json_object_get(tool_named(stored, "a"), "description")), "Other.",
            "... with the description that somebody has to read");
+    const json_t *pin = json_object_get(tool_named(stored, "a"), "pin");
+    is_str(json_string_value(json_object_get(json_object_get(pin, "approvedText"), "description")),
+           "First.", "... beside the one that was approved");
+    is_str(json_string_value(json_object_get(pin, "approvedAt")), NOW, "... with its time");
+    ok(json_object_get(pin, "approvedBy") == NULL, "... by the first sync, which is no person");
 
     m = sync_tools(mem, &stored, "[" A2 "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
     is_list(mem, m.changed, "[]", "the same again is no change");
@@ -115,15 +131,19 @@ test_life(TALLOC_CTX *mem)
     is_str(pin_status(stored, "a"), "changed", "... and the other one waits again");
 
     size_t waiting = 9;
-    is_int(tool_pins_approve(mem, stored, "a", pin_hash(stored, "a"), &stored, &waiting), AZ_OK,
+    is_int(approve(mem, stored, "a", pin_hash(stored, "a"), &stored, &waiting), AZ_OK,
            "an approval");
     is_str(pin_status(stored, "a"), "approved", "... counts");
     is_int((int64_t) waiting, 1, "... and one waits still");
+    pin = json_object_get(tool_named(stored, "a"), "pin");
+    is_str(json_string_value(json_object_get(pin, "approvedBy")), "ops", "... names the approver");
+    is_str(json_string_value(json_object_get(pin, "approvedAt")), LATER, "... and its time");
+    ok(json_object_get(pin, "approvedText") == NULL, "... and keeps no other text");
     m = sync_tools(mem, &stored, "[" A2 "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
     is_str(pin_status(stored, "a"), "approved", "... after the next sync too");
     m = sync_tools(mem, &stored, "[" A "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
     is_str(pin_status(stored, "a"), "changed", "... while what was approved before is not");
-    is_int(tool_pins_approve(mem, stored, "a", NULL, &stored, &waiting), AZ_OK, "... until then");
+    is_int(approve(mem, stored, "a", NULL, &stored, &waiting), AZ_OK, "... until then");
 
     m = sync_tools(mem, &stored, "[" B "]");
     is_list(mem, m.removed, "[\"a\",\"c\"]", "tools that the upstream has no more");
@@ -368,19 +388,16 @@ test_approvals(TALLOC_CTX *mem)
 {
     json_t *stored = NULL, *changed = NULL;
     size_t waiting;
-    is_int(tool_pins_approve(mem, NULL, "a", NULL, &changed, &waiting), AZ_NOT_FOUND,
-           "nothing is stored");
+    is_int(approve(mem, NULL, "a", NULL, &changed, &waiting), AZ_NOT_FOUND, "nothing is stored");
     sync_tools(mem, &stored, "[" B "]");
     sync_tools(mem, &stored, "[" A "," B "]");
-    is_int(tool_pins_approve(mem, stored, "x", NULL, &changed, &waiting), AZ_NOT_FOUND,
-           "an unknown tool");
-    is_int(tool_pins_approve(mem, stored, "a", "00", &changed, &waiting), AZ_CONFLICT,
+    is_int(approve(mem, stored, "x", NULL, &changed, &waiting), AZ_NOT_FOUND, "an unknown tool");
+    is_int(approve(mem, stored, "a", "00", &changed, &waiting), AZ_CONFLICT,
            "a tool that is another one than the operator read");
-    is_int(tool_pins_approve(mem, stored, "a", NULL, &changed, &waiting), AZ_OK,
-           "whatever is stored");
+    is_int(approve(mem, stored, "a", NULL, &changed, &waiting), AZ_OK, "whatever is stored");
     is_str(pin_status(stored, "a"), "new", "the stored tools themselves are unchanged");
     sync_tools(mem, &stored, "[" A "]");
-    is_int(tool_pins_approve(mem, stored, "b", NULL, &changed, &waiting), AZ_CONFLICT,
+    is_int(approve(mem, stored, "b", NULL, &changed, &waiting), AZ_CONFLICT,
            "a tool that the upstream has no more");
 }
 

@@ -163,6 +163,7 @@ test_table(void)
         bool large = strcmp(row->operation, "deployPolicyBundle") == 0
                      || strcmp(row->operation, "measurePolicyImpact") == 0
                      || strcmp(row->operation, "putPolicyShadow") == 0
+                     || strcmp(row->operation, "evaluatePolicy") == 0
                      || strncmp(row->operation, "pushBundleStatus", 16) == 0;
         ok(row->body_max <= (large ? HTTP_DEPLOY_BODY_MAX : HTTP_ADMIN_BODY_MAX),
            "... which is no larger than any may be, a bundle's and what is said of one apart");

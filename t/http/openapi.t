@@ -20,7 +20,7 @@ my $document = $answer->json;
 
 is( $answer->status,              200,          'openapi: /openapi.json needs no credential (specification 8)' );
 is( $document->{openapi},         '3.1.0',      'openapi: the format is OpenAPI 3.1.0' );
-is( $document->{info}{version},   '0.65.0',     'openapi: the interface has version 0.65.0 (specification 9)' );
+is( $document->{info}{version},   '0.65.0',     'openapi: the interface has version 0.66.0 (specification 9)' );
 is( $document->{servers}[0]{url}, $stack->base, 'openapi: the server is SVC_OIDC_ISSUER' );
 is( $stack->http->get('/v3/api-docs')->body, $answer->body,
     'openapi: /v3/api-docs is the same (gateway-admin.md 7.1)' );
@@ -128,9 +128,9 @@ for my $name ( sort keys %operation ) {
 my @pep   = $stack->make_client( 'pep', { endpoints => ['authzen'] } );
 my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundles/status', 'POST /bundles/status/';
 
-# These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/mcp/mcp.t).
+# These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/mcp/mcp.t, t/http/mcp/tool_try.t).
 $other{$_} = 1 for map {"POST $_"} '/gateway/mcp/{name}', map {"/admin/api/managed-resources/{name}/$_"} 'sync',
-  'tools/{tool}/approve', 'prompts/{prompt}/approve';
+  'tools/{tool}/approve', 'tools/{tool}/try', 'prompts/{prompt}/approve';
 my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.

@@ -2,6 +2,8 @@
 
 import { done, is, launch, ok } from './browser.mjs';
 import { FEW, base, measure, signIn, tab, textOf, until, visit } from './driver.mjs';
+import ask from './ask.mjs';
+import gateway from './gateway.mjs';
 import keyboard from './keyboard.mjs';
 import pages from './look.mjs';
 import roles from './roles.mjs';
@@ -30,6 +32,8 @@ is(await page.evaluate(key => [document.cookie, [localStorage, sessionStorage].s
 
 try {
   await story(page);
+  await gateway(page);
+  await ask(page);
   await keyboard(page);
   await pages(page);
   await roles(browser, page);

@@ -60,6 +60,13 @@ export async function fill(page, selector, text) {
   await page.keyboard.type(text);
 }
 
+// Type the name that a dialog asks for, and confirm. The dialog takes the focus when it opens.
+export async function confirm(page, name) {
+  await page.waitForSelector('dialog[open] #confirm-name');
+  await fill(page, '#confirm-name', name);
+  await page.keyboard.press('Enter');
+}
+
 // Wait for the text of the editor. Its shadow root changes without a change of the document, so each frame is looked at.
 export async function editor(page) {
   const found = await page.waitForFunction(() => document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content'), { polling: 'raf' });

@@ -27,7 +27,7 @@ export default async function keyboard(page) {
   ok(true, 'keyboard: ? lists the keys, Esc closes the list');
   const stops = await tabStops(page);
   ok(stops.length > 10 && stops.every(stop => stop.outline >= 2 && stop.inView), 'keyboard: each stop has a ring and is in view (WCAG 2.2 2.4.7)', stops.filter(stop => stop.outline < 2 || !stop.inView));
-  await visit(page, '#/data/svc.operator.controls.client', 'What it may hold');
+  await visit(page, '#/data/svc.operator.controls.client?as=json', 'What it may hold');
   const content = await editor(page);
   await content.focus();
   await page.keyboard.press('Escape');

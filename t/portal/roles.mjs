@@ -9,8 +9,10 @@ export default async function roles(browser, page) {
   const look = await tab(browser);
   await signIn(look, auditor);
   ok((await textOf(look, '.top')).includes('auditor'), 'roles: the bar names the role');
-  const writes = /^(New|Delete|Disable|Create|Save|Check|Discard|Review|Roll back|Revoke)/;
-  for (const [place, words] of [['#/clients', 'Customers'], ['#/clients/crm', 'Facts'], ['#/clients/crm?tab=rights', 'Its binding'], ['#/clients/crm?tab=settings', 'PKCE is required'], ['#/clients?new=1', 'New client'], ['#/rules', 'Choose a rule'], ['#/rules/svc/lib/answer.rego', 'shipped'], ['#/data/svc.operator.controls.client', 'What it may hold'], ['#/revisions/1', 'Facts']]) {
+  const writes = /^(New|Delete|Disable|Enable|Install|Uninstall|Sync|Probe|Read tools|Approve|Turn|Call it|Disconnect|Add one|Forget|Remove|Create|Save|Check|Discard|Review|Roll back|Revoke)/;
+  for (const [place, words] of [['#/clients', 'Customers'], ['#/clients/crm', 'Facts'], ['#/clients/crm?tab=rights', 'Its binding'], ['#/clients/crm?tab=settings', 'PKCE is required'], ['#/clients?new=1', 'New client'], ['#/rules', 'Choose a rule'], ['#/rules/svc/lib/answer.rego', 'shipped'], ['#/data/svc.operator.controls.client', 'What it may hold'], ['#/revisions/1', 'Facts'],
+    ['#/providers', 'corp'], ['#/providers/corp', 'To register'], ['#/providers?new=1', 'New identity provider'], ['#/connectors/generic-rest', 'Manifest'], ['#/connectors/github', 'Install'], ['#/resources/stock?tool=move', 'Try a tool'],
+    ['#/resources/generic-rest?tab=edit', 'Credential for the upstream'], ['#/resources?new=1', 'New resource'], ['#/system', 'Settings in force'], ['#/try', 'Recorded questions']]) {
     await visit(look, place, words);
     const buttons = await look.$$eval('main button, main a.button', list => list.filter(e => e.checkVisibility() && !e.disabled).map(e => e.innerText.trim()));
     is(buttons.filter(text => writes.test(text)), [], `roles: an auditor has no button that writes on ${place}`);

@@ -8,7 +8,7 @@ export const turn = off => (off ? localStorage.setItem(OFF, '1') : localStorage.
 
 // The keys that pages may take, with their meaning; the list of "?" shows them.
 export const KEYS = [
-  ['/', 'Find'], ['?', 'This list'], ['g then o, d, c, p, m', 'Overview, Decisions, Clients, People, Resources'], ['g then r, t, v, k, s', 'Rules, Try, Revisions, Keys, System'], ['n', 'New'],
+  ['/', 'Find'], ['?', 'This list'], ['g then o, d, c, p, i, m, n', 'Overview, Decisions, Clients, People, Identity providers, Resources, Connectors'], ['g then r, t, v, k, s', 'Rules, Try, Revisions, Keys, System'], ['n', 'New'], ['e', 'Edit'],
   ['[ and ]', 'Opened row before, after'], ['Ctrl+S', 'Check the draft'], ['Ctrl+Enter', 'Review the draft, or save it'], ['F8', 'Next error'],
   ['Esc', 'Close what is open'],
 ];

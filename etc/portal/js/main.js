@@ -13,8 +13,8 @@ import { plural } from './text.js';
 // The pages in the order of the rail: [name, title, module, key after g]. A group begins with its title alone.
 const PAGES = [
   ['', 'Overview', 'overview', 'o'], ['decisions', 'Decisions', 'decisions', 'd'],
-  ['Access'], ['clients', 'Clients', 'clients', 'c'], ['people', 'People', 'people', 'p'],
-  ['Gateway'], ['resources', 'Resources', 'resources', 'm'],
+  ['Access'], ['clients', 'Clients', 'clients', 'c'], ['people', 'People', 'people', 'p'], ['providers', 'Identity providers', 'providers', 'i'],
+  ['Gateway'], ['resources', 'Resources', 'resources', 'm'], ['connectors', 'Connectors', 'connectors', 'n'],
   ['Policy'], ['rules', 'Rules', 'rules', 'r'], ['data', 'Data', 'data'], ['controls', 'Controls', 'controls'], ['try', 'Try', 'try', 't'], ['revisions', 'Revisions', 'revisions', 'v'],
   ['Service'], ['report', 'Report', 'report'], ['keys', 'Keys', 'keys', 'k'], ['system', 'System', 'system', 's'],
 ];

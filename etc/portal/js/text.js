@@ -24,10 +24,16 @@ export const percent = (part, whole) => (whole > 0 ? `${((100 * part) / whole).t
 // Quote a word for a POSIX shell.
 export const shell = word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`);
 
-// Return the shell command that sends the same request with a key.
-export function curl(method, path, body) {
+// Return JSON as one word of a POSIX shell. Between two marks stands the name of a variable, which the shell puts in.
+export function quoteJson(body, mark) {
+  const parts = JSON.stringify(body).split(mark);
+  return parts.map((part, at) => (at % 2 ? `"$${part}"` : part && `'${part.replaceAll("'", "'\\''")}'`)).join('');
+}
+
+// Return the shell command that sends the same request with a key. words: the body as the shell reads it, if it has variables.
+export function curl(method, path, body, { headers = {}, words } = {}) {
   const base = new URL('../admin/api/', location.href);
-  const words = ['curl -sS', method === 'GET' ? '' : `-X ${method}`, `-H "X-Admin-API-Key: $SVC_ADMIN_API_KEY"`];
-  if (body !== undefined) words.push("-H 'Content-Type: application/json'", `-d ${shell(JSON.stringify(body))}`);
-  return `${words.filter(Boolean).join(' \\\n  ')} \\\n  ${shell(new URL(path, base).href)}`;
+  const all = ['curl -sS', method === 'GET' ? '' : `-X ${method}`, `-H "X-Admin-API-Key: $SVC_ADMIN_API_KEY"`, ...Object.entries(headers).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`)];
+  if (body !== undefined) all.push("-H 'Content-Type: application/json'", `-d ${words ?? shell(JSON.stringify(body))}`);
+  return `${all.filter(Boolean).join(' \\\n  ')} \\\n  ${shell(new URL(path, base).href)}`;
 }

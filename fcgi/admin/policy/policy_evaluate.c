@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/policy/evaluate_beside.h"
 #include "admin/policy/policy_replay.h"
 #include "admin/policy/policy_request.h"
 #include "base/json/fields.h"
@@ -24,9 +25,10 @@
 
 /* One request and its results. */
 struct evaluation {
-    const char *path;            /* path as given, or NULL */
-    const json_t *input;         /* input as given, or the stored one */
-    int64_t audit_id;            /* 0: not given */
+    const char *path;    /* path as given, or NULL */
+    const json_t *input; /* input as given, or the stored one */
+    int64_t audit_id;    /* 0: not given */
+    struct evaluate_beside beside;
     const json_t *explain_given; /* true, false or a word */
     enum engine_explain explain;
     struct audit_record row; /* audit row that is replayed */
@@ -41,6 +43,8 @@ static const struct field evaluate_fields[] = {
     {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path), .help = "Rule or value to evaluate, or the path of a Cedar rule", .example = "\"svc/decision/issue\""},
     {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input), .help = "Input of the evaluation, in place of auditId; of a Cedar rule also a request with principal, action, resource, context and entities", .example = "{\"client\": {\"id\": \"shop\"}}"},
     {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id), .help = "Audit row whose stored input is evaluated again"},
+    {"changes", FIELD_OBJECT,  .shape = &evaluate_changes_table, FIELD_INTO(struct evaluation, beside.changes), .help = "Changes of the policy that are not saved: it answers with them"},
+    {"revision", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, beside.revision), .help = "Id of a bundle whose rows answer, in place of the active ones"},
     {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given), .help = "true, false, notes, fails, full or debug: trace of the evaluation", .example = "false"},
 };
 const struct field_table policy_evaluate_table = FIELD_TABLE("PolicyEvaluationRequest", evaluate_fields, 0);
@@ -96,6 +100,20 @@ is_decision(const char *path)
 
 /* ---- reading ---- */
 
+/* A policy that is not active answers the entrypoints of decisions alone, without a trace: their
+ * plan is all that is made of it. */
+static void
+check_beside(struct request *req, const struct evaluation *evaluation)
+{
+    const char *member = evaluation->beside.changes != NULL ? "changes" : "revision";
+    if (evaluation->beside.changes != NULL && evaluation->beside.revision != 0)
+        request_field_error(req, "revision", "cannot be given together with changes");
+    if (evaluation->explain != ENGINE_EXPLAIN_OFF)
+        request_field_error(req, "explain", "is there for the active policy alone");
+    if (evaluation->path != NULL && !is_decision(evaluation->path))
+        request_field_error(req, member, "needs a path of a decision, such as svc/decision/issue");
+}
+
 static enum az_status
 policy_evaluate_read(struct request *req, struct evaluation *ret)
 {
@@ -116,6 +134,8 @@ policy_evaluate_read(struct request *req, struct evaluation *ret)
         request_field_error(req, "auditId", "cannot be given together with input");
     if (!has_input && !has_audit_id)
         request_field_error(req, "input", "is required unless auditId is given");
+    if (ret->beside.changes != NULL || ret->beside.revision != 0)
+        check_beside(req, ret);
     if (!has_audit_id && (path == NULL || json_is_null(path)))
         request_field_error(req, "path", "is required unless auditId is given");
     return req->error_body == NULL && req->op.fault.status == AZ_OK
@@ -241,8 +261,13 @@ policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
     if (evaluation->target == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     policy_evaluate_note(req, evaluation);
-    enum az_status st = engine_try(&req->op, evaluation->target, evaluation->input,
-                                   evaluation->explain, &evaluation->trial);
+    bool beside = evaluation->beside.changes != NULL || evaluation->beside.revision != 0;
+    enum az_status st = beside ? evaluate_beside_ask(req, &evaluation->beside, evaluation->target,
+                                                     evaluation->input, &evaluation->trial)
+                               : engine_try(&req->op, evaluation->target, evaluation->input,
+                                            evaluation->explain, &evaluation->trial);
+    if (st != AZ_OK && beside && evaluation->trial.error == NULL)
+        return st;
     if (st == AZ_UNPROCESSABLE)
         return policy_evaluate_refuse(req, &evaluation->trial);
     if (st == AZ_UNAVAILABLE)

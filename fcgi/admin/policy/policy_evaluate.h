@@ -17,6 +17,9 @@
  * differ. A stored input that lacks values (policy/decide/gateway.h) is not evaluated: `notStored`
  * has their JSON Pointers.
  *
+ * With `changes` (the lists of a deploy) or `revision` (the id of a bundle) that policy answers in
+ * place of the active one; the path is an entrypoint of decisions then, and there is no trace.
+ *
  * The request changes nothing and decides nothing: the answer is not checked against the question,
  * as that of a real decision is, and it comes from whichever revision the engine has.
  */

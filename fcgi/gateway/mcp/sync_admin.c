@@ -2,9 +2,11 @@
 
 #include "gateway/mcp/sync_admin.h"
 
+#include "base/iso8601.h"
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "gateway/mcp/sync.h"
+#include "gateway/mcp/tools/tool_pins.h"
 #include "store/gateway/prompts.h"
 #include "store/gateway/resources.h"
 
@@ -117,6 +119,7 @@ tool_approve_handle(struct request *req)
     json_t *tools = NULL;
     size_t waiting;
     bool synced, done = false;
+    char now[ISO8601_MS_SIZE];
     enum az_status st = read_tool_options(req, &tool_approval_table, &options);
     if (st == AZ_OK)
         st = find_mcp(req, "tool", &resource);
@@ -124,7 +127,11 @@ tool_approve_handle(struct request *req)
         st = resource_read_tools(op, resource, &stored, &synced);
     if (st != AZ_OK)
         return st;
-    st = tool_pins_approve(op->mem, stored, req->path_value[1], options.sha256, &tools, &waiting);
+    if (iso8601_format_ms(op->now_ms, now) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the clock is out of range");
+    const struct tool_approving approving = {
+        .name = req->path_value[1], .sha256 = options.sha256, .now = now, .by = req->admin.label};
+    st = tool_pins_approve(op->mem, stored, &approving, &tools, &waiting);
     if (st == AZ_CONFLICT)
         return op_fail(op, st, "The upstream has the tool no more, or describes it in another way",
                        NULL);

@@ -6,6 +6,7 @@
 
 #include "base/settings/settings.h"
 #include "http/api/operation.h"
+#include "http/api/schema.h"
 
 /* Seconds for which caches may keep the document; it changes with the program and the issuer. */
 #define DOCUMENT_MAX_AGE 300
@@ -98,4 +99,31 @@ api_document_handle(struct request *req)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the description");
     enum az_status st = respond_json_text(req, 200, az->description);
     return st == AZ_OK ? respond_cached(req, DOCUMENT_MAX_AGE) : st;
+}
+
+/* Return the table of a body or an answer of the admin API that has this name, or NULL. */
+static const struct field_table *
+admin_table_named(const char *name)
+{
+    for (size_t i = 0; i < routes_count; i++) {
+        const struct field_table *table = routes[i].fields;
+        if (table != NULL && table->name != NULL && strcmp(table->name, name) == 0
+            && routes[i].dialect == DIALECT_ADMIN)
+            return table;
+    }
+    return NULL;
+}
+
+enum az_status
+api_schema_handle(struct request *req)
+{
+    const struct field_table *table = admin_table_named(req->path_value[0]);
+    struct jsonx_build schemas = {jsonx_own(req->op.mem, json_object()), false};
+    if (table == NULL)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no body of the admin API has this name");
+    struct jsonx_build document = {jsonx_own(req->op.mem, schema_of_table(&schemas, table)), false};
+    if (document.value == NULL || jsonx_built(&schemas) == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a schema");
+    jsonx_set(&document, "components", json_pack("{s:O}", "schemas", schemas.value));
+    return respond_json(req, 200, jsonx_built(&document));
 }

@@ -15,4 +15,8 @@ json_t *api_document(TALLOC_CTX *mem, const char *issuer);
 /* GET /openapi.json: answer 200 with the document, or 404 when SVC_SWAGGER_ENABLED is false. */
 enum az_status api_document_handle(struct request *req);
 
+/* GET /admin/api/schemas/{name}: answer 200 with the JSON Schema of a body of the admin API, whose
+ * references stay within the answer; also when SVC_SWAGGER_ENABLED is false. */
+enum az_status api_schema_handle(struct request *req);
+
 #endif

@@ -107,6 +107,8 @@ schema_of_field(struct jsonx_build *schemas, const struct field_table *table,
         jsonx_set(&schema, "readOnly", json_true());
     else if (!field->required && (table->flags & FIELDS_ANSWER) == 0)
         schema_allow_null(&schema);
+    if (field->write_only)
+        jsonx_set(&schema, "writeOnly", json_true());
     if (field->help != NULL)
         jsonx_set(&schema, "description", json_string(field->help));
     if (field->example != NULL)

@@ -26,6 +26,10 @@ static const struct db_stmt subject_meet_stmt = {
     " FROM list LEFT JOIN known k ON true LEFT JOIN person n ON true",
     8};
 
+enum subject_know_column { KNOW_ISSUER, KNOW_IDP_ID, KNOW_CLAIMS };
+static const struct db_stmt subject_know_stmt = {
+    "subject_know", "SELECT issuer, idp_id, claims FROM subject WHERE subject = $1", 1};
+
 static enum az_status
 try_meet(struct op *op, const struct subject_met *met, const char *claims, const char **ret,
          bool *ret_stale)
@@ -61,4 +65,19 @@ subject_meet(struct op *op, const struct subject_met *met, const char **ret, boo
     if (st == AZ_OK && *ret == NULL && !*ret_stale)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "a subject could not be stored");
     return st;
+}
+
+enum az_status
+subject_know(struct op *op, const char *subject, struct subject_known *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = (struct subject_known){.issuer = NULL};
+    db_text(&params, subject);
+    enum az_status st = db_exec(op, &subject_know_stmt, &params, true, &result);
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    ret->issuer = db_get(result, 0, KNOW_ISSUER);
+    ret->idp_id = db_get(result, 0, KNOW_IDP_ID);
+    return db_read_json(op, result, 0, KNOW_CLAIMS, &ret->claims);
 }

@@ -28,4 +28,14 @@ struct subject_met {
 enum az_status subject_meet(struct op *op, const struct subject_met *met, const char **ret,
                             bool *ret_stale);
 
+/* A person as known here: the part of a question to policy that a sign-in fills. */
+struct subject_known {
+    const char *issuer; /* of the identity provider; NULL: no such person */
+    const char *idp_id; /* where the claims are from, or NULL */
+    json_t *claims;     /* object, of the last sign-in */
+};
+
+/* Read what is known of a person. */
+enum az_status subject_know(struct op *op, const char *subject, struct subject_known *ret);
+
 #endif

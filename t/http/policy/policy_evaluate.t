@@ -332,6 +332,21 @@ admin_ok(
 $stack->sql("UPDATE audit_log SET policy_input = '\\xff00' WHERE id = $spare");
 is( evaluate( auditId => $spare )->status, 500, 'replay: a damaged document is 500, and not asked about' );
 
+# ---- a policy that is not active (t/portal/console.t asks a draft and an earlier revision)
+
+my %beside = ( path => $issue, input => input('orders.read') );
+for my $bad (
+    [ { changes => { data => [] }, revision => 1 },          'changes and a revision' ],
+    [ { changes => { data => [] }, explain => \1 },          'a trace' ],
+    [ { changes => { data => [] }, path => 'custom/trial' }, 'a path that is none of a decision' ],
+    [ { changes => { other => [] } },                        'an unknown member of changes' ],
+    [ { changes => {} },                                     'changes without one' ] )
+{
+    my ( $body, $name ) = @$bad;
+    is( evaluate( %beside, %$body )->status, 400, "not active: $name is refused" );
+}
+is( evaluate( %beside, revision => 999_999 )->status, 404, 'not active: a revision that there is not' );
+
 # ---- without the engine
 
 $stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );    # the other one does without OPA

@@ -1,13 +1,14 @@
-// Data: the rows of policy data as JSON, with what their schema says; changes go into the draft.
+// Data: the rows of policy data, as a form of their schema or as JSON; changes go into the draft.
 import { get, useData, withQuery } from '../api.js';
 import { put, remove, useDraft } from '../draft.js';
 import { html, useState } from '../html.js';
 import { useKeys } from '../keys.js';
 import { check, faultsOf } from '../parts/check.js';
 import { Refusal } from '../parts/refusal.js';
+import { SchemaForm } from '../parts/schema_form.js';
 import { MayNot, Of } from '../parts/states.js';
-import { Table } from '../parts/table.js';
-import { to } from '../route.js';
+import { Table, Tabs } from '../parts/table.js';
+import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, plural } from '../text.js';
 import { short } from '../time.js';
@@ -27,6 +28,21 @@ function List() {
     <section class="panel" aria-label="List"><${Of} from=${from} what="The rows cannot be read">${rows => html`<${Table} label="Rows" columns=${columns} rows=${[...rows].sort((a, b) => (a.dataKey < b.dataKey ? -1 : 1))} key=${row => row.dataKey} />`}<//></section>`;
 }
 
+// "/scopes/0" as the form names it: scopes[0].
+const atField = pointer => pointer.split('/').slice(1).map(part => part.replaceAll('~1', '/').replaceAll('~0', '~')).reduce((at, part) => (/^\d+$/.test(part) ? `${at}[${part}]` : at ? `${at}.${part}` : part), '');
+
+// The value of a row in a form made of its schema. It keeps the members that the schema does not name.
+function RowForm({ schema, value, change, failures, readOnly }) {
+  const fields = {};
+  for (const one of failures) fields[atField(one.pointer ?? '')] = one.message;
+  return html`<div class="in" id="row-form"><${SchemaForm} schema=${schema} value=${value} set=${change} error=${{ fields }} readOnly=${readOnly} /></div>`;
+}
+
+// Return the object of a text, or undefined.
+function objectOf(text) {
+  try { const value = JSON.parse(text); return value && typeof value === 'object' && !Array.isArray(value) ? value : undefined; } catch { return undefined; }
+}
+
 // The members of a schema with their meaning.
 function Members({ schema }) {
   const members = Object.entries(schema?.properties ?? {});
@@ -42,7 +58,7 @@ async function load(key, signal) {
   return { row, latest, schema };
 }
 
-function One({ id }) {
+function One({ id, place }) {
   const from = useData(signal => load(id, signal), [id]);
   const draft = useDraft();
   const [outcome, setOutcome] = useState({});
@@ -50,18 +66,24 @@ function One({ id }) {
   useKeys({ 'Ctrl+s': id in draft.data ? ask : undefined, 'Ctrl+Enter': () => { location.hash = '#/review'; } });
   const failures = outcome.error ? faultsOf(outcome.error).filter(one => one.dataKey === id) : [];
   return html`<${Of} from=${from} what="The row cannot be read">${({ row, latest, schema }) => {
-    const before = pretty(row.payload), text = draft.data[id] ?? before;
+    const before = pretty(row.payload), text = draft.data[id] ?? before, readOnly = !may('operator');
+    const value = objectOf(text), hasForm = schema?.properties && Object.keys(schema.properties).length > 0;
+    const tab = hasForm && value ? place.query.get('as') ?? 'form' : 'json';
+    const change = now => put('data', id, now === before ? undefined : now, latest.revision);
     return html`<div class="head"><div><a class="back" href="#/data">Data</a><h1 tabindex="-1"><${Text} of=${schema?.title ?? id} /></h1><p><code><${Text} of=${id} /></code> · version ${row.version} · written ${short(row.updatedAt)}</p></div>
         ${may('operator') && html`<div class="acts">${!id.startsWith('svc.') && html`<button type="button" class="danger" onClick=${() => remove('data', id, latest.revision)}>Delete</button>`}
           <button type="button" onClick=${ask} disabled=${!(id in draft.data) || outcome.busy}>Check <kbd aria-hidden="true">Ctrl S</kbd></button>${id in draft.data && html`<a class="button main" href="#/review">Review draft</a>`}</div>`}</div>
       <${MayNot} role="operator" /><div role="status">${outcome.good && html`<p class="done">The draft is valid. Nothing is saved yet.</p>`}</div>
       ${outcome.error && (outcome.error.status ? html`<${Refusal} error=${outcome.error} active=${latest} />` : html`<p class="refused" role="alert"><${Text} of=${outcome.error.message} /></p>`)}
       <div class="cols wide"><section class="panel" aria-label="Value"><header><h2>Value</h2>${failures.length > 0 && html`<span class="state no">${plural(failures.length, 'fault')}</span>`}${id in draft.data && html`<button type="button" class="plain end" onClick=${() => put('data', id, undefined)}>Undo the change</button>`}</header>
-          <${Code} key=${id} label=${id} language="json" value=${text} change=${may('operator') ? now => put('data', id, now === before ? undefined : now, latest.revision) : undefined} readOnly=${!may('operator')} /></section>
+          ${hasForm && html`<${Tabs} label="Ways to change it" tabs=${[['form', 'Form'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { as: name === 'form' ? undefined : name }))} />`}
+          ${tab === 'form'
+            ? html`<${RowForm} schema=${schema} value=${value} failures=${failures} readOnly=${readOnly} change=${now => change(JSON.stringify(now, null, 2))} />`
+            : html`<${Code} key=${id} label=${id} language="json" value=${text} change=${readOnly ? undefined : change} readOnly=${readOnly} />`}</section>
         <section class="panel"><header><h2>What it may hold</h2></header>${schema?.description && html`<p class="in quiet"><${Text} of=${schema.description} whole /></p>`}<${Members} schema=${schema} /></section></div>`;
   }}<//>`;
 }
 
 export default function Data({ place }) {
-  return place.path[1] ? html`<${One} key=${place.path[1]} id=${place.path[1]} />` : html`<${List} />`;
+  return place.path[1] ? html`<${One} key=${place.path[1]} id=${place.path[1]} place=${place} />` : html`<${List} />`;
 }

@@ -5,6 +5,7 @@ import { useKeys } from '../keys.js';
 import { Decision } from '../parts/decision.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Asked, Outcome } from '../parts/flow.js';
+import { Live } from '../parts/live.js';
 import { Empty, Of } from '../parts/states.js';
 import { Filters, Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
@@ -74,7 +75,13 @@ export default function Decisions({ place }) {
   };
   useKeys({ '[': step(-1), ']': step(1), Escape: open ? () => go(changed(place, { open: undefined, tab: undefined })) : undefined });
   const { after: _, ...query } = queryOf(place);
+  // At most a page of new rows is counted.
+  const newer = async signal => {
+    const { content } = await get(withQuery('audit-logs/search', { view: 'summary', size: SIZE, ...query }), { signal });
+    return content.filter(row => row.id > (rows[0]?.id ?? 0)).length;
+  };
   return html`<div class="head"><h1 tabindex="-1">Decisions</h1><div class="acts">
+      <${Live} count=${newer} show=${() => (place.query.get('after') ? go(changed(place, { after: undefined })) : list.again())} wants=${[...wants, rows[0]?.id]} />
       <button type="button" onClick=${list.again}>Look again</button>
       <a class="button" download href=${`../admin/api/${withQuery('audit-logs/export', { ...query, format: 'csv' })}`}>Export</a>
       <${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', withQuery('audit-logs/search', { ...query, view: 'summary', size: SIZE }))} />

@@ -1,8 +1,11 @@
-// Resources: what the gateway serves. #/resources/{name} is one, with its tools, their pins and its upstream.
-import { get, request, useData } from '../api.js';
+// Resources: what the gateway serves. #/resources/{name} is one, with its tools, their pins and its upstream; #/resources?new=1 a new one.
+import { get, request, useData, withQuery } from '../api.js';
 import { html, useState } from '../html.js';
+import { useKeys } from '../keys.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
+import { EditResource, NewResource } from '../parts/resource_edit.js';
+import { Tools, waits } from '../parts/resource_tools.js';
 import { Empty, Failed, Of } from '../parts/states.js';
 import { Table, Tabs } from '../parts/table.js';
 import { Json } from '../parts/tree.js';
@@ -11,9 +14,8 @@ import { may } from '../session.js';
 import { Text, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 
-const waits = tool => ['new', 'changed'].includes(tool.pin?.status);
 const waiting = resource => (resource.tools ?? []).filter(waits).length;
-const State = ({ of }) => html`<span class=${`state ${!of.enabled ? 'off' : of.status === 'DEGRADED' ? 'warn' : 'ok'}`}>${!of.enabled ? 'disabled' : (of.status ?? 'enabled').toLowerCase()}</span>`;
+const State = ({ of }) => html`<span class=${`state ${!of.enabled ? 'off' : /degraded|error/i.test(of.status) ? 'warn' : 'ok'}`}>${!of.enabled ? 'disabled' : (of.status ?? 'enabled').toLowerCase()}</span>`;
 
 const COLUMNS = [
   { title: 'Resource', cell: row => html`<a class="strong" href=${to(['resources', row.name])}><${Text} of=${row.displayName || row.name} /></a><span class="second"><code><${Text} of=${row.name} /></code></span>` },
@@ -23,62 +25,69 @@ const COLUMNS = [
   { title: 'Waiting', num: true, cell: row => (waiting(row) ? html`<span class="state warn">${waiting(row)}</span>` : '–') },
 ];
 
-function List() {
+function List({ place }) {
   const from = useData(signal => get('managed-resources', { signal }), []);
-  return html`<div class="head"><div><h1 tabindex="-1">Resources</h1><p>APIs and MCP servers behind the gateway. Policy decides each request and each call of a tool.</p></div><div class="acts"><${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', 'managed-resources')} /></div></div>
+  const fresh = changed(place, { new: 1 });
+  useKeys({ n: may('operator') ? () => go(fresh) : undefined });
+  const button = may('operator') && html`<a class="button main" href=${fresh}>New resource <kbd aria-hidden="true">n</kbd></a>`;
+  return html`<div class="head"><div><h1 tabindex="-1">Resources</h1><p>APIs and MCP servers behind the gateway. Policy decides each request and each call of a tool.</p></div><div class="acts"><${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', 'managed-resources')} />${button}</div></div>
     <section class="panel" aria-label="List"><${Of} from=${from} what="The resources cannot be read">${rows => (rows.length ? html`<${Table} label="Resources" columns=${COLUMNS} rows=${rows} key=${row => row.name} />`
-      : html`<${Empty} title="No resource yet.">The gateway serves nothing until a resource names an upstream. The usual first one is an MCP server: <code>authzctl resource create --file FILE</code>, or a connector; its tools are read and pinned when it is saved.<//>`)}<//></section>`;
+      : html`<${Empty} title="No resource yet.">The gateway serves nothing until a resource names an upstream. The usual first one is an MCP server: its tools are read and pinned after the save. <p></p><div class="acts">${button}<a class="button" href="#/connectors">From a connector</a></div><//>`)}<//></section>`;
 }
 
-const PIN = { approved: 'ok', new: 'warn', changed: 'warn', missing: 'off' };
-
-// One tool, as its agents read it.
-function Tool({ tool, act, place }) {
-  return html`<section class="panel"><header><h2><${Text} of=${tool.name} /></h2>${tool.pin && html`<span class=${`state ${PIN[tool.pin.status] ?? 'off'}`}>${tool.pin.status}</span>`}<a class="end" href=${changed(place, { tool: undefined })}>Close</a></header><div class="in">
-    ${waits(tool) && html`<p class="note"><b>Read it as your agents would.</b> The upstream ${tool.pin.status === 'new' ? 'added this tool' : 'changed its text or its arguments'}; it waits until you approve it.</p>`}
-    <p><${Text} of=${tool.description ?? 'It has no description.'} /></p>
-    <dl class="facts"><dt>Needs</dt><dd>${tool.scopes?.length ? tool.scopes.map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`) : 'the default scope'}</dd>${tool.pin && html`<dt>Pin</dt><dd><code>${tool.pin.approved?.slice(0, 12) ?? 'none'}${waits(tool) ? ` → ${tool.pin.sha256?.slice(0, 12)}` : ''}</code></dd>`}</dl>
-    <h3>Arguments</h3></div><${Json} of=${tool.inputSchema ?? null} />
-    ${waits(tool) && may('operator') && html`<div class="in acts"><button type="button" class="danger" onClick=${() => act(tool)}>Approve this text…</button></div>`}</section>`;
-}
-
-function Tools({ resource, place, again }) {
+function Connections({ path }) {
+  const from = useData(signal => get(`${path}/connections`, { signal }), [path]);
   const [asks, ask] = useState();
-  const tools = resource.tools ?? [];
-  const open = tools.find(tool => tool.name === place.query.get('tool'));
+  const end = async row => { await request('DELETE', withQuery(`${path}/connections`, { subject: row.subject })); from.again(); };
   const columns = [
-    { title: 'Tool', cell: row => html`<a class="strong" href=${changed(place, { tool: row.name })}><${Text} of=${row.name} /></a><span class="second"><${Text} of=${row.title ?? ''} /></span>` },
-    { title: 'State', cell: row => (row.enabled === false ? html`<span class="state off">off</span>` : html`<span class=${`state ${PIN[row.pin?.status] ?? 'ok'}`}>${row.pin?.status ?? 'served'}</span>`) },
-    { title: 'Needs', cell: row => (row.scopes ?? []).map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`) },
+    { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subject])}><${Text} of=${row.subject} /></a><span class="second"><${Text} of=${row.idpId ?? ''} /></span>` }, { title: 'Account there', cell: row => html`<${Text} of=${row.account ?? '–'} />` },
+    { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Connected', cell: row => short(row.connectedAt) }, { title: 'Last used', cell: row => short(row.lastUsedAt) || 'not yet' },
+    ...(may('operator') ? [{ title: '', cell: row => html`<button type="button" class="danger" aria-label=${`Disconnect ${row.subject}`} onClick=${() => ask(row)}>Disconnect…</button>` }] : []),
   ];
-  const approve = async tool => { await request('POST', `managed-resources/${encodeURIComponent(resource.name)}/tools/${encodeURIComponent(tool.name)}/approve`, { body: { sha256: tool.pin.sha256 } }); again(); };
-  return html`<div class=${open ? 'cols half' : ''}><section class="panel" aria-label="Tools">${tools.length ? html`<${Table} label="Tools" columns=${columns} rows=${tools} key=${row => row.name} current=${row => row === open} />` : html`<${Empty} title="No tool.">An MCP server tells its tools at a sync; other resources have those that they name.<//>`}</section>
-    ${open && html`<${Tool} tool=${open} place=${place} act=${ask} />`}</div>
-    ${asks && html`<${Confirm} title=${`Approve ${asks.name}?`} type=${asks.name} verb="Approve this text" act=${() => approve(asks)} close=${() => ask()}><p>Agents see this text and may call the tool from now on, as policy allows.</p><//>`}`;
+  return html`<section class="panel" aria-label="Connections"><${Of} from=${from} what="The connections cannot be read">${rows => (rows.length ? html`<${Table} label="Connections" columns=${columns} rows=${rows} />` : html`<${Empty} title="No account is connected.">Resources whose credential is that of a person have one here for each person who connected an account.<//>`)}<//></section>
+    ${asks && html`<${Confirm} title=${`Disconnect ${asks.subject}?`} type=${asks.subject} verb="Disconnect it" act=${() => end(asks)} close=${() => ask()}><p>The stored tokens are deleted; the next call asks the person to connect again. They are not revoked at the upstream.</p><//>`}`;
+}
+
+function Head({ resource, path, busy, run, ask }) {
+  return html`<div class="head"><div><a class="back" href="#/resources">Resources</a><h1 tabindex="-1"><${Text} of=${resource.displayName || resource.name} /></h1>
+      <p>${resource.upstreamType} · <code><${Text} of=${resource.upstreamUrl ?? 'no upstream'} /></code> · <${State} of=${resource} />${resource.statusChangedAt ? ` since ${short(resource.statusChangedAt)}` : ''}${resource.syncedAt ? ` · tools read ${short(resource.syncedAt)}` : ''}${resource.lastProbe?.latencyMs !== undefined ? ` · ${number(resource.lastProbe.latencyMs)} ms` : ''}</p>
+      ${resource.statusReason && html`<p><${Text} of=${resource.statusReason} /></p>`}</div>
+    <div class="acts">${may('operator') && html`${resource.upstreamType !== 'STATIC' && html`<button type="button" disabled=${busy} onClick=${run('probe', 'Probe')}>Probe</button>`}${resource.upstreamType === 'MCP' && html`<button type="button" disabled=${busy} onClick=${run('sync', 'Read tools')}>Read tools</button>`}
+        <button type="button" onClick=${() => ask(resource.enabled ? 'disable' : 'enable')}>${resource.enabled ? 'Disable…' : 'Enable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}
+      <a class="button" href=${to(['decisions'], { resource: resource.name })}>Decisions</a><${Elsewhere} label="As curl" title="This resource, in a shell" text=${() => curl('GET', path)} /></div></div>`;
 }
 
 function One({ name, place }) {
   const path = `managed-resources/${encodeURIComponent(name)}`;
-  const from = useData(signal => get(path, { signal }), [name]);
+  const from = useData(async signal => { const { data, headers } = await request('GET', path, { signal }); return { resource: data, etag: headers.get('ETag') }; }, [name]);
   const [said, say] = useState();
+  const [asks, ask] = useState();
   const run = (what, word) => async () => {
     say({ busy: word });
     try { const { data } = await request('POST', `${path}/${what}`, { body: what === 'sync' ? {} : undefined }); say({ word, data }); from.again(); } catch (error) { say({ error, word }); }
   };
+  const save = async change => {
+    const { tools, ...rest } = from.data.resource;
+    await request('PUT', path, { body: { ...rest, ...(rest.upstreamType === 'MCP' ? {} : { tools }), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} });
+    from.again();
+  };
   const tab = place.query.get('tab') ?? '';
-  return html`<${Of} from=${from} what="The resource cannot be read">${resource => html`
-    <div class="head"><div><a class="back" href="#/resources">Resources</a><h1 tabindex="-1"><${Text} of=${resource.displayName || resource.name} /></h1>
-        <p>${resource.upstreamType} · <code><${Text} of=${resource.upstreamUrl ?? 'no upstream'} /></code> · <${State} of=${resource} /> ${resource.statusChangedAt && `since ${short(resource.statusChangedAt)}`}</p></div>
-      <div class="acts">${may('operator') && resource.upstreamType !== 'STATIC' && html`<button type="button" disabled=${said?.busy} onClick=${run('probe', 'Probe')}>Probe</button>${resource.upstreamType === 'MCP' && html`<button type="button" disabled=${said?.busy} onClick=${run('sync', 'Read tools')}>Read tools</button>`}`}
-        <a class="button" href=${to(['decisions'], { resource: resource.name })}>Decisions</a><${Elsewhere} label="As curl" title="This resource, in a shell" text=${() => curl('GET', path)} /></div></div>
-    <div role="status">${said?.busy && html`<p class="quiet">${said.busy}: waiting for the upstream</p>`}${said?.data && html`<div class=${said.data.ok === false ? 'note' : 'done'}><b>${said.word}</b><${Json} of=${said.data} /></div>`}</div>
+  useKeys({ e: may('operator') ? () => go(changed(place, { tab: 'edit' })) : undefined });
+  const tabs = resource => [['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['edit', 'Upstream, credential and routes'], ['connections', 'Connections'], ['json', 'JSON']];
+  return html`<${Of} from=${from} what="The resource cannot be read">${({ resource, etag }) => html`
+    <${Head} resource=${resource} path=${path} busy=${Boolean(said?.busy)} run=${run} ask=${ask} />
+    <div role="status">${said?.busy && html`<p class="quiet">${said.busy}: waiting for the upstream</p>`}${said?.data && html`<div class=${said.data.ok === false ? 'note' : 'done'}><b>${said.word}</b><${Json} of=${said.data} /></div>`}${said?.saved && html`<p class="done">The resource is saved.</p>`}</div>
     ${said?.error && html`<section class="panel"><${Failed} what=${`${said.word} failed`} error=${said.error} /></section><p></p>`}
-    <${Tabs} main label="Parts of the resource" tabs=${[['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['routes', `Routes ${number(resource.routes?.length ?? 0)}`], ['json', 'JSON']]} chosen=${tab} choose=${value => go(changed(place, { tab: value, tool: undefined }))} />
-    ${tab === '' && html`<${Tools} resource=${resource} place=${place} again=${from.again} />`}
-    ${tab === 'routes' && html`<section class="panel"><${Json} of=${resource.routes ?? []} /></section>`}
-    ${tab === 'json' && html`<section class="panel"><${Json} of=${resource} /></section>`}`}<//>`;
+    <${Tabs} main label="Parts of the resource" tabs=${tabs(resource)} chosen=${tab} choose=${value => go(changed(place, { tab: value, tool: undefined }))} />
+    ${tab === '' && html`<${Tools} resource=${resource} etag=${etag} place=${place} again=${from.again} />`}
+    ${tab === 'edit' && html`<${EditResource} stored=${{ value: resource, etag }} saved=${() => { say({ saved: true }); from.again(); }} />`}
+    ${tab === 'connections' && html`<${Connections} path=${path} />`}
+    ${tab === 'json' && html`<section class="panel"><${Json} of=${resource} /></section>`}
+    ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${name}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}><p>${asks === 'disable' ? 'The gateway answers 404 for it, and its tools are hidden. Nothing is deleted.' : 'The gateway serves it again, as policy allows.'}</p><//>`}
+    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>Its routes, tools, credential and connected accounts go with it. Audit rows stay.</p><//>`}`}<//>`;
 }
 
 export default function Resources({ place }) {
-  return place.path[1] !== undefined ? html`<${One} key=${place.path[1]} name=${place.path[1]} place=${place} />` : html`<${List} />`;
+  if (place.path[1] !== undefined) return html`<${One} key=${place.path[1]} name=${place.path[1]} place=${place} />`;
+  return place.query.get('new') ? html`<${NewResource} />` : html`<${List} place=${place} />`;
 }

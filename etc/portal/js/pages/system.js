@@ -1,8 +1,9 @@
-// System: is the service ready, and what the policy engines said last.
+// System: is the service ready, what the policy engines said last, and the settings in force with their origin.
 import { get, useData } from '../api.js';
-import { html } from '../html.js';
+import { html, useRef } from '../html.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
+import { changed, go } from '../route.js';
 import { Text } from '../text.js';
 import { short } from '../time.js';
 
@@ -21,10 +22,28 @@ const ENGINE = [
 ];
 const CHECK = [{ title: 'Check', cell: row => row.name.replaceAll('_', ' ') }, { title: 'State', cell: row => html`<${State} of=${row.status} />${row.detail && html`<span class="second"><${Text} of=${row.detail} /></span>`}` }];
 
-export default function System() {
+const SETTING = [
+  { title: 'Setting', cell: row => html`<code>${row.name}</code><span class="second"><${Text} of=${row.help} whole /></span>` },
+  { title: 'Value', cell: row => (row.secret ? html`<span class=${`state ${row.set ? 'ok' : 'off'}`}>${row.set ? 'set' : 'not set'}</span>` : row.set ? html`<code><${Text} of=${row.value} /></code>` : html`<span class="state off">not set</span>`) },
+  { title: 'Origin', cell: row => (row.origin === 'default' ? html`<span class="quiet">default</span>` : html`<${Text} of=${row.origin} />`) },
+];
+
+// The settings in force, in the order of doc/reference/settings.md.
+function Settings({ place }) {
+  const from = useData(signal => get('settings', { signal }), []);
+  const field = useRef();
+  const q = place.query.get('q') ?? '', own = place.query.get('set') !== 'all';
+  const fits = row => (!own || row.origin !== 'default') && [row.name, row.help].some(text => text.toLowerCase().includes(q.toLowerCase()));
+  return html`<section class="panel" aria-labelledby="settings"><header><h2 id="settings">Settings in force</h2>${from.data && html`<span class="small">version ${from.data.version} · another value needs a restart</span>`}</header>
+    <form class="in pills" role="search" aria-label="Settings" onSubmit=${event => { event.preventDefault(); go(changed(place, { q: field.current.value.trim() || undefined })); }}><input type="search" ref=${field} aria-label="Name or words" placeholder="Name or words" defaultValue=${q} /><button>Filter</button>
+      <span class="pick" role="group" aria-label="Which"><a href=${changed(place, { set: undefined })} aria-current=${own ? 'true' : undefined}>not the default</a><a href=${changed(place, { set: 'all' })} aria-current=${own ? undefined : 'true'}>all</a></span></form>
+    <${Of} from=${from} what="The settings cannot be read">${({ settings }) => { const rows = settings.filter(fits); return rows.length ? html`<${Table} label="Settings" columns=${SETTING} rows=${rows} key=${row => row.name} />` : html`<${Empty} title="No setting matches."><a href=${changed(place, { q: undefined, set: 'all' })}>Show all of them</a><//>`; }}<//></section>`;
+}
+
+export default function System({ place }) {
   const health = useData(ready, []);
   const engines = useData(signal => get('engines', { signal }), []);
   return html`<div class="head"><h1 tabindex="-1">System</h1><div class="acts"><button type="button" onClick=${() => { health.again(); engines.again(); }}>Look again</button></div></div>
     <div class="cols half"><section class="panel"><header><h2>Readiness</h2></header><${Of} from=${health} what="Readiness cannot be read">${data => html`<div class="in"><p>The service is <${State} of=${data.status} /></p></div><${Table} label="Checks" columns=${CHECK} rows=${data.checks} />`}<//></section>
-    <div><section class="panel"><header><h2>Policy engines</h2></header><${Of} from=${engines} what="The engines cannot be read">${data => (data.length ? html`<${Table} label="Policy engines" columns=${ENGINE} rows=${data} />` : html`<${Empty} title="No engine has asked for the policy.">Start OPA with the bundle key, or set SVC_POLICY_ENGINE to embedded.<//>`)}<//></section></div></div>`;
+    <div><section class="panel"><header><h2>Policy engines</h2></header><${Of} from=${engines} what="The engines cannot be read">${data => (data.length ? html`<${Table} label="Policy engines" columns=${ENGINE} rows=${data} />` : html`<${Empty} title="No engine has asked for the policy.">Start OPA with the bundle key, or set SVC_POLICY_ENGINE to embedded.<//>`)}<//></section></div></div><p></p><${Settings} place=${place} />`;
 }

@@ -4,6 +4,7 @@ import { html, useState } from '../html.js';
 import { useKeys } from '../keys.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Outcome } from '../parts/flow.js';
+import { Matrix } from '../parts/matrix.js';
 import { Refusal } from '../parts/refusal.js';
 import { Of } from '../parts/states.js';
 import { Json } from '../parts/tree.js';
@@ -63,5 +64,5 @@ export default function Try({ place }) {
   const id = place.query.get('decision') ?? '';
   const from = useData(signal => load(id, signal), [id]);
   return html`<div class="head"><div><h1 tabindex="-1">Try</h1><p>${id ? html`The question of decision <a href=${to(['decisions'], { open: id })}>${id}</a>; change it, and ask again.` : 'A question of your own, asked of the active policy.'}</p></div></div>
-    <${Of} from=${from} what="The decision cannot be read">${start => html`${start.none && html`<p class="note">Decision ${id} records no question to policy.</p>`}<${Form} key=${id} start=${start} />`}<//>`;
+    <${Of} from=${from} what="The decision cannot be read">${start => html`${start.none && html`<p class="note">Decision ${id} records no question to policy.</p>`}<${Form} key=${id} start=${start} />`}<//><p></p><${Matrix} place=${place} />`;
 }

@@ -3,20 +3,27 @@ import { get, request, useData, withQuery } from '../api.js';
 import { html, useState } from '../html.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl } from '../text.js';
+import { Text, shell } from '../text.js';
 import { clock, short } from '../time.js';
 import { EditClient } from './client_edit.js';
 import { Rights, bindingOf } from './client_rights.js';
 import { Secret, tokenLine } from './client_new.js';
 import { Confirm } from './confirm.js';
-import { Copy, Elsewhere } from './elsewhere.js';
+import { Copy } from './elsewhere.js';
 import { Asked, Outcome, codesOf } from './flow.js';
+import { MayIt } from './may_it.js';
+import { Same, fileName } from './same.js';
 import { Empty, Of } from './states.js';
 import { Table, Tabs } from './table.js';
 import { Json } from './tree.js';
 
 const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson'];
 const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name, value]) => !SERVICE_OWN.includes(name) && value !== null));
+// How files, authzctl and curl say a client as it is stored.
+const elsewhere = client => {
+  const body = fileOf(client), { clientId: _, ...inFile } = body;
+  return { file: { path: `clients/${fileName(client.clientId)}.json`, value: inFile }, authzctl: `authzctl client update ${shell(client.clientId)}`, method: 'PUT', path: `clients/${encodeURIComponent(client.clientId)}`, body };
+};
 const chips = list => (list?.length ? list.map(one => html`<span class="chip"><${Text} of=${one} /></span>`) : html`<span class="quiet">none</span>`);
 
 function May({ client, binding, place }) {
@@ -45,10 +52,10 @@ function Summary({ client, binding, place }) {
     ['PKCE', client.pkceRequired ? 'required' : 'not required'], ['DPoP', client.dpopBoundAccessTokens ? 'its tokens are bound to a key' : 'not required'],
   ];
   const line = tokenLine(client, binding?.scopes?.find(scope => !scope.includes('*')));
-  return html`<div class="cols wide"><div><${May} client=${client} binding=${binding} place=${place} /><${LastDecisions} id=${client.clientId} /></div>
+  return html`<div class="cols wide"><div><${May} client=${client} binding=${binding} place=${place} /><${MayIt} client=${client} binding=${binding} place=${place} /><${LastDecisions} id=${client.clientId} /></div>
     <div><section class="panel"><header><h2>Facts</h2></header><dl class="in facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>
       <section class="panel"><header><h2>Get a token</h2></header><div class="in"><pre class="cmd" id="token-line" tabindex="0">${line}</pre><p></p><${Copy} text=${line} /></div></section>
-      <section class="panel"><header><h2>The same elsewhere</h2></header><${Json} of=${fileOf(client)} /><div class="in acts"><${Copy} text=${JSON.stringify(fileOf(client), null, 2)} label="Copy file" /><${Elsewhere} label="As curl" title="This client, in a shell" text=${() => curl('PUT', `clients/${encodeURIComponent(client.clientId)}`, fileOf(client))} /></div></section></div></div>`;
+      <${Same} ...${elsewhere(client)} /></div></div>`;
 }
 
 function Tokens({ id }) {

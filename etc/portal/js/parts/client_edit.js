@@ -3,10 +3,10 @@
 import { get, request } from '../api.js';
 import { html, useState } from '../html.js';
 import { may } from '../session.js';
-import { Text, curl } from '../text.js';
+import { Text, shell } from '../text.js';
 import { FIELDS } from './client_new.js';
-import { Elsewhere } from './elsewhere.js';
 import { Field, idOf } from './fields.js';
+import { Same, fileName } from './same.js';
 import { MayNot, Refused } from './states.js';
 
 const MORE = [
@@ -56,10 +56,11 @@ export function EditClient({ client, etag, fileOf, saved }) {
     set({ ...now.data, ...changes });
     setTheirs();
   };
-  return html`<${MayNot} role="operator" />${error && html`<${Refused} error=${error} fieldId=${name => idOf(name.replace(/\[.*/, ''))} />`}
+  const { clientId: _, ...inFile } = body;
+  return html`<div class="cols wide"><div><${MayNot} role="operator" />${error && html`<${Refused} error=${error} fieldId=${name => idOf(name.replace(/\[.*/, ''))} />`}
     ${theirs && html`<${Both} base=${base.client} theirs=${theirs} mine=${form} take=${take} />`}
     <form class="panel" onSubmit=${submit} noValidate><div class="in">
       ${SHOWN.map(field => html`<${Field} ...${field} label=${field.name in changes ? `${field.label} (changed)` : field.label} value=${form[field.name]} set=${value => set(old => ({ ...old, [field.name]: value }))} error=${error} readOnly=${!may('operator')} />`)}
-      <div class="acts">${may('operator') && html`<button class="main" disabled=${busy || !count}>Save ${count || ''} ${count === 1 ? 'change' : 'changes'}</button>`}
-        <${Elsewhere} label="As curl" title="This save, in a shell" text=${() => curl('PUT', path, body)} /></div></div></form>`;
+      <div class="acts">${may('operator') && html`<button class="main" disabled=${busy || !count}>Save ${count || ''} ${count === 1 ? 'change' : 'changes'}</button>`}</div></div></form></div>
+    <div><${Same} file=${{ path: `clients/${fileName(client.clientId)}.json`, value: inFile }} authzctl=${`authzctl client update ${shell(client.clientId)}`} method="PUT" path=${path} body=${body} headers=${base.etag ? { 'If-Match': base.etag } : {}} /></div></div>`;
 }

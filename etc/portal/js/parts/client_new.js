@@ -3,9 +3,10 @@ import { request } from '../api.js';
 import { html, useEffect, useState } from '../html.js';
 import { go, to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl, shell } from '../text.js';
-import { Copy, Elsewhere } from './elsewhere.js';
+import { Text, shell } from '../text.js';
+import { Copy } from './elsewhere.js';
 import { Field, idOf } from './fields.js';
+import { Same, fileName } from './same.js';
 import { MayNot, Refused } from './states.js';
 
 export const FIELDS = [
@@ -54,12 +55,12 @@ export function NewClient() {
     return html`<div class="head"><h1 tabindex="-1" id="made"><${Text} of=${made.clientName || made.clientId} /> is made</h1></div>
       <${Secret} client=${made} secret=${made.clientSecret} done=${() => go(to(['clients', made.clientId], { tab: 'rights' }))} />`;
   }
+  const { clientId: _, ...inFile } = body;
   return html`<div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1">New client</h1></div></div>
-    <${MayNot} role="operator" />${error && html`<${Refused} error=${error} fieldId=${name => idOf(name.replace(/\[.*/, ''))} />`}
+    <div class="cols wide"><div><${MayNot} role="operator" />${error && html`<${Refused} error=${error} fieldId=${name => idOf(name.replace(/\[.*/, ''))} />`}
     <form class="panel" onSubmit=${submit} noValidate><div class="in">
       ${FIELDS.map(field => html`<${Field} ...${field} value=${client[field.name]} set=${value => set(old => ({ ...old, [field.name]: value }))} error=${error} readOnly=${!may('operator')} />`)}
-      <div class="acts">${may('operator') && html`<button class="main" disabled=${busy}>Create client</button>`}<a class="button" href="#/clients">Cancel</a>
-        <${Elsewhere} label="As curl" title="This client, in a shell" text=${() => curl('POST', 'clients', body)} />
-        <${Elsewhere} label="As file" title="clients/${client.clientId || 'NAME'}.json" text=${() => JSON.stringify(body, null, 2)} note="authzctl client create --file reads it. Secrets are never in files." /></div>
-    </div></form>`;
+      <div class="acts">${may('operator') && html`<button class="main" disabled=${busy}>Create client</button>`}<a class="button" href="#/clients">Cancel</a></div>
+    </div></form></div>
+    <div><${Same} file=${{ path: `clients/${fileName(client.clientId || 'NAME')}.json`, value: inFile }} authzctl=${`authzctl client create ${shell(client.clientId || 'NAME')}`} method="POST" path="clients" body=${body} /></div></div>`;
 }

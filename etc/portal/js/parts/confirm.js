@@ -1,5 +1,5 @@
 // Asks before what cannot be undone: the consequence, the name to type, a button that repeats the verb.
-import { html, useEffect, useRef, useState } from '../html.js';
+import { html, useLayoutEffect, useRef, useState } from '../html.js';
 import { Text } from '../text.js';
 
 export function Confirm({ title, children, type, verb, act, close }) {
@@ -7,7 +7,7 @@ export function Confirm({ title, children, type, verb, act, close }) {
   const [typed, setTyped] = useState('');
   const [fault, setFault] = useState('');
   const [busy, setBusy] = useState(false);
-  useEffect(() => { box.current.showModal(); }, []);
+  useLayoutEffect(() => { box.current.showModal(); }, []);
   const submit = async event => {
     event.preventDefault();
     if (type && typed !== type) { setFault(`Type ${type}.`); return; }

@@ -1,5 +1,6 @@
 // The card of a decision: the verdict, each reason with its line, asked again, the way here, and the documents.
-import { Failure, get, request, useData } from '../api.js';
+import { Failure, get, useData } from '../api.js';
+import { count, useDraft } from '../draft.js';
 import { html } from '../html.js';
 import { to } from '../route.js';
 import { session } from '../session.js';
@@ -7,6 +8,7 @@ import { Text, curl, number } from '../text.js';
 import { clockMs, day } from '../time.js';
 import { Copy, Elsewhere } from './elsewhere.js';
 import { Outcome, Way, asked, codesOf } from './flow.js';
+import { Cell, again, cellOf, changesOf } from './matrix.js';
 import { Failed, Of } from './states.js';
 import { Tabs } from './table.js';
 import { Json } from './tree.js';
@@ -55,15 +57,25 @@ const outcome = answer => html`<${Outcome} of=${WORD[answer?.allow] ?? 'unknown'
 const reasons = answer => answer?.deny_reasons?.map(reason => reason.code).join(', ') ?? '';
 
 // The stored question, asked of the active policy.
+// The same question to the active policy, to the revision before it, and to the draft.
 function AskedAgain({ row }) {
   const then = row.policyDecision;
-  const now = useData(async signal => (await request('POST', 'policy-rules/evaluate', { body: { auditId: row.id }, signal })).data, [row.id]);
+  const draft = useDraft(), changes = count(draft) > 0;
+  const now = useData(signal => again(row.id, {}, signal), [row.id]);
+  const others = useData(async signal => {
+    const [active, before] = await get('bundle-audit?size=2', { signal });
+    return { active, before, cell: before && await again(row.id, { revision: before.id }, signal).then(cellOf, error => { if (signal.aborted) throw error; return { error }; }) };
+  }, [row.id]);
+  const mine = useData(signal => (changes ? again(row.id, { changes: changesOf(draft) }, signal).then(cellOf, error => { if (signal.aborted) throw error; return { error }; }) : undefined), [row.id, JSON.stringify(draft)]);
+  const { active, before, cell } = others.data ?? {};
   return html`<h3>Asked again</h3><div class="box"><table aria-label="Asked again">
     <thead><tr><th scope="col">Policy</th><th scope="col">Answer</th><th scope="col">Reasons</th></tr></thead>
     <tbody>
       <tr><td>then <span class="second"><code>${then.revision?.slice(0, 8)}</code></span></td><td>${outcome(then)}</td><td class="quiet">${reasons(then)} ${then.eval_us !== undefined ? `${then.engine?.split('/')[0] ?? ''} engine, ${number(then.eval_us)} µs` : ''}</td></tr>
       ${now.data && now.data.comparable !== false && html`<tr><td>now <span class="second"><code>${now.data.revision?.slice(0, 8)}</code></span></td><td>${outcome(now.data.after)}</td><td class="quiet">${now.data.changed ? reasons(now.data.after) || 'changed' : 'the same'}</td></tr>`}
       ${now.data?.comparable === false && html`<tr><td>now</td><td><span class="state off">not known</span></td><td class="quiet">${now.data.notStored ? 'the values of the arguments were not stored' : String(now.data.notComparable ?? '')}</td></tr>`}
+      ${cell && html`<tr><td><a href=${to(['revisions', String(before.id)])}>revision ${before.id}</a></td><td><${Cell} of=${cell} /></td><td><a href=${to(['revisions', String(active.id)])}>what ${active.id} changed</a></td></tr>`}
+      ${mine.data && html`<tr><td><a href="#/review">your draft</a></td><td><${Cell} of=${mine.data} /></td><td></td></tr>`}
     </tbody></table>${now.error && html`<${Failed} what="It cannot be asked again" error=${now.error} again=${now.again} />`}</div>`;
 }
 

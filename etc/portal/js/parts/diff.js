@@ -1,4 +1,4 @@
-// The difference of two texts, by line.
+// The difference of two texts, by line, with the words that changed within lines.
 import { html } from '../html.js';
 import { visible } from '../text.js';
 
@@ -27,6 +27,46 @@ function subsequence(x, y) {
   return out;
 }
 
+const MOST_WORDS = 1500; // words of both texts
+const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
+
+// Return [[' ' | '-' | '+', text]…] of two texts, by words and the blanks between them.
+export function compareWords(before, after) {
+  const a = before.match(WORD) ?? [], b = after.match(WORD) ?? [];
+  let head = 0, tail = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  const x = a.slice(head, a.length - tail), y = b.slice(head, b.length - tail);
+  const middle = x.length + y.length > MOST_WORDS ? [['-', x.join('')], ['+', y.join('')]] : subsequence(x, y);
+  const out = [];
+  for (const [kind, text] of [[' ', a.slice(0, head).join('')], ...middle, [' ', a.slice(a.length - tail).join('')]]) {
+    if (out.at(-1)?.[0] === kind) out.at(-1)[1] += text;
+    else if (text) out.push([kind, text]);
+  }
+  return out;
+}
+
+// Return the words of each line that differ from the line that it replaces: a run of "-" before a run of as many "+".
+function marked(lines) {
+  const words = new Map();
+  for (let at = 0; at < lines.length; at++) {
+    let minus = at;
+    while (lines[minus]?.[0] === '-') minus++;
+    const count = minus - at;
+    if (!count) continue;
+    const plus = lines.slice(minus, minus + count);
+    const pairs = plus.length === count && plus.every(([kind]) => kind === '+') && lines[minus + count]?.[0] !== '+';
+    for (let each = 0; pairs && each < count; each++) {
+      const found = compareWords(visible(lines[at + each][1]), visible(lines[minus + each][1]));
+      if (!found.some(([kind, text]) => kind === ' ' && text.trim())) continue;
+      words.set(lines[at + each], found.filter(([kind]) => kind !== '+'));
+      words.set(lines[minus + each], found.filter(([kind]) => kind !== '-'));
+    }
+    at = minus - 1;
+  }
+  return words;
+}
+
 // Return the lines of a unified difference as the service sends it.
 export const unified = text => text.split('\n').filter(line => !/^(---|\+\+\+) /.test(line) && line !== '').map(line => (line.startsWith('@@') ? ['@', line] : [line[0], line.slice(1)]));
 
@@ -53,13 +93,14 @@ function numbered(lines) {
 
 // One file: its name, how much changed, and the lines.
 export function Diff({ name, lines }) {
-  const all = numbered(lines).map(([kind, text, before, after]) => [kind, text, before, after]);
+  const all = numbered(lines);
+  const words = marked(all);
   const keep = new Set(cut(all));
   const count = kind => lines.filter(([one]) => one === kind).length;
   return html`<div class="lines diff" role="group" aria-label=${`Difference of ${name}`}>
     <div class="file">${visible(name)} · ${count('+')} added, ${count('-')} removed</div>
-    ${all.filter(line => keep.has(line)).map(([kind, text, before, after]) => (kind === '@'
+    ${all.filter(line => keep.has(line)).map(line => { const [kind, text, before, after] = line; return (kind === '@'
       ? html`<div class="file">⋯</div>`
-      : html`<div class=${CLASS[kind]}><span class="n">${before}</span><span class="n">${after}</span><span>${kind === ' ' ? '' : kind === '-' ? '−' : '+'}</span><span class="t">${visible(text) || ' '}</span></div>`))}
+      : html`<div class=${CLASS[kind]}><span class="n">${before}</span><span class="n">${after}</span><span>${kind === ' ' ? '' : kind === '-' ? '−' : '+'}</span><span class="t">${words.get(line)?.map(([one, part]) => (one === ' ' ? part : html`<mark>${part}</mark>`)) ?? (visible(text) || ' ')}</span></div>`); })}
   </div>`;
 }

@@ -1,12 +1,12 @@
 // The refusal of a draft: what stays active, and each fault with a link to its line.
-import { html, useEffect, useRef } from '../html.js';
+import { html, useLayoutEffect, useRef } from '../html.js';
 import { to } from '../route.js';
 import { Text } from '../text.js';
 import { faultsOf } from './check.js';
 
 export function Refusal({ error, active, go }) {
   const box = useRef();
-  useEffect(() => box.current?.focus(), [error]);
+  useLayoutEffect(() => box.current?.focus(), [error]);
   const faults = faultsOf(error);
   const stays = active ? ` Nothing was saved, and revision ${active.id} stays active.` : ' Nothing was saved.';
   const href = fault => (fault.path ? to(['rules', fault.path], { line: fault.line }) : to(['data', fault.dataKey]));

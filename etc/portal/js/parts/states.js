@@ -1,7 +1,8 @@
 // The states of lists, forms and saves.
-import { html, useEffect, useRef } from '../html.js';
+import { html, useLayoutEffect, useRef } from '../html.js';
 import { may, session } from '../session.js';
 import { Text } from '../text.js';
+import { show } from './fields.js';
 
 // Nothing for 150 ms, then grey lines.
 export const Loading = ({ slow }) => (slow ? html`<div class="grey" role="status"><span /><span /><span /><span /><p class="hide">Reading…</p></div>` : null);
@@ -28,11 +29,11 @@ export function Of({ from, what, children }) {
 // A save was refused: the summary has the focus, and links to the fields.
 export function Refused({ error, fieldId }) {
   const box = useRef();
-  useEffect(() => box.current?.focus(), [error]);
+  useLayoutEffect(() => box.current?.focus(), [error]);
   const fields = Object.entries(error.fields ?? {});
   return html`<div class="refused" role="alert" tabindex="-1" ref=${box}>
     <b>Not saved: </b><${Text} of=${fields.length ? `${fields.length === 1 ? '1 field is' : `${fields.length} fields are`} not valid.` : `${error.message}.`} />
-    ${fields.map(([name, text]) => html` <button type="button" class="plain" onClick=${() => document.getElementById(fieldId(name))?.focus()}><${Text} of=${name} /></button> <${Text} of=${text} />.`)}
+    ${fields.map(([name, text]) => html` <button type="button" class="plain" onClick=${() => show(document.getElementById(fieldId(name)))}><${Text} of=${name} /></button> <${Text} of=${text} />.`)}
     ${error.requestId && html` <span class="small">${error.status} ${error.code} · request ${error.requestId}</span>`}
   </div>`;
 }

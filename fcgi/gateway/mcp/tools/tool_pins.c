@@ -7,6 +7,7 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/mcp/tools/described_tool.h"
+#include "gateway/mcp/tools/pin_state.h"
 #include "managed/canonical.h"
 #include "managed/document.h"
 #include "managed/merge.h"
@@ -26,50 +27,13 @@ struct merge {
     struct tool_merge *ret;
 };
 
-/* The pin of a stored tool. */
-struct pin_state {
-    enum managed_pin status;
-    const char *seen;     /* hash of what the upstream said last, or NULL */
-    const char *approved; /* hash of what was approved, or NULL */
-    const char *seen_at;
-};
-
-static const char *
-mcp_text_of(const json_t *tool, const char *member)
-{
-    return json_string_value(json_object_get(tool, member));
-}
-
-static enum managed_pin
-pin_of(const json_t *tool)
-{
-    const char *word = mcp_text_of(json_object_get(tool, "pin"), "status");
-    return word != NULL ? managed_pin_of(word) : MANAGED_PIN_NONE;
-}
-
-/* A pin without the member `approved` is that of a tool that is as it was approved, or never was.
- */
-static struct pin_state
-pin_state_of(const json_t *tool)
-{
-    const json_t *pin = json_object_get(tool, "pin");
-    struct pin_state ret = {.status = pin_of(tool),
-                            .seen = mcp_text_of(pin, "sha256"),
-                            .approved = mcp_text_of(pin, "approved"),
-                            .seen_at = mcp_text_of(pin, "seenAt")};
-    if (ret.approved == NULL
-        && (ret.status == MANAGED_PIN_APPROVED || ret.status == MANAGED_PIN_MISSING))
-        ret.approved = ret.seen;
-    return ret;
-}
-
 static json_t *
 find_named(const json_t *tools, const char *name)
 {
     size_t index;
     json_t *tool;
     json_array_foreach (tools, index, tool)
-        if (mcp_text_of(tool, "name") != NULL && strcmp(mcp_text_of(tool, "name"), name) == 0)
+        if (pin_text(tool, "name") != NULL && strcmp(pin_text(tool, "name"), name) == 0)
             return tool;
     return NULL;
 }
@@ -111,7 +75,7 @@ is_storable(struct merge *m, json_t *tool, size_t freed)
 static bool
 take_name(struct merge *m, const json_t *tool)
 {
-    const char *exposed = managed_exposed_name(m->mem, NULL, mcp_text_of(tool, "name"));
+    const char *exposed = managed_exposed_name(m->mem, NULL, pin_text(tool, "name"));
     return exposed != NULL && json_object_get(m->taken, exposed) == NULL
            && json_object_set_new(m->taken, exposed, json_true()) == 0;
 }
@@ -122,10 +86,7 @@ keep_tool(struct merge *m, json_t *tool, const struct pin_state *pin)
 {
     struct jsonx_build kept = {tool, tool == NULL};
     if (tool != NULL)
-        jsonx_set(&kept, "pin",
-                  json_pack("{s:s,s:s*,s:s,s:s}", "sha256", pin->seen, "approved", pin->approved,
-                            "status", managed_pin_word(pin->status), "seenAt",
-                            pin->seen_at != NULL ? pin->seen_at : m->now));
+        jsonx_set(&kept, "pin", pin_state_json(pin, m->now));
     m->tools.lost |= kept.lost;
     if (tool != NULL)
         jsonx_append(&m->tools, tool);
@@ -135,7 +96,7 @@ keep_tool(struct merge *m, json_t *tool, const struct pin_state *pin)
 static void
 append_name(struct jsonx_build *names, const json_t *tool)
 {
-    jsonx_append(names, json_string(mcp_text_of(tool, "name")));
+    jsonx_append(names, json_string(pin_text(tool, "name")));
 }
 
 /* Return the status of a tool that the upstream has. */
@@ -192,6 +153,24 @@ merge_missing(struct merge *m, json_t *tool, bool operators)
     }
 }
 
+/* Keep the text that was approved while the upstream says another one, so that people see what
+ * changed. Without room for it the tool is stored alone. */
+static void
+keep_approved_text(struct merge *m, const json_t *stored, struct pin_state *pin)
+{
+    struct pin_state was = pin_state_of(stored);
+    bool approved = was.seen != NULL && was.approved != NULL && strcmp(was.seen, was.approved) == 0;
+    if (pin->status != MANAGED_PIN_CHANGED)
+        pin->approved_text = NULL;
+    else if (pin->approved_text == NULL && approved)
+        pin->approved_text = pin_description(m->mem, stored);
+    size_t octets = pin->approved_text != NULL ? octets_of(m->mem, pin->approved_text) : 0;
+    if (m->octets + octets >= TOOL_PINS_OCTETS_MAX)
+        pin->approved_text = NULL;
+    else
+        m->octets += octets;
+}
+
 /* Merge a stored tool with what the upstream says of it now. If that cannot be stored, the tool
  * stays as it was, and is missing. */
 static void
@@ -217,6 +196,9 @@ merge_known(struct merge *m, json_t *stored, const json_t *seen)
     pin.seen_at = m->now;
     pin.status = status_of(m, &pin);
     pin.approved = pin.status == MANAGED_PIN_APPROVED ? sha256 : pin.approved;
+    if (pin.status == MANAGED_PIN_APPROVED && pin.approved_at == NULL)
+        pin.approved_at = m->first ? m->now : NULL;
+    keep_approved_text(m, stored, &pin);
     if (tool != NULL && !take_name(m, tool)) {
         json_decref(tool);
         m->ret->left_out++;
@@ -249,6 +231,7 @@ merge_new(struct merge *m, const json_t *seen)
     }
     pin.status = status_of(m, &pin);
     pin.approved = pin.status == MANAGED_PIN_APPROVED ? sha256 : NULL;
+    pin.approved_at = pin.status == MANAGED_PIN_APPROVED ? m->now : NULL;
     append_name(&m->added, seen);
     keep_tool(m, tool, &pin);
 }
@@ -257,7 +240,7 @@ merge_new(struct merge *m, const json_t *seen)
 static bool
 is_operators(const json_t *tool)
 {
-    const char *name = mcp_text_of(tool, "name"), *origin = mcp_text_of(tool, "origin");
+    const char *name = pin_text(tool, "name"), *origin = pin_text(tool, "origin");
     return json_object_get(tool, "scopes") != NULL || json_object_get(tool, "annotations") != NULL
            || json_is_false(json_object_get(tool, "enabled")) || name == NULL
            || strcmp(name, managed_tool_upstream_name(tool)) != 0 || origin == NULL
@@ -281,7 +264,7 @@ merge_all(struct merge *m, const json_t *stored, const json_t *seen)
             merge_missing(m, tool, is_operators(tool));
     }
     json_array_foreach (seen, index, tool)
-        if (managed_tool_find(stored, mcp_text_of(tool, "name")) == NULL)
+        if (managed_tool_find(stored, pin_text(tool, "name")) == NULL)
             merge_new(m, tool);
 }
 
@@ -314,29 +297,33 @@ tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *s
 }
 
 enum az_status
-tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name, const char *sha256,
+tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const struct tool_approving *approving,
                   json_t **ret, size_t *ret_waiting)
 {
-    json_t *tools = jsonx_own(mem, jsonx_deep_copy(stored)), *pin;
-    const json_t *tool;
+    json_t *tools = jsonx_own(mem, jsonx_deep_copy(stored));
+    json_t *tool;
     size_t index;
-    if (stored == NULL || find_named(stored, name) == NULL)
+    if (stored == NULL || find_named(stored, approving->name) == NULL)
         return AZ_NOT_FOUND;
     if (tools == NULL)
         return AZ_SERVER_ERROR;
-    tool = find_named(tools, name);
-    pin = json_object_get(tool, "pin");
-    if (pin_of(tool) == MANAGED_PIN_NONE || pin_of(tool) == MANAGED_PIN_MISSING)
+    tool = find_named(tools, approving->name);
+    struct pin_state pin = pin_state_of(tool);
+    if (pin.status == MANAGED_PIN_NONE || pin.status == MANAGED_PIN_MISSING)
         return AZ_CONFLICT;
-    if (sha256 != NULL
-        && (mcp_text_of(pin, "sha256") == NULL || strcmp(mcp_text_of(pin, "sha256"), sha256) != 0))
+    if (pin.seen == NULL || (approving->sha256 != NULL && strcmp(pin.seen, approving->sha256) != 0))
         return AZ_CONFLICT;
-    if (json_object_set_new(pin, "status", json_string(managed_pin_word(MANAGED_PIN_APPROVED))) != 0
-        || json_object_set(pin, "approved", json_object_get(pin, "sha256")) != 0)
+    pin.status = MANAGED_PIN_APPROVED;
+    pin.approved = pin.seen;
+    pin.approved_at = approving->now;
+    pin.approved_by = approving->by;
+    pin.approved_text = NULL;
+    json_t *made = pin_state_json(&pin, approving->now);
+    if (made == NULL || json_object_set_new(tool, "pin", made) != 0)
         return AZ_SERVER_ERROR;
     *ret = tools;
     *ret_waiting = 0;
     json_array_foreach (tools, index, tool)
-        *ret_waiting += waits(pin_of(tool));
+        *ret_waiting += waits(pin_status(tool));
     return AZ_OK;
 }

@@ -4,8 +4,9 @@
  * an upstream that was trusted once can describe its tools anew to mislead a model (tool
  * poisoning). Plain JSON in and out.
  *
- * A stored tool has pin {sha256, approved, status, seenAt}: the hash of what the upstream said
- * last, that of what was approved (absent: nothing yet), and what follows from the two.
+ * A stored tool has pin {sha256, approved, status, seenAt, approvedAt, approvedBy, approvedText}
+ * (pin_state.h): the hash of what the upstream said last, that of what was approved (absent:
+ * nothing yet), what follows from the two, and the approved text while the upstream has another.
  */
 #ifndef AZ_GATEWAY_MCP_TOOLS_TOOL_PINS_H
 #define AZ_GATEWAY_MCP_TOOLS_TOOL_PINS_H
@@ -46,13 +47,21 @@ struct tool_merge {
 enum az_status tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *seen,
                                const char *now, struct tool_merge *ret);
 
+/* An approval. */
+struct tool_approving {
+    const char *name;   /* of the tool */
+    const char *sha256; /* hash of the description that the approver has read; NULL: any */
+    const char *now;    /* time as text */
+    const char *by;     /* label of the approver */
+};
+
 /*
- * Approve the tool of a name as it is stored: the stored tools, changed, in *ret on mem. sha256:
- * the hash of the description that the approver has read (NULL accepts any). AZ_NOT_FOUND: no such
- * tool. AZ_CONFLICT: the upstream no longer has it, or it is another one by now. AZ_SERVER_ERROR:
- * no memory.
+ * Approve the tool of a name as it is stored: the stored tools, changed, in *ret on mem.
+ * AZ_NOT_FOUND: no such tool. AZ_CONFLICT: the upstream no longer has it, or it is another one by
+ * now. AZ_SERVER_ERROR: no memory.
  */
-enum az_status tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name,
-                                 const char *sha256, json_t **ret, size_t *ret_waiting);
+enum az_status tool_pins_approve(TALLOC_CTX *mem, const json_t *stored,
+                                 const struct tool_approving *approving, json_t **ret,
+                                 size_t *ret_waiting);
 
 #endif
