@@ -85,21 +85,23 @@ describe_client(struct request *req, const struct client *client, struct jsonx_b
 
 /* Append a link, if the address is one that a browser opens at the host that is shown beside it. */
 static void
-append_link(struct request *req, const char *text, const char *href, struct jsonx_build *links)
+append_link(struct request *req, const char *kind, const char *text, const char *href,
+            struct jsonx_build *links)
 {
     struct uri uri;
     if (href == NULL || uri_web_fault(href) != NULL || uri_parse(req->op.mem, href, &uri) != AZ_OK
         || uri.host == NULL || uri.userinfo != NULL)
         return;
-    jsonx_append(links, json_pack("{s:s,s:s,s:s}", "text", text, "href", href, "host", uri.host));
+    jsonx_append(links, json_pack("{s:b,s:s,s:s,s:s}", kind, 1, "text", text, "href", href, "host",
+                                  uri.host));
 }
 
 void
 describe_links(struct request *req, const struct client *client, struct jsonx_build *values)
 {
     struct jsonx_build links = {json_array(), false};
-    append_link(req, "Privacy policy", client->policy, &links);
-    append_link(req, "Terms of service", client->terms, &links);
+    append_link(req, "policy", "Privacy policy", client->policy, &links);
+    append_link(req, "terms", "Terms of service", client->terms, &links);
     jsonx_set(values, "links", links.value);
     values->lost = values->lost || links.lost;
 }

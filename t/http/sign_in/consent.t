@@ -361,4 +361,12 @@ is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 4
 authorize( $ann, 'admin', prompt => 'none' );
 is( back_of($ann)->{error}, 'login_required', '... and the browser is signed out' );
 
+# ---- the language (decisions.md "Languages of the pages")
+
+my $deutsch = authorize( Authz::Browser->new, 'dyn', prompt => 'consent', ui_locales => 'fr de en' );
+like(
+    $deutsch->body, qr{<html lang="de" dir="ltr">.*den Zugriff auf Ihr Konto erlauben}s,
+    'ui_locales of the request counts on the page behind the sign-in too (OpenID Connect Core 3.1.2.1)' );
+is( $deutsch->header('Content-Language'), 'de', '... and the page says so' );
+
 done_testing;
