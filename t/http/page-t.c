@@ -12,10 +12,10 @@
 #include "http/fake_io.h"
 #include "tap.h"
 
-static const char *const shipped[] = {"account",   "app_link",  "away",        "busy",    "choose",
-                                      "ciba",      "ciba_list", "connections", "consent", "link",
-                                      "error",     "foot",      "head",        "home",    "logout",
-                                      "not_found", "signed_in", "signed_out",  "top"};
+static const char *const shipped[] = {
+    "account",     "app_link",  "away",  "busy",      "choose",     "ciba", "ciba_list",
+    "connections", "consent",   "link",  "error",     "foot",       "head", "home",
+    "logout",      "not_found", "scope", "signed_in", "signed_out", "top"};
 
 /* The pages among them. */
 static const char *const shown[] = {"account",   "away",        "busy",      "choose",    "ciba",

@@ -296,8 +296,7 @@ pages_texts(const struct pages *pages)
     return pages->texts;
 }
 
-/* Return the member of an object by language tag that fits the request best. */
-static const char *
+const char *
 page_language(const struct request *req, const json_t *by_tag)
 {
     const char *locales = req->ui_locales;

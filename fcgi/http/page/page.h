@@ -24,6 +24,10 @@ const struct problems *pages_warnings(const struct pages *pages);
 /* Return the texts of the pages, an object by language tag. */
 const json_t *pages_texts(const struct pages *pages);
 
+/* Return the member of an object by language tag that fits the request best: by req->ui_locales or
+ * the parameter of that name, else by Accept-Language, else English; NULL: none fits. */
+const char *page_language(const struct request *req, const json_t *by_tag);
+
 /*
  * Answer with a page and the security headers. `name` is a template, `values` an object of strings,
  * booleans and arrays of such objects (borrowed). `form_action`: an origin or scheme

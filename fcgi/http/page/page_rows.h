@@ -5,7 +5,7 @@
 #define PAGES 14
 
 /* Room for the names of one page, with the NULL after them. */
-#define PAGE_VALUES 48
+#define PAGE_VALUES 56
 
 /* A page, and the names that its template may use besides those of every page (page.c). */
 struct page_row {
