@@ -19,6 +19,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "http/serve/dispatch.h"
+#include "policy/engine/engine_embedded.h"
 #include "policy/engine/prepare.h"
 #include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
@@ -241,6 +242,15 @@ run_prepare(struct az *az)
     malloc_trim(0); /* the texts took many times what is kept */
 }
 
+/* Load the revision by which OPA decided in place of this process. */
+static void
+catch_up(struct az *az)
+{
+    struct op op = process_op(talloc_new(NULL), az);
+    embedded_catch_up(&op);
+    talloc_free(op.mem);
+}
+
 /* Write audit rows that wait for a process that leads, if there is none. */
 static void
 flush_rows(struct az *az)
@@ -355,6 +365,8 @@ accept_loop(struct az *az, int socket)
             run_witness(az, request_waits(&held.request, socket));
         if (prepare_waits(az))
             run_prepare(az);
+        if (embedded_behind(az))
+            catch_up(az);
     }
     flush_rows(az);
     FCGX_Free(&held.request, 1);

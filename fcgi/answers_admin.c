@@ -313,6 +313,14 @@ static const struct field impact_progress_fields[] = {
     {"elapsedMs", FIELD_INTEGER, .required = true, .example = "840"},
 };
 static const struct field_table impact_progress = ANSWER("PolicyImpactProgress", impact_progress_fields);
+static const struct field impact_sampled_fields[] = {
+    {"p",        FIELD_ANY,     .required = true, .help = "Probability with which each row was taken", .example = "0.01"},
+    {"seed",     FIELD_INTEGER, .required = true, .help = "Seed of the hash of ids that chose the rows", .example = "2718281828"},
+    {"selected", FIELD_INTEGER, .required = true, .help = "Audit rows that it was taken of", .example = "10000000"},
+    {"taken",    FIELD_INTEGER, .required = true, .help = "Rows that were taken", .example = "100000"},
+    {"widest",   FIELD_INTEGER, .required = true, .help = "Decisions of the row with the most: a batch is taken as a whole", .example = "1"},
+};
+static const struct field_table impact_sampled = ANSWER("PolicyImpactSampled", impact_sampled_fields);
 static const struct field impact_fields[] = {
     {"id",                FIELD_INTEGER, .required = true, .example = "7"},
     {"state",             FIELD_TEXT,    .required = true, .help = "running, done or failed", .example = "\"done\""},
@@ -326,10 +334,13 @@ static const struct field impact_fields[] = {
     {"asOf",              FIELD_INTEGER, .help = "Largest id of an audit row that was looked at or could have been"},
     {"from",              FIELD_TEXT,    .help = "Begin of the period"},
     {"to",                FIELD_TEXT,    .help = "End of the period"},
-    {"truncated",         FIELD_BOOLEAN, .help = "There are more decisions: the limit of decisions or of time was reached"},
+    {"truncated",         FIELD_BOOLEAN, .help = "Not all that was chosen was looked at: the time was over. Limits and guards are not measured then"},
+    {"sampled",           FIELD_OBJECT,  .shape = &impact_sampled, .help = "There are more rows than may be looked at, so each was taken at random; absent: all were looked at"},
+    {"estimates",         FIELD_OBJECT,  .help = "Of a sample, by class: estimate of all decisions, and upper, which is not below the truth in 95 of 100 samples"},
     {"empty",             FIELD_BOOLEAN, .help = "The period has no decision that matches"},
     {"looked",            FIELD_INTEGER, .help = "Decisions looked at: the classes and notKnown"},
     {"asked",             FIELD_INTEGER, .help = "Decisions that both policies were asked for"},
+    {"unreached",         FIELD_INTEGER, .help = "Decisions of entry points that the change cannot reach: unchanged, and not asked for"},
     {"same",              FIELD_INTEGER, .help = "Unchanged"},
     {"newlyDenied",       FIELD_INTEGER, .help = "Allowed now, and not with the change"},
     {"newlyAllowed",      FIELD_INTEGER, .help = "The reverse"},
@@ -349,7 +360,7 @@ static const struct field impact_fields[] = {
     {"byReason",          FIELD_ARRAY,   .help = "added and removed by reason code"},
     {"clients",           FIELD_INTEGER, .help = "Clients with a difference"},
     {"people",            FIELD_INTEGER, .help = "Subjects with a difference"},
-    {"guards",            FIELD_ARRAY,   .help = "Limits that were counted: name, of, the counts, and refused with limit, max, seen, of"},
+    {"guards",            FIELD_ARRAY,   .help = "Limits that were counted: name, of, the counts, and refused with limit, max, seen, of, and of a sample estimate and upper; notMeasured: it takes no sample"},
     {"examples",          FIELD_OBJECT,  .help = "Examples by class: auditId, index, createdAt, endpoint, clientId, subjectId, before, after"},
 };
 const struct field_table answer_impact = ANSWER("PolicyImpact", impact_fields);

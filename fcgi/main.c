@@ -17,6 +17,7 @@
 #include "policy/engine/shadow_tap.h"
 #include "pools.h"
 #include "process.h"
+#include "store/db/db_board.h"
 
 /* Seconds for which a service with a wrong setting keeps systemd's sockets: two starts in the 10
  * seconds in which systemd accepts five (DefaultStartLimitBurst). */
@@ -255,6 +256,8 @@ main_serve(TALLOC_CTX *mem, const struct choices *choices)
     if (!cgi || az->cfg->allow_insecure_dev_key)
         warn(az);
     az->parent = choices->parent ? getpid() : getppid();
+    if (choices->parent)
+        db_forget_line(az->db);
     int status = main_database(az, process_prepare_database);
     if (status != 0)
         return status;

@@ -23,6 +23,7 @@
 #include "store/db/audit.h"
 #include "store/db/commits.h"
 #include "store/db/db.h"
+#include "store/db/db_board.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
 #include "store/people/session_cleanup.h"
@@ -50,10 +51,10 @@ open_witness(struct az *az, const char **ret_why)
 
 /* The file of shared commits. MAGIC changes with struct commit_board and with the parameters of its
  * rows. */
-#define COMMITS_MAGIC 0x617a636f6d6d6933ULL
+#define COMMITS_MAGIC 0x617a636f6d6d6934ULL
 struct commits_map {
     struct mapped_head head;
-    struct commit_board board;
+    struct commit_board board[COMMIT_BOARDS];
 };
 
 static enum az_status
@@ -66,7 +67,25 @@ open_commits(struct az *az, const char **ret_why)
                                     sizeof(struct commits_map), &mapped, ret_why);
     if (st == AZ_OK)
         az->commits =
-            commits_new(az, az->db, &((struct commits_map *) mapped->at)->board, mapped->fd);
+            commits_new(az, az->db, ((struct commits_map *) mapped->at)->board, mapped->fd);
+    return st;
+}
+
+/* The file of what is known about the database servers. MAGIC changes with struct db_board. */
+#define DATABASE_MAGIC 0x617a646174616231ULL
+struct database_map {
+    struct mapped_head head;
+    struct db_board board;
+};
+
+static enum az_status
+open_database(struct az *az, const char **ret_why)
+{
+    struct mapped *mapped;
+    enum az_status st = mapped_open(az, az->cfg->runtime_dir, "database", DATABASE_MAGIC,
+                                    sizeof(struct database_map), &mapped, ret_why);
+    if (st == AZ_OK)
+        db_use_board(az->db, &((struct database_map *) mapped->at)->board);
     return st;
 }
 
@@ -109,7 +128,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az))
         return NULL;
-    if (with_shared && problems->count == 0 && open_commits(az, &why) != AZ_OK)
+    if (with_shared && problems->count == 0
+        && (open_database(az, &why) != AZ_OK || open_commits(az, &why) != AZ_OK))
         problems_add(az, problems, "%s", why);
     return az->keyring != NULL || problems->count > 0 ? az : NULL;
 }

@@ -84,7 +84,7 @@ is_marked(const json_t *step, const char *kind)
            && (step_is(step, "create") || step_is(step, "change") || step_is(step, "adopt"));
 }
 
-/* Mark the rules, rows and entries that were saved or adopted. */
+/* Mark the rules, rows and entries that are adopted, and those that the save did not mark. */
 static int
 mark_policy(struct applying *apply)
 {
@@ -94,7 +94,8 @@ mark_policy(struct applying *apply)
     int status = marks != NULL ? CLI_OK : output_no_memory(apply->run.cli);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
         json_array_foreach (apply->run.steps, i, step) {
-            if (status != CLI_OK || !is_marked(step, kinds[k]))
+            if (status != CLI_OK || !is_marked(step, kinds[k])
+                || json_object_get(step, INSTANCE_MARKED) != NULL)
                 continue;
             status = apply_add_mark(apply, marks, kinds[k], step_key(step),
                                     json_object_get(step, "object"), NULL);

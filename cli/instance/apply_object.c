@@ -100,13 +100,17 @@ show_warnings(const struct applying *apply, const char *key, const json_t *answe
         output_error("%s: %s: warning: %s", apply->run.cli->path, key, json_string_value(text));
 }
 
-/* Send an object with its secrets, and mark it. */
+/* Send an object with its secrets and its owner, whose mark is written in the transaction of the
+ * object. What only the answer tells, the digest of the object as stored, follows. */
 static int
 write_object(struct applying *apply, const struct instance_kind *kind, const json_t *step,
              struct call *call)
 {
     struct answer answer;
+    const struct query_pair owner = {"owner", apply->run.owner};
     const char *secret = NULL, *key = step_text(step, "key");
+    call->query = &owner;
+    call->queries = 1;
     int status = instance_fill_secrets(&apply->run, kind, call->body, &secret);
     if (status == CLI_OK)
         status = send_step(apply, step, call, &answer);
@@ -131,8 +135,11 @@ write_connector(struct applying *apply, const struct instance_kind *kind, const 
     const char *key = step_text(step, "key"), *path = instance_path(cli, kind, key),
                *wanted =
                    json_string_value(json_object_get(json_object_get(step, "object"), "version"));
+    const struct query_pair owner = {"owner", apply->run.owner};
     const struct call call = {.method = "POST",
-                              .path = talloc_asprintf(cli->mem, "%s/%s", path, operation)};
+                              .path = talloc_asprintf(cli->mem, "%s/%s", path, operation),
+                              .query = &owner,
+                              .queries = 1};
     const struct call look = {.method = "GET", .path = path};
     struct answer answer;
     int status = send_step(apply, step, &call, &answer);

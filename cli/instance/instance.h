@@ -21,6 +21,9 @@
 /* Longest owner, in octets. */
 #define INSTANCE_OWNER_MAX 200
 
+/* Member of a step whose object was marked with the save of the policy. */
+#define INSTANCE_MARKED "marked"
+
 /* Most secrets of one object: those of upstreamAuth. */
 #define INSTANCE_SECRETS_MAX 4
 

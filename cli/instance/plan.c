@@ -72,8 +72,8 @@ is_drifted(const struct instance *run, const struct instance_kind *kind, const c
     const char *marked =
         json_string_value(json_object_get(instance_object(run->marks, kind->name, key), "digest"));
     const json_t *stored = instance_object(run->stored, kind->name, key);
-    return marked != NULL && stored != NULL && instance_digest(run, stored, digest)
-           && strcmp(marked, digest) != 0;
+    return marked != NULL && *marked != '\0' && stored != NULL
+           && instance_digest(run, stored, digest) && strcmp(marked, digest) != 0;
 }
 
 /* ---- objects of the files */
@@ -183,7 +183,9 @@ plan_stored(struct instance *run, const struct instance_kind *kind, const char *
 {
     const char *tag = NULL;
     json_t *now = NULL, *stored = instance_object(run->stored, kind->name, key);
-    const bool marked = instance_object(run->marks, kind->name, key) != NULL;
+    const char *digest =
+        json_string_value(json_object_get(instance_object(run->marks, kind->name, key), "digest"));
+    const bool marked = digest != NULL && *digest != '\0'; /* empty: a run ended too early */
     json_t *changes = instance_changes(run->cli->mem, kind, file, stored);
     int status =
         changes != NULL ? plan_secrets(run, kind, key, file, changes) : output_no_memory(run->cli);

@@ -9,12 +9,14 @@
 #include "cli/lib/input.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/opa_check.h"
+#include "crypto/digest.h"
 
 /* The deploy of a plan. */
 struct policy_deploy {
     struct deploy deploy;
     struct deploy_rule *rule;
     json_t *rows; /* payloads by data key */
+    struct jsonx_build marks;
 };
 
 static bool
@@ -124,6 +126,31 @@ make_deploy(struct instance *run, struct policy_deploy *policy)
     return status == CLI_OK ? make_rows(run, policy) : status;
 }
 
+/* Mark what the deploy saves, in its transaction. What is more than it takes is marked later. */
+static int
+add_marks(struct instance *run, struct policy_deploy *policy)
+{
+    static const char *const kinds[] = {"rule", "row", "entry"};
+    char digest[SHA256_HEX_SIZE];
+    size_t i;
+    json_t *step;
+    policy->marks = (struct jsonx_build){jsonx_own(run->cli->mem, json_array()), false};
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        json_array_foreach (run->steps, i, step) {
+            if (!is_saved(step, kinds[k])
+                || json_array_size(policy->marks.value) == DEPLOY_MARKS_MAX)
+                continue;
+            if (!instance_digest(run, json_object_get(step, "object"), digest)
+                || json_object_set_new(step, INSTANCE_MARKED, json_true()) != 0)
+                return output_no_memory(run->cli);
+            jsonx_append(&policy->marks, json_pack("{s:s,s:O,s:s}", "kind", kinds[k], "key",
+                                                   json_object_get(step, "key"), "digest", digest));
+        }
+    policy->deploy.owner = run->owner;
+    policy->deploy.marks = jsonx_built(&policy->marks);
+    return policy->deploy.marks != NULL ? CLI_OK : output_no_memory(run->cli);
+}
+
 /* Send the deploy. Before a rehearsal the engine's program compiles the rules, as the service does
  * with a save alone. */
 static int
@@ -140,7 +167,9 @@ run_deploy(struct instance *run, const char *mode, bool *ret_saved)
         .dir = run->dir != NULL ? talloc_asprintf(run->cli->mem, "%s/" INSTANCE_POLICY, run->dir)
                                 : NULL};
     *ret_saved = strcmp(mode, "merge") == 0;
-    if (!*ret_saved && policy.deploy.rules > 0)
+    if (*ret_saved)
+        status = add_marks(run, &policy);
+    else if (policy.deploy.rules > 0)
         status = opa_check_deploy(run->cli, &policy.deploy, source.dir);
     if (status != CLI_OK)
         return status;

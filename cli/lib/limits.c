@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
+#include "base/json/jsonx.h"
 #include "cli/lib/output.h"
+#include "policy/impact/verdict.h"
+#include "policy/impact/watch.h"
 
 const struct limit_row limit_rows[LIMIT_ROWS] = {
     {offsetof(struct cli_choices, max_newly_denied),  "maxNewlyDenied",  "newlyDenied",
@@ -20,7 +24,8 @@ const struct limit_row limit_rows[LIMIT_ROWS] = {
     {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",     "not known"},
 };
 
-const char *
+/* Return a limit that was given, or NULL. */
+static const char *
 limit_given(const struct cli *cli, const struct limit_row *row)
 {
     return *(const char *const *) (const void *) ((const char *) &cli->choice + row->offset);
@@ -59,23 +64,40 @@ limit_words(const char *count)
     return count;
 }
 
-void
-limits_print_refused(const struct cli *cli, const json_t *refused, const char *guard)
+/* Return what a sample says of all decisions, "" if all were looked at. */
+static const char *
+sample_words(TALLOC_CTX *mem, const json_t *item)
+{
+    const json_t *upper = json_object_get(item, "upper");
+    const char *words =
+        upper == NULL
+            ? ""
+            : talloc_asprintf(mem, " in a sample, so about %lld and not more than %lld of all",
+                              (long long) json_integer_value(json_object_get(item, "estimate")),
+                              (long long) json_integer_value(upper));
+    return words != NULL ? words : "";
+}
+
+/* Print the limits that were passed. */
+static void
+limits_print_refused(const struct cli *cli, const json_t *refused)
 {
     size_t index;
     const json_t *item;
     json_array_foreach (refused, index, item) {
-        const char *own = json_string_value(json_object_get(item, "guard")),
-                   *name = guard != NULL ? guard : own,
+        const char *name = json_string_value(json_object_get(item, "guard")),
                    *limit = json_string_value(json_object_get(item, "limit"));
-        char *max = json_dumps(json_object_get(item, "max"), JSON_ENCODE_ANY);
+        const json_t *value = json_object_get(item, "max");
+        char *number = json_is_integer(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+        const char *max = number != NULL ? number : json_string_value(value);
         if (limit != NULL && max != NULL)
-            output_error("%s: %s%s: %s %lld of %lld, at most %s: REFUSED", cli->path,
+            output_error("%s: %s%s: %s %lld of %lld%s, at most %s: REFUSED", cli->path,
                          name != NULL ? "guard " : "limit", name != NULL ? name : "",
                          limit_words(limit),
                          (long long) json_integer_value(json_object_get(item, "seen")),
-                         (long long) json_integer_value(json_object_get(item, "of")), max);
-        free(max);
+                         (long long) json_integer_value(json_object_get(item, "of")),
+                         sample_words(cli->mem, item), max);
+        free(number);
     }
 }
 
@@ -84,8 +106,54 @@ limits_print_refusal(const struct cli *cli, const json_t *body)
 {
     const char *why = json_string_value(json_object_get(body, "error_description"));
     bool overridable = json_is_true(json_object_get(body, "overridable"));
-    limits_print_refused(cli, json_object_get(body, "refused"), NULL);
+    limits_print_refused(cli, json_object_get(body, "refused"));
     output_error("%s: " LIMITS_REFUSED ": %s; nothing was changed%s", cli->path,
                  why != NULL ? why : "",
                  overridable ? "; --override REASON passes guards, for those who may" : "");
+}
+
+/* Return a limit that was given, as the API takes it, a new reference: a number, or a text. */
+static json_t *
+limit_of(const char *limit)
+{
+    int64_t most;
+    return digits_read(limit, INT64_MAX, &most) ? json_integer(most) : output_string(limit);
+}
+
+int
+limits_judge(const struct cli *cli, const json_t *result)
+{
+    struct jsonx_build max = {jsonx_own(cli->mem, json_object()), false};
+    struct op op = {.mem = cli->mem};
+    struct verdict verdict;
+    for (size_t i = 0; i < LIMIT_ROWS; i++)
+        if (limit_given(cli, &limit_rows[i]) != NULL)
+            jsonx_set(&max, limit_rows[i].count, limit_of(limit_given(cli, &limit_rows[i])));
+    if (jsonx_built(&max) == NULL || verdict_find(&op, result, max.value, &verdict) != AZ_OK)
+        return output_no_memory(cli);
+    limits_print_refused(cli, verdict.refused);
+    if (verdict.lack != NULL)
+        output_error("%s: %s: REFUSED", cli->path, verdict.lack);
+    bool unmeasured =
+        json_is_true(json_object_get(result, "truncated"))
+        && (limits_are_given(cli) || json_array_size(json_object_get(result, "guards")) > 0);
+    if (unmeasured)
+        output_error("%s: not all decisions that were chosen were looked at, so no limit holds",
+                     cli->path);
+    return unmeasured || verdict.lack != NULL || json_array_size(verdict.refused) > 0 ? CLI_NOTABLE
+                                                                                      : CLI_OK;
+}
+
+int
+limits_check(const struct cli *cli)
+{
+    for (size_t i = 0; i < LIMIT_ROWS; i++) {
+        const char *limit = limit_given(cli, &limit_rows[i]);
+        json_t *value = limit != NULL ? jsonx_own(cli->mem, limit_of(limit)) : NULL;
+        if (value == NULL || watch_limit_fault(value) == NULL)
+            continue;
+        output_error("%s: '%s' must be a number, or a percentage like 5%%", cli->path, limit);
+        return CLI_USAGE;
+    }
+    return CLI_OK;
 }

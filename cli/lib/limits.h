@@ -47,9 +47,6 @@ struct limit_row {
 #define LIMIT_ROWS 7
 extern const struct limit_row limit_rows[LIMIT_ROWS];
 
-/* Return a limit that was given, or NULL. */
-const char *limit_given(const struct cli *cli, const struct limit_row *row);
-
 /* Fill the parameters of a save with the limits that were given (LIMITS_QUERY_MAX at most), and
  * return how many there are; 0: the save neither is measured nor passes guards for its options. */
 size_t limits_query(const struct cli *cli, struct query_pair *ret);
@@ -57,13 +54,17 @@ size_t limits_query(const struct cli *cli, struct query_pair *ret);
 /* True if one was given. */
 bool limits_are_given(const struct cli *cli);
 
+/* Refuse limits that are neither a number nor a percentage; returns the exit status. */
+int limits_check(const struct cli *cli);
+
+/* Judge a result (PolicyImpact) by the limits that were given and the guards that it was counted
+ * against; print those that were passed, and what was not measured. Returns the exit status. */
+int limits_judge(const struct cli *cli, const json_t *result);
+
 /* The error of a save that limits refused. */
 #define LIMITS_REFUSED "impact_refused"
 
 /* Print the body of that error for a person. */
 void limits_print_refusal(const struct cli *cli, const json_t *body);
-
-/* Print the limits that were passed (`refused`); guard: of this one. NULL: each names its own. */
-void limits_print_refused(const struct cli *cli, const json_t *refused, const char *guard);
 
 #endif

@@ -221,9 +221,11 @@ bundle_deploy_request(struct cli *cli, const struct deploy *deploy, const char *
     for (size_t i = 0; i < deploy->data_rows; i++)
         jsonx_append(&data, json_pack("{s:s,s:O}", "dataKey", deploy->data[i].data_key, "payload",
                                       parse_payload(cli->mem, deploy->data[i].payload)));
-    return jsonx_own(cli->mem, json_pack("{s:s,s:s*,s:s*,s:O,s:O}", "mode", mode, "message",
-                                         deploy->message, "ifRevision", deploy->if_revision,
-                                         "rules", jsonx_built(&rules), "data", jsonx_built(&data)));
+    return jsonx_own(cli->mem,
+                     json_pack("{s:s,s:s*,s:s*,s:O,s:O,s:s*,s:O*}", "mode", mode, "message",
+                               deploy->message, "ifRevision", deploy->if_revision, "rules",
+                               jsonx_built(&rules), "data", jsonx_built(&data), "owner",
+                               deploy->owner, "marks", deploy->marks));
 }
 
 int

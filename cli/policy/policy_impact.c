@@ -15,6 +15,7 @@
 #include "cli/policy/impact.h"
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
+#include "policy/impact/bound.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 
@@ -108,6 +109,34 @@ print_examples(const json_t *result)
         }
 }
 
+/* Return how many decisions there are, about, if a sample of them was looked at. */
+static long long
+all_decisions(const json_t *result)
+{
+    struct impact_sample sample;
+    return bound_sample_read(result, &sample)
+               ? (long long) bound_estimate(&sample, number(result, "looked"))
+               : number(result, "looked");
+}
+
+/* Print what a sample says of all decisions: not that there is none, but how many there can be. */
+static void
+print_bounds(const json_t *result)
+{
+    const json_t *estimates = json_object_get(result, "estimates");
+    long long looked = number(result, "looked"), all = all_decisions(result);
+    for (size_t i = 0; estimates != NULL && i < LIMIT_ROWS; i++) {
+        const json_t *bounds = json_object_get(estimates, limit_rows[i].count);
+        long long seen = count_of(result, &limit_rows[i]);
+        if (seen == 0)
+            printf("  %s: none of %lld; at most %lld of %lld\n", limit_rows[i].words, looked,
+                   number(bounds, "upper"), all);
+        else
+            printf("  %s: %lld of %lld; about %lld, at most %lld of %lld\n", limit_rows[i].words,
+                   seen, looked, number(bounds, "estimate"), number(bounds, "upper"), all);
+    }
+}
+
 void
 impact_print_counts(const json_t *result)
 {
@@ -117,7 +146,10 @@ impact_print_counts(const json_t *result)
         printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
     if (drifted != NULL)
         printf("   drifted %lld", (long long) json_integer_value(drifted));
+    if (number(result, "unreached") > 0)
+        printf("   unreached %lld", number(result, "unreached"));
     putchar('\n');
+    print_bounds(result);
     print_clients(result);
     print_examples(result);
 }
@@ -129,77 +161,10 @@ print_result(const json_t *result)
            text(result, "candidateRevision"), text(result, "from"), text(result, "to"),
            number(result, "looked"),
            json_is_true(json_object_get(result, "truncated")) ? ", there are more"
+           : json_object_get(result, "sampled") != NULL       ? ", a sample"
            : json_is_true(json_object_get(result, "empty"))   ? ": the period is empty"
                                                               : ", all looked at");
     impact_print_counts(result);
-}
-
-/* True if a count is within a limit, a number or a percentage of those looked at. *ret_good is
- * false if the limit is neither. */
-static bool
-is_within(const char *limit, long long count, long long looked, bool *ret_good)
-{
-    int64_t most;
-    size_t length = strlen(limit);
-    char digits[8];
-    *ret_good = true;
-    if (digits_read(limit, INT64_MAX, &most))
-        return count <= most;
-    *ret_good = length > 1 && length < sizeof(digits) && limit[length - 1] == '%';
-    if (!*ret_good)
-        return false;
-    memcpy(digits, limit, length - 1);
-    digits[length - 1] = '\0';
-    *ret_good = digits_read(digits, 100, &most);
-    return *ret_good && count * 100 <= most * looked;
-}
-
-/* Judge the limits and the guards; print those that were passed. Returns the exit status. */
-static int
-judge(const struct cli *cli, const json_t *result)
-{
-    int status = CLI_OK;
-    size_t index;
-    const json_t *guard;
-    for (size_t i = 0; i < LIMIT_ROWS; i++) {
-        const char *limit = limit_given(cli, &limit_rows[i]);
-        long long count = count_of(result, &limit_rows[i]);
-        bool good;
-        if (limit == NULL || is_within(limit, count, number(result, "looked"), &good))
-            continue;
-        output_error("%s: %s %lld, at most %s: REFUSED", cli->path, limit_rows[i].words, count,
-                     limit);
-        status = CLI_NOTABLE;
-    }
-    json_array_foreach (json_object_get(result, "guards"), index, guard) {
-        const json_t *refused = json_object_get(guard, "refused");
-        limits_print_refused(cli, refused, text(guard, "name"));
-        if (json_array_size(refused) > 0)
-            status = CLI_NOTABLE;
-    }
-    if (limits_are_given(cli) && json_is_true(json_object_get(result, "truncated"))) {
-        output_error("%s: not all decisions of the period were looked at, so no limit holds",
-                     cli->path);
-        status = CLI_NOTABLE;
-    }
-    return status;
-}
-
-/* Refuse limits that are neither a number nor a percentage. */
-static int
-check_limits(const struct cli *cli)
-{
-    for (size_t i = 0; i < LIMIT_ROWS; i++) {
-        const char *limit = limit_given(cli, &limit_rows[i]);
-        bool good = true;
-        if (limit != NULL)
-            is_within(limit, 0, 0, &good);
-        if (good)
-            continue;
-        output_error("%s: '%s' must be a number, or a percentage like 5%%", cli->path, limit);
-        return CLI_USAGE;
-    }
-    return CLI_OK;
 }
 
 /* ---- the request */
@@ -367,7 +332,7 @@ show(const struct cli *cli, const json_t *result)
     else if (json_object_get(result, "looked") != NULL)
         print_result(result);
     if (json_object_get(result, "looked") != NULL)
-        return judge(cli, result);
+        return limits_judge(cli, result);
     output_error("%s: the measurement failed: %s", cli->path, text(result, "note"));
     return CLI_FAILED;
 }
@@ -378,7 +343,7 @@ policy_impact_run(struct cli *cli)
     struct impact_source source = {.body = NULL};
     struct answer answer;
     bool missing;
-    int status = check_limits(cli);
+    int status = limits_check(cli);
     if (status == CLI_OK)
         status = read_source(cli, &source);
     if (status != CLI_OK)

@@ -157,14 +157,19 @@ policy_shadow_promote_run(struct cli *cli)
 {
     struct query_pair query[LIMITS_QUERY_MAX];
     struct answer answer;
+    const char *active = NULL;
     bool missing;
+    int status = find_active(cli, &active);
+    if (status != CLI_OK)
+        return status;
     const struct call call = {.method = "POST",
                               .path = SHADOW "/promote",
                               .query = query,
-                              .queries = limits_query(cli, query)};
+                              .queries = limits_query(cli, query),
+                              .if_match = active};
     const struct deploy deploy = {.rules = 0};
     const struct refusal_source source = {.deploy = &deploy};
-    int status = stored_save(cli, &call, &source, &answer, &missing);
+    status = stored_save(cli, &call, &source, &answer, &missing);
     if (missing)
         return call_refuse(cli, &answer, NONE);
     if (status != CLI_OK)

@@ -205,6 +205,15 @@ check_embedded() {
     check_tests gcc "${names[@]}"
 }
 
+# check_cluster TIMES: fail over under load. The cluster is stopped, however that ends.
+check_cluster() {
+    local rc=0
+    "$TOP/contrib/cluster" up --dir "$WORK/cluster"
+    "$TOP/contrib/cluster" storm --times "$1" --dir "$WORK/cluster" || rc=$?
+    "$TOP/contrib/cluster" down --dir "$WORK/cluster" --purge
+    return "$rc"
+}
+
 # Run each program of contrib/bench. They take some minutes, with the machine for themselves.
 check_bench() {
     export AUTHZ_TEST_BENCH=1

@@ -9,6 +9,8 @@ DAEMONS='postgres opa web authz provider'
 
 # Capabilities of a daemon that root starts: none, or ",+name".
 DAEMON_CAPS=
+# Network namespace in which root starts a daemon; empty: that of the caller.
+DAEMON_NET=
 
 # Print the start time of a running process.
 process_began() {
@@ -120,7 +122,8 @@ daemon_launch() {
         done
     fi
     if [ -z "$RUN_AS" ]; then exec setsid "$@"; fi
-    exec setsid setpriv --reuid="$RUN_AS" --regid="$(id -g "$RUN_AS")" --init-groups \
+    # shellcheck disable=SC2086 # no word, or a command and its words
+    exec ${DAEMON_NET:+ip netns exec "$DAEMON_NET"} setsid setpriv --reuid="$RUN_AS" --regid="$(id -g "$RUN_AS")" --init-groups \
         --inh-caps="-all$DAEMON_CAPS" --ambient-caps="-all$DAEMON_CAPS" -- \
         env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR HOME=/nonexistent USER="$RUN_AS" LOGNAME="$RUN_AS" "$@"
 }

@@ -2,6 +2,8 @@
 # The web server of one instance: a small main file that includes the shipped configuration of etc/. Needs: layout.sh,
 # daemons.sh.
 
+# Address on which lighttpd listens.
+WEB_BIND=${AUTHZ_WEB_BIND:-127.0.0.1}
 APACHE_MODULES=/usr/lib/apache2/modules
 
 # Print a shipped file with the directories of this instance.
@@ -14,7 +16,7 @@ web_lighttpd() {
     web_shipped lighttpd/authz-portal.conf >"$BASE/etc/lighttpd-authz-portal.conf"
     cp "$TOP/etc/lighttpd/authz-limits.conf" "$BASE/etc/authz-limits.conf"
     cat >"$BASE/etc/lighttpd.conf" <<-END
-		server.bind = "127.0.0.1"
+		server.bind = "$WEB_BIND"
 		server.port = $1
 		server.document-root = "$BASE/inst"
 		server.tag = ""

@@ -11,8 +11,6 @@
 #include "crypto/secret.h"
 #include "store/db/object_owners.h"
 
-/* Longest name of an object, in code points: that of an entry has a data key and two names. */
-#define OBJECT_KEY_MAX 2048
 /* Longest text of the secrets of one object, in octets: eight of the longest. */
 #define OBJECT_SECRET_MAX 32768
 

@@ -23,6 +23,10 @@ static const uint32_t embedded_bounds[] = {10, 25, 50, 100, 250, 500, 1000, 2500
  * SVC_GATEWAY_RESPONSE_TIMEOUT. */
 static const uint32_t upstream_bounds[] = {1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 0};
 
+/* Upper bounds of a measurement of a change, in microseconds: 100,000 decisions take some 10 s with
+ * the rests, 60 s is the default of SVC_IMPACT_SECONDS, and 600 s its most. */
+static const uint32_t impact_bounds[] = {100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 120000000, 300000000, 600000000, 0};
+
 /* Statuses that the service answers with. The first values are found first. */
 static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "303", "405", "409", "410", "412", "413", "414", "415", "422", "500", "502", "504", "other", NULL};
 /* Members `evaluation` of policy's input. */
@@ -50,7 +54,7 @@ static const char *const witness_results[] = {"same", "differs", "other_revision
 /* What becomes of decisions that are put to the shadow (policy/shadow/serve.c): classes of impact, and why there is none. */
 static const char *const shadow_results[] = {"same", "newlyDenied", "newlyAllowed", "narrowed", "widened", "other", "notKnown", "moved", "dropped", NULL};
 /* Ends of a measurement of what a change of policy would do (policy/impact/run.c). */
-static const char *const impact_results[] = {"whole", "truncated", "failed", NULL};
+static const char *const impact_results[] = {"whole", "sampled", "truncated", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", "audit", NULL};
 static const char *const streams[] = {"rows", "checkpoints", NULL};
 
@@ -106,10 +110,16 @@ const struct metric_row metric_table[METRICS] = {
      "Decisions that were put to the shadow of the policy, by what it would change; moved: by another revision than it is made of, dropped: the queue was full.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", shadow_results}}},
     [METRIC_IMPACT_RUNS] = {"svc_impact_runs_total",
-     "Measurements of what a change of policy would do to recorded decisions, by their end; truncated: not all decisions were looked at.",
+     "Measurements of what a change of policy would do to recorded decisions, by their end; sampled: there were more decisions than are looked at; truncated: the time was over.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", impact_results}}},
+    [METRIC_IMPACT_SECONDS] = {"svc_impact_seconds",
+     "Time of a measurement of a change of policy, with its rests; failures count too.",
+     METRIC_HISTOGRAM, ROUTES_NONE, .bounds = impact_bounds, .from_zero = true},
     [METRIC_IMPACT_REFUSED] = {"svc_impact_refused_total",
      "Saves of policy that a limit or a guard refused.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true},
+    [METRIC_IMPACT_OVERRIDDEN] = {"svc_impact_overridden_total",
+     "Saves of policy that passed guards, or changed them, with a reason.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true},
     [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
      "Successful requests to /token by grant.",

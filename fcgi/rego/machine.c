@@ -25,6 +25,7 @@ rego_stop(struct rego_machine *machine, enum rego_outcome outcome, const char *f
         vsnprintf(machine->why, sizeof(machine->why), format, args);
         va_end(args);
         machine->outcome = outcome;
+        machine->pause = 0;
     }
     return NULL;
 }
@@ -66,7 +67,7 @@ call_function(struct rego_machine *machine, const struct rego_function *function
     for (uint32_t i = 0; i < function->params; i++) {
         frame[i] = machine_place(local, &operand[i]);
         /* OPA keeps what a function gave for arguments, and gives it again for equal ones. */
-        if (i >= 2 && frame[i] != NULL && frame[i]->odd)
+        if (i >= 2 && frame[i] != NULL && (frame[i]->traits & REGO_ODD) != 0)
             return rego_stop(machine, REGO_GIVE_UP, "a function of a number in an odd spelling");
     }
     machine->locals += function->locals;
@@ -387,17 +388,42 @@ run_statement(struct rego_machine *machine, const struct rego_value **local,
     return BLOCK_END;
 }
 
-/* True if the evaluation may go on. */
-static bool
-count_statement(struct rego_machine *machine)
+/* Return the number of the next statement before which there is something to look at. */
+static uint64_t
+next_pause(const struct rego_machine *machine)
 {
-    if (++machine->statements > machine->bounds.statements)
+    uint64_t next = machine->statements + 1, most = machine->bounds.statements + 1;
+    if (!machine->question->hides)
+        next = (machine->statements / CLOCK_STATEMENTS + 1) * CLOCK_STATEMENTS;
+    return next < most ? next : most;
+}
+
+/* Look at the bounds, and at hidden values, before a statement. True if the evaluation may go on.
+ */
+static bool
+look_around(struct rego_machine *machine, const struct rego_value *const *local,
+            const struct rego_statement *statement)
+{
+    if (machine->statements > machine->bounds.statements)
         rego_stop(machine, REGO_EXCEEDED, "the evaluation takes more than %llu statements",
                   (unsigned long long) machine->bounds.statements);
     else if (machine->statements % CLOCK_STATEMENTS == 0 && machine->bounds.deadline_us > 0
              && clock_monotonic_us() > machine->bounds.deadline_us)
         rego_stop(machine, REGO_EXCEEDED, "the evaluation takes too long");
-    return machine->outcome == REGO_DONE;
+    else if (machine->question->hides && machine_reads_hidden(local, statement))
+        rego_stop(machine, REGO_TOUCHED, "the answer depends on a value that is not known");
+    if (machine->outcome != REGO_DONE)
+        return false;
+    machine->pause = next_pause(machine);
+    return true;
+}
+
+/* Count a statement. True if the evaluation may go on. */
+static inline bool
+count_statement(struct rego_machine *machine, const struct rego_value *const *local,
+                const struct rego_statement *statement)
+{
+    return ++machine->statements < machine->pause || look_around(machine, local, statement);
 }
 
 /* Run the statements of a block, which is where the C stack grows: each block of a call, and each
@@ -414,8 +440,9 @@ run_block(struct rego_machine *machine, const struct rego_value **local,
     }
     machine->depth++;
     for (uint32_t i = 0; i < block->count && end == BLOCK_END; i++)
-        end = count_statement(machine) ? run_statement(machine, local, &block->statement[i])
-                                       : BLOCK_STOP;
+        end = count_statement(machine, local, &block->statement[i])
+                  ? run_statement(machine, local, &block->statement[i])
+                  : BLOCK_STOP;
     machine->depth--;
     return end;
 }
@@ -431,6 +458,7 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
     machine.local = talloc_array(arena->mem, const struct rego_value *, REGO_LOCALS_MAX);
     *ret_value = NULL;
     arena->twins = false;
+    machine.pause = next_pause(&machine);
     if (machine.memo == NULL || machine.local == NULL) {
         machine_stop_for_memory(&machine);
     } else if (entrypoint->locals > REGO_LOCALS_MAX) {
@@ -450,6 +478,8 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
         machine.outcome = REGO_DONE;
     if (arena->twins)
         rego_stop(&machine, REGO_GIVE_UP, "equal numbers in two spellings");
+    if (machine.result != NULL && (machine.result->traits & REGO_HIDDEN) != 0)
+        rego_stop(&machine, REGO_TOUCHED, "the answer has a value that is not known");
     if (machine.outcome == REGO_DONE)
         *ret_value = machine.result;
     memcpy(why, machine.why, REGO_WHY_SIZE);

@@ -21,6 +21,7 @@ enum rego_outcome {
     REGO_GIVE_UP,  /* the machine cannot answer exactly as OPA does: ask OPA */
     REGO_CONFLICT, /* the policy contradicts itself, which is an error for OPA too */
     REGO_EXCEEDED, /* more statements, memory or time than an evaluation may take */
+    REGO_TOUCHED,  /* the answer depends on a value that the question hides */
 };
 
 /* Bounds of one evaluation. */
@@ -37,6 +38,7 @@ struct rego_question {
     const struct rego_value *input; /* NULL: undefined */
     const struct rego_value *data;  /* base documents */
     int64_t now_ns;                 /* time.now_ns() */
+    bool hides;                     /* the input has rego_hidden within it */
 };
 
 /* A running evaluation; builtins get it too. */
@@ -45,6 +47,7 @@ struct rego_machine {
     const struct rego_question *question;
     struct rego_bounds bounds;
     uint64_t statements;             /* run so far */
+    uint64_t pause;                  /* number of the statement before which bounds are looked at */
     uint64_t steps;                  /* of builtins since the clock was last read */
     const struct rego_value **local; /* of all calls */
     size_t locals;                   /* used */

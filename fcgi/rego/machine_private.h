@@ -44,4 +44,8 @@ int machine_merge(struct rego_machine *machine, const struct rego_value **local,
 int machine_assign_once(struct rego_machine *machine, const struct rego_value **local,
                         const struct rego_statement *statement);
 
+/* True if what a statement does depends on a value that the question hides. */
+bool machine_reads_hidden(const struct rego_value *const *local,
+                          const struct rego_statement *statement);
+
 #endif

@@ -175,9 +175,7 @@ block_lacks(const struct rego_block *block, bool any)
             return true;
         if (statement->kind == REGO_CALL_DYNAMIC && any)
             return true;
-        bool blocks = statement->kind == REGO_BLOCKS || statement->kind == REGO_SCAN
-                      || statement->kind == REGO_NOT || statement->kind == REGO_WITH;
-        for (uint32_t k = 0; blocks && k < statement->count; k++)
+        for (uint32_t k = 0; rego_has_blocks(statement) && k < statement->count; k++)
             if (block_lacks(&statement->block[k], any))
                 return true;
     }

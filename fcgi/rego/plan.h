@@ -76,6 +76,14 @@ struct rego_block {
     uint32_t count;
 };
 
+/* True if a statement has blocks, `count` of them. */
+static inline bool
+rego_has_blocks(const struct rego_statement *statement)
+{
+    return statement->kind == REGO_BLOCKS || statement->kind == REGO_SCAN
+           || statement->kind == REGO_NOT || statement->kind == REGO_WITH;
+}
+
 /* A function, or the plan of an entrypoint. */
 struct rego_function {
     const char *name;

@@ -19,6 +19,7 @@ const struct rego_value rego_null = {.type = REGO_NULL};
 const struct rego_value rego_true = {.type = REGO_BOOLEAN, .boolean = true};
 const struct rego_value rego_false = {.type = REGO_BOOLEAN, .boolean = false};
 const struct rego_value rego_empty_string = {.type = REGO_STRING, .text = ""};
+const struct rego_value rego_hidden = {.type = REGO_NULL, .traits = REGO_HIDDEN};
 
 void
 rego_arena_init(struct rego_arena *arena, TALLOC_CTX *mem, size_t max)
@@ -91,7 +92,7 @@ rego_number(struct rego_arena *arena, const char *text, size_t length)
         value->decimal = true;
         value->count = copy->count;
         value->text = copy->text;
-        value->odd = number_is_odd(value);
+        value->traits = number_is_odd(value) ? REGO_ODD : 0;
     }
     return value;
 }
@@ -220,7 +221,7 @@ count_nodes(struct rego_arena *arena, struct rego_value *in, const struct rego_v
         return false;
     }
     in->nodes += more;
-    in->odd = in->odd || item->odd;
+    in->traits |= item->traits;
     return true;
 }
 
@@ -262,7 +263,9 @@ rego_insert(struct rego_arena *arena, struct rego_value *object, const struct re
     uint32_t at = find_member(object, key, &there);
     /* A value that grows is inserted again after each change. */
     bool same = there && object->member[at].value == value;
-    if (!same && !count_nodes(arena, object, value))
+    if (same)
+        object->traits |= value->traits;
+    else if (!count_nodes(arena, object, value))
         return false;
     if (!there) {
         if (!grow_composite(arena, object))

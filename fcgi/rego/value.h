@@ -27,6 +27,12 @@ enum rego_type {
     REGO_SET,
 };
 
+/* Traits of values: bits. */
+enum rego_trait {
+    REGO_ODD = 1,    /* a number that is written otherwise than its equals would be */
+    REGO_HIDDEN = 2, /* stands for a value that is not known (machine_hidden.c) */
+};
+
 struct rego_value;
 
 struct rego_member {
@@ -38,7 +44,7 @@ struct rego_value {
     bool decimal;   /* a number that is not a 64-bit integer: `text` holds it as written */
     bool open;      /* made by a running machine, which may add to it */
     bool literal;   /* a set or object that is written with variables; see REGO_SCAN */
-    bool odd;       /* a number that is written otherwise than its equals would be, or within it */
+    uint8_t traits; /* REGO_ODD, REGO_HIDDEN; a composite has those of the values within it */
     uint32_t count; /* octets of a string or decimal; items or members */
     uint32_t room;  /* items or members that fit */
     uint32_t nodes; /* values within a composite, counted as often as they occur */
@@ -71,6 +77,9 @@ void rego_arena_init(struct rego_arena *arena, TALLOC_CTX *mem, size_t max);
 void *rego_take(struct rego_arena *arena, size_t octets);
 
 extern const struct rego_value rego_null, rego_true, rego_false, rego_empty_string;
+
+/* Stands in a question for a value that is defined, and not known. */
+extern const struct rego_value rego_hidden;
 
 /* Return the shared value of a boolean. */
 static inline const struct rego_value *

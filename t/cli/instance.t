@@ -300,6 +300,45 @@ my $odd =
 is_deeply(
     [ $odd->status, keys %{ $odd->member('fieldErrors') } ], [ 400, 'marks[0].kind' ],
     'refused: another kind, by its place' );
+
+# The mark of an object is written in its transaction: a refusal of either leaves neither (F5).
+sub owners { my ($key) = @_; return $stack->sql("SELECT string_agg(owner, ',') FROM object_owner WHERE key = '$key'") }
+sub stored { my ($id)  = @_; return $stack->sql("SELECT count(*) FROM client WHERE client_id = '$id'") }
+my %new = ( clientId => 'both-1', clientType => 'confidential' );
+is( api( POST => 'clients?owner=many', \%new )->status, 201,    'a client with its owner' );
+is( owners('both-1'),                                   'many', '... has its mark with the answer' );
+is( api( PUT => 'clients/both-1?owner=else', { %new, clientName => 'Else' } )->status, 409,
+    'refused: a change by another owner' );
+is( $stack->sql(q{SELECT count(*) FROM client WHERE client_id = 'both-1' AND client_name = 'Else'}), 0,
+    '... and nothing is changed' );
+is( api( POST => 'clients?owner=many', { %new, clientId => 'both-2', clientType => 'none' } )->status, 400,
+    'refused: a client that is not valid' );
+is( owners('both-2') // '',                             '',     '... and there is no mark' );
+is( api( POST => 'clients?owner=else', \%new )->status, 409,    'refused: a name that is taken' );
+is( owners('both-1'),                                   'many', '... and its mark stays' );
+is( api( POST => 'clients?owner=%0a', { %new, clientId => 'both-3' } )->status, 400,
+    'refused: an owner with a line feed' );
+$stack->sql( q{CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no mark'; END $$;}
+      . q{CREATE TRIGGER fail BEFORE INSERT ON object_owner FOR EACH ROW EXECUTE FUNCTION fail()} );
+cmp_ok(
+    api( POST => 'clients?owner=many', { %new, clientId => 'both-4' } )->status, '>=', 500,
+    'a mark that cannot be written' );
+is( stored('both-4'), 0, '... leaves no object' );
+my $row   = { dataKey => 'both.row', payload => { a => 1 } };
+my %marks = ( owner => 'many', marks => [ { kind => 'row', key => 'both.row', digest => '0' x 64 } ] );
+cmp_ok( api( POST => 'policy-bundle/deploy', { data => [$row], %marks } )->status, '>=', 500, '... nor a deploy' );
+is( $stack->sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'both.row'}), 0, '... whose row is not stored' );
+$stack->sql('DROP FUNCTION fail() CASCADE');
+is( api( POST => 'policy-bundle/deploy', { data => [$row], %marks } )->status, 200,    'a deploy with marks' );
+is( owners('both.row'),                                                        'many', '... writes them' );
+is( api( POST => 'policy-bundle/deploy', { data => [$row], owner => 'many' } )->status, 400,
+    'refused: an owner without marks' );
+is( api( POST => 'policy-bundle/deploy', { data => [ { %$row, payload => { a => 2 } } ], %marks, owner => 'else' } )
+      ->status,
+    409, 'refused: a deploy of what another owner has' );
+is( $stack->sql(q{SELECT payload FROM policy_data WHERE data_key = 'both.row'}) =~ /2/ ? 1 : 0, 0,
+    '... and nothing is saved' );
+
 is( api( DELETE => 'object-owners?kind=rule&key=many/1' )->status, 204, 'a mark is released' );
 is( api( DELETE => 'object-owners?kind=rule&key=many/1' )->status, 404, '... once' );
 is( api( DELETE => 'object-owners?kind=rule' )->status,            400, 'refused: no key' );

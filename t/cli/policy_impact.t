@@ -52,7 +52,7 @@ for my $case ( [ '0' => 2 ], [ '1' => 0 ], [ '5%' => 2 ], [ '50%' => 0 ], [ 'x' 
     my $run = ctl( [ qw(policy impact --max-newly-denied), $limit, "$dir/policy" ], env => $env );
     is( $run->{status}, $status, "--max-newly-denied $limit: the exit status is $status (policy.md C2)" )
       || diag $run->{err};
-    like( $run->{err}, qr/newly denied 1, at most \Q$limit\E: REFUSED/, '... and says why' ) if $status == 2;
+    like( $run->{err}, qr/newly denied 1 of 3, at most \Q$limit\E: REFUSED/, '... and says why' ) if $status == 2;
 }
 
 # ---- a deploy with limits

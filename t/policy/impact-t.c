@@ -1,10 +1,12 @@
 /* Classes of decisions: what a candidate changes in them (policy.md I8, I9). */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "env.h"
 #include "policy/impact/classes.h"
+#include "policy/impact/hidden.h"
 #include "tap.h"
 
 #define INPUT                                                                                      \
@@ -30,6 +32,45 @@ static const struct { const char *base, *candidate, *class; bool mixed; const ch
 };
 /* clang-format on */
 
+/* Stored questions and answers, and what policy saw of them beyond that; NULL: it cannot be told.
+ */
+#define ACTION(REST) "'evaluation':'gateway','action':{" REST "}"
+/* clang-format off */
+static const struct { const char *input, *decision, *hidden, *name; } lacks[] = {
+    {"{'evaluation':'issue'}", "{}", "none", "an issuance"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'arguments':{'a':null}}", "{'argument_mode':'keys'}", "{\"arguments\":{\"a\":null}}", "an argument of a tool"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'arguments':{'a':null}}", "{'argument_mode':'full'}", "none", "full: null is a value"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'arguments':{}}", "{'argument_mode':'keys'}", "none", "no argument"},
+    {"{" ACTION("'kind':'tool','name':'t'") "}", "{'argument_mode':'none'}", NULL, "none: arguments or not"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'arguments':null}", "{'argument_mode':'keys'}", "{\"arguments\":null}", "arguments that are no object"},
+    {"{" ACTION("'kind':'tool','name':'t','route':'r'") "}", "{'argument_mode':'keys'}", "{\"action\":{\"path\":null}}", "the path of a tool's route"},
+    {"{" ACTION("'kind':'http','route':'r'") ",'arguments':{'path':{'id':null},'query':{}}}", "{'argument_mode':'keys'}", "{\"action\":{\"path\":null},\"arguments\":{\"path\":{\"id\":null},\"query\":{}}}", "a request to a route"},
+    {"{" ACTION("'kind':'resource','name':''") "}", "{'argument_mode':'keys'}", "{\"action\":{\"name\":null,\"uri\":null}}", "the URI of an MCP resource"},
+    {"{" ACTION("'kind':'prompt','name':'p'") "}", "null", "none", "a prompt without an answer"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'truncated':true}", "{'argument_mode':'keys','deny_reasons':[{'code':'arguments_too_long'}]}", "none", "truncated_exact: policy saw that the arguments were too long"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'truncated':true}", "{'argument_mode':'keys','deny_reasons':[{'code':'other'}]}", NULL, "names that were too long for the row"},
+    {"{'evaluation':'gateway_tools','tools':[{'action':{'kind':'resource','name':''}}]}", "{}", NULL, "a list of MCP resources"},
+    {"{'evaluation':'gateway_tools','tools':[{'action':{'kind':'tool','name':'t'}}]}", "{}", "none", "a list of tools"},
+};
+/* clang-format on */
+
+static void
+test_hidden(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
+        json_t *hidden = NULL;
+        bool told = impact_find_hidden(mem, env_json(mem, lacks[i].input),
+                                       env_json(mem, lacks[i].decision), &hidden);
+        char *text = hidden != NULL ? json_dumps(hidden, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+        if (lacks[i].hidden == NULL)
+            ok(!told, "hidden values cannot be told: %s", lacks[i].name);
+        else
+            is_str(told && text != NULL ? text : "none", lacks[i].hidden, "hidden values: %s",
+                   lacks[i].name);
+        free(text);
+    }
+}
+
 static struct effect
 effect_of(struct op *op, const char *text)
 {
@@ -51,6 +92,7 @@ main(void)
         is_str(impact_class_names[difference.class], cases[i].class, "%s", cases[i].name);
         ok(difference.mixed == cases[i].mixed, "... mixed or not");
     }
+    test_hidden(mem);
     talloc_free(mem);
     return done();
 }

@@ -254,6 +254,7 @@ test_change(TALLOC_CTX *mem)
        "a change is read as it was written");
     is_str(again.rule[0].content, rule.content, "... its rules");
     is_str(again.data[0].payload, row.payload, "... its rows, to the digit");
+    ok(again.replaced == NULL, "... without what it replaces, as that was not judged");
     ok(again.replace && json_array_size(again.delete_data) == 1 && again.delete_rules == NULL,
        "... its mode and what it deletes");
     merge.replace = false;

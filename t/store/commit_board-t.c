@@ -35,12 +35,13 @@ static struct commit_seat
 seat_new(TALLOC_CTX *mem)
 {
     const char *path = talloc_asprintf(mem, "%s/commits", env_directory(mem));
-    struct commit_seat seat = {.slot = COMMIT_SLOTS};
+    struct commit_seat seat = {.slot = COMMIT_SLOTS, .count = 1};
     seat.fd = open(path, O_RDWR | O_CREAT, 0600);
-    seat.board = mmap(NULL, sizeof(struct commit_board), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (seat.fd < 0 || seat.board == MAP_FAILED)
+    seat.boards = mmap(NULL, COMMIT_BOARDS * sizeof(struct commit_board), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (seat.fd < 0 || seat.boards == MAP_FAILED)
         exit(99);
+    seat.board = seat.boards;
     return seat;
 }
 
@@ -413,6 +414,38 @@ test_withdrawn(TALLOC_CTX *mem)
     kill_member(&member);
 }
 
+/* The processes of a host are divided between its boards, and share with those of their own. */
+static void
+test_boards(TALLOC_CTX *mem)
+{
+    struct commit_seat seat = seat_new(mem);
+    uint32_t rows[COMMIT_BATCH_MAX];
+    seat.count = COMMIT_BOARDS;
+    commit_claim(&seat);
+    struct member other = member_new(seat), same = member_new(seat);
+    is_int(other.slot, 0, "the second process has the first slot of the next board");
+    is_int(same.slot, 1, "... the one behind the boards' number shares ours");
+    tell(&other, PUT, 1);
+    tell(&same, PUT, 1);
+    ok(tell(&other, LEAD, 0) && commit_lead(&seat, LANE_NOW, false), "each board has a leader");
+    is_int((int64_t) commit_take(&seat, LANE_NOW, COMMIT_BOARD_ROWS, rows), 1,
+           "a leader takes rows of its board alone");
+    is_int(rows[0], same.slot, "... that of the process which shares it");
+    kill_member(&other);
+    struct member next = member_new(seat);
+    is_int(next.slot, 0, "a process takes the slot of one that died on the other board");
+    ok(commit_slot_lives(&seat, same.slot) && !commit_slot_lives(&seat, 2),
+       "slots in use are those of one's own board");
+    kill_member(&same);
+    tell(&next, PUT_LATER, 1);
+    kill_member(&next);
+    seat.pid = 0; /* as a process that does not share */
+    ok(!commit_claimed(&seat) && commit_claim_on(&seat, 0) && !commit_later_waits(&seat),
+       "a process that does not share looks at each board: nothing waits on the first");
+    ok(commit_claim_on(&seat, 1) && commit_later_waits(&seat),
+       "... a row that was left on the next");
+}
+
 /* A process that sleeps on its row wakes when the leader is done with it. */
 static void
 test_wake(TALLOC_CTX *mem)
@@ -459,6 +492,7 @@ main(void)
     test_late_leader(mem);
     test_dead_follower(mem);
     test_withdrawn(mem);
+    test_boards(mem);
     test_wake(mem);
     talloc_free(mem);
     return done();

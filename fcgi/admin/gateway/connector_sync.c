@@ -8,8 +8,10 @@
 #include "admin/gateway/connector_policy.h"
 #include "admin/gateway/connector_resource.h"
 #include "admin/policy/impact_limits.h"
+#include "admin/resource/owner.h"
 #include "admin/resource/resource.h"
 #include "base/json/jsonx.h"
+#include "store/db/object_owners.h"
 #include "store/gateway/connectors.h"
 
 static const char *const truths[] = {"true", "false", NULL};
@@ -18,6 +20,7 @@ static const char *const truths[] = {"true", "false", NULL};
 const struct route_param connector_sync_params[] = {
     {.name = "force", .words = truths, .help = "true: sync also if a scope implies others than before; else the report has a warning, and nothing of the connector is changed"},
     SAVE_PARAMS,
+    RESOURCE_OWNER_PARAM,
     {.name = NULL},
 };
 /* clang-format on */
@@ -25,6 +28,7 @@ const struct route_param connector_sync_params[] = {
 /* The syncs of one request. */
 struct connector_syncs {
     struct request *req;
+    const char *owner; /* of the one connector that is synced, or NULL */
     bool force;
     bool saves; /* the transaction is that of a save of policy */
     struct jsonx_build report;
@@ -167,8 +171,12 @@ sync_all(struct op *op, void *arg)
     json_t *ids, *id;
     size_t index;
     all->report = (struct jsonx_build){jsonx_own(op->mem, json_array()), false};
-    if (only != NULL)
-        return sync_one(all, only);
+    if (only != NULL) {
+        enum az_status one = sync_one(all, only);
+        return one == AZ_OK && all->owner != NULL
+                   ? object_owner_mark(op, all->owner, connectors_rows.owned, only)
+                   : one;
+    }
     enum az_status st = connector_ids(op, &ids);
     if (st != AZ_OK)
         return st;
@@ -188,7 +196,9 @@ connector_sync_handle(struct request *req)
     if (force != NULL && strcmp(force, "true") != 0 && strcmp(force, "false") != 0)
         return request_invalid_field(req, "force", "must be true or false");
     all.force = force != NULL && strcmp(force, "true") == 0;
-    enum az_status st = db_begin(&req->op);
+    enum az_status st = resource_owner_read(req, &all.owner);
+    if (st == AZ_OK)
+        st = db_begin(&req->op);
     if (st == AZ_OK)
         st = db_end(&req->op, sync_all(&req->op, &all));
     if (st == AZ_RETRY) {

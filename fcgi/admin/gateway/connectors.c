@@ -7,6 +7,8 @@
 #include "admin/gateway/connector_files.h"
 #include "admin/gateway/connector_policy.h"
 #include "admin/gateway/connector_resource.h"
+#include "admin/policy/impact_limits.h"
+#include "admin/resource/owner.h"
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"
@@ -160,6 +162,7 @@ struct installation {
     struct request *req;
     const struct managed_manifest *manifest;
     const struct connector_install *install;
+    const char *owner; /* or NULL */
     struct json_shown shown;
     bool taken; /* another request installed the connector first */
 };
@@ -179,7 +182,7 @@ connector_store(struct op *op, void *arg)
             req->op.mem, json_pack("{s:s,s:O,s:O}", "version", manifest->version, "manifest",
                                    (json_t *) (uintptr_t) manifest->document, "settings", plain))
                       : NULL;
-    struct json_row row = {.key = manifest->id, .columns = NULL};
+    struct json_row row = {.key = manifest->id, .columns = NULL, .owner = new->owner};
     if (columns == NULL || (row.columns = jsonx_dump(req->op.mem, columns)) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = json_rows_insert(op, &connectors_rows, &row, &new->shown);
@@ -214,6 +217,8 @@ install_new(struct request *req, const struct connector_install *install)
     if (st != AZ_OK)
         return st;
     struct installation new = {.req = req, .manifest = manifest, .install = install};
+    if ((st = resource_owner_read(req, &new.owner)) != AZ_OK)
+        return st;
     if (managed_manifest_policy(manifest->document) != NULL)
         st = connector_policy_save(req, connector_store, &new);
     else if ((st = db_begin(&req->op)) == AZ_OK)
@@ -239,6 +244,14 @@ connector_install_handle(struct request *req)
     resource_wipe_json(req->json);
     return st;
 }
+
+/* clang-format off */
+const struct route_param connector_install_params[] = {
+    SAVE_PARAMS,
+    RESOURCE_OWNER_PARAM,
+    {.name = NULL},
+};
+/* clang-format on */
 
 /* ---- deleting */
 

@@ -5,6 +5,7 @@
 #include "admin/resource/resource.h"
 
 extern const struct field_table connector_install_table;
+extern const struct route_param connector_install_params[];
 
 /* Answer 200 with the connectors of the catalogue. */
 enum az_status connectors_available_handle(struct request *req);

@@ -7,6 +7,7 @@
 
 #include "base/digits.h"
 #include "base/json/jsonx.h"
+#include "base/words.h"
 #include "http/form.h"
 #include "policy/impact/period.h"
 #include "policy/impact/watch.h"
@@ -21,6 +22,18 @@ const struct route_param save_params[] = {
     {.name = NULL}
 };
 /* clang-format on */
+
+/* Longest period that is read. */
+#define PERIOD_MAX 64
+
+/* clang-format off */
+static const struct field impact_limits_fields[] = {
+    {"since",    FIELD_TEXT,   .max = PERIOD_MAX, FIELD_INTO(struct save_limits, since), .help = "Measure the save on the recorded decisions of this period (30m, 24h, 7d) first", .example = "\"24h\""},
+    {"limits",   FIELD_OBJECT, FIELD_INTO(struct save_limits, max), .help = "Most decisions of newlyDenied, newlyAllowed, narrowed, widened, other, failing, notKnown: numbers, or percentages like 5%", .example = "{\"newlyDenied\": 0}"},
+    {"override", FIELD_TEXT,   .max = SAVE_MESSAGE_MAX, FIELD_INTO(struct save_limits, override), .help = "Reason to pass the guards, for the history"},
+};
+/* clang-format on */
+const struct field_table impact_limits_table = FIELD_TABLE("ImpactLimits", impact_limits_fields, 0);
 
 /* Longest revision that is read; ours have 32 characters. */
 #define REVISION_MAX 64
@@ -51,18 +64,17 @@ read_limit(struct request *req, const char *name, struct jsonx_build *max)
         jsonx_set(max, name, json_incref(limit));
 }
 
-/* Read the texts. */
+/* Check the texts, which stand in these members. */
 static void
-read_texts(struct request *req, struct save_limits *ret)
+check_texts(struct request *req, const struct save_limits *limits, const char *since,
+            const char *override)
 {
     int64_t ignored;
     const char *why;
-    ret->since = request_param(req, "impact");
-    if (ret->since != NULL && !impact_period_read(ret->since, req->op.now_ms, &ignored))
-        request_field_error(req, "impact", "must be a period like 30m, 24h or 7d, or a time");
-    ret->override = request_param(req, "impactOverride");
-    if (ret->override != NULL && (why = save_message_fault(ret->override)) != NULL)
-        request_field_error(req, "impactOverride", why);
+    if (limits->since != NULL && !impact_period_read(limits->since, req->op.now_ms, &ignored))
+        request_field_error(req, since, "must be a period like 30m, 24h or 7d, or a time");
+    if (limits->override != NULL && (why = save_message_fault(limits->override)) != NULL)
+        request_field_error(req, override, why);
 }
 
 /* Return who may be in the list of those who override: authzctl on the database, the id of a key,
@@ -88,12 +100,58 @@ impact_limits_read(struct request *req, struct save_limits *ret)
                             : AZ_OK;
     if (st != AZ_OK)
         return st;
-    read_texts(req, ret);
+    ret->since = request_param(req, "impact");
+    ret->override = request_param(req, "impactOverride");
+    check_texts(req, ret, "impact", "impactOverride");
     for (size_t i = 0; watch_limit_names[i] != NULL; i++)
         read_limit(req, watch_limit_names[i], &max);
     if (jsonx_built(&max) == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for limits");
     ret->max = json_object_size(max.value) > 0 ? max.value : NULL;
+    return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
+/* Check the limits of a body. */
+static void
+check_limits(struct request *req, const json_t *limits)
+{
+    const char *name;
+    json_t *limit;
+    json_object_foreach ((json_t *) (uintptr_t) limits, name, limit) {
+        const char *why =
+            words_has(watch_limit_names, name)
+                ? watch_limit_fault(limit)
+                : "is not one of newlyDenied, newlyAllowed, narrowed, widened, other, "
+                  "failing, notKnown";
+        char *place = why != NULL ? talloc_asprintf(req->op.mem, "impact.limits.%s", name) : NULL;
+        if (place != NULL)
+            request_field_error(req, place, why);
+    }
+}
+
+static void
+impact_limits_fault(void *arg, const char *name, const char *why)
+{
+    struct request *req = arg;
+    char *place = talloc_asprintf(req->op.mem, *name != '\0' ? "impact.%s" : "impact%s", name);
+    if (place != NULL)
+        request_field_error(req, place, why);
+}
+
+enum az_status
+impact_limits_read_body(struct request *req, const json_t *impact, struct save_limits *ret)
+{
+    if (impact == NULL)
+        return AZ_OK;
+    struct save_limits given = {.overrider = ret->overrider};
+    if (ret->since != NULL || ret->max != NULL || ret->override != NULL)
+        return request_invalid_field(req, "impact", "must not stand beside limits in the query");
+    fields_read(req->op.mem, &impact_limits_table, impact, impact_limits_fault, req, &given, NULL);
+    check_texts(req, &given, "impact.since", "impact.override");
+    check_limits(req, given.max);
+    if (json_object_size(given.max) == 0)
+        given.max = NULL;
+    *ret = given;
     return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 

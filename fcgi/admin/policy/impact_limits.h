@@ -2,6 +2,7 @@
 #ifndef AZ_ADMIN_POLICY_IMPACT_LIMITS_H
 #define AZ_ADMIN_POLICY_IMPACT_LIMITS_H
 
+#include "base/json/fields.h"
 #include "http/route.h"
 #include "policy/save/save.h"
 
@@ -33,6 +34,14 @@ extern const struct route_param impact_limit_params[], save_params[];
 /* Read the limits from the query; they are empty if none is given. Every fault is in the answer's
  * fieldErrors. */
 enum az_status impact_limits_read(struct request *req, struct save_limits *ret);
+
+/* ImpactLimits: the same as a member `impact` of a body. */
+extern const struct field_table impact_limits_table;
+
+/* Read that member (NULL: it is absent) in place of the query, which must have none then. Faults as
+ * above. */
+enum az_status impact_limits_read_body(struct request *req, const json_t *impact,
+                                       struct save_limits *ret);
 
 /* Read the limits, and the message and the revision of SAVE_PARAMS; either is NULL if it is not
  * given. */

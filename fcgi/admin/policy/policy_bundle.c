@@ -8,18 +8,25 @@
 #include "admin/credential.h"
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
+#include "base/json/field_rules.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
+#include "crypto/digest.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy.h"
+#include "store/db/object_owners.h"
 
 _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a request body");
 
 /* Members of PolicyBundleDeployRequest, RuleEntry and DataEntry (specification 2.4 to 2.6). */
 struct deploy_request {
     const char *mode, *message, *if_revision;
-    const json_t *rules, *data, *delete_rules, *delete_data;
+    const char *owner;
+    const json_t *rules, *data, *delete_rules, *delete_data, *impact, *marks;
+};
+struct mark_entry {
+    const char *kind, *key, *digest;
 };
 struct rule_entry {
     const char *path, *content;
@@ -57,6 +64,9 @@ static const struct deploy_mode {
     {false, true },
 };
 
+/* Kinds of objects that a deploy marks (doc/design/instance.md F5). */
+static const char *const mark_kinds[] = {"rule", "row", "entry", NULL};
+
 /* clang-format off */
 static const struct field deploy_rule_fields[] = {
     {"path",    FIELD_TEXT,    .required = true, .max = RULE_PATH_MAX, FIELD_INTO(struct rule_entry, path), .help = "Name of the file in the bundle", .example = "\"custom/example.rego\""},
@@ -67,6 +77,12 @@ static const struct field deploy_data_fields[] = {
     {"dataKey", FIELD_TEXT, .required = true, .max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct data_entry, data_key), .help = "Path of the value in the data of policy", .example = "\"example.limits\""},
     {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload), .help = "The value itself, not as text", .example = "{\"orders\": 100}"},
 };
+static const struct field deploy_mark_fields[] = {
+    {"kind",   FIELD_TEXT, .required = true, .words = mark_kinds, FIELD_INTO(struct mark_entry, kind), .help = "Kind of the object", .example = "\"row\""},
+    {"key",    FIELD_TEXT, .required = true, .max = OBJECT_KEY_MAX, .rule = field_rule_visible, FIELD_INTO(struct mark_entry, key), .help = "Its name; of an entry DATAKEY/MEMBER/NAME", .example = "\"example.limits\""},
+    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1, FIELD_INTO(struct mark_entry, digest), .help = "SHA-256 of the object as it is applied", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+};
+static const struct field_table deploy_mark_table = FIELD_TABLE("DeployMark", deploy_mark_fields, 0);
 static const struct field_table deploy_rule_table = FIELD_TABLE("RuleEntry", deploy_rule_fields, 0);
 static const struct field_table deploy_data_table = FIELD_TABLE("DataEntry", deploy_data_fields, 0);
 static const struct field deploy_request_fields[] = {
@@ -77,6 +93,9 @@ static const struct field deploy_request_fields[] = {
     {"data",       FIELD_ARRAY, .max = DEPLOY_DATA_MAX, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data), .help = "Data rows to save"},
     {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct deploy_request, delete_rules), .help = "Paths of rules to delete"},
     {"deleteData", FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct deploy_request, delete_data), .help = "Keys of data rows to delete"},
+    {"impact",     FIELD_OBJECT, .shape = &impact_limits_table, FIELD_INTO(struct deploy_request, impact), .help = "Limits of the save, in place of the parameters of the query"},
+    {"owner",      FIELD_TEXT,  .max = FIELD_NAME_MAX, .rule = field_rule_visible, FIELD_INTO(struct deploy_request, owner), .help = "Owner of the objects of `marks`: that of instance.json"},
+    {"marks",      FIELD_ARRAY, .max = DEPLOY_MARKS_MAX, .shape = &deploy_mark_table, FIELD_INTO(struct deploy_request, marks), .help = "Objects to mark as the owner's in the transaction of the save"},
 };
 const struct field_table policy_deploy_table =
     FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);
@@ -185,13 +204,37 @@ policy_bundle_read_data(struct request *req, const json_t *list, struct deploy *
     return st;
 }
 
+/* Read the owner and the marks of its objects: both or neither. */
+static enum az_status
+policy_bundle_read_marks(struct request *req, const struct deploy_request *given,
+                         struct deploy *deploy)
+{
+    struct deploy_place place = {req, "marks", 0};
+    enum az_status st = AZ_OK;
+    const json_t *item;
+    if ((given->owner == NULL) != (given->marks == NULL)) {
+        request_field_error(req, given->owner == NULL ? "owner" : "marks", "is required");
+        return AZ_INVALID_FIELDS;
+    }
+    json_array_foreach (given->marks, place.index, item) {
+        struct mark_entry entry = {.kind = NULL};
+        if (fields_read(req->op.mem, &deploy_mark_table, item, policy_bundle_fault, &place, &entry,
+                        NULL)
+            != AZ_OK)
+            st = AZ_INVALID_FIELDS;
+    }
+    deploy->owner = given->owner;
+    deploy->marks = given->marks;
+    return st;
+}
+
 enum az_status
 policy_bundle_read(struct request *req, const json_t *body, struct deploy *ret,
                    const char **ret_mode)
 {
     struct deploy_request given = {.mode = NULL};
     struct deploy_place place = {req, NULL, 0};
-    enum az_status rules, data;
+    enum az_status rules, data, marks;
     if (fields_read(req->op.mem, &policy_deploy_table, body, policy_bundle_fault, &place, &given,
                     NULL)
         != AZ_OK)
@@ -206,9 +249,10 @@ policy_bundle_read(struct request *req, const json_t *body, struct deploy *ret,
     ret->delete_data = given.delete_data;
     rules = policy_bundle_read_rules(req, given.rules, ret);
     data = policy_bundle_read_data(req, given.data, ret);
+    marks = policy_bundle_read_marks(req, &given, ret);
     if (rules == AZ_SERVER_ERROR || data == AZ_SERVER_ERROR)
         return AZ_SERVER_ERROR;
-    return rules == AZ_OK && data == AZ_OK ? AZ_OK : policy_bundle_invalid(req);
+    return rules == AZ_OK && data == AZ_OK && marks == AZ_OK ? AZ_OK : policy_bundle_invalid(req);
 }
 
 /* Record the size of the deploy in the audit row; the bundle's history has its content. */
@@ -271,6 +315,8 @@ policy_bundle_deploy_handle(struct request *req)
     deploy.limits = &limits;
     if (st == AZ_OK)
         st = policy_bundle_read(req, req->json, &deploy, &mode);
+    if (st == AZ_OK)
+        st = impact_limits_read_body(req, json_object_get(req->json, "impact"), &limits);
     if (st != AZ_OK)
         return st;
     policy_bundle_note(req, mode, &deploy);

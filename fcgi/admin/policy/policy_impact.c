@@ -84,7 +84,7 @@ static const struct field impact_fields[] = {
     {"ifRevision",  FIELD_TEXT,      .max = REVISION_MAX, FIELD_INTO(struct impact_request, forms.if_revision), .help = "Revision that must be active"},
     {"since",       FIELD_TEXT,      .max = TIME_MAX, FIELD_INTO(struct impact_request, since), .help = "Period that ends now (30m, 24h, 7d), or its begin; 24h if it is left out", .example = "\"24h\""},
     {"until",       FIELD_TEXT,      .max = TIME_MAX, FIELD_INTO(struct impact_request, until), .help = "Time before which the decisions were made"},
-    {"decisions",   FIELD_INTEGER,   .min = 1, .max = 5000000, FIELD_INTO(struct impact_request, decisions), .help = "Decisions to look at, at most; not more than SVC_IMPACT_DECISIONS"},
+    {"decisions",   FIELD_INTEGER,   .min = 1, .max = 5000000, FIELD_INTO(struct impact_request, decisions), .help = "Audit rows to look at; if there are more, about so many at random. Not more than SVC_IMPACT_DECISIONS"},
     {"examples",    FIELD_INTEGER,   .min = 0, .max = IMPACT_EXAMPLES_MAX, FIELD_INTO(struct impact_request, examples), .help = "Examples of each class; 10 if it is left out", .example = "10"},
     {"filter",      FIELD_OBJECT,    .shape = &filter_table, FIELD_INTO(struct impact_request, filter), .help = "Only decisions that match"},
 };
@@ -161,15 +161,17 @@ read_request(struct request *req, struct impact_request *ret, struct impact_sele
                : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-/* Count against the guards whose decisions are all looked at: a filter would hide some. */
+/* Count against the guards whose decisions are all looked at: a filter would hide some. *ret_digest
+ * names them. */
 static enum az_status
 add_guards(struct request *req, const struct impact_request *given,
-           struct impact_selection *selection)
+           struct impact_selection *selection, const char **ret_digest)
 {
     struct guards guards;
     struct jsonx_build watches = {jsonx_own(req->op.mem, json_array()), false};
     int64_t earliest = selection->filter.from_ms;
     enum az_status st = guards_read(&req->op, &guards);
+    *ret_digest = guards.digest;
     if (st != AZ_OK || given->filter != NULL || given->until != NULL)
         return st;
     guards_watch(&guards, req->op.now_ms, selection->filter.from_ms, &watches, &earliest);
@@ -182,12 +184,12 @@ add_guards(struct request *req, const struct impact_request *given,
 /* Return what is looked at, for those who read the run, as JSON text. */
 static const char *
 selection_text(struct request *req, const struct impact_request *given,
-               const struct impact_selection *selection)
+               const struct impact_selection *selection, const char *guards)
 {
-    json_t *text =
-        json_pack("{s:s,s:s*,s:I,s:O*}", "since",
-                  given->since != NULL ? given->since : IMPACT_PERIOD, "until", given->until,
-                  "decisions", (json_int_t) selection->decisions, "filter", given->filter);
+    json_t *text = json_pack("{s:s,s:s*,s:I,s:O*,s:s}", "since",
+                             given->since != NULL ? given->since : IMPACT_PERIOD, "until",
+                             given->until, "decisions", (json_int_t) selection->decisions, "filter",
+                             given->filter, "guards", guards);
     return jsonx_dump(req->op.mem, jsonx_own(req->op.mem, text));
 }
 
@@ -227,15 +229,17 @@ policy_impact_create_handle(struct request *req)
     struct impact_request given = {.since = NULL};
     struct impact_selection selection;
     struct impact_pair pair;
+    const char *guards;
     int64_t id;
     enum az_status st = read_request(req, &given, &selection);
     if (st == AZ_OK)
         st = impact_candidate_read(req, &given.forms, &pair);
     if (st != AZ_OK)
         return policy_impact_refuse(req, st);
-    if ((st = add_guards(req, &given, &selection)) != AZ_OK)
+    if ((st = add_guards(req, &given, &selection, &guards)) != AZ_OK)
         return st;
-    const struct impact_label label = {req->admin.label, selection_text(req, &given, &selection)};
+    const struct impact_label label = {req->admin.label,
+                                       selection_text(req, &given, &selection, guards)};
     if (label.selection == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if ((st = impact_start(&req->op, &pair, &selection, &label, &id)) != AZ_OK)

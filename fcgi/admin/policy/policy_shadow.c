@@ -331,6 +331,9 @@ policy_shadow_promote_handle(struct request *req)
     enum az_status st = impact_limits_read(req, &limits);
     if (st == AZ_OK)
         st = find_active(req, &shown);
+    if (st == AZ_OK && !request_has_if_match(req))
+        return request_invalid_field(req, "If-Match",
+                                     "must be the ETag of the shadow, whose result was seen");
     if (st == AZ_OK)
         st = read_promoted(req, shown.id, &deploy);
     if (st != AZ_OK)

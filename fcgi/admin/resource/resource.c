@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/resource/owner.h"
 #include "admin/resource/path_id.h"
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"
@@ -188,7 +189,10 @@ resource_write(struct request *req, struct resource_reading *reading, const char
 {
     const struct admin_resource *resource = resource_of(req);
     struct json_row row = {.key = NULL};
-    enum az_status st = resource_read(req, reading);
+    enum az_status st =
+        resource->rows->owned != NULL ? resource_owner_read(req, &row.owner) : AZ_OK;
+    if (st == AZ_OK)
+        st = resource_read(req, reading);
     if (st == AZ_OK)
         st = resource_seal(req, reading, &row);
     if (st != AZ_OK)

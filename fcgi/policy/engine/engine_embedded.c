@@ -34,6 +34,7 @@ struct embedded {
     const char *lack;           /* why there is no plan, on this; NULL: there is one */
     int64_t looked_ms;          /* time of the last query for a revision, clock_monotonic_ms() */
     bool told[ENTRYPOINTS];     /* the reason why OPA decides it is logged */
+    bool behind;                /* another revision may decide: OPA does, until it is loaded */
 };
 
 bool
@@ -123,13 +124,24 @@ hold(struct az *az, struct embedded *made)
     malloc_trim(0); /* the texts took many times what is kept */
 }
 
-/*
- * Load the revision that may decide, unless it is held already. True if another one is held now.
- * After a failure the held policy stays, and the operation has no fault: its own statements will
- * fail in the same way.
+/* True if a plan can be loaded after the answer, in turn with the other workers: all of them would
+ * read it at the same moment, which takes 20 ms of a processor each, and answer nothing meanwhile.
  */
 static bool
-load_acceptable(struct op *from)
+can_wait(const struct az *az)
+{
+    return az->shared_data != NULL && az->embedded != NULL && az->embedded->plan != NULL
+           && !az->embedded->behind;
+}
+
+/*
+ * Load the revision that may decide, unless it is held already. True if another one is held now,
+ * or, with `later`, if there is another one with another plan: then OPA decides until
+ * embedded_catch_up() loads it. After a failure the held policy stays, and the operation has no
+ * fault: its own statements will fail in the same way.
+ */
+static bool
+load_acceptable(struct op *from, bool later)
 {
     struct az *az = from->az;
     struct op op = {.mem = talloc_new(from->mem),
@@ -146,14 +158,17 @@ load_acceptable(struct op *from)
     struct plan_current stored;
     struct embedded *made = NULL;
     enum az_status st = plan_current(&op, &known, &stored);
-    if (st == AZ_OK && !stored.known)
+    later = later && st == AZ_OK && !stored.known && stored.plan != NULL;
+    if (st == AZ_OK && !stored.known && !later)
         made = make_held(&op, &stored, newest);
     talloc_free(op.mem);
     if (made != NULL)
         hold(az, made);
-    if (az->embedded != NULL)
+    if (az->embedded != NULL) {
         az->embedded->looked_ms = clock_monotonic_ms();
-    return made != NULL;
+        az->embedded->behind = later;
+    }
+    return made != NULL || later;
 }
 
 /* Return the policy that this process holds, after a query for a plan if one is due, or NULL. */
@@ -163,7 +178,7 @@ held_now(struct op *op)
     const struct embedded *held = op->az->embedded;
     if (held == NULL
         || (held->plan == NULL && clock_monotonic_ms() - held->looked_ms >= LOOK_AGAIN_MS))
-        load_acceptable(op);
+        load_acceptable(op, false);
     return op->az->embedded;
 }
 
@@ -173,8 +188,27 @@ embedded_renew(struct op *op)
     const struct embedded *held = op->az->embedded;
     const char *before =
         held != NULL && held->revision != NULL ? talloc_strdup(op->mem, held->revision) : NULL;
-    return load_acceptable(op) && op->az->embedded->revision != NULL
-           && (before == NULL || strcmp(op->az->embedded->revision, before) != 0);
+    if (!load_acceptable(op, can_wait(op->az)))
+        return false;
+    held = op->az->embedded;
+    return held->behind
+           || (held->revision != NULL && (before == NULL || strcmp(held->revision, before) != 0));
+}
+
+bool
+embedded_behind(const struct az *az)
+{
+    return az->embedded != NULL && az->embedded->behind;
+}
+
+void
+embedded_catch_up(struct op *op)
+{
+    struct az *az = op->az;
+    if (!embedded_behind(az) || !shared_data_begin_turn(az->shared_data))
+        return;
+    load_acceptable(op, false);
+    shared_data_end_turn(az->shared_data);
 }
 
 bool
@@ -187,8 +221,8 @@ embedded_holds(const struct az *az, const char *revision)
 void
 embedded_follow(struct op *op, const char *revision)
 {
-    if (!embedded_holds(op->az, revision))
-        load_acceptable(op);
+    if (!embedded_holds(op->az, revision) && !embedded_behind(op->az))
+        load_acceptable(op, can_wait(op->az));
 }
 
 /* Return the number of an entrypoint, or ENTRYPOINTS. */
@@ -239,7 +273,7 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
 {
     struct embedded *held = held_now(op);
     char why[REGO_WHY_SIZE] = "";
-    *ret_ask_opa = held == NULL || held->plan == NULL
+    *ret_ask_opa = held == NULL || held->plan == NULL || held->behind
                    || witness_distrusts(op->az->witness, entrypoint, held->revision);
     if (*ret_ask_opa)
         return AZ_OK;
@@ -283,7 +317,7 @@ enum az_status
 embedded_check(struct op *op, const char **ret_note)
 {
     *ret_note = NULL;
-    load_acceptable(op);
+    load_acceptable(op, false);
     const struct embedded *held = op->az->embedded;
     if (held == NULL || held->revision == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "no revision may decide yet");

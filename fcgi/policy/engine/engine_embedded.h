@@ -21,13 +21,24 @@ bool embedded_holds(const struct az *az, const char *revision);
 enum az_status embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                  struct engine_answer *ret, bool *ret_ask_opa);
 
-/* Load the revision that may decide now. True if this process holds another one than before, so
- * that a question that was answered by the old one can be asked again at once. One trip. */
+/*
+ * Look which revision may decide now. True if it is another one than this process held, so that a
+ * question that was answered by the old one can be asked again at once: by the new one, which is
+ * loaded, or by OPA, if a plan can be loaded after the answer. A second call before that loads it.
+ * One trip.
+ */
 bool embedded_renew(struct op *op);
 
-/* OPA has decided by this revision. Load the revision that may decide now if this process holds
- * another one: while OPA decides an entrypoint, nothing else shows that the reason for that has
- * ended with the old revision. */
+/* True if OPA decides because another revision may decide than this process holds. */
+bool embedded_behind(const struct az *az);
+
+/* Load the revision that OPA decides by meanwhile, after the answer of a request, unless another
+ * worker of the host is loading one: then after the next answer. */
+void embedded_catch_up(struct op *op);
+
+/* OPA has decided by this revision. Load the revision that may decide now, or note that it is to be
+ * loaded, if this process holds another one: while OPA decides an entrypoint, nothing else shows
+ * that the reason for that has ended with the old revision. */
 void embedded_follow(struct op *op, const char *revision);
 
 /*

@@ -7,6 +7,7 @@
 
 #include "policy/engine/engine.h"
 #include "policy/engine/engine_result.h"
+#include "rego/reach.h"
 
 /* Locals of each function that hold the input and the base documents. */
 #define LOCAL_DATA 1
@@ -183,6 +184,27 @@ give_up(char why[REGO_WHY_SIZE], const char *reason)
     return REGO_GIVE_UP;
 }
 
+/* Return a copy of a value with what is hidden in it. NULL: no memory. */
+static const struct rego_value *
+put_hidden(struct rego_arena *arena, const struct rego_value *value, const json_t *hidden)
+{
+    const char *name;
+    json_t *inner;
+    bool object = value != NULL && value->type == REGO_OBJECT;
+    if (!json_is_object(hidden))
+        return &rego_hidden;
+    struct rego_value *copy =
+        object ? rego_copy(arena, value) : rego_object(arena, json_object_size(hidden));
+    json_object_foreach ((json_t *) (uintptr_t) hidden, name, inner) {
+        const struct rego_value *key = rego_string(arena, name, strlen(name));
+        const struct rego_value *put =
+            key != NULL ? put_hidden(arena, object ? rego_get(value, key) : NULL, inner) : NULL;
+        if (copy == NULL || put == NULL || !rego_insert(arena, copy, key, put))
+            return NULL;
+    }
+    return copy;
+}
+
 enum rego_outcome
 engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
                 const struct engine_plan_question *question, json_t **ret_result,
@@ -198,13 +220,16 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
     TALLOC_CTX *scratch = talloc_new(mem);
     struct rego_arena arena;
     rego_arena_init(&arena, scratch, ENGINE_PLAN_ANSWER_OCTETS_MAX);
-    const struct rego_question asked = {
+    struct rego_question asked = {
         .plan = plan->code->plan,
         .entrypoint = entrypoint,
         .input = rego_parse(&arena, question->input, question->length),
         .data = plan->data,
         .now_ns = question->now_ns,
+        .hides = question->hidden != NULL,
     };
+    if (asked.input != NULL && asked.hides)
+        asked.input = put_hidden(&arena, asked.input, question->hidden);
     const struct rego_bounds bounds = {ENGINE_PLAN_STATEMENTS_MAX, ENGINE_PLAN_ANSWER_OCTETS_MAX,
                                        question->deadline_us};
     enum rego_outcome outcome = asked.input != NULL
@@ -216,6 +241,22 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
     }
     talloc_free(scratch);
     return outcome;
+}
+
+bool
+engine_plan_is_unreached(TALLOC_CTX *mem, const struct engine_plan *one,
+                         const struct engine_plan *other, const char *entrypoint)
+{
+    const struct rego_question first = {.plan = one->code->plan,
+                                        .entrypoint =
+                                            rego_plan_entrypoint(one->code->plan, entrypoint),
+                                        .data = one->data},
+                               second = {.plan = other->code->plan,
+                                         .entrypoint =
+                                             rego_plan_entrypoint(other->code->plan, entrypoint),
+                                         .data = other->data};
+    return first.entrypoint != NULL && second.entrypoint != NULL
+           && rego_is_unreached(mem, &first, &second);
 }
 
 const char *

@@ -48,6 +48,9 @@ struct engine_plan_question {
     size_t length;          /* octets of it */
     int64_t now_ns;         /* time.now_ns() */
     int64_t deadline_us;    /* by clock_monotonic_us() */
+    /* Values that the input lacks, in objects by name, each of them null; or NULL. They are
+     * defined, and what depends on one has the outcome REGO_TOUCHED. */
+    const json_t *hidden;
 };
 
 /*
@@ -64,6 +67,11 @@ enum rego_outcome engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *pla
  * the machine decides it. On mem or constant. */
 const char *engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan,
                               const char *entrypoint);
+
+/* True if two revisions give the same answer to each question to an entrypoint (rego/reach.h).
+ * False: an answer may differ, a plan does not have it, or there is no memory. */
+bool engine_plan_is_unreached(TALLOC_CTX *mem, const struct engine_plan *one,
+                              const struct engine_plan *other, const char *entrypoint);
 
 /* Return the name of the plan. */
 const char *engine_plan_name(const struct engine_plan *plan);

@@ -14,6 +14,8 @@
 
 /* The lock of the process that reads a revision; before it are those of the places. */
 #define LOCK_READING SHARED_DATA_PLACES
+/* The lock of the process that loads a plan. */
+#define LOCK_TURN (LOCK_READING + 1)
 /* Interval at which a process that waits looks again, in microseconds. */
 #define LOOK_US 1000
 /* Memory is taken from the system in pieces of this size, before it is written to: a process that
@@ -281,4 +283,16 @@ shared_data_new(TALLOC_CTX *mem, size_t octets)
     }
     shared->at = at;
     return shared;
+}
+
+bool
+shared_data_begin_turn(const struct shared_data *shared)
+{
+    return set_lock(shared, F_WRLCK, LOCK_TURN);
+}
+
+void
+shared_data_end_turn(const struct shared_data *shared)
+{
+    set_lock(shared, F_UNLCK, LOCK_TURN);
 }

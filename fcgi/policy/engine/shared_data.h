@@ -59,4 +59,9 @@ struct shared_tree *shared_data_newest(TALLOC_CTX *mem, struct shared_data *shar
 struct shared_tree *shared_data_read(TALLOC_CTX *mem, struct shared_data *shared,
                                      const char *revision, const char *text, size_t length);
 
+/* Take the turn of the one process that loads a plan, if no other has it. The turn ends with
+ * shared_data_end_turn(), or with the process. */
+bool shared_data_begin_turn(const struct shared_data *shared);
+void shared_data_end_turn(const struct shared_data *shared);
+
 #endif

@@ -96,11 +96,12 @@ guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms,
             continue;
         if (from < *earliest_ms)
             *earliest_ms = from;
-        jsonx_append(watches, json_pack("{s:O,s:I,s:O*,s:O*,s:O*,s:b}", "name",
+        jsonx_append(watches, json_pack("{s:O,s:I,s:O*,s:O*,s:O*,s:O*,s:b}", "name",
                                         json_object_get(guard, "name"), "fromMs", (json_int_t) from,
                                         "limits", json_object_get(guard, "limits"), "when",
                                         json_object_get(guard, "when"), "least",
-                                        json_object_get(guard, "least"), "count",
+                                        json_object_get(guard, "least"), "whole",
+                                        json_object_get(guard, "whole"), "count",
                                         unknown == NULL || strcmp(unknown, "ignore") != 0));
     }
     return true;

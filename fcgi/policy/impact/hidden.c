@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "policy/decide/gateway_answer.h"
-#include "policy/impact/classes.h"
 
 /* The code of the denial of arguments that were too long to be shown to policy. */
 #define TRUNCATED_CODE "arguments_too_long"
@@ -15,18 +15,6 @@ text_is(const json_t *object, const char *name, const char *text)
 {
     const char *value = json_string_value(json_object_get(object, name));
     return value != NULL && strcmp(value, text) == 0;
-}
-
-/* True if a name stands for a value that was left out. */
-static bool
-has_blank(const json_t *names)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *) (uintptr_t) names, name, value)
-        if (!json_is_object(value) || has_blank(value))
-            return true;
-    return false;
 }
 
 /* True if the decision says that policy itself saw `truncated` in place of the arguments. */
@@ -41,27 +29,60 @@ denied_as_truncated(const json_t *decision)
     return false;
 }
 
-static bool
-request_hides(const json_t *input, const json_t *decision)
+/* Return the members that the action has lost, by its kind (gateway.c): the path of a request to a
+ * route, and the URI of an MCP resource, which is its name too. A new reference; NULL: no memory.
+ */
+static json_t *
+hidden_in_action(const json_t *action)
 {
-    const json_t *action = json_object_get(input, "action"),
-                 *names = json_object_get(input, "arguments");
+    if (text_is(action, "kind", "http")
+        || (text_is(action, "kind", "tool") && json_object_get(action, "route") != NULL))
+        return json_pack("{s:n}", "path");
+    if (text_is(action, "kind", "resource") && text_is(action, "name", ""))
+        return json_pack("{s:n,s:n}", "name", "uri");
+    return json_object();
+}
+
+/* True if no value is left out below some names. */
+static bool
+is_whole(const json_t *names)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *) (uintptr_t) names, name, value)
+        if (!json_is_object(value) || !is_whole(value))
+            return false;
+    return json_is_object(names);
+}
+
+/* Find what one request lacks. The stored names of arguments are those of the values that were left
+ * out, as they stand. */
+static bool
+hidden_in_request(TALLOC_CTX *mem, json_t *input, const json_t *decision, json_t **ret)
+{
+    json_t *names = json_object_get(input, "arguments");
     enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
     gateway_answer_mode(decision, &mode);
     if (mode == GATEWAY_ARGUMENTS_FULL)
-        return false;
-    if (json_object_get(action, "path") == NULL && !text_is(action, "kind", "tool")
-        && !text_is(action, "kind", "prompt"))
         return true;
-    if (names != NULL)
-        return has_blank(names);
     /* Names that are too long are stored as `truncated`, too. */
-    if (json_is_true(json_object_get(input, "truncated")))
-        return !denied_as_truncated(decision);
-    return mode != GATEWAY_ARGUMENTS_KEYS;
+    if (json_is_true(json_object_get(input, "truncated")) ? !denied_as_truncated(decision)
+                                                          : mode != GATEWAY_ARGUMENTS_KEYS)
+        return false;
+    json_t *action = hidden_in_action(json_object_get(input, "action"));
+    struct jsonx_build hidden = {jsonx_own(mem, json_object()), action == NULL};
+    if (json_object_size(action) > 0)
+        jsonx_set(&hidden, "action", json_incref(action));
+    if (names != NULL && !is_whole(names))
+        jsonx_set(&hidden, "arguments", json_incref(names));
+    json_decref(action);
+    if (json_object_size(hidden.value) > 0)
+        *ret = hidden.value;
+    return jsonx_built(&hidden) != NULL;
 }
 
-/* True if the URIs of a list of MCP resources were left out. */
+/* True if the URIs of a list of MCP resources were left out: which of the operations had one is not
+ * stored. */
 static bool
 list_hides(const json_t *input)
 {
@@ -76,9 +97,10 @@ list_hides(const json_t *input)
 }
 
 bool
-impact_hides_values(const json_t *input, const json_t *decision)
+impact_find_hidden(TALLOC_CTX *mem, json_t *input, const json_t *decision, json_t **ret)
 {
-    return text_is(input, "evaluation", "gateway")         ? request_hides(input, decision)
-           : text_is(input, "evaluation", "gateway_tools") ? list_hides(input)
-                                                           : false;
+    *ret = NULL;
+    if (text_is(input, "evaluation", "gateway"))
+        return hidden_in_request(mem, input, decision, ret);
+    return !text_is(input, "evaluation", "gateway_tools") || !list_hides(input);
 }

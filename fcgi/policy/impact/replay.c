@@ -7,11 +7,13 @@
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "policy/engine/engine.h"
+#include "policy/engine/entrypoints.h"
 #include "policy/impact/hidden.h"
 #include "policy/impact/side.h"
 
 struct replay {
     struct side base, candidate;
+    bool unreached[ENTRYPOINTS]; /* the candidate changes no decision of it (I7) */
 };
 
 /* A row while it is decided. */
@@ -19,8 +21,22 @@ struct asked {
     const struct audit_row *row;
     const char *entrypoint; /* rule of the plan */
     json_t *input, *recorded;
-    size_t count; /* decisions */
+    json_t *hidden; /* values that the row lacks, or NULL */
+    size_t count;   /* decisions */
 };
+
+/* Find the entrypoints that the candidate does not reach. */
+static enum az_status
+find_reach(struct op *op, struct replay *replay)
+{
+    for (size_t i = 0; i < ENTRYPOINTS; i++) {
+        const char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
+        if (rule == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        replay->unreached[i] = side_is_unreached(op->mem, &replay->base, &replay->candidate, rule);
+    }
+    return AZ_OK;
+}
 
 enum az_status
 replay_new(struct op *op, const struct impact_pair *pair, struct replay **ret)
@@ -29,9 +45,22 @@ replay_new(struct op *op, const struct impact_pair *pair, struct replay **ret)
     if (replay == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
     enum az_status st = side_read(op, replay, &pair->base, NULL, &replay->base);
-    return st == AZ_OK
-               ? side_read(op, replay, &pair->candidate, replay->base.plan, &replay->candidate)
-               : st;
+    if (st == AZ_OK)
+        st = side_read(op, replay, &pair->candidate, replay->base.plan, &replay->candidate);
+    return st == AZ_OK ? find_reach(op, replay) : st;
+}
+
+/* True if the candidate changes no decision of a rule. */
+static bool
+is_unreached(const struct replay *replay, const char *rule)
+{
+    for (size_t i = 0; i < ENTRYPOINTS; i++) {
+        size_t length = strlen(entrypoint_paths[i]);
+        if (strncmp(rule, entrypoint_paths[i], length) == 0
+            && strcmp(rule + length, ENTRYPOINT_RULE) == 0)
+            return replay->unreached[i];
+    }
+    return false;
 }
 
 /* ---- one row */
@@ -79,20 +108,21 @@ static enum az_status
 decide_both(struct op *op, const struct replay *replay, const struct asked *asked,
             struct tally *tally)
 {
-    const char *give_up = NULL;
+    struct side_known known;
     struct effect *base = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count),
                   *candidate = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
     if (base == NULL || candidate == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
-    const struct side_question question = {asked->entrypoint, asked->row->input, asked->input};
-    enum az_status st = side_decide(op, &replay->base, &question, base, &give_up);
-    if (st == AZ_OK && give_up == NULL)
-        st = side_decide(op, &replay->candidate, &question, candidate, &give_up);
+    const struct side_question question = {asked->entrypoint, asked->row->input, asked->input,
+                                           asked->hidden};
+    enum az_status st = side_decide(op, &replay->base, &question, base, &known);
+    if (st == AZ_OK && known.is)
+        st = side_decide(op, &replay->candidate, &question, candidate, &known);
     if (st != AZ_OK)
         return st;
-    if (give_up != NULL) {
+    if (!known.is) {
         const struct impact_decision decision = decision_of(asked);
-        tally_unknown(tally, &decision, IMPACT_GIVES_UP, give_up, asked->count);
+        tally_unknown(tally, &decision, known.why, known.builtin, asked->count);
         return AZ_OK;
     }
     return count_decisions(op, replay, asked, base, candidate, tally);
@@ -135,7 +165,9 @@ replay_row(struct op *op, const struct replay *replay, const struct audit_row *r
         tally_unknown(tally, &decision, IMPACT_DAMAGED, NULL, 1);
     else if (asked.entrypoint == NULL)
         tally_unknown(tally, &decision, IMPACT_NO_ENTRYPOINT, NULL, 1);
-    else if (impact_hides_values(asked.input, asked.recorded))
+    else if (is_unreached(replay, asked.entrypoint))
+        tally_unreached(tally, &decision, asked.count);
+    else if (!impact_find_hidden(op->mem, asked.input, asked.recorded, &asked.hidden))
         tally_unknown(tally, &decision, IMPACT_HIDDEN, NULL, asked.count);
     else
         return decide_both(op, replay, &asked, tally);

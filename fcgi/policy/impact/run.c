@@ -5,10 +5,12 @@
 #include "base/clock.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
+#include "crypto/random.h"
 #include "metrics/metrics.h"
 #include "policy/impact/impact.h"
 #include "policy/impact/replay.h"
 #include "store/audit/mark.h"
+#include "store/policy/sample.h"
 
 /* A run. */
 struct run {
@@ -19,15 +21,18 @@ struct run {
     struct tally *tally;
     struct audit_walk walk;
     struct audit_mark mark;
+    struct audit_filter filter; /* of the selection, with the sample */
+    struct sample sample;
     int64_t until_ms; /* when it ends in any case; clock_monotonic_ms() */
     bool truncated;   /* not all was looked at */
 };
 
+/* True if the time is over. There are no more rows than may be looked at, or a sample of so many.
+ */
 static bool
 is_over(const struct run *run)
 {
-    return tally_looked(run->tally) >= run->selection->decisions
-           || clock_monotonic_ms() >= run->until_ms;
+    return clock_monotonic_ms() >= run->until_ms;
 }
 
 /* Decide the rows of one step. Each has memory of its own: a document may be 1 MB when unpacked. */
@@ -79,11 +84,42 @@ run_step(struct op *op, struct run *run, bool *ret_more)
     return st;
 }
 
+/* Choose the rows: all, or a sample of as many as may be looked at. */
+static enum az_status
+choose_rows(struct op *op, struct run *run)
+{
+    uint32_t seed = 0;
+    enum az_status st = random_nonce(&seed, sizeof(seed));
+    if (st != AZ_OK)
+        return op_fail(op, st, NULL, "no random seed for a sample");
+    st = sample_choose(op, &run->filter, run->mark.last, run->selection->decisions, seed,
+                       &run->sample);
+    if (st == AZ_OK && run->sample.partial)
+        run->filter.sample = &run->sample.audit;
+    return st;
+}
+
+/* Set what the sample is; its bounds hold if all of it was looked at. */
+static void
+write_sample(const struct run *run, struct jsonx_build *out)
+{
+    const struct sample *sample = &run->sample;
+    if (!sample->partial)
+        return;
+    jsonx_set(out, "sampled",
+              json_pack("{s:f,s:I,s:I,s:I,s:I}", "p", sample->p, "seed",
+                        (json_int_t) sample->audit.seed, "selected", (json_int_t) sample->rows,
+                        "taken", (json_int_t) sample->taken, "widest",
+                        (json_int_t) tally_widest(run->tally)));
+}
+
 /* Return the answer: the counts, and what they are of. */
 static enum az_status
 write_answer(struct op *op, const struct run *run, const struct impact_pair *pair, json_t **ret)
 {
     char from[ISO8601_MS_SIZE] = "", to[ISO8601_MS_SIZE] = "";
+    if (run->sample.partial && !run->truncated)
+        tally_sampled(run->tally, run->sample.rows, run->sample.taken);
     json_t *counts = tally_json(op->mem, run->tally, IMPACT_KEYS_SHOWN);
     const struct audit_filter *filter = &run->selection->filter;
     if (counts == NULL)
@@ -99,8 +135,10 @@ write_answer(struct op *op, const struct run *run, const struct impact_pair *pai
         false};
     if (out.value == NULL || json_object_update(out.value, counts) != 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
-    *ret = out.value;
-    return AZ_OK;
+    write_sample(run, &out);
+    *ret = jsonx_built(&out);
+    return *ret != NULL ? AZ_OK
+                        : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
 }
 
 enum az_status
@@ -110,8 +148,10 @@ impact_run(struct op *op, const struct impact_pair *pair, const struct impact_se
     struct run run = {.progress = progress,
                       .arg = arg,
                       .selection = selection,
+                      .filter = selection->filter,
                       .tally = tally_new(op->mem, selection->examples, selection->watches),
                       .until_ms = clock_monotonic_ms() + selection->seconds * 1000};
+    const int64_t started_us = clock_monotonic_us();
     bool more = true;
     if (run.tally == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
@@ -120,12 +160,18 @@ impact_run(struct op *op, const struct impact_pair *pair, const struct impact_se
         st = op_fail(op, AZ_UNAVAILABLE, NULL,
                      "policy impact: a transaction that writes audit rows does not end");
     if (st == AZ_OK)
-        st = audit_walk_begin(op, &selection->filter, &run.walk);
+        st = choose_rows(op, &run);
+    if (st == AZ_OK)
+        st = audit_walk_begin(op, &run.filter, &run.walk);
     while (st == AZ_OK && more && !run.truncated) {
         st = run_step(op, &run, &more);
         run.truncated = run.truncated || (more && clock_monotonic_ms() >= run.until_ms);
     }
-    const char *const result[] = {st != AZ_OK ? "failed" : run.truncated ? "truncated" : "whole"};
+    const char *const result[] = {st != AZ_OK          ? "failed"
+                                  : run.truncated      ? "truncated"
+                                  : run.sample.partial ? "sampled"
+                                                       : "whole"};
     metrics_add(op->az->metrics, METRIC_IMPACT_RUNS, 0, result);
+    metrics_observe(op->az->metrics, METRIC_IMPACT_SECONDS, 0, clock_monotonic_us() - started_us);
     return st == AZ_OK ? write_answer(op, &run, pair, ret) : st;
 }

@@ -72,9 +72,19 @@ side_entrypoint(TALLOC_CTX *mem, const json_t *input)
     return NULL;
 }
 
+bool
+side_is_unreached(TALLOC_CTX *mem, const struct side *one, const struct side *other,
+                  const char *entrypoint)
+{
+    bool same_types = one->registry == NULL || other->registry == NULL
+                          ? one->registry == other->registry
+                          : json_equal(one->registry, other->registry);
+    return same_types && engine_plan_is_unreached(mem, one->plan, other->plan, entrypoint);
+}
+
 enum az_status
 side_decide(struct op *op, const struct side *side, const struct side_question *asked,
-            struct effect *ret, const char **ret_give_up)
+            struct effect *ret, struct side_known *ret_known)
 {
     char why[REGO_WHY_SIZE] = "";
     json_t *answer = NULL;
@@ -85,9 +95,14 @@ side_decide(struct op *op, const struct side *side, const struct side_question *
         .now_ns = json_integer_value(
             json_object_get(json_object_get(asked->input, "request"), "time_ns")),
         .deadline_us = clock_monotonic_us() + IMPACT_EVALUATION_US,
+        .hidden = asked->hidden,
     };
     enum rego_outcome outcome = engine_plan_run(op->mem, side->plan, &question, &answer, why);
-    *ret_give_up = outcome == REGO_GIVE_UP ? talloc_strdup(op->mem, why) : NULL;
-    return outcome == REGO_GIVE_UP ? AZ_OK
-                                   : effect_find(op, asked->input, side->registry, answer, ret);
+    *ret_known = (struct side_known){.is = true};
+    if (outcome == REGO_TOUCHED)
+        *ret_known = (struct side_known){.why = IMPACT_HIDDEN};
+    else if (outcome == REGO_GIVE_UP)
+        *ret_known =
+            (struct side_known){.why = IMPACT_GIVES_UP, .builtin = talloc_strdup(op->mem, why)};
+    return ret_known->is ? effect_find(op, asked->input, side->registry, answer, ret) : AZ_OK;
 }

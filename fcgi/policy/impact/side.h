@@ -5,6 +5,7 @@
 #include "policy/decide/effect.h"
 #include "policy/engine/engine_plan.h"
 #include "policy/impact/impact.h"
+#include "policy/impact/tally.h"
 
 /* Time of one evaluation, in microseconds. OPA would not answer so late either: the default of
  * SVC_POLICY_TIMEOUT_MS is shorter. */
@@ -20,6 +21,14 @@ struct side_question {
     const char *entrypoint; /* rule of the plan */
     const char *text;       /* the question as JSON text */
     json_t *input;          /* the same as an object */
+    const json_t *hidden;   /* values that it lacks (hidden.h), or NULL */
+};
+
+/* Whether a decision is known. */
+struct side_known {
+    bool is;
+    enum impact_unknown why; /* if it is not */
+    const char *builtin;     /* reason why the machine does not decide, on op->mem; or NULL */
 };
 
 /* Read the row of resource types in data.json; *ret is on mem. */
@@ -34,11 +43,16 @@ enum az_status side_read(struct op *op, TALLOC_CTX *mem, const struct impact_sid
 /* Return the rule of a plan that decides a question, on mem; NULL: none does. */
 const char *side_entrypoint(TALLOC_CTX *mem, const json_t *input);
 
-/* Let one side decide by the clock of the question; `ret` has room for its effect_count().
- * *ret_give_up has the reason why the machine does not decide, or is NULL. What does not end in
- * time, or contradicts itself, is no decision. */
+/* True if a change from one policy to the other cannot change a decision of a rule (I7): the
+ * machine decides the same, and so does C, which reads the resource types. */
+bool side_is_unreached(TALLOC_CTX *mem, const struct side *one, const struct side *other,
+                       const char *entrypoint);
+
+/* Let one side decide by the clock of the question; `ret` has room for its effect_count(), and is
+ * set if the decision is known. What does not end in time, or contradicts itself, is no decision.
+ */
 enum az_status side_decide(struct op *op, const struct side *side,
                            const struct side_question *asked, struct effect *ret,
-                           const char **ret_give_up);
+                           struct side_known *ret_known);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "policy/impact/bound.h"
 #include "policy/impact/examples.h"
 #include "policy/impact/groups.h"
 #include "policy/impact/watch.h"
@@ -21,7 +22,9 @@ struct tally {
     int64_t other[IMPACT_OTHERS];
     int64_t unknown[IMPACT_UNKNOWNS];
     int64_t mixed, failing, words, drifted;
-    json_t *builtins; /* object: that the machine lacks, with counts */
+    struct impact_sample sample; /* rows 0: all decisions were looked at */
+    int64_t unreached;           /* of those that are the same */
+    json_t *builtins;            /* object: that the machine lacks, with counts */
     struct impact_groups *groups;
     struct impact_examples *examples;
     struct watches *watches;
@@ -34,6 +37,7 @@ tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches)
     struct tally *tally = talloc_zero(mem, struct tally);
     if (tally == NULL)
         return NULL;
+    tally->sample.widest = 1;
     tally->builtins = jsonx_own(tally, json_object());
     tally->groups = groups_new(tally);
     tally->examples = examples_new(tally, (size_t) examples);
@@ -44,10 +48,19 @@ tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches)
     return tally;
 }
 
+/* Note how many decisions one row has. */
+static void
+note_width(struct tally *tally, size_t count)
+{
+    if ((int64_t) count > tally->sample.widest)
+        tally->sample.widest = (int64_t) count;
+}
+
 void
 tally_add(struct tally *tally, const struct impact_decision *decision)
 {
     struct impact_difference difference = impact_compare(decision->base, decision->candidate);
+    note_width(tally, decision->index + 1);
     watches_add(tally->watches, decision, decision->at_ms, &difference);
     tally->class[difference.class]++;
     tally->mixed += difference.mixed;
@@ -62,6 +75,16 @@ tally_add(struct tally *tally, const struct impact_decision *decision)
 }
 
 void
+tally_unreached(struct tally *tally, const struct impact_decision *decision, size_t count)
+{
+    static const struct impact_difference same = {.class = IMPACT_SAME};
+    for (size_t i = 0; i < count; i++)
+        watches_add(tally->watches, decision, decision->at_ms, &same);
+    tally->class[IMPACT_SAME] += (int64_t) count;
+    tally->unreached += (int64_t) count;
+}
+
+void
 tally_drift(struct tally *tally)
 {
     tally->drifted++;
@@ -71,6 +94,7 @@ void
 tally_unknown(struct tally *tally, const struct impact_decision *decision, enum impact_unknown why,
               const char *builtin, size_t count)
 {
+    note_width(tally, count);
     watches_unknown(tally->watches, decision, decision->at_ms, count);
     tally->unknown[why] += (int64_t) count;
     if (builtin == NULL)
@@ -97,6 +121,33 @@ tally_looked(const struct tally *tally)
     for (int i = 0; i < IMPACT_CLASSES; i++)
         sum += tally->class[i];
     return sum;
+}
+
+void
+tally_sampled(struct tally *tally, int64_t rows, int64_t taken)
+{
+    tally->sample.rows = rows;
+    tally->sample.taken = taken;
+}
+
+int64_t
+tally_widest(const struct tally *tally)
+{
+    return tally->sample.widest;
+}
+
+/* Return {class: {estimate, upper}}: a new reference. */
+static json_t *
+estimates_json(const struct tally *tally)
+{
+    struct jsonx_build by = {json_object(), false};
+    for (int i = 0; i < IMPACT_CLASSES; i++)
+        jsonx_set(&by, impact_class_names[i], bound_json(&tally->sample, tally->class[i]));
+    jsonx_set(&by, "failing", bound_json(&tally->sample, tally->failing));
+    jsonx_set(&by, "notKnown", bound_json(&tally->sample, unknown_count(tally)));
+    if (by.lost)
+        json_decref(by.value);
+    return jsonx_built(&by);
 }
 
 /* Return [{why, count, builtin?}]: a new reference. */
@@ -136,7 +187,8 @@ tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys)
     struct jsonx_build out = {jsonx_own(mem, json_object()), tally->lost};
     int64_t unknown = unknown_count(tally), looked = tally_looked(tally);
     jsonx_set(&out, "looked", json_integer(looked));
-    jsonx_set(&out, "asked", json_integer(looked - unknown));
+    jsonx_set(&out, "asked", json_integer(looked - unknown - tally->unreached));
+    jsonx_set(&out, "unreached", json_integer(tally->unreached));
     for (int i = 0; i < IMPACT_CLASSES; i++)
         jsonx_set(&out, impact_class_names[i], json_integer(tally->class[i]));
     jsonx_set(&out, "mixed", json_integer(tally->mixed));
@@ -147,6 +199,10 @@ tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys)
     jsonx_set(&out, "notKnown", unknown_json(tally));
     groups_write(tally->groups, keys, &out);
     jsonx_set(&out, "examples", examples_json(tally->examples));
-    jsonx_set(&out, "guards", json_incref(watches_json(mem, tally->watches)));
+    bool sampled = tally->sample.rows > 0;
+    if (sampled)
+        jsonx_set(&out, "estimates", estimates_json(tally));
+    jsonx_set(&out, "guards",
+              json_incref(watches_json(mem, tally->watches, sampled ? &tally->sample : NULL)));
     return jsonx_built(&out);
 }

@@ -50,6 +50,9 @@ struct tally *tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches
 /* Count a decision; its values are copied. */
 void tally_add(struct tally *tally, const struct impact_decision *decision);
 
+/* Count `count` decisions of one question that the change does not reach (I7). */
+void tally_unreached(struct tally *tally, const struct impact_decision *decision, size_t count);
+
 /* Count that the base does not give the recorded answer any more. */
 void tally_drift(struct tally *tally);
 
@@ -60,6 +63,12 @@ void tally_unknown(struct tally *tally, const struct impact_decision *decision,
 
 /* Return the number of decisions that were counted. */
 int64_t tally_looked(const struct tally *tally);
+
+/* Say that the decisions are those of a sample of audit rows: the answer then has bounds. */
+void tally_sampled(struct tally *tally, int64_t rows, int64_t taken);
+
+/* Return the decisions of one row, at most; 1 if there was none. */
+int64_t tally_widest(const struct tally *tally);
 
 /* Return the counts as members of the answer, with so many keys of each group, on mem; NULL: no
  * memory, then or before. */

@@ -210,57 +210,100 @@ watch_limit_fault(const json_t *limit)
     return "must be a number, or a percentage like 5%";
 }
 
+/* What is held against a limit. */
+struct held {
+    const struct impact_sample *sample; /* NULL: all decisions were looked at */
+    int64_t seen, of;
+    int64_t least; /* decisions below which a percentage does not hold */
+};
+
+/* True if a percentage is passed: by what was seen, or in a sample by the bound. */
+static bool
+is_share_passed(const struct held *held, double percent)
+{
+    if (held->sample == NULL)
+        return held->of >= held->least && (double) held->seen * 100 > percent * (double) held->of;
+    return bound_estimate(held->sample, held->of) >= held->least
+           && bound_sample_share(held->sample, held->seen, held->of) * 100 > percent;
+}
+
 /* True if a limit is passed. */
 static bool
-is_passed(const struct watch *watch, const json_t *limit, int64_t seen)
+is_passed(const struct held *held, const json_t *limit)
 {
     double percent = 0;
     if (json_is_integer(limit))
-        return seen > json_integer_value(limit);
-    if (!json_is_string(limit) || !read_percent(json_string_value(limit), &percent))
-        return true; /* a limit that cannot be read holds nothing */
-    return watch->of >= json_integer_value(json_object_get(watch->about, "least"))
-           && (double) seen * 100 > percent * (double) watch->of;
+        return (held->sample != NULL ? bound_estimate(held->sample, held->seen) : held->seen)
+               > json_integer_value(limit);
+    /* A limit that cannot be read holds nothing. */
+    return !json_is_string(limit) || !read_percent(json_string_value(limit), &percent)
+           || is_share_passed(held, percent);
 }
 
-/* Return the limits of a watch that are passed, a new reference. */
+/* Return a limit that is passed, a new reference. */
 static json_t *
-passed_json(const struct watch *watch)
+passed_json(const struct held *held, const char *name, json_t *limit)
 {
-    const json_t *limits = json_object_get(watch->about, "limits");
-    bool counts = !json_is_false(json_object_get(watch->about, "count"));
+    struct jsonx_build item = {json_pack("{s:s,s:O,s:I,s:I}", "limit", name, "max", limit, "seen",
+                                         (json_int_t) held->seen, "of", (json_int_t) held->of),
+                               false};
+    json_t *bounds = held->sample != NULL ? bound_json(held->sample, held->seen) : NULL;
+    if (held->sample != NULL && json_object_update(item.value, bounds) != 0)
+        item.lost = true;
+    json_decref(bounds);
+    if (item.lost)
+        json_decref(item.value);
+    return jsonx_built(&item);
+}
+
+json_t *
+watch_refused(const json_t *watch, const json_t *counts, const struct impact_sample *sample)
+{
+    const json_t *limits = json_object_get(watch, "limits");
+    json_int_t unknown = json_is_false(json_object_get(watch, "count"))
+                             ? 0
+                             : json_integer_value(json_object_get(counts, "notKnown"));
     struct jsonx_build list = {json_array(), false};
-    for (int i = IMPACT_NEWLY_DENIED; i < WATCHED; i++) {
-        const char *name = watch_limit_names[i - IMPACT_NEWLY_DENIED];
+    for (int i = 0; watch_limit_names[i] != NULL; i++) {
+        const char *name = watch_limit_names[i];
         json_t *limit = json_object_get(limits, name);
-        bool own = i == WATCH_NOT_KNOWN;
-        int64_t seen = watch->count[i] + (counts && !own ? watch->count[WATCH_NOT_KNOWN] : 0);
-        if (limit == NULL || json_is_null(limit) || !is_passed(watch, limit, seen))
-            continue;
-        jsonx_append(&list, json_pack("{s:s,s:O,s:I,s:I}", "limit", name, "max", limit, "seen",
-                                      (json_int_t) seen, "of", (json_int_t) watch->of));
+        bool own = i == WATCH_NOT_KNOWN - IMPACT_NEWLY_DENIED;
+        const struct held held = {.sample = sample,
+                                  .seen = json_integer_value(json_object_get(counts, name))
+                                          + (own ? 0 : unknown),
+                                  .of = json_integer_value(json_object_get(counts, "of")),
+                                  .least = json_integer_value(json_object_get(watch, "least"))};
+        if (limit != NULL && !json_is_null(limit) && is_passed(&held, limit))
+            jsonx_append(&list, passed_json(&held, name, limit));
     }
     if (list.lost)
         json_decref(list.value);
     return jsonx_built(&list);
 }
 
+/* Return the counts of a watch and the limits that are passed, a new reference. */
+static json_t *
+watch_json(const struct watch *watch, const struct impact_sample *sample)
+{
+    struct jsonx_build item = {json_pack("{s:O,s:I}", "name", json_object_get(watch->about, "name"),
+                                         "of", (json_int_t) watch->of),
+                               false};
+    for (int i = IMPACT_NEWLY_DENIED; i < WATCHED; i++)
+        jsonx_set(&item, watch_limit_names[i - IMPACT_NEWLY_DENIED], json_integer(watch->count[i]));
+    if (sample != NULL && json_is_true(json_object_get(watch->about, "whole")))
+        jsonx_set(&item, "notMeasured", json_true());
+    jsonx_set(&item, "refused", watch_refused(watch->about, item.value, sample));
+    if (item.lost)
+        json_decref(item.value);
+    return jsonx_built(&item);
+}
+
 json_t *
-watches_json(TALLOC_CTX *mem, const struct watches *watches)
+watches_json(TALLOC_CTX *mem, const struct watches *watches, const struct impact_sample *sample)
 {
     struct jsonx_build list = {jsonx_own(mem, json_array()), false};
-    for (size_t i = 0; i < watches->count; i++) {
-        const struct watch *watch = &watches->watch[i];
-        struct jsonx_build item = {json_pack("{s:O,s:I,s:o}", "name",
-                                             json_object_get(watch->about, "name"), "of",
-                                             (json_int_t) watch->of, "refused", passed_json(watch)),
-                                   false};
-        for (int j = IMPACT_NEWLY_DENIED; j < WATCHED; j++)
-            jsonx_set(&item, watch_limit_names[j - IMPACT_NEWLY_DENIED],
-                      json_integer(watch->count[j]));
-        list.lost = list.lost || item.lost;
-        jsonx_append(&list, item.value);
-    }
+    for (size_t i = 0; i < watches->count; i++)
+        jsonx_append(&list, watch_json(&watches->watch[i], sample));
     return jsonx_built(&list);
 }
 

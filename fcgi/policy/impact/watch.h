@@ -3,13 +3,14 @@
 #define AZ_POLICY_IMPACT_WATCH_H
 
 #include "base/json/jsonx.h"
+#include "policy/impact/bound.h"
 #include "policy/impact/tally.h"
 
 /*
  * A watch is an object: name, fromMs (decisions since then), when (evaluations, endpoints, clients,
  * resources, scopes: lists of texts, which match whole or to a last *), limits (numbers, or "5%",
  * by class, failing and notKnown), least (decisions that a percentage needs), count (false: what is
- * not known counts towards no limit but its own).
+ * not known counts towards no limit but its own), whole (true: a sample does not measure it).
  */
 
 struct watches;
@@ -34,7 +35,14 @@ void watches_unknown(struct watches *watches, const struct impact_decision *deci
 /* Add what can be limited in a result, and `looked`, to an object: numbers by name. */
 void watch_counts_add(const json_t *result, struct jsonx_build *ret);
 
-/* Return [{name, of, counts, refused [{limit, max, seen, of}]}], on mem; NULL: no memory. */
-json_t *watches_json(TALLOC_CTX *mem, const struct watches *watches);
+/* Return [{name, of, counts, refused [{limit, max, seen, estimate, upper, of}], notMeasured}], on
+ * mem; NULL: no memory. Without a sample (NULL) there is neither estimate nor upper. */
+json_t *watches_json(TALLOC_CTX *mem, const struct watches *watches,
+                     const struct impact_sample *sample);
+
+/* Return the limits of a watch that its counts pass (numbers by name, and `of`), as above; a new
+ * reference. */
+json_t *watch_refused(const json_t *watch, const json_t *counts,
+                      const struct impact_sample *sample);
 
 #endif

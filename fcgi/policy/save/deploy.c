@@ -13,6 +13,7 @@
 #include "policy/save/deploy_private.h"
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
+#include "store/db/object_owners.h"
 
 /* State of a listed rule or row before the deploy. */
 enum row_state { ROW_NEW, ROW_DIFFERS, ROW_SAME };
@@ -35,6 +36,9 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
     const struct deploy *deploy = work->deploy;
     *step = (struct deploy_step){.work = work, .counts = &work->result.counts};
     *step->counts = (struct deploy_counts){0};
+    work->result.replaced = jsonx_own(op->mem, json_pack("{s:{},s:{}}", "rules", "data"));
+    if (work->result.replaced == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
     enum az_status st = deploy_rows_fetch(op, work->values, &step->rows);
     if (st != AZ_OK)
         return st;
@@ -61,6 +65,17 @@ static enum row_state
 row_state(bool same, const char *stored, const char *version)
 {
     return same && (version == NULL || strcmp(stored, version) == 0) ? ROW_SAME : ROW_DIFFERS;
+}
+
+/* Note the state before of a row that is changed or deleted; digest NULL: there is none. */
+static void
+note_replaced(struct deploy_step *step, const char *list, const char *name, const char *digest,
+              const char *suffix)
+{
+    json_t *names = json_object_get(step->work->result.replaced, list);
+    json_t *state = digest != NULL ? json_sprintf("%s%s", digest, suffix) : json_null();
+    if (json_object_set_new(names, name, state) != 0)
+        step->work->lost = true;
 }
 
 /* Count a listed row that will be written. */
@@ -96,14 +111,18 @@ judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
         step->shipped[i] = row->shipped;
         step->rule_state[i] =
             row_state(same && row->enabled == rule->enabled, row->version, rule->version);
+        if (step->rule_state[i] == ROW_DIFFERS)
+            note_replaced(step, "rules", row->path, row->digest, row->enabled ? " on" : " off");
         if (row->shipped && (!same || !rule->enabled))
             step->counts->rules.kept++;
     } else if (is_to_delete(deploy->delete_rules, step->found_rule, row->path)
                || (deploy->replace && (row->enabled || !deploy->bundle_only))) {
         if (row->shipped)
             step->counts->rules.kept++;
-        else
+        else {
             step->deletes.path[step->deletes.rules++] = row->path;
+            note_replaced(step, "rules", row->path, row->digest, row->enabled ? " on" : " off");
+        }
     }
 }
 
@@ -119,12 +138,16 @@ judge_row(struct deploy_step *step, const struct deploy_data_row *row)
         bool same = strcmp(row->digest, step->work->data_digest[i]) == 0
                     && (row->in_bundle || !deploy->bundle_only);
         step->data_state[i] = row_state(same, row->version, deploy->data[i].version);
+        if (step->data_state[i] == ROW_DIFFERS)
+            note_replaced(step, "data", row->data_key, row->digest, "");
     } else if (is_to_delete(deploy->delete_data, step->found_data, row->data_key)
                || (deploy->replace && (row->in_bundle || !deploy->bundle_only))) {
         if (row->shipped)
             step->counts->data.kept++;
-        else
+        else {
             step->deletes.data_key[step->deletes.data_rows++] = row->data_key;
+            note_replaced(step, "data", row->data_key, row->digest, "");
+        }
     }
 }
 
@@ -136,6 +159,8 @@ judge_listed_rule(struct op *op, struct deploy_step *step, size_t i)
     const struct deploy_rule *rule = &step->work->deploy->rule[i];
     if (step->shipped[i])
         return AZ_OK;
+    if (step->rule_state[i] == ROW_NEW)
+        note_replaced(step, "rules", rule->path, NULL, "");
     if (!rule_path_is_ours(rule->path))
         count_row(&step->counts->rules, step->rule_state[i]);
     else if (step->work->deploy->bundle_only)
@@ -167,6 +192,8 @@ judge_listed_row(struct op *op, struct deploy_step *step, size_t i)
         break;
     }
     count_row(&step->counts->data, step->data_state[i]);
+    if (step->data_state[i] == ROW_NEW)
+        note_replaced(step, "data", key, NULL, "");
     enum az_status st =
         data_check(op, key, step->schema[i], step->work->payload[i], &result->failures);
     if (st == AZ_UNPROCESSABLE)
@@ -263,6 +290,8 @@ apply_deploy(struct op *op, void *arg)
     enum az_status st = step_init(op, arg, &step);
     if (st == AZ_OK)
         st = judge_deploy(op, &step);
+    if (st == AZ_OK)
+        st = deploy_check_replaced(op, step.work);
     if (st == AZ_OK) {
         struct deploy_result *result = &step.work->result;
         result->same_rule = same_of(op->mem, step.rule_state, step.work->deploy->rules);
@@ -270,7 +299,12 @@ apply_deploy(struct op *op, void *arg)
     }
     if (st == AZ_OK)
         st = deploy_rows_write(op, step.work->values, &step.deletes);
-    return st == AZ_OK ? check_written(op, step.work) : st;
+    if (st == AZ_OK)
+        st = check_written(op, step.work);
+    const struct deploy *deploy = step.work->deploy;
+    return st == AZ_OK && deploy->owner != NULL
+               ? object_owners_put(op, deploy->owner, deploy->marks)
+               : st;
 }
 
 static struct save_plan

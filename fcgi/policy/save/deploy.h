@@ -15,6 +15,8 @@
  * times. */
 #define DEPLOY_RULES_MAX 5000
 #define DEPLOY_DATA_MAX 5000
+/* Objects that one deploy marks: as many rules and rows, or entries of rows. */
+#define DEPLOY_MARKS_MAX 10000
 
 /* RuleEntry. Its kind follows from the path's suffix. */
 struct deploy_rule {
@@ -46,6 +48,11 @@ struct deploy {
     const char *message;              /* of the author (save_message_fault), or NULL */
     const char *if_revision;          /* refuse unless this revision is active, NULL: do not ask */
     const struct save_limits *limits; /* or NULL */
+    /* What the deploy may overwrite or delete: {rules, data} of names to states, as
+     * deploy_result.replaced. A row in another state is AZ_CONFLICT. NULL: any. */
+    const json_t *replaced;
+    const char *owner;                /* marks objects in the transaction of the save, or NULL */
+    const json_t *marks;              /* array of {kind, key, digest}, with an owner */
 };
 
 /* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */
@@ -70,6 +77,9 @@ struct deploy_result {
     json_t *faults;       /* AZ_INVALID_FIELDS: field path (rules[3].path) to message, on op->mem */
     /* For each listed rule and row: it was stored as it is listed. NULL: not judged. */
     const bool *same_rule, *same_data;
+    /* {rules, data}: name of each row that is changed or deleted to its state before, a digest and
+     * for rules the word on or off; null: a new one. NULL: not judged. */
+    json_t *replaced;
 };
 
 /* Check the entries (paths, keys, packages, schemas) and save them. Returns as save_policy(), and

@@ -262,3 +262,29 @@ deploy_check(struct op *op, struct deploy_work *work)
                        json_object_size(work->result.faults));
     return st == AZ_OK ? make_values(op, work) : st;
 }
+
+enum az_status
+deploy_check_replaced(struct op *op, const struct deploy_work *work)
+{
+    const json_t *expected = work->deploy->replaced;
+    const char *list, *name;
+    json_t *names, *state;
+    char *saved = NULL;
+    if (work->lost)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+    if (expected == NULL)
+        return AZ_OK;
+    json_object_foreach (work->result.replaced, list, names)
+        json_object_foreach (names, name, state) {
+            const json_t *then = json_object_get(json_object_get(expected, list), name);
+            bool same = then == NULL ? json_is_null(state) : json_equal(then, state);
+            if (!same)
+                saved = talloc_asprintf(op->mem, "%s%s%s", saved != NULL ? saved : "",
+                                        saved != NULL ? ", " : "", name);
+        }
+    return saved == NULL
+               ? AZ_OK
+               : op_fail(op, AZ_CONFLICT,
+                         talloc_asprintf(op->mem, "Saved since the change was made: %s", saved),
+                         "saved since the change was made: %s", saved);
+}

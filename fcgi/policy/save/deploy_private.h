@@ -26,6 +26,10 @@ struct deploy_work {
  */
 enum az_status deploy_check(struct op *op, struct deploy_work *work);
 
+/* Refuse to overwrite or delete rows that were saved since the deploy was made (deploy->replaced):
+ * AZ_CONFLICT with their names. */
+enum az_status deploy_check_replaced(struct op *op, const struct deploy_work *work);
+
 /* Return the place of a name, or -1. */
 int deploy_find(const json_t *index, const char *name);
 

@@ -13,12 +13,12 @@
 #include "metrics/metrics.h"
 #include "policy/impact/job.h"
 #include "policy/impact/period.h"
+#include "policy/impact/stored.h"
+#include "policy/impact/verdict.h"
 #include "policy/impact/watch.h"
 #include "policy/save/candidate.h"
 #include "store/policy/impact.h"
 
-/* Nesting of a stored result. */
-#define RESULT_DEPTH_MAX 64
 /* Longest wait for another measurement, and between two tries, in milliseconds. */
 #define BUSY_MS 10000
 #define BUSY_PAUSE_MS 100
@@ -36,8 +36,7 @@ struct judging {
     int64_t id;
     json_t *result;   /* NULL: there is none */
     const char *lack; /* why nothing was measured, or NULL */
-    struct jsonx_build refused;
-    bool by_request; /* a limit of the request itself was passed */
+    struct verdict verdict;
 };
 
 static bool
@@ -50,6 +49,15 @@ static bool
 asks(const struct save_plan *plan)
 {
     return plan->limits != NULL && (plan->limits->since != NULL || plan->limits->max != NULL);
+}
+
+/* Return the period that the request asks for, or NULL. */
+static const char *
+since_of(const struct save_plan *plan)
+{
+    if (!asks(plan))
+        return NULL;
+    return plan->limits->since != NULL ? plan->limits->since : IMPACT_PERIOD;
 }
 
 static enum az_status
@@ -86,8 +94,7 @@ add_watches(struct judging *j)
     const struct save_limits *limits = j->plan->limits;
     j->watches.value = jsonx_own(op->mem, json_array());
     if (asks(j->plan)) {
-        const char *since = limits->since != NULL ? limits->since : IMPACT_PERIOD;
-        if (!impact_period_read(since, op->now_ms, &j->from_ms))
+        if (!impact_period_read(since_of(j->plan), op->now_ms, &j->from_ms))
             j->lack = "the period cannot be read";
         jsonx_append(&j->watches,
                      json_pack("{s:n,s:I,s:O*,s:b}", "name", "fromMs", (json_int_t) j->from_ms,
@@ -100,28 +107,37 @@ add_watches(struct judging *j)
 
 /* ---- measuring */
 
+/* Return what is looked at, for those who read the run, as JSON text. A rehearsal gives way to
+ * saves too, and ends nothing: an auditor may ask for it. */
+static const char *
+selection_text(const struct judging *j)
+{
+    bool saves = j->plan->mode != SAVE_DRY_RUN;
+    return jsonx_dump(
+        j->op->mem,
+        jsonx_own(j->op->mem, json_pack("{s:o*,s:s*,s:I,s:s}", "save", saves ? json_true() : NULL,
+                                        "since", since_of(j->plan), "decisions",
+                                        (json_int_t) j->op->az->cfg->impact_decisions, "guards",
+                                        j->guards.digest)));
+}
+
 /* Start the run; previews and rehearsals give way to it. */
 static enum az_status
 start_run(struct judging *j, int64_t seconds)
 {
     static const struct timespec pause = {0, BUSY_PAUSE_MS * 1000000L};
     struct op *op = j->op;
-    const struct settings *cfg = op->az->cfg;
     const struct impact_selection selection = {
         .filter = {.from_ms = j->from_ms,
                    .until_ms = op->now_ms,
                    .has_from = true,
                    .has_until = true},
-        .decisions = cfg->impact_decisions,
+        .decisions = op->az->cfg->impact_decisions,
         .seconds = seconds,
         .examples = IMPACT_EXAMPLES,
         .watches = j->watches.value,
     };
-    /* A rehearsal gives way to saves too, and ends nothing: an auditor may ask for it. */
-    bool saves = j->plan->mode != SAVE_DRY_RUN;
-    json_t *text = jsonx_own(op->mem, json_pack("{s:o*,s:I}", "save", saves ? json_true() : NULL,
-                                                "decisions", (json_int_t) selection.decisions));
-    const struct impact_label label = {j->plan->who, jsonx_dump(op->mem, text)};
+    const struct impact_label label = {j->plan->who, selection_text(j)};
     int64_t until = clock_monotonic_ms() + BUSY_MS;
     if (label.selection == NULL)
         return no_memory(op);
@@ -130,58 +146,46 @@ start_run(struct judging *j, int64_t seconds)
         if (st != AZ_BUSY || clock_monotonic_ms() >= until || *op->az->stopping)
             return st;
         az_fault_clear(&op->fault);
-        if (saves && (st = impact_end_previews(op)) != AZ_OK)
+        if (j->plan->mode != SAVE_DRY_RUN && (st = impact_end_previews(op)) != AZ_OK)
             return st;
         nanosleep(&pause, NULL);
     }
 }
 
-/* Run, wait, and read the result. */
+/* Find a stored run of the same change, period and guards: a preview of the save. */
+static enum az_status
+find_stored(struct judging *j)
+{
+    const struct impact_like like = {.base = j->pair.base.revision,
+                                     .candidate = j->pair.candidate.revision,
+                                     .guards = j->guards.digest,
+                                     .since = since_of(j->plan),
+                                     .decisions = j->op->az->cfg->impact_decisions,
+                                     .age_s = LIMITS_STORED_SECONDS};
+    return stored_find(j->op, &like, json_array_size(j->guards.list), &j->id, &j->result);
+}
+
+/* Find a stored run, or run and wait, and read the result. */
 static enum az_status
 run(struct judging *j, int64_t seconds)
 {
-    const char *dto = NULL;
-    bool running = false;
-    json_t *result = NULL;
-    enum az_status st = start_run(j, seconds);
-    if (st == AZ_OK)
-        st = impact_wait(j->op, j->id, seconds * 1000 + EXTRA_MS, &dto, &running);
+    enum az_status st = find_stored(j);
+    if (st == AZ_OK && j->result == NULL) {
+        if ((st = start_run(j, seconds)) == AZ_OK)
+            st = stored_await(j->op, j->id, seconds * 1000 + EXTRA_MS, &j->result);
+    }
     if (st != AZ_OK)
         return st;
-    if (dto == NULL || running)
+    if (j->result == NULL)
         j->lack = "the measurement did not end in time";
-    else if (jsonx_parse(j->op->mem, dto, strlen(dto), RESULT_DEPTH_MAX, &result, NULL) != AZ_OK)
-        return no_memory(j->op);
-    else if (json_object_get(result, "looked") == NULL)
-        j->lack = json_string_value(json_object_get(result, "note"));
-    else if (json_is_true(json_object_get(result, "truncated")))
-        j->lack = "not all recorded decisions of the period were looked at "
-                  "(SVC_IMPACT_DECISIONS, SVC_IMPACT_SECONDS)";
-    j->result = result;
+    else if (json_object_get(j->result, "looked") == NULL)
+        j->lack = json_string_value(json_object_get(j->result, "note"));
+    else if (json_is_true(json_object_get(j->result, "truncated")))
+        j->lack = "not all decisions that were chosen were looked at in time (SVC_IMPACT_SECONDS)";
     return AZ_OK;
 }
 
 /* ---- judging */
-
-/* Collect the limits that were passed. */
-static void
-collect_refused(struct judging *j)
-{
-    size_t index, place;
-    json_t *watch, *passed;
-    json_array_foreach (json_object_get(j->result, "guards"), index, watch) {
-        json_t *name = json_object_get(watch, "name");
-        json_array_foreach (json_object_get(watch, "refused"), place, passed) {
-            json_t *item = jsonx_copy(passed);
-            bool request = !json_is_string(name);
-            j->by_request = j->by_request || request;
-            if (json_object_set(item, request ? "request" : "guard", request ? json_true() : name)
-                != 0)
-                j->refused.lost = true;
-            jsonx_append(&j->refused, item);
-        }
-    }
-}
 
 /* True if the caller gives a reason, and may override guards. */
 static bool
@@ -199,19 +203,32 @@ note_override(const struct save_plan *plan, struct measured *measured)
     measured->override_reason = plan->limits->override;
 }
 
+/* Return how many decisions a refused limit is about, in words. */
+static const char *
+describe_count(TALLOC_CTX *mem, const json_t *refused)
+{
+    long long seen = json_integer_value(json_object_get(refused, "seen"));
+    if (json_object_get(refused, "upper") == NULL)
+        return talloc_asprintf(mem, "%lld decisions would", seen);
+    return talloc_asprintf(mem,
+                           "About %lld decisions (at most %lld; %lld of %lld in a sample) would",
+                           (long long) json_integer_value(json_object_get(refused, "estimate")),
+                           (long long) json_integer_value(json_object_get(refused, "upper")), seen,
+                           (long long) json_integer_value(json_object_get(refused, "of")));
+}
+
 /* Describe the first limit that was passed. */
 static const char *
 describe(const struct judging *j)
 {
-    const json_t *first = json_array_get(j->refused.value, 0);
+    const json_t *first = json_array_get(j->verdict.refused, 0);
     const char *guard = json_string_value(json_object_get(first, "guard"));
     if (first == NULL)
         return talloc_asprintf(j->op->mem, "The impact of the change could not be measured: %s",
                                j->lack);
     char *max = json_dumps(json_object_get(first, "max"), JSON_ENCODE_ANY);
     const char *text = talloc_asprintf(
-        j->op->mem, "%lld decisions would be %s, at most %s may be (%s%s)",
-        (long long) json_integer_value(json_object_get(first, "seen")),
+        j->op->mem, "%s be %s, at most %s may be (%s%s)", describe_count(j->op->mem, first),
         json_string_value(json_object_get(first, "limit")), max != NULL ? max : "",
         guard != NULL ? "guard " : "limit of the request", guard != NULL ? guard : "");
     free(max);
@@ -223,11 +240,11 @@ static enum az_status
 refuse(struct judging *j, struct save_outcome *outcome)
 {
     const char *why = describe(j);
-    bool overridable = !j->by_request && guards_any(&j->guards);
+    bool overridable = !j->verdict.by_request && guards_any(&j->guards);
     json_t *members =
-        jsonx_own(j->op->mem, json_pack("{s:O,s:s*,s:b}", "refused", j->refused.value,
+        jsonx_own(j->op->mem, json_pack("{s:O,s:s*,s:b}", "refused", j->verdict.refused,
                                         "notMeasured", j->lack, "overridable", (int) overridable));
-    if (members == NULL || why == NULL || j->refused.lost)
+    if (members == NULL || why == NULL)
         return no_memory(j->op);
     if (j->id > 0 && json_object_set_new(members, "impact", json_integer(j->id)) != 0)
         return no_memory(j->op);
@@ -244,25 +261,50 @@ refuse(struct judging *j, struct save_outcome *outcome)
 static const char *
 counts_text(const struct judging *j)
 {
+    static const char *const of_samples[] = {"sampled", "estimates"};
     struct jsonx_build counts = {jsonx_own(j->op->mem, json_pack("{s:s*}", "notMeasured", j->lack)),
                                  false};
     if (j->id > 0)
         jsonx_set(&counts, "id", json_integer(j->id));
     if (json_object_get(j->result, "looked") != NULL)
         watch_counts_add(j->result, &counts);
+    for (size_t i = 0; i < sizeof(of_samples) / sizeof(of_samples[0]); i++)
+        if (json_object_get(j->result, of_samples[i]) != NULL)
+            jsonx_set(&counts, of_samples[i],
+                      json_incref(json_object_get(j->result, of_samples[i])));
     return jsonx_dump(j->op->mem, jsonx_built(&counts));
+}
+
+/* Return the text of X-Policy-Impact. Of a sample the numbers are estimates. */
+static const char *
+headline(const struct judging *j)
+{
+    struct impact_sample sample;
+    bool sampled = bound_sample_read(j->result, &sample);
+    long long denied = json_integer_value(json_object_get(j->result, "newlyDenied")),
+              allowed = json_integer_value(json_object_get(j->result, "newlyAllowed"));
+    return talloc_asprintf(j->op->mem, "id=%lld; newlyDenied=%lld; newlyAllowed=%lld%s",
+                           (long long) j->id,
+                           sampled ? (long long) bound_estimate(&sample, denied) : denied,
+                           sampled ? (long long) bound_estimate(&sample, allowed) : allowed,
+                           sampled ? "; sampled" : "");
 }
 
 static enum az_status
 judge(struct judging *j, struct measured *ret, struct save_outcome *outcome)
 {
-    j->refused.value = jsonx_own(j->op->mem, json_array());
-    collect_refused(j);
+    struct verdict *verdict = &j->verdict;
+    enum az_status st =
+        verdict_find(j->op, j->result, asks(j->plan) ? j->plan->limits->max : NULL, verdict);
+    if (st != AZ_OK)
+        return st;
     /* No guard stands in for what the request itself wants measured. */
-    j->by_request = j->by_request || (j->lack != NULL && asks(j->plan));
-    bool refused = j->lack != NULL || json_array_size(j->refused.value) > 0;
+    verdict->by_request = verdict->by_request || (j->lack != NULL && asks(j->plan));
+    if (j->lack == NULL)
+        j->lack = verdict->lack;
+    bool refused = j->lack != NULL || json_array_size(verdict->refused) > 0;
     if (refused && !is_rollback(j->plan)) {
-        if (j->by_request || !overrides(j->plan, &j->guards))
+        if (verdict->by_request || !overrides(j->plan, &j->guards))
             return refuse(j, outcome);
         note_override(j->plan, ret);
     }
@@ -270,10 +312,7 @@ judge(struct judging *j, struct measured *ret, struct save_outcome *outcome)
     if (ret->counts == NULL)
         return no_memory(j->op);
     if (j->result != NULL)
-        outcome->impact = talloc_asprintf(
-            j->op->mem, "id=%lld; newlyDenied=%lld; newlyAllowed=%lld", (long long) j->id,
-            (long long) json_integer_value(json_object_get(j->result, "newlyDenied")),
-            (long long) json_integer_value(json_object_get(j->result, "newlyAllowed")));
+        outcome->impact = headline(j);
     return AZ_OK;
 }
 
@@ -370,10 +409,12 @@ limits_keep_guards(struct op *op, const struct save_plan *plan, const struct gua
 }
 
 void
-limits_tell_override(const struct save_plan *plan, const struct measured *measured,
-                     const struct save_outcome *outcome)
+limits_tell_override(const struct op *op, const struct save_plan *plan,
+                     const struct measured *measured, const struct save_outcome *outcome)
 {
-    if (measured->override_by != NULL && plan->mode != SAVE_DRY_RUN)
+    if (measured->override_by != NULL && plan->mode != SAVE_DRY_RUN) {
         log_text(AZ_SEV_WARN, "policy guards overridden", "%s, revision %s: %s", plan->who,
                  outcome->revision, measured->override_reason);
+        metrics_add(op->az->metrics, METRIC_IMPACT_OVERRIDDEN, 0, NULL);
+    }
 }

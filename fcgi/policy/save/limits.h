@@ -12,6 +12,9 @@
 #define LIMITS_LOCKED_SECONDS 10
 /* A rollback is measured for at most so many seconds: it is not refused, and should not wait. */
 #define LIMITS_ROLLBACK_SECONDS 10
+/* A stored measurement of the same change counts for so many seconds: a person reads a preview in
+ * that time, and what is recorded meanwhile is little. */
+#define LIMITS_STORED_SECONDS 600
 
 /* What was measured for a save. */
 struct measured {
@@ -49,8 +52,8 @@ enum az_status limits_keep_guards(struct op *op, const struct save_plan *plan,
                                   const struct guards *before, struct measured *measured,
                                   struct save_outcome *outcome);
 
-/* Tell the log of a save that passed guards. */
-void limits_tell_override(const struct save_plan *plan, const struct measured *measured,
-                          const struct save_outcome *outcome);
+/* Tell the log and the metrics of a save that passed guards. */
+void limits_tell_override(const struct op *op, const struct save_plan *plan,
+                          const struct measured *measured, const struct save_outcome *outcome);
 
 #endif

@@ -397,7 +397,7 @@ save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *re
         if (st == AZ_OK)
             st = save_measured(op, plan, &measured, wanted && locked, ret);
         if (st == AZ_OK)
-            limits_tell_override(plan, &measured, ret);
+            limits_tell_override(op, plan, &measured, ret);
         if (st != AZ_RETRY)
             return st;
         if (locked)

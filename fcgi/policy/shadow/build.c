@@ -46,6 +46,8 @@ shadow_build(struct op *op, TALLOC_CTX *mem, const char *change, struct shadow_p
     enum az_status st = policy != NULL
                             ? shadow_change_read(op, change, &deploy)
                             : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+    /* It is compared with each base; what was saved meanwhile is refused when it is promoted. */
+    deploy.replaced = NULL;
     if (st == AZ_OK)
         st = deploy_measure(op, &deploy, &result, &pair, &errors);
     if (st == AZ_OK)

@@ -53,6 +53,7 @@ shadow_change_write(TALLOC_CTX *mem, const struct deploy *deploy,
     jsonx_set(&out, "data", data.value);
     set_list(&out, "deleteRules", deploy->delete_rules);
     set_list(&out, "deleteData", deploy->delete_data);
+    set_list(&out, "replaced", result->replaced);
     const json_t *built = jsonx_built(&out);
     return built != NULL ? jsonx_dump(mem, built) : NULL;
 }
@@ -96,6 +97,7 @@ shadow_change_read(struct op *op, const char *text, struct deploy *ret)
         .delete_data = json_object_get(change, "deleteData"),
         .replace = strcmp(mode, MODE_REPLACE) == 0,
         .source = "deploy",
+        .replaced = json_object_get(change, "replaced"),
     };
     return AZ_OK;
 }

@@ -4,8 +4,8 @@
 
 #include "policy/save/deploy.h"
 
-/* Return the rules, rows, deletions and mode of a deploy, on mem; NULL: no memory. Of the mode
- * merge, what `result` says is stored already is left out. */
+/* Return the rules, rows, deletions and mode of a deploy, and what it replaces, on mem; NULL: no
+ * memory. Of the mode merge, what `result` says is stored already is left out. */
 const char *shadow_change_write(TALLOC_CTX *mem, const struct deploy *deploy,
                                 const struct deploy_result *result);
 

@@ -70,19 +70,20 @@ static enum az_status
 decide(struct op *op, const struct shadow_policy *policy, const struct asked *asked,
        const char *entrypoint, struct shadow_counts *counts)
 {
-    const char *give_up = NULL;
+    struct side_known known;
     struct effect *live = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count),
                   *shadow = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
-    const struct side_question question = {entrypoint, asked->question->input, asked->input};
+    const struct side_question question = {
+        .entrypoint = entrypoint, .text = asked->question->input, .input = asked->input};
     if (live == NULL || shadow == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
-    enum az_status st = side_decide(op, &policy->side, &question, shadow, &give_up);
-    if (st == AZ_OK && give_up == NULL)
+    enum az_status st = side_decide(op, &policy->side, &question, shadow, &known);
+    if (st == AZ_OK && known.is)
         st = effect_find(op, asked->input, policy->base_registry, asked->result, live);
     if (st != AZ_OK)
         return st;
-    if (give_up != NULL)
-        count_unknown(op, asked, IMPACT_GIVES_UP, give_up, counts);
+    if (!known.is)
+        count_unknown(op, asked, known.why, known.builtin, counts);
     else
         count_decisions(op, asked, live, shadow, counts);
     return AZ_OK;

@@ -40,6 +40,10 @@
     " WHERE held <= $15::bigint OR place = 1 ORDER BY id DESC"
 
 /* clang-format off */
+static const struct db_stmt rows_by_sample_stmt = {
+    "rows_by_sample", ROWS " AND a.id = ANY (ARRAY(SELECT s.id FROM audit_log_p%D s"
+    " WHERE s.id < $11::bigint AND s.id >= $12::bigint"
+    " AND (hashint8extended(s.id, $20::bigint) & 9223372036854775807) < $21::bigint))" DOWN, 21};
 static const struct db_stmt rows_by_request_stmt = {
     "rows_by_request", ROWS " AND a.request_id = $6" DOWN, 19};
 static const struct db_stmt rows_by_flow_stmt = {
@@ -143,6 +147,7 @@ choose_statement(const struct audit_filter *filter, bool *ret_few)
         bool given, few;
         const struct db_stmt *stmt;
     } choices[] = {
+        {filter->sample != NULL,     false, &rows_by_sample_stmt  },
         {filter->request_id != NULL, true,  &rows_by_request_stmt },
         {filter->flow_id != NULL,    true,  &rows_by_flow_stmt    },
         {filter->subject_id != NULL, true,  &rows_by_subject_stmt },
@@ -178,6 +183,10 @@ audit_slice_add(struct db_batch *batch, const struct audit_filter *filter,
     db_text(&step->params, filter->resource);
     db_text(&step->params, filter->tool);
     db_text(&step->params, filter->ip);
+    if (filter->sample != NULL) {
+        db_number(&step->params, filter->sample->seed);
+        db_number(&step->params, filter->sample->limit);
+    }
     return step;
 }
 

@@ -18,6 +18,18 @@
  * a filter that matches nothing cannot keep the database silent for longer than its time limit. */
 #define AUDIT_WALK_SPAN 20000
 
+/* Ids that one step of a walk through a sample looks at, at most: it reads them in the index alone,
+ * in some 10 ms. */
+#define AUDIT_SAMPLE_SPAN 100000
+
+/* A sample of rows: those whose id has a hash below a limit, so that no time of the day is
+ * preferred and each reader finds the same rows. */
+struct audit_sample {
+    int64_t seed;              /* of the hash */
+    int64_t limit;             /* hashes have 63 bits */
+    int64_t from_id, until_id; /* rows with an id from the first one up to before the other */
+};
+
 /* Rows must match each of these values; NULL or 0 matches any. */
 struct audit_filter {
     const char *endpoint;   /* the route's pattern */
@@ -37,6 +49,7 @@ struct audit_filter {
                          begin of a day */
     int64_t until_ms; /* created before this time, the same */
     bool has_from, has_until;
+    const struct audit_sample *sample; /* of a walk; NULL: all rows */
 };
 
 /* One row; texts live as long as the result it was read from. */
@@ -58,6 +71,10 @@ struct audit_page {
     size_t results;
     int64_t total; /* matching rows on all pages */
 };
+
+/* Return the days of the filter that have a partition, the newest first, on op->mem. */
+enum az_status audit_days_list(struct op *op, const struct audit_filter *filter, uint32_t **ret,
+                               size_t *ret_count);
 
 /* Read a page. Two trips, or one more for each eight days that the page reaches over. */
 enum az_status audit_rows_page(struct op *op, const struct audit_filter *filter, int64_t offset,

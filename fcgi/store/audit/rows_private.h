@@ -51,8 +51,4 @@ struct audit_day {
 enum az_status audit_days_count(struct op *op, const struct audit_filter *filter,
                                 struct audit_day **ret, size_t *ret_count);
 
-/* Return the days of the filter that have a partition, the newest first, on op->mem. */
-enum az_status audit_days_list(struct op *op, const struct audit_filter *filter, uint32_t **ret,
-                               size_t *ret_count);
-
 #endif

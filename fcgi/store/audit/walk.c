@@ -49,6 +49,31 @@ run_on_day(struct op *op, struct db_batch *batch, const struct db_step *step, PG
     return st == AZ_RETRY ? AZ_OK : st;
 }
 
+/* Leave out ids that are outside of the sample. */
+static void
+keep_to_sample(struct audit_walk *walk)
+{
+    const struct audit_sample *sample = walk->filter->sample;
+    if (sample == NULL || walk->below == 0)
+        return;
+    if (walk->least < sample->from_id)
+        walk->least = sample->from_id;
+    if (walk->below > sample->until_id)
+        walk->below = sample->until_id;
+    if (walk->below < walk->least)
+        walk->below = walk->least; /* the day has none */
+}
+
+/* Return how many ids a step looks at: of a sample so many that it has about AUDIT_WALK_ROWS. */
+static int64_t
+step_span(const struct audit_sample *sample)
+{
+    if (sample == NULL)
+        return AUDIT_WALK_SPAN;
+    double span = AUDIT_WALK_ROWS * 0x1p63 / (double) sample->limit;
+    return span < AUDIT_SAMPLE_SPAN ? (int64_t) span : AUDIT_SAMPLE_SPAN;
+}
+
 static enum az_status
 begin_day(struct op *op, struct audit_walk *walk)
 {
@@ -63,6 +88,7 @@ begin_day(struct op *op, struct audit_walk *walk)
     }
     if (walk->start > 0 && walk->start < walk->below)
         walk->below = walk->start;
+    keep_to_sample(walk);
     walk->start = 0;
     return st;
 }
@@ -79,9 +105,10 @@ read_day(struct op *op, struct audit_walk *walk, PGresult **ret)
                                 .limit = AUDIT_WALK_ROWS,
                                 .octets = AUDIT_WALK_OCTETS};
     struct db_step *step = audit_slice_add(batch, walk->filter, &slice, &indexed);
-    if (!indexed && walk->below - AUDIT_WALK_SPAN > walk->least) {
+    int64_t span = step_span(walk->filter->sample);
+    if (!indexed && walk->below - span > walk->least) {
         batch = db_batch_new(op);
-        slice.least = walk->below - AUDIT_WALK_SPAN;
+        slice.least = walk->below - span;
         step = audit_slice_add(batch, walk->filter, &slice, &indexed);
     }
     enum az_status st = run_on_day(op, batch, step, ret);

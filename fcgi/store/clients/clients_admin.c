@@ -101,6 +101,7 @@ const struct json_rows clients_admin_rows = {
     .insert = &clients_admin_insert_stmt,
     .replace = &clients_admin_replace_stmt,
     .remove = &clients_admin_delete_stmt,
+    .owned = "client",
 };
 
 enum az_status

@@ -46,8 +46,8 @@ futex_wake(_Atomic uint32_t *word)
 static bool
 lock_slot(const struct commit_seat *seat, int command, uint32_t slot, struct flock *lock)
 {
-    *lock = (struct flock){
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t) slot, .l_len = 1};
+    off_t at = (seat->board - seat->boards) * COMMIT_SLOTS + (off_t) slot;
+    *lock = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
     return fcntl(seat->fd, command, lock) == 0;
 }
 
@@ -122,18 +122,26 @@ take_over(struct commit_seat *seat)
     }
 }
 
-bool
-commit_claim(struct commit_seat *seat)
+/* Take the lock of the first slot that is free on the boards from `first` to before `end`. */
+static bool
+lock_free_slot(struct commit_seat *seat, uint32_t first, uint32_t end)
 {
     struct flock lock;
-    pid_t self = getpid();
-    if (seat->pid == self)
-        return seat->slot < COMMIT_SLOTS;
-    seat->pid = self;
+    seat->pid = getpid();
     for (seat->slot = 0; seat->slot < COMMIT_SLOTS; seat->slot++)
-        if (lock_slot(seat, F_SETLK, seat->slot, &lock))
-            break;
-    if (seat->slot == COMMIT_SLOTS)
+        for (uint32_t i = first; i < end; i++) {
+            seat->board = &seat->boards[i];
+            if (lock_slot(seat, F_SETLK, seat->slot, &lock))
+                return true;
+        }
+    return false;
+}
+
+/* Claim a slot on these boards, and clean up after its last process. */
+static bool
+take_slot(struct commit_seat *seat, uint32_t first, uint32_t end)
+{
+    if (!lock_free_slot(seat, first, end))
         return false;
     uint32_t used = atomic_load(&seat->board->used);
     while (used <= seat->slot
@@ -141,6 +149,25 @@ commit_claim(struct commit_seat *seat)
         continue;
     take_over(seat);
     return true;
+}
+
+bool
+commit_claimed(const struct commit_seat *seat)
+{
+    return seat->pid == getpid() && seat->slot < COMMIT_SLOTS;
+}
+
+bool
+commit_claim(struct commit_seat *seat)
+{
+    /* A process that found no free slot does not look again. */
+    return seat->pid == getpid() ? seat->slot < COMMIT_SLOTS : take_slot(seat, 0, seat->count);
+}
+
+bool
+commit_claim_on(struct commit_seat *seat, uint32_t board)
+{
+    return take_slot(seat, board, board + 1);
 }
 
 enum commit_state

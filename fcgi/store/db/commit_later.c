@@ -131,7 +131,12 @@ void
 commit_flush(struct op *op, const struct commit_kind *kind)
 {
     struct commits *commits = op->az->commits;
-    if (commits != NULL && commit_later_waits(&commits->seat) && commit_claim(&commits->seat)
-        && commit_lead(&commits->seat, LANE_LATER, true))
-        lead_later(op, kind, FLUSH_BATCHES);
+    if (commits == NULL)
+        return;
+    struct commit_seat *seat = &commits->seat;
+    bool shares = commit_claimed(seat);
+    for (uint32_t i = 0; i < seat->count; i++)
+        if ((shares ? &seat->boards[i] == seat->board : commit_claim_on(seat, i))
+            && commit_later_waits(seat) && commit_lead(seat, LANE_LATER, true))
+            lead_later(op, kind, FLUSH_BATCHES);
 }

@@ -11,12 +11,13 @@
 #define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
 
 struct commits *
-commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board *board, int fd)
+commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board boards[COMMIT_BOARDS], int fd)
 {
     struct commits *commits = talloc_zero(mem, struct commits);
     if (commits == NULL)
         return NULL;
-    commits->seat = (struct commit_seat){.board = board, .fd = fd, .slot = COMMIT_SLOTS};
+    commits->seat = (struct commit_seat){
+        .boards = boards, .count = COMMIT_BOARDS, .board = boards, .fd = fd, .slot = COMMIT_SLOTS};
     db_mark_sessions(db);
     return commits;
 }

@@ -19,9 +19,10 @@
 /* Interval at which a process that waits looks if its leader lives, in milliseconds. */
 #define COMMIT_LOOK_MS 20
 
-/* Return the place of a process at the board (az->commits); NULL: no memory. `fd` is the mapped
+/* Return the place of a process at the boards (az->commits); NULL: no memory. `fd` is the mapped
  * file, and both live as long. */
-struct commits *commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board *board, int fd);
+struct commits *commits_new(TALLOC_CTX *mem, struct db *db,
+                            struct commit_board boards[COMMIT_BOARDS], int fd);
 
 enum commit_outcome {
     COMMIT_ALONE,   /* nothing was written: write the row alone, then call commit_done */
@@ -53,7 +54,8 @@ bool commit_post(struct op *op, const struct commit_kind *kind, uint32_t day,
  * answer. A row that cannot be written is a log line ("audit row lost"). */
 void commit_settle(struct op *op, const struct commit_kind *kind);
 
-/* Write the rows that are left, also those of processes that died. */
+/* Write the rows that are left, also those of processes that died: on the board of this process, or
+ * on all boards if it does not share. */
 void commit_flush(struct op *op, const struct commit_kind *kind);
 
 #endif

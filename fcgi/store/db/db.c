@@ -9,18 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "crypto/random.h"
 #include "store/db/db_private.h"
-#include "store/db/locks.h"
 
-/* Longest wait for a dead first host of a multi-host address. Seconds. */
-#define CONNECT_TIMEOUT "2"
-/* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
- * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
- * sent, whatever the role has: take_notice() needs one. An `options` in SVC_DATABASE_URL replaces
- * these. */
-#define SESSION_OPTIONS                                                                            \
-    "-c lock_timeout=5s -c client_connection_check_interval=2s -c client_min_messages=warning"
 /* Wait between attempts to connect, doubled up to the maximum, so that clients do not prolong an
  * outage. Milliseconds. */
 #define BACKOFF_FIRST_MS 50
@@ -59,8 +49,10 @@ struct db *
 db_new_beside(TALLOC_CTX *mem, const struct db *other)
 {
     struct db *db = db_new(mem, other->url);
-    if (db != NULL)
+    if (db != NULL) {
         db->as = other->as;
+        db->board = other->board;
+    }
     return db;
 }
 
@@ -160,22 +152,6 @@ db_url_fault(const char *url)
     return ours;
 }
 
-/* libpq names host, port and database if it cannot connect. A bare @ or / ends what it reads as a
- * password, so it may take the rest of the password for one of these. */
-static bool
-url_is_plain(const char *url)
-{
-    static const char *const schemes[] = {"postgresql://", "postgres://"};
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-        size_t length = strlen(schemes[i]);
-        if (strncmp(url, schemes[i], length) != 0)
-            continue;
-        const char *at = strchr(url + length, '@'), *slash = strchr(url + length, '/');
-        return at == NULL || (strchr(at + 1, '@') == NULL && (slash == NULL || slash > at));
-    }
-    return true;
-}
-
 /* True if a connection string names no user, so that libpq takes the name of the account. */
 static bool
 url_takes_account(const char *url)
@@ -197,48 +173,12 @@ db_connect_as(struct db *db, uid_t account)
         db->as = account;
 }
 
-/* Connect. The server sees the account of the process at this moment (peer authentication). */
-static PGconn *
-connect_now(const struct db *db)
-{
-    const char *const keys[] = {"connect_timeout",
-                                "tcp_user_timeout",
-                                "application_name",
-                                "options",
-                                "client_encoding",
-                                "dbname",
-                                NULL};
-    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
-                                  "UTF8",          db->url, NULL};
-    if (db->as == 0)
-        return PQconnectdbParams(keys, values, 1);
-    if (seteuid(db->as) != 0)
-        return NULL;
-    PGconn *conn = PQconnectdbParams(keys, values, 1);
-    if (seteuid(0) != 0)
-        abort(); /* what follows must not run under an account that it does not expect */
-    return conn;
-}
-
-/* Return the reason why there is no connection, for the log. */
-static const char *
-connect_fault(const struct db *db)
-{
-    if (db->conn == NULL)
-        return "out of memory";
-    if (!url_is_plain(db->url))
-        return "cannot connect; libpq's reason is not shown because an @ or / in SVC_DATABASE_URL "
-               "may "
-               "be part of a password: write %40 and %2F instead";
-    return PQerrorMessage(db->conn);
-}
-
 /* Check an idle connection before anything is sent on it: it is readable if the server went away. A
  * server that shuts down sends a message first, so read until the end of the connection shows. */
 static bool
 still_alive(struct db *db)
 {
-    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK || db_is_fenced(db))
         return false;
     if (db->pending != NULL || clock_monotonic_ms() - db->heard_ms < IDLE_MS)
         return true;
@@ -250,43 +190,12 @@ still_alive(struct db *db)
     return true;
 }
 
-/* Notices of the server are not printed. One matters: a server that is told to end its wait for a
- * synchronous standby reports the commit as done, behind a warning. Its text may be translated, so
- * the function that sent it tells it apart. */
-static void
-take_notice(void *arg, const PGresult *notice)
-{
-    struct db *db = arg;
-    const char *from = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
-    if (from != NULL && strcmp(from, "SyncRepWaitForLSN") == 0)
-        db->unconfirmed = true;
-}
-
 bool
 db_take_unconfirmed(struct db *db)
 {
     bool unconfirmed = db->unconfirmed;
     db->unconfirmed = false;
     return unconfirmed;
-}
-
-/* Take the lock that tells others, who ask for it alone, that this session has ended. */
-static bool
-mark_session(struct db *db)
-{
-    char sql[80];
-    int32_t number;
-    if (!db->marks_sessions)
-        return true;
-    if (random_octets((unsigned char *) &number, sizeof(number)) != AZ_OK)
-        return false;
-    snprintf(sql, sizeof(sql), "SELECT pg_advisory_lock_shared(%d, %d)", LOCK_SESSION,
-             lock_number(&number, sizeof(number)));
-    PGresult *result = PQexec(db->conn, sql);
-    bool held = PQresultStatus(result) == PGRES_TUPLES_OK;
-    PQclear(result);
-    db->session = held ? number : 0;
-    return held;
 }
 
 enum az_status
@@ -309,11 +218,8 @@ db_connect(struct op *op)
     if (fault != NULL)
         return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
-    db->conn = connect_now(db);
-    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK || !mark_session(db)) {
-        snprintf(db->fault, sizeof(db->fault), "%s", connect_fault(db));
+    if (!db_connect_any(db)) {
         op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
-        db_close(db);
         db->backoff_ms = db->backoff_ms == 0 ? BACKOFF_FIRST_MS : db->backoff_ms * 2;
         if (db->backoff_ms > BACKOFF_MAXIMUM_MS)
             db->backoff_ms = BACKOFF_MAXIMUM_MS;
@@ -323,7 +229,5 @@ db_connect(struct op *op)
     db->backoff_ms = 0;
     db->generation++;
     db->heard_ms = clock_monotonic_ms();
-    db->unconfirmed = false;
-    PQsetNoticeReceiver(db->conn, take_notice, db);
     return AZ_OK;
 }

@@ -131,6 +131,8 @@ bool db_batch_unconfirmed(const struct db_batch *batch);
 
 /* Fault of such a commit. */
 #define DB_UNCONFIRMED "the standby did not confirm the commit, which may be lost with the primary"
+/* Fault of an answer by a server that is no longer the primary. */
+#define DB_FENCED "the answer is of an old primary, for another server takes writes since"
 
 /* Return the database's message about the step that failed, for the operator. */
 const char *db_batch_message(const struct db_batch *batch);

@@ -24,7 +24,7 @@ db_batch_make(TALLOC_CTX *mem, const char *fault)
     batch->count = 0;
     batch->fault = fault;
     batch->failed = NULL;
-    batch->unconfirmed = false;
+    batch->unconfirmed = batch->fenced = false;
     batch->message[0] = '\0';
     talloc_set_destructor(batch, db_batch_destroy);
     return batch;
@@ -65,7 +65,7 @@ db_batch_reset(struct db_batch *batch)
         batch->step[i].sqlstate[0] = '\0';
     }
     batch->failed = NULL;
-    batch->unconfirmed = false;
+    batch->unconfirmed = batch->fenced = false;
 }
 
 bool

@@ -1,21 +1,25 @@
 /*
  * Private parts of the database handle, for the db_*.c files only. Each file calls only those
  * before it in this list: db_result.c (columns), db_batch.c (batches, parameters), db_prepared.c
- * (statements that the server knows), db.c (connection), db_trip.c (round trips), db_exec.c (one
- * statement) and db_session.c (scripts, transactions).
+ * (statements that the server knows), db_hosts.c (servers), db_connect.c (making a connection),
+ * db.c (connection), db_trip.c (round trips), db_exec.c (one statement) and db_session.c (scripts,
+ * transactions).
  */
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
 
 #include "store/db/db.h"
+#include "store/db/db_hosts.h"
 
 #define DB_NO_MEMORY "out of memory"
 #define DB_PREPARED_SLOTS 256
 /* Longest name of a prepared statement, with its partitions: PostgreSQL cuts names at 63 octets. */
 #define DB_NAME_SIZE 64
 
-/* Room for the reason why there is no connection; libpq's have a line per host. */
-#define DB_FAULT_SIZE 448
+/* Room for the reason why there is no connection, with a part per server. */
+#define DB_FAULT_SIZE 480
+/* Room for the name of a server in a message; the socket of one is a path. */
+#define DB_SERVER_SIZE 128
 
 /* A statement in its partitions, as this connection knows it. */
 struct prepared {
@@ -44,8 +48,11 @@ struct db {
     int64_t backoff_ms;                        /* current wait between attempts, 0 after success */
     int64_t retry_at_ms;                       /* monotonic time of the next attempt */
     char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */
-    int64_t heard_ms;                          /* monotonic time of the last answer */
-    bool unconfirmed;                          /* a commit was not confirmed by the standby */
+    struct db_board *board;                    /* of the host; NULL: this process is alone */
+    uint64_t line;     /* of the connection's server, see db_hosts.h; or 0 */
+    size_t first_host; /* server to try first, if the board has none */
+    int64_t heard_ms;  /* monotonic time of the last answer */
+    bool unconfirmed;  /* a commit was not confirmed by the standby */
 };
 
 struct db_batch {
@@ -56,6 +63,7 @@ struct db_batch {
     struct prepared *prepared[DB_BATCH_MAX]; /* of the steps, for the trip under way */
     bool prepares[DB_BATCH_MAX];             /* the trip carries a PREPARE too */
     bool unconfirmed;                        /* the commit is the primary's alone */
+    bool fenced;                             /* the answer is an old primary's */
     char message[384];                       /* the error's text, for the operator */
     struct db_step step[DB_BATCH_MAX + 1];   /* in order; the last is the spare of a full batch */
 };
@@ -63,6 +71,13 @@ struct db_batch {
 /* True once if the server ended its wait for a synchronous standby since the last call: the
  * transaction is committed there and nowhere else, so it may be lost with that server. */
 bool db_take_unconfirmed(struct db *db);
+
+/* Connect to a server that takes writes. False: db->fault says why there is none. */
+bool db_connect_any(struct db *db);
+
+/* True if the connection is to an old primary: another process of the host has found a server that
+ * takes writes with a newer timeline. */
+bool db_is_fenced(const struct db *db);
 
 /* Make a batch; one with a fault never runs. NULL without memory. */
 struct db_batch *db_batch_make(TALLOC_CTX *mem, const char *fault);

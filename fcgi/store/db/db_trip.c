@@ -127,8 +127,8 @@ collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost
         note_error(batch, step, step->result);
 }
 
-/* True if all results were read and a commit, if there was one, is confirmed; false if the
- * connection was lost. */
+/* True if all results were read, by the primary of this moment, and a commit, if there was one, is
+ * confirmed; false if the connection was lost. */
 static bool
 collect_batch(struct db *db, struct db_batch *batch)
 {
@@ -140,7 +140,8 @@ collect_batch(struct db *db, struct db_batch *batch)
     if (!lost)
         lost = PQexitPipelineMode(db->conn) != 1;
     batch->unconfirmed = !lost && db_take_unconfirmed(db);
-    lost = lost || batch->unconfirmed;
+    batch->fenced = !lost && db_is_fenced(db);
+    lost = lost || batch->unconfirmed || batch->fenced;
     /* A statement that failed between BEGIN and COMMIT leaves the transaction aborted: start with a
      * new session. */
     if (!lost && PQtransactionStatus(db->conn) == PQTRANS_INERROR)
@@ -150,6 +151,13 @@ collect_batch(struct db *db, struct db_batch *batch)
     else
         db->heard_ms = clock_monotonic_ms();
     return !lost;
+}
+
+/* Return why a batch that was sent has no outcome. */
+static const char *
+no_outcome(const struct db_batch *batch, const char *otherwise)
+{
+    return batch->unconfirmed ? DB_UNCONFIRMED : batch->fenced ? DB_FENCED : otherwise;
 }
 
 void
@@ -163,7 +171,7 @@ db_settle(struct op *op)
     db->pending = NULL;
     bool inside = db->in_transaction;
     if (!collect_batch(db, batch)) {
-        fault = batch->unconfirmed ? DB_UNCONFIRMED : "connection lost after the answer";
+        fault = no_outcome(batch, "connection lost after the answer");
         db->in_transaction = inside; /* db_connect refuses to go on with the transaction */
     } else if (batch->failed != NULL) {
         fault = batch->message;
@@ -210,9 +218,7 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         bool again = reads_only && attempt == 0 && !inside;
         if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
             return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s",
-                           answered             ? batch->message
-                           : batch->unconfirmed ? DB_UNCONFIRMED
-                                                : "connection lost");
+                           answered ? batch->message : no_outcome(batch, "connection lost"));
         db_batch_reset(batch);
     }
     return AZ_UNAVAILABLE;

@@ -2,6 +2,8 @@
 
 #include "store/db/json_rows.h"
 
+#include "store/db/object_owners.h"
+
 enum az_status
 json_rows_list(struct op *op, const struct json_rows *rows, const char *const *filters, int count,
                const char **ret_array)
@@ -50,6 +52,22 @@ json_rows_after(struct op *op, const struct json_rows *rows)
     return rows->after != NULL ? db_exec(op, rows->after, NULL, false, NULL) : AZ_OK;
 }
 
+/* Write a row and the mark of its owner, both or neither. *ret is NULL, and there is no mark, when
+ * the statement wrote nothing. */
+static enum az_status
+json_rows_write_marked(struct op *op, const struct json_rows *rows, const struct db_stmt *stmt,
+                       const struct json_row *row, const struct db_params *params, PGresult **ret)
+{
+    bool inside = db_in_transaction(op->az->db);
+    enum az_status st = inside ? AZ_OK : db_begin(op);
+    if (st != AZ_OK)
+        return st;
+    st = db_write_read(op, stmt, params, rows->fetch, rows->taken, ret);
+    if (st == AZ_OK && *ret != NULL)
+        st = object_owner_mark(op, row->owner, rows->owned, row->key);
+    return inside ? st : db_end(op, st);
+}
+
 /* Write a row and read it back. ret->dto is NULL when the statement wrote nothing. */
 static enum az_status
 json_rows_write(struct op *op, const struct json_rows *rows, const struct db_stmt *stmt,
@@ -65,7 +83,9 @@ json_rows_write(struct op *op, const struct json_rows *rows, const struct db_stm
         db_text(&params, NULL);
     if (stmt->params > params.count)
         db_text(&params, row->version);
-    enum az_status st = db_write_read(op, stmt, &params, rows->fetch, rows->taken, &read);
+    enum az_status st = row->owner != NULL && rows->owned != NULL
+                            ? json_rows_write_marked(op, rows, stmt, row, &params, &read)
+                            : db_write_read(op, stmt, &params, rows->fetch, rows->taken, &read);
     if (st != AZ_OK || read == NULL)
         return st;
     *ret = json_rows_shown(read);

@@ -32,6 +32,7 @@ struct json_rows {
     const struct db_stmt *remove;  /* $1 key, $2 the version if rows have one; returns a row unless
                                       there was none */
     const struct db_stmt *after;   /* run when a write is committed, or NULL: nothing is */
+    const char *owned;             /* kind of a row in object_owner, or NULL */
 };
 
 /* A row to be written. */
@@ -41,6 +42,7 @@ struct json_row {
     const unsigned char *sealed; /* new secret, sealed, or NULL if none was given */
     size_t sealed_length;        /* octets */
     const char *version;         /* version that the stored row must have, or NULL: any */
+    const char *owner;           /* marks the row in the same transaction (rows->owned), or NULL */
 };
 
 /* A row as it is shown; on op->mem. */
@@ -58,8 +60,8 @@ enum az_status json_rows_list(struct op *op, const struct json_rows *rows,
 enum az_status json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,
                                struct json_shown *ret);
 
-/* Insert a row and read it back. AZ_CONFLICT: the key, or another unique value, is taken. One trip,
- * and one for `after`. */
+/* Insert a row and read it back. AZ_CONFLICT: the key, or another unique value, is taken, or the
+ * row has another owner. One trip, and one for `after`; with an owner three more. */
 enum az_status json_rows_insert(struct op *op, const struct json_rows *rows,
                                 const struct json_row *row, struct json_shown *ret);
 

@@ -9,7 +9,7 @@ static const struct field object_owner_fields[] = {
     {"kind",      FIELD_TEXT,    .required = true, .help = "client, provider, resource, connector, rule, row or entry", .example = "\"client\""},
     {"key",       FIELD_TEXT,    .required = true, .help = "Name of the object; of an entry DATAKEY/MEMBER/NAME", .example = "\"shop\""},
     {"owner",     FIELD_TEXT,    .required = true, .help = "The owner of instance.json", .example = "\"platform\""},
-    {"digest",    FIELD_TEXT,    .required = true, .help = "SHA-256 of the object as it was applied", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+    {"digest",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "SHA-256 of the object as it was applied; empty until authzctl has told it", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
     {"hasSecret", FIELD_BOOLEAN, .required = true, .help = "Its secrets are from the files", .example = "false"},
     {"updatedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
 };
@@ -53,7 +53,7 @@ object_owners_list(struct op *op, const char *owner, const char **ret_array)
 }
 
 enum az_status
-object_owners_write(struct op *op, const char *owner, const json_t *marks)
+object_owners_put(struct op *op, const char *owner, const json_t *marks)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
@@ -62,17 +62,30 @@ object_owners_write(struct op *op, const char *owner, const json_t *marks)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     db_text(&params, owner);
     db_text(&params, text);
-    enum az_status st = db_begin(op);
-    if (st != AZ_OK)
-        return st;
-    st = db_exec(op, &object_owners_write_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &object_owners_write_stmt, &params, false, &result);
     if (st == AZ_OK
         && db_get_number(result, 0, WRITTEN_COUNT, 0) != db_get_number(result, 0, WRITTEN_GIVEN, 0))
         st = op_fail(op, AZ_CONFLICT,
                      "An object belongs to another owner, or is named twice; see GET "
                      "/admin/api/object-owners",
                      NULL);
-    return db_end(op, st);
+    return st;
+}
+
+enum az_status
+object_owners_write(struct op *op, const char *owner, const json_t *marks)
+{
+    enum az_status st = db_begin(op);
+    return st == AZ_OK ? db_end(op, object_owners_put(op, owner, marks)) : st;
+}
+
+enum az_status
+object_owner_mark(struct op *op, const char *owner, const char *kind, const char *key)
+{
+    json_t *marks =
+        jsonx_own(op->mem, json_pack("[{s:s,s:s,s:s}]", "kind", kind, "key", key, "digest", ""));
+    return marks != NULL ? object_owners_put(op, owner, marks)
+                         : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 enum az_status

@@ -9,6 +9,8 @@
 
 /* Most marks of one request. */
 #define OBJECT_OWNERS_MAX 1000
+/* Longest name of an object, in code points: that of an entry has a data key and two names. */
+#define OBJECT_KEY_MAX 2048
 
 /* A mark as the admin API shows it. */
 extern const struct field_table object_owner_view;
@@ -19,6 +21,14 @@ enum az_status object_owners_list(struct op *op, const char *owner, const char *
 /* Write marks, `count` items {kind, key, digest, mac?} of a JSON array, all or none. AZ_CONFLICT:
  * an object belongs to another owner, or is named twice. */
 enum az_status object_owners_write(struct op *op, const char *owner, const json_t *marks);
+
+/* The same in the transaction that is open. */
+enum az_status object_owners_put(struct op *op, const char *owner, const json_t *marks);
+
+/* Mark one object in the transaction that writes it. Its digest is not known until
+ * object_owners_write(). AZ_CONFLICT: it belongs to another owner. */
+enum az_status object_owner_mark(struct op *op, const char *owner, const char *kind,
+                                 const char *key);
 
 /* Read which marks have the MAC of an item {kind, key, mac}: an array of true and false, in the
  * order of the items. */

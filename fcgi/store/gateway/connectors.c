@@ -91,6 +91,7 @@ const struct json_rows connectors_rows = {
     .fetch = &connector_fetch_stmt,
     .insert = &connector_insert_stmt,
     .remove = &connector_remove_stmt,
+    .owned = "connector",
 };
 
 static enum az_status

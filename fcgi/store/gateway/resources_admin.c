@@ -63,6 +63,7 @@ const struct json_rows resources_admin_rows = {
     .insert = &resources_admin_insert_stmt,
     .replace = &resources_admin_replace_stmt,
     .remove = &resources_admin_delete_stmt,
+    .owned = "resource",
 };
 
 static enum az_status

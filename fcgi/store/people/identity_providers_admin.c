@@ -67,6 +67,7 @@ const struct json_rows identity_providers_admin_rows = {
     .replace = &identity_providers_admin_replace_stmt,
     .remove = &identity_providers_admin_delete_stmt,
     .after = &identity_providers_admin_moved_stmt,
+    .owned = "provider",
 };
 
 enum az_status

@@ -39,6 +39,16 @@ static const struct db_stmt impact_fetch_stmt = {"impact_fetch",
                                                  " || coalesce(i.result::jsonb, '{}') AS dto, " LIVE
                                                  " AS running FROM policy_impact i WHERE i.id = $2",
                                                  2};
+static const struct db_stmt impact_find_like_stmt = {
+    "impact_find_like",
+    "SELECT max(id) FROM policy_impact WHERE state = 'done' AND base = $1 AND candidate = $2"
+    " AND selection::jsonb ->> 'guards' = $3"
+    " AND ($4::text IS NULL OR selection::jsonb ->> 'since' = $4)"
+    " AND (selection::jsonb ->> 'decisions')::bigint = $5"
+    " AND made_at > now() - make_interval(secs => $6::bigint)"
+    " AND NOT selection::jsonb ?| ARRAY['filter', 'until']"
+    " AND result::jsonb @> '{\"truncated\": false}'",
+    6};
 static const struct db_stmt impact_list_stmt = {
     "impact_list", "SELECT " DTO " FROM policy_impact i ORDER BY i.id DESC", 1};
 static const struct db_stmt impact_remove_stmt = {"impact_remove",
@@ -99,6 +109,22 @@ impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running)
     enum az_status st = db_exec(op, &impact_fetch_stmt, &params, true, &result);
     *ret = st == AZ_OK ? db_get(result, 0, FETCH_DTO) : NULL;
     *ret_running = st == AZ_OK && db_get_bool(result, 0, FETCH_RUNNING);
+    return st;
+}
+
+enum az_status
+impact_find_like(struct op *op, const struct impact_like *like, int64_t *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, like->base);
+    db_text(&params, like->candidate);
+    db_text(&params, like->guards);
+    db_text(&params, like->since);
+    db_number(&params, like->decisions);
+    db_number(&params, like->age_s);
+    enum az_status st = db_exec(op, &impact_find_like_stmt, &params, true, &result);
+    *ret = st == AZ_OK ? db_get_number(result, 0, 0, 0) : 0;
     return st;
 }
 

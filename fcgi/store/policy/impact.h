@@ -31,6 +31,19 @@ enum az_status impact_end(struct op *op, int64_t id, const char *result, const c
  * A run whose process has lost its lock is failed. *ret_running: it is not over. */
 enum az_status impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running);
 
+/* What a stored run must be of, to stand in for another one. */
+struct impact_like {
+    const char *base, *candidate; /* revisions */
+    const char *guards;           /* digest of the row with the guards */
+    const char *since;            /* period of the request; NULL: any */
+    int64_t decisions;            /* that it looks at, at most */
+    int64_t age_s;                /* seconds since it began, at most */
+};
+
+/* Find the newest run that ended with a result like this, without a filter and an end, and that was
+ * not out of time; *ret is its id, or 0. */
+enum az_status impact_find_like(struct op *op, const struct impact_like *like, int64_t *ret);
+
 /* List all runs, the newest first, without their results, as the text of a JSON array. */
 enum az_status impact_list(struct op *op, const char **ret);
 

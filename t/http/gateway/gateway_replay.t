@@ -9,10 +9,11 @@ use Test::More;
 use Authz::Check;
 use Authz::Client ();
 use Authz::Mcp    ();
+use Authz::Path   ();
 use Authz::Policy ();
 use Authz::Stack  ();
 
-my $stack  = Authz::Stack->start( gateway => 1 );
+my $stack  = Authz::Stack->start( gateway => 1, settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
 my $mcp    = Authz::Mcp->new($stack);
 my $policy = Authz::Policy->new($stack);
 my %plain  = ( response => { status => 200, body => 'done' } );
@@ -76,6 +77,33 @@ admin_ok(
     200,
     { %lacks, comparable => false, notStored => [ '/action/path', '/arguments/path/order', '/arguments/query/why' ] },
     'keys: of a request to a route the path, too' );
+
+# ---- measurements of a change, which ask the same questions again (policy.md I10)
+
+# The counts of a measurement with one more rule of the gateway.
+sub impact {
+    my ($when) = @_;
+    my $rule   = qq(package custom.gateway\n\ndeny contains "closed" if $when\n);
+    my $answer = $stack->admin(
+        POST    => '/admin/api/policy-impact',
+        json    => { rule => { path => 'custom/more.rego', content => $rule }, filter => { evaluation => 'gateway' } },
+        headers => [ Prefer => 'wait=25' ] );
+    my %hidden = map { ( $_->{why} => $_->{count} ) } @{ $answer->member('notKnown') // [] };
+    return [ ( map { $answer->member($_) } qw(looked same newlyDenied) ), \%hidden ];
+}
+is_deeply(
+    impact('input.action.kind == "http"'),
+    [ 3, 1, 1, { hidden => 1 } ],
+    'hidden_untouched_exact: a request whose values no rule reads is decided; hidden_touched: the active rule reads one of a call'
+);
+is_deeply(
+    impact('input.action.path == "/refund/8"'),
+    [ 3, 0, 0, { hidden => 3 } ],
+    'hidden_touched: a rule that reads the path, which tools of routes have too' );
+is_deeply(
+    impact('input.arguments.path.order == "8"'),
+    [ 3, 1, 0, { hidden => 2 } ],
+    'hidden_touched: a rule that reads a part of the path' );
 
 mode('none');
 ( $called, $replay ) = replay( 'refund', { order => 'o/1~2' } );

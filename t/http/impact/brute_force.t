@@ -87,7 +87,11 @@ my @changes = (
             b => { scopes => ['write'] },
             c => { scopes => [ 'read', 'write', 'pay' ] } ) ],
     [ 'one binding less' => bindings( a => { scopes => ['read'] }, c => { scopes => ['pay'], ttl => 60 } ) ],
-    [ 'a lifetime'       => row( 'svc.operator.controls.lifetime', { max_ttl => 120 } ) ],
+    [   'a rule of the gateway' => {
+            rules => [
+                {   path    => 'custom/gateway.rego',
+                    content => "package custom.gateway\n\nobligations[\"response_max_bytes\"] := 9\n" } ] } ],
+    [ 'a lifetime' => row( 'svc.operator.controls.lifetime', { max_ttl => 120 } ) ],
 );
 my $before = answers();
 for my $change (@changes) {
@@ -110,6 +114,7 @@ for my $change (@changes) {
     is_deeply( $have, \%count, '... brute_force_equals_evaluate: the classes' ) or diag explain [ $have, \%count ];
     my $by = { map { my %is = %$_; ( delete $is{clientId} => \%is ) } @{ $measured->member('byClient') // [] } };
     is_deeply( $by, \%clients, '... by client' );
+    is( $measured->member('unreached'), $name eq 'a rule of the gateway' ? 15 : 0, '... unreached_equals_evaluated' );
     $before = $after;
 }
 

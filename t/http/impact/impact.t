@@ -101,7 +101,13 @@ is( $stack->client->post(
 
 # ---- drift
 
-my $drift = impact( rule => $candidate );
+my $repeated = impact( rule => $candidate );
+is_deeply(
+    [ counts($repeated), map { $repeated->member($_) } qw(unreached asked) ],
+    [ { same => 8 }, 8, 0 ],
+    'a rule that is saved already reaches no decision: none is asked again (policy.md I7)' );
+my $more  = 'deny contains {"code": "other", "category": "policy"} if input.client.id == "none"';
+my $drift = impact( rule => { %$candidate, content => "$candidate->{content}\n$more\n" } );
 is_deeply(
     counts($drift), { same => 8, drifted => 2 },
     'drift_not_blamed: what the active policy decides otherwise than recorded is not the change (policy.md I9)' );

@@ -73,8 +73,10 @@ admin_ok(
 # ---- limits of the selection
 
 admin_ok(
-    impact( 'limit := 1', 25, decisions => 2 ), 200, { looked => 2, truncated => sub { $_[0] } },
-    'decisions: no more are looked at, and the answer says so' );
+    impact( 'limit := 1', 25, decisions => 2 ),
+    200,
+    { sampled => sub { $_[0]{taken} <= $_[0]{selected} }, truncated => sub { !$_[0] } },
+    'decisions: of more than these a sample is looked at, and the answer says so (policy.md I13)' );
 admin_ok(
     impact( 'limit := 1', 25, filter => { clientId => 'none' } ),
     200, { looked => 0, empty => sub { $_[0] } }, 'filter: a client without decisions' );

@@ -69,8 +69,8 @@ admin_error(
 my $saved = save_rule( '"write" in input.scopes.requested', 'impact=24h&maxNewlyDenied=2' );
 admin_ok( $saved, 201, {}, 'a rule within its limit is saved' );
 like(
-    $saved->header('X-Policy-Impact') // '', qr/\Aid=\d+; newlyDenied=2; newlyAllowed=0\z/,
-    '... and the answer says what it changes' );
+    $saved->header('X-Policy-Impact') // '', qr/\Aid=$id; newlyDenied=1; newlyAllowed=0\z/,
+    '... and the answer says what it changes, as it was measured for the save that was refused (policy.md G6)' );
 is( $stack->token( @crm, scope => 'write' )->status, 400, '... and it denies' );
 
 # ---- a row, by its patch
@@ -96,9 +96,23 @@ admin_error(
     error => 'impact_refused' );
 is( is_awaited(), 't', '... whose measurement no other save ends (policy.md G6)' );
 admin_error(
-    $deploy->( 'impact=24h&maxNewlyAllowed=0', mode => 'dry-run' ), 422, '... measured in a dry run too',
+    $deploy->( 'impact=23h&maxNewlyAllowed=0', mode => 'dry-run' ), 422, '... measured in a dry run too',
     error => 'impact_refused' );
 is( is_awaited(), 'f', '... which an auditor may ask for, so that a save ends its measurement (policy.md G6)' );
+my $body = sub { my ($impact) = @_; return ( impact => $impact ) };
+admin_error(
+    $deploy->( '', $body->( { since => '24h', limits => { newlyAllowed => 0 } } ) ), 422,
+    '... with its limits as a member of the body (policy.md G1)',                    error => 'impact_refused' );
+admin_error( $deploy->( $_->[0], $body->( $_->[1] ) ), 400, "... not with $_->[2]" )
+  for (
+    [ 'maxNewlyAllowed=0',  { limits   => { newlyAllowed => 0 } },  'both forms' ],
+    [ 'impactOverride=why', { since    => '24h' },                  'a reason in the query' ],
+    [ '',                   { since    => 'yesterday' },            'a period that is none' ],
+    [ '',                   { limits   => { newlyAllowed => -1 } }, 'a negative number' ],
+    [ '',                   { limits   => { newly => 1 } },         'a limit of another name' ],
+    [ '',                   { override => 'x' x 501 },              'a reason of 501 octets' ],
+    [ '',                   { max      => 1 },                      'an unknown member' ],
+  );
 admin_ok( $deploy->('impact=24h&maxNewlyAllowed=10'), 200, { rulesDeleted => 1 }, '... and one that does not' );
 is( $stack->token( @crm, scope => 'write' )->status, 200, '... which deletes the rule' );
 

@@ -171,11 +171,31 @@ $stack->admin( DELETE => $where );
 
 is( shadow( { rules => [ deny('"write" in input.scopes.requested') ], message => 'no writing' } )->status, 201,
     'a shadow after one that has expired' );
+
+sub promote {
+    my ( $query, @header ) = @_;
+    @header = ( 'If-Match' => $stack->admin( GET => $where )->header('ETag') ) if !@header;
+    return $stack->admin( POST => "$where/promote$query", headers => \@header );
+}
+admin_error( $stack->admin( POST => "$where/promote" ), 400, 'promote needs If-Match (policy.md S5)' );
 admin_error(
-    $stack->admin( POST => "$where/promote?impact=24h&maxNewlyDenied=0" ), 422,
-    'promote_refused: it is a save with its limits (policy.md S5)',        error => 'impact_refused' );
+    promote('?impact=24h&maxNewlyDenied=0'), 422, 'promote_refused: it is a save with its limits (policy.md S5)',
+    error => 'impact_refused' );
 is( shown()->{state}, 'active', '... and the shadow stays' );
-admin_ok( $stack->admin( POST => "$where/promote" ), 200, { rulesAdded => 1 }, 'a shadow is promoted' );
+
+# Another rule takes the place of the one that the shadow would add; the shadow is made again of that revision.
+my $other = $stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => { rules => [ deny('"none" in input.scopes.requested') ] } );
+await( sub { $_[0]{baseRevision} eq $other->member('revision') } );
+my $over = promote('');
+admin_error( $over, 409, 'promote_saved_since: a row that was saved since is not overwritten (policy.md S5)' );
+like( $over->text, qr{custom/issue\.rego}, '... and is named' );
+is( shown()->{state},                                'active', '... and the shadow stays' );
+is( $stack->token( @crm, scope => 'write' )->status, 200,      '... and what was saved decides' );
+$other = $stack->admin( POST => '/admin/api/policy-bundle/deploy', json => { deleteRules => ['custom/issue.rego'] } );
+await( sub { $_[0]{baseRevision} eq $other->member('revision') } );
+admin_ok( promote(''), 200, { rulesAdded => 1 }, 'a shadow is promoted' );
 is( $stack->token( @crm, scope => 'write' )->status, 400,        '... and decides' );
 is( shown()->{state},                                'promoted', '... and has ended' );
 ok( shown()->{endedBy}, '... and says by whom' );

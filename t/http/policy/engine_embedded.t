@@ -69,6 +69,14 @@ sub deploy {
     return $policy->deploy( rules => { map { ( "custom/$_.rego" => $rule{$_} ) } keys %rule } );
 }
 
+# True if each worker has read the plan of the present rules, which it does after an answer.
+sub caught_up {
+    return until_true(
+        sub {
+            !grep { audited( $stack->token(@crm) )->{engine} !~ $EMBEDDED } 1 .. 8;
+        } );
+}
+
 sub lines {
     my ($pattern) = @_;
     return scalar grep {/$pattern/} $stack->{service}->log_lines;
@@ -114,10 +122,19 @@ for my $save ( 1 .. 3 ) {
     like( $answer->status, qr/\A20[01]\z/, "rule $save is saved" ) or diag $answer->text;
     for ( 1 .. 8 ) {
         my $token = $stack->token(@crm);
-        $why .= $token->text if $token->text !~ /rule $save/ || audited($token)->{engine} !~ $EMBEDDED;
+        $why .= $token->text if $token->text !~ /rule $save/;
+        $by_opa++ if audited($token)->{engine} !~ $EMBEDDED;
     }
 }
-is( $why, '', '3 saves of rules: each decision after the answer is by the new rule, in process' );
+is( $why, '', '3 saves of rules: each decision after the answer is by the new rule, whichever worker makes it' );
+cmp_ok(
+    $by_opa, '>', 0,
+    '... a worker whose plan is not loaded yet lets OPA decide (decisions.md "Decisions in process")' );
+ok( until_true(
+        sub {
+            !grep { audited( $stack->token(@crm) )->{engine} !~ $EMBEDDED } 1 .. 8;
+        } ),
+    '... and loads it after its answer' );
 
 # ---- what was refused never decides
 
@@ -163,6 +180,7 @@ two := x if {
 deny contains "two" if two == 3
 END
 is( $saved->status, 200, 'rules that are hard to evaluate are saved' ) or diag $saved->text;
+ok( caught_up(), '... and each worker reads their plan' );
 my ( $opa, $gave_up ) = (
     metric('svc_policy_engine_total{engine="opa",outcome="answered"}'),
     metric('svc_policy_give_ups_total{entrypoint="svc/decision/issue"}') );

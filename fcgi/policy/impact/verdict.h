@@ -1,0 +1,20 @@
+/* What the limits of a request and the guards say of a result (policy.md G3). Pure. */
+#ifndef AZ_POLICY_IMPACT_VERDICT_H
+#define AZ_POLICY_IMPACT_VERDICT_H
+
+#include <jansson.h>
+
+#include "base/op.h"
+
+struct verdict {
+    json_t *refused;  /* array: limits that are passed, by their guard or `request` */
+    bool by_request;  /* one of the request is passed */
+    const char *lack; /* what no sample measures, or NULL */
+};
+
+/* Judge a result (PolicyImpact; NULL or without counts: nothing is passed) by the limits of a
+ * request (object by class, or NULL), and by the guards that it was counted against. On op->mem. */
+enum az_status verdict_find(struct op *op, const json_t *result, const json_t *max,
+                            struct verdict *ret);
+
+#endif

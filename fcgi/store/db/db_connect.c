@@ -1,0 +1,249 @@
+/* Making the connection: each server of SVC_DATABASE_URL in turn, until one takes writes. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "crypto/random.h"
+#include "store/db/db.h"
+#include "store/db/db_private.h"
+#include "store/db/locks.h"
+
+/* Longest wait for one server. Seconds. */
+#define CONNECT_TIMEOUT "2"
+/* Time after which no further server is tried; the next attempt begins with that one. Milliseconds.
+ */
+#define CONNECT_ALL_MS 5000
+/* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
+ * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
+ * sent, whatever the role has: take_notice() needs one. An `options` in SVC_DATABASE_URL replaces
+ * these. */
+#define SESSION_OPTIONS                                                                            \
+    "-c lock_timeout=5s -c client_connection_check_interval=2s -c client_min_messages=warning"
+
+#define STANDBYS_ONLY                                                                              \
+    "no server that answers takes writes: SVC_DATABASE_URL must name the primary too; or promote " \
+    "a standby. Patroni without its store (etcd) makes the primary a standby until that is back"
+
+void
+db_use_board(struct db *db, struct db_board *board)
+{
+    db->board = board;
+}
+
+void
+db_forget_line(struct db *db)
+{
+    if (db->board != NULL)
+        atomic_store(&db->board->line, 0);
+}
+
+bool
+db_is_fenced(const struct db *db)
+{
+    return db->board != NULL && db_line_is_old(db->line, atomic_load(&db->board->line));
+}
+
+/* libpq names host, port and database if it cannot connect. A bare @ or / ends what it reads as a
+ * password, so it may take the rest of the password for one of these. */
+static bool
+url_is_plain(const char *url)
+{
+    static const char *const schemes[] = {"postgresql://", "postgres://"};
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t length = strlen(schemes[i]);
+        if (strncmp(url, schemes[i], length) != 0)
+            continue;
+        const char *at = strchr(url + length, '@'), *slash = strchr(url + length, '/');
+        return at == NULL || (strchr(at + 1, '@') == NULL && (slash == NULL || slash > at));
+    }
+    return true;
+}
+
+/* Connect to one server. It sees the account of the process at this moment (peer authentication).
+ * Which server is the right one is decided here, not by target_session_attrs: take_server(). */
+static PGconn *
+connect_now(const struct db *db, const struct db_host *host)
+{
+    const char *const keys[] = {"connect_timeout",
+                                "tcp_user_timeout",
+                                "application_name",
+                                "options",
+                                "client_encoding",
+                                "dbname",
+                                "target_session_attrs",
+                                "host",
+                                "hostaddr",
+                                "port",
+                                NULL};
+    const char *const values[] = {CONNECT_TIMEOUT,
+                                  "5000",
+                                  "authz",
+                                  SESSION_OPTIONS,
+                                  "UTF8",
+                                  db->url,
+                                  host != NULL ? "any" : NULL,
+                                  host != NULL ? host->name : NULL,
+                                  host != NULL ? host->address : NULL,
+                                  host != NULL ? host->port : NULL,
+                                  NULL};
+    if (db->as == 0)
+        return PQconnectdbParams(keys, values, 1);
+    if (seteuid(db->as) != 0)
+        return NULL;
+    PGconn *conn = PQconnectdbParams(keys, values, 1);
+    if (seteuid(0) != 0)
+        abort(); /* what follows must not run under an account that it does not expect */
+    return conn;
+}
+
+/* Return the reason why there is no connection, for the log. */
+static const char *
+connect_fault(const struct db *db)
+{
+    if (db->conn == NULL)
+        return "out of memory";
+    if (!url_is_plain(db->url))
+        return "cannot connect; libpq's reason is not shown because an @ or / in SVC_DATABASE_URL "
+               "may be part of a password: write %40 and %2F instead";
+    return PQerrorMessage(db->conn);
+}
+
+/* Notices of the server are not printed. One matters: a server that is told to end its wait for a
+ * synchronous standby reports the commit as done, behind a warning. Its text may be translated, so
+ * the function that sent it tells it apart. */
+static void
+take_notice(void *arg, const PGresult *notice)
+{
+    struct db *db = arg;
+    const char *from = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    if (from != NULL && strcmp(from, "SyncRepWaitForLSN") == 0)
+        db->unconfirmed = true;
+}
+
+/* Take the lock that tells others, who ask for it alone, that this session has ended. */
+static bool
+mark_session(struct db *db)
+{
+    char sql[80];
+    int32_t number;
+    if (!db->marks_sessions)
+        return true;
+    if (random_octets((unsigned char *) &number, sizeof(number)) != AZ_OK)
+        return false;
+    snprintf(sql, sizeof(sql), "SELECT pg_advisory_lock_shared(%d, %d)", LOCK_SESSION,
+             lock_number(&number, sizeof(number)));
+    PGresult *result = db_ask(db->conn, sql);
+    bool held = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    db->session = held ? number : 0;
+    return held;
+}
+
+/* Add a reason to those of the servers before, without the end of line that libpq's have. */
+static void
+add_fault(struct db *db, const char *server, const char *reason)
+{
+    size_t used = strlen(db->fault), length = strlen(reason);
+    while (length > 0 && reason[length - 1] == '\n')
+        length--;
+    snprintf(db->fault + used, sizeof(db->fault) - used, "%s%s%.*s", used > 0 ? "; " : "", server,
+             (int) length, reason);
+}
+
+/* Name a server that answered, for a message. */
+static const char *
+server_name(const struct db *db, char ret[DB_SERVER_SIZE])
+{
+    if (url_is_plain(db->url))
+        snprintf(ret, DB_SERVER_SIZE, "%s port %s", PQhost(db->conn), PQport(db->conn));
+    else
+        snprintf(ret, DB_SERVER_SIZE, "a server of SVC_DATABASE_URL");
+    return ret;
+}
+
+static bool
+is_on(const PGconn *conn, const char *parameter)
+{
+    const char *value = PQparameterStatus(conn, parameter);
+    return value != NULL && strcmp(value, "on") == 0;
+}
+
+/* Refuse a server that takes no writes: *ret_standby; or none that count, because another one has
+ * been made the primary since. */
+static bool
+take_server(struct db *db, bool *ret_standby)
+{
+    char server[DB_SERVER_SIZE], reason[DB_FAULT_SIZE];
+    *ret_standby = is_on(db->conn, "in_hot_standby");
+    db->line = 0;
+    if (*ret_standby || is_on(db->conn, "default_transaction_read_only")) {
+        add_fault(db, server_name(db, server),
+                  *ret_standby ? " is a standby"
+                               : " takes no writes: default_transaction_read_only is on");
+        return false;
+    }
+    if (db->board == NULL)
+        return true;
+    db->line = db_line_read(db->conn);
+    if (db_line_take(db->board, db->line))
+        return true;
+    snprintf(reason, sizeof(reason),
+             " is an old primary (timeline %u, another server has taken writes with %u): stop it "
+             "and make it a standby (pg_rewind, patronictl reinit). If it was restored on purpose, "
+             "restart authz, or remove the file database of SVC_RUNTIME_DIR if there is no daemon",
+             db_line_timeline(db->line), db_line_timeline(atomic_load(&db->board->line)));
+    add_fault(db, server_name(db, server), reason);
+    return false;
+}
+
+/* Connect to one server, NULL: that which libpq chooses. False: its reason is added to db->fault.
+ */
+static bool
+connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
+{
+    *ret_standby = false;
+    db->conn = connect_now(db, host);
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
+        add_fault(db, "", connect_fault(db));
+    else if (take_server(db, ret_standby)) {
+        if (mark_session(db)) {
+            PQsetNoticeReceiver(db->conn, take_notice, db);
+            db->unconfirmed = false;
+            return true;
+        }
+        add_fault(db, "", "a new connection does not answer");
+    }
+    db_close(db);
+    return false;
+}
+
+bool
+db_connect_any(struct db *db)
+{
+    struct db_hosts *hosts = db_hosts_read(db, db->url);
+    int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
+    size_t count = hosts != NULL && hosts->count > 0 ? hosts->count : 1, standbys = 0;
+    size_t first = hosts != NULL ? db_hosts_first(hosts, db->board, db->first_host) : 0;
+    bool found = false, in_time = true;
+    db->fault[0] = '\0';
+    for (size_t i = 0; i < count && in_time && !found; i++) {
+        size_t at = (first + i) % count;
+        bool standby;
+        in_time = clock_monotonic_ms() < until;
+        db->first_host = at;
+        if (!in_time)
+            break;
+        found =
+            connect_one(db, hosts != NULL && hosts->count > 0 ? &hosts->host[at] : NULL, &standby);
+        standbys += standby;
+        db_hosts_note(db->board, at, found);
+    }
+    if (standbys > 0 && !found)
+        add_fault(db, "", STANDBYS_ONLY);
+    talloc_free(hosts);
+    return found;
+}

@@ -1,0 +1,164 @@
+#include "config.h"
+
+#include "store/db/db_hosts.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/db/locks.h"
+
+/* Time limit of an answer on a new connection: a server that froze behind its greeting must not
+ * keep the process. Milliseconds. */
+#define ASK_MS 2000
+
+/* Split a list of the connection string; return the number of its words, 0 if one is empty or there
+ * are too many. */
+static size_t
+split(TALLOC_CTX *mem, const char *list, const char *word[DB_HOSTS_MAX])
+{
+    size_t count = 0;
+    for (const char *at = list; at != NULL; count++) {
+        size_t length = strcspn(at, ",");
+        if (length == 0 || count == DB_HOSTS_MAX)
+            return 0;
+        word[count] = talloc_strndup(mem, at, length);
+        if (word[count] == NULL)
+            return 0;
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return count;
+}
+
+static const char *
+value_of(const PQconninfoOption *options, const char *keyword)
+{
+    for (const PQconninfoOption *row = options; row != NULL && row->keyword != NULL; row++)
+        if (strcmp(row->keyword, keyword) == 0 && row->val != NULL && *row->val != '\0')
+            return row->val;
+    return NULL;
+}
+
+struct db_hosts *
+db_hosts_read(TALLOC_CTX *mem, const char *url)
+{
+    struct db_hosts *hosts = talloc_zero(mem, struct db_hosts);
+    PQconninfoOption *options = hosts != NULL ? PQconninfoParse(url, NULL) : NULL;
+    const char *list[] = {value_of(options, "host"), value_of(options, "hostaddr"),
+                          value_of(options, "port")};
+    const char *word[3][DB_HOSTS_MAX] = {{NULL}};
+    size_t count[3];
+    for (int i = 0; i < 3; i++)
+        count[i] = split(hosts, list[i], word[i]);
+    PQconninfoFree(options);
+    size_t servers = list[0] != NULL ? count[0] : count[1];
+    /* A list that libpq would refuse is left to it, for its message. */
+    bool whole = (list[1] == NULL || count[1] == servers)
+                 && (list[2] == NULL || count[2] == servers || count[2] == 1);
+    for (size_t i = 0; whole && i < servers; i++)
+        hosts->host[i] = (struct db_host){word[0][i], word[1][i], word[2][count[2] == 1 ? 0 : i]};
+    if (hosts != NULL && whole)
+        hosts->count = servers;
+    return hosts;
+}
+
+size_t
+db_hosts_first(const struct db_hosts *hosts, struct db_board *board, size_t otherwise)
+{
+    uint32_t known = board != NULL ? atomic_load(&board->host) : 0;
+    if (known > 0 && known <= hosts->count)
+        return known - 1;
+    return otherwise < hosts->count ? otherwise : 0;
+}
+
+void
+db_hosts_note(struct db_board *board, size_t host, bool good)
+{
+    uint32_t known = (uint32_t) host + 1;
+    if (board == NULL)
+        return;
+    if (good)
+        atomic_store(&board->host, known);
+    else
+        atomic_compare_exchange_strong(&board->host, &known, 0);
+}
+
+/* A line is a hash of the cluster's identifier in the upper half, and the timeline in the lower. */
+unsigned
+db_line_timeline(uint64_t line)
+{
+    return (unsigned) (line & UINT32_MAX);
+}
+
+bool
+db_line_is_old(uint64_t line, uint64_t newest)
+{
+    return line != 0 && line >> 32 == newest >> 32 && line < newest;
+}
+
+bool
+db_line_take(struct db_board *board, uint64_t line)
+{
+    uint64_t newest = atomic_load(&board->line);
+    while (line != 0 && newest != line) {
+        if (db_line_is_old(line, newest))
+            return false;
+        if (atomic_compare_exchange_weak(&board->line, &newest, line))
+            break;
+    }
+    return true;
+}
+
+PGresult *
+db_ask(PGconn *conn, const char *sql)
+{
+    int64_t until = clock_monotonic_ms() + ASK_MS;
+    PGresult *kept = NULL;
+    if (PQsendQuery(conn, sql) != 1)
+        return NULL;
+    for (;;) {
+        int64_t left = until - clock_monotonic_ms();
+        if (PQisBusy(conn)) {
+            struct pollfd fd = {.fd = PQsocket(conn), .events = POLLIN};
+            int ready = left > 0 ? poll(&fd, 1, (int) left) : 0;
+            if (ready < 0 && errno == EINTR)
+                continue; /* a stop signal: the connection is still made */
+            if (ready <= 0 || PQconsumeInput(conn) != 1)
+                break;
+            continue;
+        }
+        PGresult *result = PQgetResult(conn);
+        if (result == NULL)
+            return kept;
+        PQclear(kept);
+        kept = result;
+    }
+    PQclear(kept);
+    return NULL;
+}
+
+/* The timeline of what the server writes now; the control file may have that of its last
+ * checkpoint. */
+enum line_column { LINE_CLUSTER, LINE_TIMELINE };
+static const char line_sql[] =
+    "SELECT system_identifier, CASE WHEN NOT pg_is_in_recovery() THEN "
+    "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END FROM pg_control_system()";
+
+uint64_t
+db_line_read(PGconn *conn)
+{
+    PGresult *result = db_ask(conn, line_sql);
+    const char *cluster = NULL, *timeline = NULL;
+    if (PQresultStatus(result) == PGRES_TUPLES_OK) {
+        cluster = db_get(result, 0, LINE_CLUSTER);
+        timeline = db_get(result, 0, LINE_TIMELINE);
+    }
+    uint64_t line = 0;
+    if (cluster != NULL && timeline != NULL)
+        line = (uint64_t) (uint32_t) lock_number(cluster, strlen(cluster)) << 32
+               | (uint32_t) strtoul(timeline, NULL, 16);
+    PQclear(result);
+    return line;
+}

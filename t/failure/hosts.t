@@ -1,0 +1,125 @@
+# Several servers in SVC_DATABASE_URL: where the writer is, all processes of a host remember; a standby is no writer; and of two
+# servers that take writes, the old primary is used no more (decisions.md "A standby that confirms commits").
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Path     ();
+use Authz::Postgres ();
+use Authz::Process  ();
+use Authz::Server   ();
+use Authz::Stack    ();
+use IO::Socket::UNIX;
+
+my $old      = Authz::Postgres->shared_or_new( private => 1 );
+my $database = $old->database;
+my $new      = $old->standby;
+
+# A server that takes connections and says nothing, as one that is frozen; it counts them.
+my $silent = Authz::Process::directory() . '/silent';
+mkdir $silent or die "$silent: $!";
+my $listen = IO::Socket::UNIX->new( Local => "$silent/.s.PGSQL.$Authz::Postgres::PORT", Listen => 64 )
+  or die "$silent: $!";
+Authz::Process->start(
+    name => 'silent',
+    code => sub {
+        my @kept;
+        while ( my $client = $listen->accept ) {
+            push @kept, $client;
+            open my $out, '>>', "$silent/count" or die "count: $!";
+            syswrite $out, '.';
+        }
+    } );
+close $listen;
+sub tried { return -s "$silent/count" // 0 }
+
+sub url {
+    my (@server) = @_;
+    return "postgresql:///$database?user=postgres&port=$Authz::Postgres::PORT&host=" . join ',',
+      map { ref $_ ? $_->socket : $_ } @server;
+}
+
+sub comes { my ($test)   = @_; return defined Authz::Process::until_true( 40, $test ) }
+sub rows  { my ($server) = @_; return $server->sql( 'SELECT count(*) FROM access_token', $database ) }
+
+# ---- a standby that is named as the writer
+
+my %good = %{ Authz::Stack::base_settings( url($new) ) };
+my ( $status, $said ) =
+  Authz::Process->run( name => 'ctl', env => \%good, command => [ Authz::Path::program('authzctl'), qw(db status) ] );
+isnt( $status, 0, 'authzctl db status: a standby that is named as the writer is refused' );
+like(
+    $said, qr/\Q${\$new->socket}\E port \d+ is a standby; .*must name the primary too/,
+    '... and the text says what to do' );
+( $status, $said ) = Authz::Process->run(
+    name    => 'ctl',
+    env     => { %good, SVC_DATABASE_URL => url( $new, $old ) },
+    command => [ Authz::Path::program('authzctl'), qw(db status) ] );
+is( $status, 0, 'named before the primary it is passed over, without target_session_attrs' ) or diag $said;
+
+# ---- the processes of a host remember where the writer is
+
+my $stack = Authz::Stack->start(
+    postgres => $old, database => $database, workers => 2,
+    settings => { SVC_DATABASE_URL => url( $silent, $old, $new ) } );
+my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['orders.read'] } );
+sub token { return $stack->token( @crm, scope => 'orders.read' )->status }
+
+is( token(), 200, 'the first server is frozen, and the service uses the second' );
+my $tried = tried();
+cmp_ok( $tried, '>', 0, '... after it tried the first' );
+for ( 1 .. 3 ) {
+    my @before = $stack->workers('core');
+    kill 'KILL', $before[0];
+    ok( comes(
+            sub {
+                my %now = map { ( $_ => 1 ) } $stack->workers('core');
+                !$now{ $before[0] } && keys %now == 2;
+            } ),
+        'a worker is replaced' );
+    ok( comes( sub { token() == 200 } ), '... and serves' ) for 1, 2;
+}
+is( tried(), $tried, 'no process of the host tries the frozen one again' );
+
+# ---- two servers take writes
+
+$old->sql($_) for q{ALTER SYSTEM SET synchronous_standby_names = ''}, 'SELECT pg_reload_conf()';
+my $replicated = rows($new);
+$new->sql('SELECT pg_promote()');
+is( token(), 200, 'the standby was promoted, and the old primary takes writes too: as yet the service cannot know' );
+$old->sql("ALTER DATABASE $database ALLOW_CONNECTIONS false");
+my @core = $stack->workers('core');
+kill 'KILL', $core[0];
+ok( comes( sub { token() == 200 && rows($new) > $replicated } ),
+    'a process that cannot reach the old one finds the new one' );
+$old->sql("ALTER DATABASE $database ALLOW_CONNECTIONS true");
+my ( $on_old, $on_new ) = ( rows($old), rows($new) );
+my @answers = map { token() } 1 .. 20;
+is( scalar( grep { $_ == 200 } @answers ), 20,           'from then on each process of the host uses the new one' );
+is( rows($old),                            $on_old,      '... the old primary gets no write' );
+is( rows($new),                            $on_new + 20, '... and the new one all' );
+
+$new->stop('immediate');
+ok( comes( sub { token() == 503 } ), 'the new primary is gone: 503, though the old one would take writes' );
+my $fenced =
+  qr/is an old primary \(timeline 1, another server has taken writes with 2\): stop it and make it a standby/;
+ok( comes( sub { $stack->{service}->log_text =~ $fenced } ), '... and the log says what it is and what to do' );
+is( rows($old), $on_old, '... it gets no write' );
+
+$stack->{service}->stop;
+$stack->start_service;
+ok( comes( sub { token() == 200 } ), 'after a restart of the service it is the primary, as a restored one would be' );
+
+# ---- a cluster without a primary
+
+$old->stop;
+open my $signal, '>', "$old->{data}/standby.signal" or die "standby.signal: $!";
+close $signal or die "standby.signal: $!";
+$old->start;
+ok( comes( sub { token() == 503 } ), 'the primary was made a standby: 503' );
+my $lone = qr/is a standby; .*no server that answers takes writes: .*Patroni without its store \(etcd\)/;
+ok( comes( sub { $stack->{service}->log_text =~ $lone } ), '... and the log says where to look' );
+
+done_testing;
