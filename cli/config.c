@@ -10,6 +10,7 @@
 #include "cli/lib/output.h"
 #include "cli/lib/run.h"
 #include "cli/verbs.h"
+#include "http/page/page.h"
 #include "policy/engine/engine.h"
 #include "process.h"
 #include "store/db/db.h"
@@ -46,17 +47,26 @@ config_report_fault(struct config_findings *findings, int status, const struct o
     config_report(findings, status, output_reason(findings->cli, &op->fault));
 }
 
+static void
+config_warn_each(struct config_findings *findings, const struct problems *warnings)
+{
+    for (size_t i = 0; i < warnings->count; i++) {
+        jsonx_append(&findings->warnings, output_string(warnings->line[i]));
+        if (!findings->cli->choice.json)
+            output_error("warning: %s", warnings->line[i]);
+    }
+}
+
 /* Print what is valid but probably a mistake. */
 static void
 config_warn(struct config_findings *findings)
 {
+    const struct az *az = findings->cli->az;
     struct problems warnings = {NULL, 0};
-    settings_warn(findings->cli->mem, findings->cli->az->cfg, &warnings);
-    for (size_t i = 0; i < warnings.count; i++) {
-        jsonx_append(&findings->warnings, output_string(warnings.line[i]));
-        if (!findings->cli->choice.json)
-            output_error("warning: %s", warnings.line[i]);
-    }
+    settings_warn(findings->cli->mem, az->cfg, &warnings);
+    config_warn_each(findings, &warnings);
+    if (az->pages != NULL)
+        config_warn_each(findings, pages_warnings(az->pages));
 }
 
 /* Make an operation for one check, so that one failure does not hide the next. */

@@ -15,6 +15,7 @@
 #include "base/settings/settings.h"
 #include "gateway/relay/relay.h"
 #include "http/mapped.h"
+#include "http/page/page.h"
 #include "policy/engine/shadow_tap.h"
 #include "pools.h"
 #include "process.h"
@@ -157,14 +158,21 @@ report(const struct problems *problems)
     return EXIT_CONFIG;
 }
 
+static void
+warn_each(const char *what, const struct problems *warnings)
+{
+    for (size_t i = 0; i < warnings->count; i++)
+        log_text(AZ_SEV_WARN, what, "%s", warnings->line[i]);
+}
+
 /* Log what is valid but probably a mistake. */
 static void
 warn(struct az *az)
 {
     struct problems warnings = {NULL, 0};
     settings_warn(az, az->cfg, &warnings);
-    for (size_t i = 0; i < warnings.count; i++)
-        log_text(AZ_SEV_WARN, "settings", "%s", warnings.line[i]);
+    warn_each("settings", &warnings);
+    warn_each("texts of the pages", pages_warnings(az->pages));
 }
 
 /*

@@ -60,6 +60,7 @@ struct az {
     struct client_cache *clients;    /* clients by client_id, re-checked by every write */
     struct published *registry;      /* resource types as published with one revision, or NULL */
     struct published *trust;         /* so the trust row */
+    struct published *scope_words;   /* so the words for scopes */
     struct identity_providers *providers; /* identity providers as last read, or NULL */
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
     struct managed_memory *managed;       /* managed resources as last read, or NULL */

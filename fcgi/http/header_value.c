@@ -90,9 +90,8 @@ read_weight(const char *at, const char *end)
     return (at == end || *at == ';') && weight <= 1000 ? weight : 0;
 }
 
-/* Return the weight of a media range with its parameters. */
-static int
-range_weight(const char *range, const char *end)
+int
+header_weight(const char *range, const char *end)
 {
     for (const char *at = range; at < end; at++) {
         if (*at != ';')
@@ -123,7 +122,7 @@ header_prefers_html(const char *accept)
     for (at += strspn(at, BETWEEN); *at != '\0'; at += strspn(at, BETWEEN)) {
         const char *end = at + strcspn(at, ",");
         size_t length = strcspn(at, "; \t,");
-        int weight = range_weight(at, end);
+        int weight = header_weight(at, end);
         if (is_json(at, length) && weight > json)
             json = weight;
         /* Behind a JSON range of the same weight, HTML is not ahead. */

@@ -24,6 +24,10 @@ char *header_first_tag(TALLOC_CTX *mem, const char *value);
  */
 long header_prefer_wait(const char *value, long max);
 
+/* Return the weight of a member of Accept or Accept-Language with its parameters, in thousandths
+ * (RFC 9110 12.4.2): 1000 without one, 0 if it is none. `end` is behind its last octet. */
+int header_weight(const char *member, const char *end);
+
 /*
  * True if Accept (RFC 9110 section 12.5.1) names text/html ahead of JSON: with a larger weight than
  * application/json and types that end in +json, or with the same weight and before them. Browsers

@@ -109,10 +109,11 @@ struct request {
     /* The admin key, or whoever stands in its place (admin/credential.h), set by the admin
      * credential. Id and subject are NULL if there is neither key nor person. */
     struct admin_key admin;
-    bool admin_by_session;      /* a session of the console says so */
-    json_t *error_body;         /* replaces the dialect's body of a failure; owned by op.mem */
-    bool error_is_empty;        /* the answer to a failure has no body */
-    const char *challenge;      /* WWW-Authenticate of a 401, set by the credential */
+    bool admin_by_session;  /* a session of the console says so */
+    const char *ui_locales; /* languages that the client asks for (OpenID Connect Core 3.1.2.1) */
+    json_t *error_body;     /* replaces the dialect's body of a failure; owned by op.mem */
+    bool error_is_empty;    /* the answer to a failure has no body */
+    const char *challenge;  /* WWW-Authenticate of a 401, set by the credential */
     const char *dpop_challenge; /* a second WWW-Authenticate beside it, or NULL */
     /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */
     const char *error_redirect;

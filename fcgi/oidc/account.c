@@ -10,6 +10,7 @@
 #include "oidc/describe.h"
 #include "oidc/own_page.h"
 #include "oidc/session.h"
+#include "policy/decide/scope_words.h"
 #include "store/gateway/connections.h"
 #include "store/people/account.h"
 
@@ -64,6 +65,26 @@ finish_entry(struct request *req, const char *purpose, json_t *entry)
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be created");
 }
 
+/* Add the words for the scopes of the applications. */
+static enum az_status
+add_scope_words(struct request *req, json_t *applications)
+{
+    const json_t *words = NULL;
+    json_t *entry;
+    size_t i;
+    enum az_status st = scope_words_read(&req->op, &words);
+    json_array_foreach (applications, i, entry) {
+        json_t *list = json_array();
+        if (st == AZ_OK
+            && (json_object_set_new(entry, "words", list) != 0
+                || !describe_scopes(req, words, account_text(entry, "scopes"), list)))
+            st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the page");
+        else if (st != AZ_OK)
+            json_decref(list);
+    }
+    return st;
+}
+
 /* Read the lists of the store. */
 static enum az_status
 add_lists(struct request *req, const struct session *session, struct jsonx_build *values)
@@ -80,6 +101,8 @@ add_lists(struct request *req, const struct session *session, struct jsonx_build
                     entry);
         jsonx_set(values, account_lists[kind], json_incref(list));
     }
+    if (st == AZ_OK)
+        st = add_scope_words(req, json_object_get(account, account_lists[ACCOUNT_APPLICATION]));
     return st;
 }
 

@@ -33,7 +33,7 @@ const struct route_param authorize_params[] = {
     {.name = "max_age", .help = "Most seconds since the user signed in"},
     {.name = "acr_values", .help = "Sent to the identity provider"},
     {.name = "login_hint", .help = "Sent to the identity provider"},
-    {.name = "ui_locales", .help = "Sent to the identity provider"},
+    {.name = "ui_locales", .help = "Languages of the pages, best first, separated by spaces; sent to the identity provider"},
     {.name = "idp_hint", .help = "idpId of the identity provider to use"},
     {.name = "id_token_hint", .help = "ID token of the user who is expected"},
     {.name = "dpop_jkt", .help = "Thumbprint of the DPoP key that the code is bound to (RFC 9449 10)"},

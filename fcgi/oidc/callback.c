@@ -253,6 +253,7 @@ make_session(struct proved *proved)
 static enum az_status
 resume(struct request *req, const struct authorization *authorization)
 {
+    req->ui_locales = authorization->ui_locales;
     if (!authorization->own_page)
         return flow_resume(req, authorization);
     req->audit.flow_id = authorization->flow_id;

@@ -104,12 +104,15 @@ find_own(struct request *req, const struct session *session, const char *text,
     return found && ret->pending ? AZ_OK : refuse_gone(req);
 }
 
-static const char *
-time_left(struct request *req, int64_t seconds)
+/* Set the time until the request expires: minutes or seconds, and time_left in English. */
+static void
+set_time_left(struct jsonx_build *values, int64_t seconds)
 {
     long long left = seconds > 0 ? (long long) seconds : 0;
-    return left >= MINUTES_FROM ? talloc_asprintf(req->op.mem, "%lld minutes", left / 60)
-                                : talloc_asprintf(req->op.mem, "%lld seconds", left);
+    const char *unit = left >= MINUTES_FROM ? "minutes" : "seconds";
+    left = left >= MINUTES_FROM ? left / 60 : left;
+    jsonx_set(values, unit, json_sprintf("%lld", left));
+    jsonx_set(values, "time_left", json_sprintf("%lld %s", left, unit));
 }
 
 /* Add the text of the other device, and its words: a line never breaks within one, at its hyphen.
@@ -161,7 +164,7 @@ show_one(struct request *req, const struct session *session, const struct ciba_w
     jsonx_set(&values, "action", json_string(page_href(req, "request", NULL)));
     jsonx_set(&values, "request", json_string(purpose + 5));
     jsonx_set(&values, "token", json_string(token));
-    jsonx_set(&values, "time_left", json_string(time_left(req, waiting->seconds)));
+    set_time_left(&values, waiting->seconds);
     add_binding(&values, waiting->binding_message);
     if (several)
         jsonx_set(&values, "list_href", json_string(page_href(req, "request", NULL)));
@@ -173,11 +176,14 @@ add_to_list(struct request *req, const struct ciba_waiting *waiting, struct json
 {
     char id[UUID7_TEXT_LENGTH + 1];
     uuid7_format(waiting->id, id);
-    jsonx_append(list,
-                 json_pack("{s:s,s:s*,s:s,s:s}", "client",
-                           describe_seen(waiting->client_name, waiting->client_id), "message",
-                           waiting->binding_message, "time_left", time_left(req, waiting->seconds),
-                           "href", page_href(req, "request", id)));
+    struct jsonx_build entry = {json_pack("{s:s,s:s*,s:s}", "client",
+                                          describe_seen(waiting->client_name, waiting->client_id),
+                                          "message", waiting->binding_message, "href",
+                                          page_href(req, "request", id)),
+                                false};
+    set_time_left(&entry, waiting->seconds);
+    jsonx_append(list, entry.value);
+    list->lost |= entry.lost;
 }
 
 static enum az_status

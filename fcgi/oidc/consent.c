@@ -66,6 +66,7 @@ find_waiting(struct request *req, bool take, struct waiting *ret)
         st = authorization_load(&req->op, request, &waiting.authorization);
     if (st != AZ_OK)
         return st;
+    req->ui_locales = waiting.authorization.ui_locales;
     req->proved = true;
     req->audit.subject_id = waiting.session.subject;
     *ret = waiting;

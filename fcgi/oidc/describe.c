@@ -8,7 +8,9 @@
 #include "base/uri.h"
 #include "base/visible.h"
 #include "base/words.h"
+#include "http/page/page.h"
 #include "oidc/consent_details.h"
+#include "policy/decide/scope_words.h"
 
 /* Add an entry to a list of the page. Running out of memory is a failure: an entry that is missing
  * would be allowed unseen. */
@@ -18,31 +20,56 @@ show(json_t *list, json_t *entry)
     return json_array_append_new(list, entry) == 0;
 }
 
-/* List the words of a scope with their descriptions. */
+/* Add the operator's words for a scope to its entry: in the language of the page, else in English,
+ * else in the first one. Words that cannot be seen whole are left out. False: there are none. */
 static bool
-show_scopes(const char *scope, json_t *list)
+add_words(struct request *req, const json_t *words, const char *name, json_t *entry)
 {
-    static const struct {
-        const char *name, *text;
-    } known[] = {
-        {"openid",         "See who you are"               },
-        {"profile",        "See your name and profile"     },
-        {"email",          "See your email address"        },
-        {"address",        "See your postal address"       },
-        {"phone",          "See your phone number"         },
-        {"offline_access", "Keep access while you are away"},
-    };
+    json_t *by_tag = json_object_get(words, name);
+    const char *tag = page_language(req, by_tag);
+    if (tag == NULL)
+        tag = json_object_iter_key(json_object_iter(by_tag));
+    const json_t *its = tag != NULL ? json_object_get(by_tag, tag) : NULL;
+    const char *title = json_string_value(json_object_get(its, "title"));
+    const char *more = json_string_value(json_object_get(its, "description"));
+    if (describe_seen(title, NULL) == NULL)
+        return false;
+    json_object_set_new(entry, "text", json_string(title));
+    json_object_set_new(entry, "words_lang", json_string(tag));
+    if (describe_seen(more, NULL) != NULL)
+        json_object_set_new(entry, "description", json_string(more));
+    return true;
+}
+
+/* Add the shipped words, if there are any. */
+static void
+add_shipped_words(struct request *req, const char *name, json_t *entry)
+{
+    const json_t *texts = req->op.az->pages != NULL ? pages_texts(req->op.az->pages) : NULL;
+    const char *tag = page_language(req, texts);
+    const char *key = talloc_asprintf(req->op.mem, "scope_%s", name);
+    json_t *text =
+        tag != NULL && key != NULL ? json_object_get(json_object_get(texts, tag), key) : NULL;
+    if (text == NULL)
+        return;
+    json_object_set(entry, "text", text);
+    json_object_set_new(entry, "words_lang", json_string(tag));
+}
+
+bool
+describe_scopes(struct request *req, const json_t *words, const char *scope, json_t *list)
+{
     const char *word;
     size_t length;
-    bool shown = true;
-    while (shown && words_next(&scope, &word, &length)) {
-        const char *text = "";
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            if (strlen(known[i].name) == length && memcmp(word, known[i].name, length) == 0)
-                text = known[i].text;
-        shown = show(list, json_pack("{s:s%,s:s}", "name", word, length, "text", text));
+    while (words_next(&scope, &word, &length)) {
+        const char *name = talloc_strndup(req->op.mem, word, length);
+        json_t *entry = json_pack("{s:s,s:s}", "name", name != NULL ? name : "", "text", "");
+        if (name == NULL || entry == NULL || !show(list, entry))
+            return false;
+        if (!add_words(req, words, name, entry))
+            add_shipped_words(req, name, entry);
     }
-    return shown;
+    return true;
 }
 
 enum az_status
@@ -50,11 +77,15 @@ describe_access(struct request *req, const struct described_access *access,
                 struct jsonx_build *values)
 {
     json_t *scopes = json_array(), *details = json_array();
+    const json_t *words = NULL;
+    enum az_status st = scope_words_read(&req->op, &words);
     jsonx_set(values, "scopes", scopes);
     jsonx_set(values, "details", details);
     if (access->resource != NULL)
         jsonx_set(values, "resource", json_string(access->resource));
-    if (!values->lost && show_scopes(access->scope, scopes)
+    if (st != AZ_OK)
+        return st;
+    if (!values->lost && describe_scopes(req, words, access->scope, scopes)
         && consent_show_details(req->op.mem, access->resource_types, access->details, details))
         return AZ_OK;
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the page");
@@ -85,21 +116,23 @@ describe_client(struct request *req, const struct client *client, struct jsonx_b
 
 /* Append a link, if the address is one that a browser opens at the host that is shown beside it. */
 static void
-append_link(struct request *req, const char *text, const char *href, struct jsonx_build *links)
+append_link(struct request *req, const char *kind, const char *text, const char *href,
+            struct jsonx_build *links)
 {
     struct uri uri;
     if (href == NULL || uri_web_fault(href) != NULL || uri_parse(req->op.mem, href, &uri) != AZ_OK
         || uri.host == NULL || uri.userinfo != NULL)
         return;
-    jsonx_append(links, json_pack("{s:s,s:s,s:s}", "text", text, "href", href, "host", uri.host));
+    jsonx_append(links, json_pack("{s:b,s:s,s:s,s:s}", kind, 1, "text", text, "href", href, "host",
+                                  uri.host));
 }
 
 void
 describe_links(struct request *req, const struct client *client, struct jsonx_build *values)
 {
     struct jsonx_build links = {json_array(), false};
-    append_link(req, "Privacy policy", client->policy, &links);
-    append_link(req, "Terms of service", client->terms, &links);
+    append_link(req, "policy", "Privacy policy", client->policy, &links);
+    append_link(req, "terms", "Terms of service", client->terms, &links);
     jsonx_set(values, "links", links.value);
     values->lost = values->lost || links.lost;
 }

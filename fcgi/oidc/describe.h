@@ -15,7 +15,11 @@ struct described_access {
     json_t *details;        /* RFC 9396 array */
 };
 
-/* Set scopes, details and resource: all of what would be granted, or fail. */
+/* Append the scopes of a text (or NULL) to a list of the page: name, text, description and
+ * words_lang of each. `words` is of scope_words_read(). False: no memory. */
+bool describe_scopes(struct request *req, const json_t *words, const char *scope, json_t *list);
+
+/* Set scopes, details and resource: all of what would be granted, or fail. Takes one trip. */
 enum az_status describe_access(struct request *req, const struct described_access *access,
                                struct jsonx_build *values);
 
@@ -24,8 +28,8 @@ enum az_status describe_access(struct request *req, const struct described_acces
  * client that he registered. Any other client could name a host that is not its own. */
 void describe_client(struct request *req, const struct client *client, struct jsonx_build *values);
 
-/* Set `links`, the addresses of its privacy policy and terms of service that the client gave: text,
- * href and host of each. */
+/* Set `links`, the addresses of its privacy policy and terms of service that the client gave:
+ * policy or terms (true), text in English, href and host of each. */
 void describe_links(struct request *req, const struct client *client, struct jsonx_build *values);
 
 /* Set subject_name and idp_name of the signed-in user. One trip. */

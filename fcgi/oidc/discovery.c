@@ -2,11 +2,13 @@
 
 #include "oidc/discovery.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
+#include "http/page/page.h"
 #include "oauth/client_auth/client_assertion.h"
 #include "oauth/grants.h"
 #include "policy/decide/registry.h"
@@ -84,6 +86,17 @@ struct discovery_parts {
     bool workloads;        /* there is a SPIFFE trust bundle */
 };
 
+/* Add the tags of the languages of the pages. */
+static void
+add_languages(const struct pages *pages, struct jsonx_build *document)
+{
+    json_t *tags = json_array(), *texts;
+    const char *tag;
+    jsonx_set(document, "ui_locales_supported", tags);
+    json_object_foreach ((json_t *) (uintptr_t) pages_texts(pages), tag, texts)
+        document->lost |= json_array_append_new(tags, json_string(tag)) != 0;
+}
+
 static json_t *
 build(struct request *req, const struct discovery_parts *parts)
 {
@@ -98,6 +111,7 @@ build(struct request *req, const struct discovery_parts *parts)
         jsonx_set(&document, signing[i], words_array(assertion_algs));
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         jsonx_set(&document, flags[i].name, json_boolean(flags[i].value));
+    add_languages(req->op.az->pages, &document);
     jsonx_set(&document, "id_token_signing_alg_values_supported",
               words_array(req->op.az->cfg->id_token_algs));
     jsonx_set(&document, "grant_types_supported", words_array(grant_types(req->op.mem)));

@@ -25,7 +25,7 @@ const struct route_param logout_params[] = {
     {.name = "post_logout_redirect_uri", .help = "Registered URI to which the browser returns"},
     {.name = "state", .help = "Value that is sent back unchanged"},
     {.name = "logout_hint", .help = "Ignored"},
-    {.name = "ui_locales", .help = "Ignored"},
+    {.name = "ui_locales", .help = "Languages of the pages, best first, separated by spaces"},
     {.name = "token", .help = "Form token of the page that asks the user to confirm"},
     {.name = NULL},
 };

@@ -41,6 +41,7 @@ own_page_sign_in_at(struct request *req, const char *back, const char *idp_id)
         .client_id = req->op.az->cfg->oidc_issuer,
         .redirect_uri = back,
         .idp_hint = idp_id,
+        .ui_locales = request_param(req, "ui_locales"),
         .max_age = AUTHORIZATION_NO_MAX_AGE,
         .own_page = true,
         .flow_id = random_uuid7(req->op.mem, req->op.now_ms),

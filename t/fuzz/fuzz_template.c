@@ -31,7 +31,7 @@ check_style(void *arg, const char *text, size_t length)
 }
 
 static void
-fill(TALLOC_CTX *mem, const struct templates *set)
+fill(TALLOC_CTX *mem, const struct templates *set, const json_t *texts)
 {
     json_t *values =
         json_pack("{s:s,s:b,s:[{s:s},{}]}", "a", hostile, "b", 1, "list", "a", hostile);
@@ -39,7 +39,7 @@ fill(TALLOC_CTX *mem, const struct templates *set)
     struct buf out;
     unsigned styles = 0;
     buf_init(&out, mem, TEMPLATE_OUTPUT_MAX);
-    enum az_status st = templates_fill(set, "t", values, &out, &why);
+    enum az_status st = templates_fill(set, "t", values, texts, &out, &why);
     MUST(st == AZ_OK || (st == AZ_INVALID && why != NULL));
     if (st == AZ_OK && out.data != NULL)
         check_output(out.data);
@@ -59,12 +59,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         talloc_free(mem);
         return 0;
     }
+    json_t *texts = json_pack("{s:s,s:s}", "a", "<{a}> & {b", "list", "{a}{a}");
     enum az_status st = templates_add(set, "t", "t", (const char *) data, size, &why);
     if (st == AZ_OK)
-        st = templates_check(set, "t", names, &why);
+        st = templates_check(set, "t", names, texts, &why);
     MUST(st == AZ_OK || (st == AZ_INVALID && why != NULL));
     if (st == AZ_OK)
-        fill(mem, set);
+        fill(mem, set, texts);
+    json_decref(texts);
     talloc_free(mem);
     return 0;
 }

@@ -12,10 +12,10 @@
 #include "http/fake_io.h"
 #include "tap.h"
 
-static const char *const shipped[] = {"account",   "app_link",   "away",        "busy",    "choose",
-                                      "ciba",      "ciba_list",  "connections", "consent", "link",
-                                      "error",     "foot",       "head",        "home",    "logout",
-                                      "not_found", "signed_out", "top"};
+static const char *const shipped[] = {
+    "account",     "app_link",  "away",  "busy",      "choose",     "ciba", "ciba_list",
+    "connections", "consent",   "link",  "error",     "foot",       "head", "home",
+    "logout",      "not_found", "scope", "signed_in", "signed_out", "top"};
 
 /* The pages among them. */
 static const char *const shown[] = {"account",   "away",        "busy",      "choose",    "ciba",
@@ -31,27 +31,41 @@ header(const struct request *req, const char *name)
     return NULL;
 }
 
+/* Copy a file of etc/www into www/ of a directory. */
+static void
+copy_shipped(const char *dir, const char *name)
+{
+    const char *source = getenv("srcdir");
+    char path[4096], text[65536];
+    snprintf(path, sizeof(path), "%s/etc/www/%s", source != NULL ? source : ".", name);
+    FILE *in = fopen(path, "re");
+    snprintf(path, sizeof(path), "%s/www/%s", dir, name);
+    FILE *out = fopen(path, "we");
+    if (in == NULL || out == NULL)
+        exit(99);
+    fwrite(text, 1, fread(text, 1, sizeof(text), in), out);
+    fclose(in);
+    fclose(out);
+}
+
 /* Make a directory with the shipped pages in www/. */
 static const char *
 make_data_dir(TALLOC_CTX *mem)
 {
-    const char *dir = env_directory(mem), *source = getenv("srcdir");
-    char path[4096], text[65536];
+    const char *dir = env_directory(mem);
+    char path[4096];
     snprintf(path, sizeof(path), "%s/www", dir);
     if (mkdir(path, 0700) != 0)
         exit(99);
+    snprintf(path, sizeof(path), "%s/www/languages", dir);
+    if (mkdir(path, 0700) != 0)
+        exit(99);
     for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
-        snprintf(path, sizeof(path), "%s/etc/www/%s.html", source != NULL ? source : ".",
-                 shipped[i]);
-        FILE *in = fopen(path, "re");
-        snprintf(path, sizeof(path), "%s/www/%s.html", dir, shipped[i]);
-        FILE *out = fopen(path, "we");
-        if (in == NULL || out == NULL)
-            exit(99);
-        fwrite(text, 1, fread(text, 1, sizeof(text), in), out);
-        fclose(in);
-        fclose(out);
+        snprintf(path, sizeof(path), "%s.html", shipped[i]);
+        copy_shipped(dir, path);
     }
+    copy_shipped(dir, "languages/en.json");
+    copy_shipped(dir, "languages/de.json");
     return dir;
 }
 
@@ -113,7 +127,8 @@ test_headers(TALLOC_CTX *mem, struct az *az)
            "%s: forms lead to us alone", shown[i]);
         ok(csp != NULL && strstr(csp, "unsafe") == NULL && strstr(csp, "script") == NULL,
            "%s: no script runs", shown[i]);
-        ok(strstr(req->res.body, "<html lang=\"en\">") != NULL, "%s: names its language", shown[i]);
+        ok(strstr(req->res.body, "<html lang=\"en\" dir=\"ltr\">") != NULL,
+           "%s: names its language", shown[i]);
         ok(strstr(req->res.body, "login.example") != NULL, "%s: names whose it is", shown[i]);
         ok(strstr(req->res.body, "{{") == NULL, "%s: is filled whole", shown[i]);
     }
@@ -139,7 +154,7 @@ test_escaping(TALLOC_CTX *mem, struct az *az)
 static void
 test_warnings(TALLOC_CTX *mem, struct az *az)
 {
-    static const char unchecked[] = "login.example has not checked";
+    static const char unchecked[] = "<bdi>login.example</bdi> has not checked";
     const char *body = show(mem, az, "consent", "{'verified':true}", NULL)->res.body;
     ok(strstr(body, "class=\"note\"") == NULL, "consent: nothing to warn of");
     body = show(mem, az, "consent", "{'verified':false}", NULL)->res.body;

@@ -6,11 +6,20 @@
 #include <string.h>
 
 #include "env.h"
+#include "http/page/text.h"
 #include "tap.h"
 
 static const char *const any_values[] = {"a",      "b",      "c",         "text",        "list",
                                          "list.a", "list.b", "list.list", "list.list.a", "nothing",
                                          "yes",    "no",     NULL};
+
+/* Texts of the language of the page. */
+static const json_t *
+any_texts(TALLOC_CTX *mem)
+{
+    return env_json(mem, "{'words':'A & <b>','one':'as {a}.','both':'{a}{text} and {b} {a}',"
+                         "'member':'{list} {a}','wrong':'{z}','broken':'{a'}");
+}
 
 /* Make a set with the template t, and h if given; *ret_why is the first refusal. */
 static struct templates *
@@ -20,7 +29,7 @@ make(TALLOC_CTX *mem, const char *t, const char *h, const char **ret_why)
     *ret_why = NULL;
     if (templates_add(set, "t", "t.html", t, strlen(t), ret_why) != AZ_OK
         || (h != NULL && templates_add(set, "h", "h.html", h, strlen(h), ret_why) != AZ_OK)
-        || templates_check(set, "t", any_values, ret_why) != AZ_OK)
+        || templates_check(set, "t", any_values, any_texts(mem), ret_why) != AZ_OK)
         return NULL;
     return set;
 }
@@ -35,7 +44,9 @@ fill(TALLOC_CTX *mem, const char *t, const char *h, const json_t *values)
     if (set == NULL)
         return why;
     buf_init(&out, mem, TEMPLATE_OUTPUT_MAX);
-    return templates_fill(set, "t", values, &out, &why) == AZ_OK ? buf_take(&out, NULL) : why;
+    return templates_fill(set, "t", values, any_texts(mem), &out, &why) == AZ_OK
+               ? buf_take(&out, NULL)
+               : why;
 }
 
 static void
@@ -84,6 +95,59 @@ test_fill(TALLOC_CTX *mem)
            "template: line ends are those that browsers hash");
 }
 
+/* decisions.md "Languages of the pages": words and values of a text are escaped. */
+static void
+test_say(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *template, *filled, *rule;
+    } cases[] = {
+        {"{{~words}}",                 "A &amp; &lt;b&gt;",                                                    "words are text, never HTML"           },
+        {"<p title=\"{{~words}}\">",   "<p title=\"A &amp; &lt;b&gt;\">",                                      "... in an attribute too"              },
+        {"{{~one}}",                   "as <bdi>&lt;i&gt;</bdi>.",                                             "a value is escaped, and kept together"},
+        {"<title>{{~one}}</title>",    "<title>as &lt;i&gt;.</title>",
+         "... without an element in a title"                                                                                                          },
+        {"<p title=\"{{~one}}\">",     "<p title=\"as &lt;i&gt;.\">",                                          "... and in an attribute"              },
+        {"{{~both}}",                  "<bdi>&lt;i&gt;</bdi><bdi></bdi> and <bdi></bdi> <bdi>&lt;i&gt;</bdi>",
+         "values in any order, missing ones empty"                                                                                                    },
+        {"{{#list}}{{~one}}{{/list}}", "as <bdi>1</bdi>.",                                                     "a value of a list"                    },
+        {"{{~nothing}}",               "t.html:1: nothing: no text has this name",                             "a text that is not there"             },
+        {"\n{{~wrong}}",               "t.html:2: wrong: the text has a value that is not known here",
+         "a value that is not there"                                                                                                                  },
+        {"{{~member}}",                "this value is not a string",                                           "a value that is no text"              },
+        {"<p {{~words}}>",
+         "t.html:1: words: a value can stand only in text or in a quoted attribute",                           "a place where no value may stand"     },
+        {"<p style=\"{{~words}}\">",
+         "t.html:1: a style attribute does not work on these pages; use the style element and a "
+         "class",                                                                                              "... nor in a style"                   },
+        {"{{~}}",                      "t.html:1: a name consists of a-z, 0-9 and _",                          "a text without a name"                },
+    };
+    const json_t *values = env_json(mem, "{'a':'<i>','list':[{'a':'1'}]}");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        is_str(fill(mem, cases[i].template, NULL, values), cases[i].filled, "text: %s",
+               cases[i].rule);
+    ok(text_same_values("{a} {b}", "{b}, {a}, {a}") && text_same_values("x", "y"),
+       "text: the same values, whatever their order");
+    static const char *const other[][2] = {
+        {"{a}",   "{b}"  },
+        {"{a}",   "x"    },
+        {"x",     "{a}"  },
+        {"{a",    "{a"   },
+        {"a}",    "a}"   },
+        {"{A}",   "{A}"  },
+        {"{}",    "{}"   },
+        {"{{a}}", "{{a}}"}
+    };
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        ok(!text_same_values(other[i][0], other[i][1]), "text: '%s' does not stand for '%s'",
+           other[i][0], other[i][1]);
+    char name[TEMPLATE_NAME_MAX + 4];
+    snprintf(name, sizeof(name), "{%0*d}", TEMPLATE_NAME_MAX, 0);
+    ok(text_same_values(name, name), "text: the longest name of a value");
+    snprintf(name, sizeof(name), "{%0*d}", TEMPLATE_NAME_MAX + 1, 0);
+    ok(!text_same_values(name, name), "... and one character more");
+}
+
 /* decisions.md "Pages": every value is escaped. */
 static void
 test_escaping(TALLOC_CTX *mem)
@@ -123,7 +187,7 @@ test_escaping(TALLOC_CTX *mem)
     struct templates *set = make(mem, "{{a}}", NULL, &why);
     BUF_AUTO out;
     buf_init(&out, mem, 100);
-    is_int(templates_fill(set, "t", sharp, &out, &why), AZ_OK, "template: a text with NUL");
+    is_int(templates_fill(set, "t", sharp, NULL, &out, &why), AZ_OK, "template: a text with NUL");
     is_bin(out.data, out.len, "1\0&lt;2", 7, "template: is escaped behind it too");
     json_decref(sharp);
 }
@@ -215,7 +279,7 @@ test_names(TALLOC_CTX *mem)
         bool known =
             templates_add(set, "t", "t.html", cases[i].template, strlen(cases[i].template), &why)
                 == AZ_OK
-            && templates_check(set, "t", names, &why) == AZ_OK;
+            && templates_check(set, "t", names, NULL, &why) == AZ_OK;
         ok(known == cases[i].known, "names: %s is %s", cases[i].template,
            cases[i].known ? "taken" : "refused");
     }
@@ -274,7 +338,7 @@ chain_is_taken(TALLOC_CTX *mem, unsigned length)
             != AZ_OK)
             return false;
     }
-    return templates_check(set, "t0", any_values, &why) == AZ_OK;
+    return templates_check(set, "t0", any_values, NULL, &why) == AZ_OK;
 }
 
 /* Return a list of `count` empty objects under "list". */
@@ -297,22 +361,24 @@ test_output(TALLOC_CTX *mem)
     struct templates *set = make(mem, "{{#list}}{{a}}{{/list}}", NULL, &why);
     BUF_AUTO out;
     buf_init(&out, mem, TEMPLATE_OUTPUT_MAX);
-    is_int(templates_fill(set, "t", values, &out, &why), AZ_OK, "pieces: many are filled");
+    is_int(templates_fill(set, "t", values, NULL, &out, &why), AZ_OK, "pieces: many are filled");
     json_decref(values);
     values = list_of(TEMPLATE_STEPS_MAX);
     BUF_AUTO more;
     buf_init(&more, mem, TEMPLATE_OUTPUT_MAX);
-    is_int(templates_fill(set, "t", values, &more, &why), AZ_INVALID, "pieces: too many are not");
+    is_int(templates_fill(set, "t", values, NULL, &more, &why), AZ_INVALID,
+           "pieces: too many are not");
     is_str(why, "the page has too many pieces", "... and that is said");
     json_decref(values);
     BUF_AUTO small;
     buf_init(&small, mem, 15);
     values = list_of(2);
-    is_int(templates_fill(set, "t", values, &small, &why), AZ_INVALID, "output: past its maximum");
+    is_int(templates_fill(set, "t", values, NULL, &small, &why), AZ_INVALID,
+           "output: past its maximum");
     is_str(why, "the page is too large", "... and that is said");
     BUF_AUTO right;
     buf_init(&right, mem, 16);
-    is_int(templates_fill(set, "t", values, &right, &why), AZ_OK, "output: at its maximum");
+    is_int(templates_fill(set, "t", values, NULL, &right, &why), AZ_OK, "output: at its maximum");
     json_decref(values);
 }
 
@@ -325,13 +391,13 @@ test_misuse(TALLOC_CTX *mem)
     buf_init(&out, mem, 100);
     for (unsigned i = 0; i < 4; i++) {
         static const char *const no_text[] = {"{'a':1}", "{'a':true}", "{'a':[]}", "{'a':{}}"};
-        is_int(templates_fill(set, "t", env_json(mem, no_text[i]), &out, &why), AZ_INVALID,
+        is_int(templates_fill(set, "t", env_json(mem, no_text[i]), NULL, &out, &why), AZ_INVALID,
                "fill: %s is no text to write", no_text[i]);
     }
-    is_int(templates_fill(set, "x", NULL, &out, &why), AZ_INVALID,
+    is_int(templates_fill(set, "x", NULL, NULL, &out, &why), AZ_INVALID,
            "fill: a template that is not there");
     is_int(templates_add(set, "x", "x.html", "{{>x}}", 6, &why), AZ_OK, "a circle is read");
-    is_int(templates_fill(set, "x", NULL, &out, &why), AZ_INVALID,
+    is_int(templates_fill(set, "x", NULL, NULL, &out, &why), AZ_INVALID,
            "fill: ... and not filled: it was not checked");
     is_int(templates_add(set, "y", "y.html", "{{>z}}", 6, &why), AZ_OK, "what names another");
     is_str(templates_missing(set), "z", "missing: says which");
@@ -364,6 +430,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_fill(mem);
+    test_say(mem);
     test_escaping(mem);
     test_refusals(mem);
     test_names(mem);

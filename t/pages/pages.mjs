@@ -96,7 +96,7 @@ const ours = await listen((req, res) => {
   if (req.method === 'POST') return answerPost(req, res);
   if (url.pathname.startsWith('/to/')) return send(res, { status: 200, headers: [['Content-Type', 'text/plain']], body: 'there' });
   if (!page) return send(res, { status: 404, headers: [], body: '' });
-  const answer = render(page);
+  const answer = render(url.searchParams.has('de') ? [page[0], page[1], { ...page[2], AUTHZ_LANGUAGE: 'de' }] : page);
   if (url.searchParams.has('broken')) answer.body = answer.body.replace('--page:', '--pages:');
   if (url.searchParams.has('closed')) answer.headers = answer.headers.map(([n, v]) => [n, n === 'Content-Security-Policy' ? v.replace(client, '') : v]);
   return send(res, answer);
@@ -158,6 +158,16 @@ async function showsBrand(page, env, name) {
   else ok(seen.drawn === null && seen.plain === 1, `${name}: without a logo the shipped picture stays`, seen);
 }
 
+// Words of German are longer. An element that an English page has too would be one that has no text in the file.
+async function speaksGerman(page, name, english) {
+  await page.goto(address(name, '&de'));
+  await look(page, [320, 800], 'light');
+  const { pixels, out } = await sideways(page);
+  const seen = await page.evaluate(() => ({ lang: document.documentElement.lang, h1: document.querySelector('h1').textContent }));
+  ok(pixels <= 0 && out.length === 0, `${name}: in German nothing is to be scrolled for sideways either`, pixels, out);
+  ok(seen.lang === 'de' && seen.h1 !== english, `${name}: the heading is in German`, seen);
+}
+
 async function worksByKeyboard(page, name) {
   await look(page, [320, 800], 'light');
   const wanted = await controls(page);
@@ -176,6 +186,7 @@ for (const [name, page] of Object.entries(cases)) {
   await worksByKeyboard(tab, name);
   if (page[2]) await showsBrand(tab, page[2], name);
   await keepPicture(tab, name);
+  await speaksGerman(tab, name, await tab.$eval('h1', e => e.textContent));
   is(tab.faults, [], `${name}: the browser has nothing to complain of, nothing offends the Content-Security-Policy`);
   is(tab.loads, [], `${name}: no other request is sent to any server`);
   await tab.browserContext().close();

@@ -4,8 +4,8 @@
  *   render NAME VALUES [FORM-ACTION]
  *
  * prints status line, headers and body as a gateway passes them on. VALUES is JSON. The name
- * "error" takes {"status":..,"error":..,"text":..}. SVC_OIDC_ISSUER, SVC_WWW_DIR, SVC_PAGES_NAME
- * and SVC_PAGES_LOGO are read from the environment.
+ * "error" takes {"status":..,"error":..,"text":..}. AUTHZ_LANGUAGE is Accept-Language;
+ * SVC_OIDC_ISSUER, SVC_WWW_DIR, SVC_PAGES_NAME and SVC_PAGES_LOGO are read from the environment.
  */
 #include "config.h"
 
@@ -61,7 +61,9 @@ respond(struct request *req, const char *name, json_t *values, const char *form_
 int
 main(int argc, char **argv)
 {
-    static const char *const set[] = {"REQUEST_METHOD", "GET", NULL, NULL};
+    const char *language = getenv("AUTHZ_LANGUAGE");
+    const char *const set[] = {"REQUEST_METHOD", "GET",
+                               language != NULL ? "HTTP_ACCEPT_LANGUAGE" : NULL, language, NULL};
     TALLOC_CTX *mem = talloc_new(NULL);
     struct az *az = env_az(mem);
     json_t *values;

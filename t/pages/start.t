@@ -24,8 +24,9 @@ sub data_dir {
     my (%change) = @_;
     my $dir = "$top/data" . ++( our $dirs );
     mkdir $_ or die "$_: $!" for $dir, "$dir/www";
-    symlink Authz::Path::source('sql'),             "$dir/sql"    or die $!;
-    symlink Authz::Path::source( 'etc', 'policy' ), "$dir/policy" or die $!;
+    symlink Authz::Path::source('sql'),                       "$dir/sql"           or die $!;
+    symlink Authz::Path::source( 'etc', 'policy' ),           "$dir/policy"        or die $!;
+    symlink Authz::Path::source( 'etc', 'www', 'languages' ), "$dir/www/languages" or die $!;
     for my $file ( glob Authz::Path::source( 'etc', 'www' ) . '/*.html' ) {
         File::Copy::copy( $file, "$dir/www" ) or die "$file: $!";
     }

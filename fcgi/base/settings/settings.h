@@ -22,6 +22,9 @@ extern const char *const settings_id_token_algs[];
 /* The value of SVC_AUDIT_STREAM with which no rows are sent. */
 #define SETTINGS_STREAM_OFF "off"
 
+/* The default of SVC_LANGUAGES_DIR, a directory that may be missing. */
+#define SETTINGS_LANGUAGES_DIR "/etc/authz/languages"
+
 /* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
 extern const char *const settings_dpop_algs[];
 
@@ -56,6 +59,7 @@ struct settings {
     const char *www_dir;         /* the operator's own pages, or NULL */
     const char *pages_name;      /* name of the service on the pages, NULL: the issuer's host */
     const char *pages_logo;      /* file of www_dir with the logo on the pages, or NULL */
+    const char *languages_dir;   /* the operator's own texts of the pages */
     const char *log_level;       /* debug, info, warn or error */
     const char *log_format;      /* json or text */
     const char *admin_api_key;   /* the first admin key */

@@ -43,6 +43,8 @@ const struct setting settings_table[] = {
      "Name of this service on its pages, at most 64 characters; if not set, the host of SVC_OIDC_ISSUER"},
     {"SVC_PAGES_LOGO", NULL, SETTING_TEXT, AT(pages_logo), NULL, 0, 0, NULL,
      "Logo on the pages: the name of a PNG, SVG or WebP file of at most 32 KiB in SVC_WWW_DIR"},
+    {"SVC_LANGUAGES_DIR", NULL, SETTING_TEXT, AT(languages_dir), SETTINGS_LANGUAGES_DIR, 0, 0, NULL,
+     "Directory of texts of the pages in further languages, a file for each, such as fr.json; it may be missing unless it is set"},
     {"SVC_ADMIN_API_KEY", NULL, SETTING_SECRET, AT(admin_api_key), NULL, 0, 0, NULL,
      "First admin key, at least 16 octets, sent in the header X-Admin-API-Key"},
     {"SVC_ADMIN_PEPPER", NULL, SETTING_SECRET, AT(admin_pepper), NULL, 0, 0, NULL,

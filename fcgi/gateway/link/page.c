@@ -88,6 +88,23 @@ add_token(struct request *req, const struct link_visit *visit, struct jsonx_buil
     return AZ_OK;
 }
 
+/* Set the fault of a secret (link_typed_try()), and the text of it in English. */
+static void
+set_fault(struct jsonx_build *values, const char *fault)
+{
+    static const struct {
+        const char *fault, *text;
+    } texts[] = {
+        {"secret_missing",   "Type it into the field."                            },
+        {"secret_malformed", "It has a space, or a character that it cannot have."},
+        {"secret_refused",   "It was refused. Check it and type it again."        },
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (strcmp(texts[i].fault, fault) == 0)
+            jsonx_set(values, "fault", json_string(texts[i].text));
+    jsonx_set(values, fault, json_true());
+}
+
 /* Show the page: the question, or the field for the secret. `fault` is shown with the field. */
 static enum az_status
 link_show(struct request *req, struct link_visit *visit, bool asks_secret, const char *fault)
@@ -118,7 +135,7 @@ link_show(struct request *req, struct link_visit *visit, bool asks_secret, const
         if (auth->help != NULL)
             jsonx_set(&values, "help", json_string(auth->help));
         if (fault != NULL)
-            jsonx_set(&values, "fault", json_string(fault));
+            set_fault(&values, fault);
     }
     return respond_page(req, 200, "link", jsonx_built(&values), origin);
 }

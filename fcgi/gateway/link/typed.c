@@ -67,9 +67,9 @@ link_typed_try(struct request *req, const struct link_visit *visit, const char *
     char *value = NULL;
     *ret_fault = NULL;
     if (secret == NULL)
-        *ret_fault = "Type it into the field.";
+        *ret_fault = "secret_missing";
     else if (!link_is_plain(secret))
-        *ret_fault = "It has a space, or a character that it cannot have.";
+        *ret_fault = "secret_malformed";
     if (*ret_fault != NULL || visit->resource->auth.validate_path == NULL)
         return AZ_OK;
     enum az_status st = make_trial(req, visit->resource, secret, &request, &value);
@@ -80,7 +80,7 @@ link_typed_try(struct request *req, const struct link_visit *visit, const char *
     if (st != AZ_OK)
         return upstream_fetch_failed(&req->op, st, answer.fault);
     if (answer.status >= 400 && answer.status < 500 && answer.status != 429)
-        *ret_fault = "It was refused. Check it and type it again.";
+        *ret_fault = "secret_refused";
     else if (answer.status < 200 || answer.status > 299)
         return op_fail(&req->op, AZ_UPSTREAM_INVALID, NULL,
                        "managed resource %s answers with status %d to the request that tries a "

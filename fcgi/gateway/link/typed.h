@@ -6,8 +6,9 @@
 
 /*
  * Try a secret: its form, and the configured request to the upstream, if there is one. *ret_fault
- * becomes a text for the person, or NULL if the secret is good. AZ_UPSTREAM_UNREACHABLE,
- * AZ_UPSTREAM_TIMEOUT or AZ_UPSTREAM_INVALID if the upstream gave no usable answer.
+ * becomes secret_missing, secret_malformed or secret_refused, or NULL if the secret is good.
+ * AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT or AZ_UPSTREAM_INVALID if the upstream gave no
+ * usable answer.
  */
 enum az_status link_typed_try(struct request *req, const struct link_visit *visit,
                               const char *secret, const char **ret_fault);

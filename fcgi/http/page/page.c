@@ -10,8 +10,11 @@
 #include "base/buf.h"
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
+#include "http/page/language.h"
+#include "http/page/page_rows.h"
 #include "http/page/page_site.h"
 #include "http/page/template.h"
+#include "http/page/texts.h"
 #include "http/route.h"
 
 /* Most includes that the pages may name besides ours. */
@@ -23,73 +26,19 @@
 
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
-/* Room for the names of one page, with the NULL after them. */
-#define PAGE_VALUES 48
-
-/* A page, and the names that its template may use besides page_common. */
-struct page_row {
-    const char *name;
-    const char
-        *values[PAGE_VALUES]; /* ends with NULL; "list.member" for members of a list's objects */
-};
-
-/* clang-format off */
-static const struct page_row page_rows[] = {
-    {"error",
-     {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "console", "error", "text",
-      "request_id", "back_href", "back_place", NULL}                                     },
-    {"busy",       {NULL}                                                                },
-    {"choose",     {"client_name", "links", "links.text", "links.href", "links.host", "providers", "providers.name", "providers.logo", "providers.host", "providers.href", NULL}},
-    {"away", {"provider", "client_name", "providers", "providers.name", "providers.logo", "providers.host", "providers.href", "again_href", "leave_href", "leave_place", "leave_stranger", "request_id", NULL}},
-    {"consent",
-     {"action", "id", "client_name", "client_id", "client_host", "verified", "links", "links.text", "links.href", "links.host", "redirect_host",
-      "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
-      "details.text", "details.title", "details.members", "members.name", "members.text",
-      "subject_name", "idp_name", "switch_href", NULL}                                   },
-    {"ciba",
-     {"action", "request", "token", "client_name", "client_id", "client_host", "verified",
-      "binding_message", "binding_words", "binding_words.word", "scopes", "scopes.name", "scopes.text", "resource", "details",
-      "details.text", "details.title", "details.members", "members.name", "members.text",
-      "time_left", "subject_name", "idp_name", "logout_href", "list_href", NULL}         },
-    {"ciba_list",
-     {"approved", "denied", "requests", "requests.client", "requests.message",
-      "requests.time_left", "requests.href", "subject_name", "idp_name", "logout_href",
-      NULL}                                                                              },
-    {"link",
-     {"resource", "provider", "host", "sign_in_host", "client_name", "scopes", "scopes.name",
-      "asks_secret", "label", "help", "fault", "action", "state", "token", "subject_name",
-      "idp_name", "logout_href", NULL}                                                   },
-    {"connections",
-     {"connected", "partial", "cancelled", "disconnected", "connections", "connections.name",
-      "connections.account", "connections.scopes", "connections.again", "connections.since",
-      "connections.used", "connections.again_href", "connections.action", "connections.token",
-      "subject_name", "idp_name", "logout_href", NULL}                                   },
-    {"account",
-     {"ended", "action", "sessions", "sessions.id", "sessions.name", "sessions.since",
-      "sessions.until", "sessions.current", "sessions.token", "applications", "applications.id",
-      "applications.name", "applications.scopes", "applications.since", "applications.token",
-      "approvals", "approvals.id", "approvals.name", "approvals.message", "approvals.until",
-      "approvals.waits", "approvals.token", "connections", "connections.name",
-      "connections.account", "connections.since", "connections.action", "connections.token",
-      "delegations", "delegations.id", "delegations.name", "delegations.to", "delegations.scopes",
-      "delegations.until", "delegations.token", "approvals_href", "subject_name", "idp_name",
-      "logout_href", NULL}                                                               },
-    {"home",       {"issuer", "discovery_href", "health_href", "reader_href", "account_href", "connections_href", NULL}                     },
-    {"not_found",  {"request_id", NULL}                                                  },
-    {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
-    {"signed_out", {"client_name", NULL}                                                 },
-};
-/* clang-format on */
-#define ROWS (sizeof(page_rows) / sizeof(page_rows[0]))
-
 /* The names that each page and its parts may use. */
-static const char *const page_common[] = {"site", "site_name", "site_logo"};
+static const char *const page_common[] = {"site", "site_name", "site_logo", "lang", "dir"};
 #define COMMON (sizeof(page_common) / sizeof(page_common[0]))
 
 struct pages {
     struct templates *set;
-    struct page_site site;    /* name and logo, the same on all pages */
-    const char *styles[ROWS]; /* style-src of each row */
+    struct page_site site;     /* name and logo, the same on all pages */
+    const char *styles[PAGES]; /* style-src of each row */
+    /* Objects of texts by language tag. Pages of an operator may be in one language: they do not
+     * use `lang`. */
+    json_t *texts;
+    bool speaks[PAGES];
+    struct problems warnings; /* texts that are missing or not used */
 };
 
 /* State of loading the pages. */
@@ -188,7 +137,7 @@ load_files(struct loading *loading)
     if (!check_dir(loading, loading->dir, false)
         || (loading->own_dir != NULL && !check_dir(loading, loading->own_dir, true)))
         return false;
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < PAGES; i++)
         loaded = load_file(loading, page_rows[i].name) && loaded;
     const char *name = NULL;
     for (size_t i = 0; loaded && i < PAGE_INCLUDES_MAX; i++)
@@ -199,24 +148,26 @@ load_files(struct loading *loading)
 
 /* Check a page against its names and the common ones. */
 static enum az_status
-check_page(struct templates *set, const struct page_row *row, const char **ret_why)
+check_page(const struct pages *pages, const struct page_row *row, const char **ret_why)
 {
     const char *names[COMMON + PAGE_VALUES];
     memcpy(names, page_common, sizeof(page_common));
     memcpy(names + COMMON, row->values, sizeof(row->values));
-    return templates_check(set, row->name, names, ret_why);
+    return templates_check(pages->set, row->name, names,
+                           json_object_get(pages->texts, LANGUAGE_ENGLISH), ret_why);
 }
 
 static bool
 check_pages(struct loading *loading)
 {
     bool right = true;
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < PAGES; i++) {
         const char *why = "out of memory";
         struct pages *pages = loading->pages;
-        enum az_status st = check_page(pages->set, &page_rows[i], &why);
+        enum az_status st = check_page(pages, &page_rows[i], &why);
         if (st == AZ_OK)
             pages->styles[i] = style_sources(pages, page_rows[i].name);
+        pages->speaks[i] = templates_uses(pages->set, page_rows[i].name, "lang");
         bool own;
         const char *path = page_path(pages, loading, page_rows[i].name, &own);
         if (st == AZ_OK && pages->styles[i] == NULL)
@@ -253,9 +204,11 @@ pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problem
         return NULL;
     pages->set = templates_new(pages);
     loading.dir = talloc_asprintf(pages, "%s/www", cfg->data_dir);
+    const struct texts_told told = {mem, problems, &pages->warnings};
     bool site = page_site_load(pages, cfg, &pages->site, problems, mem);
-    if (pages->set != NULL && loading.dir != NULL && site && add_logo(&loading)
-        && load_files(&loading) && check_pages(&loading))
+    bool files = pages->set != NULL && loading.dir != NULL && site && add_logo(&loading)
+                 && load_files(&loading);
+    if (files && texts_load(pages, cfg, &told, &pages->texts) && check_pages(&loading))
         return pages;
     talloc_free(pages);
     return NULL;
@@ -265,7 +218,7 @@ static size_t
 row_of(const char *name)
 {
     size_t i = 0;
-    while (i < ROWS && strcmp(page_rows[i].name, name) != 0)
+    while (i < PAGES && strcmp(page_rows[i].name, name) != 0)
         i++;
     return i;
 }
@@ -313,10 +266,10 @@ form_sources(TALLOC_CTX *mem, const char *origin)
 /*
  * Set the security headers: no script, no frame, nothing from elsewhere, and no page may frame ours
  * (clickjacking). No Cross-Origin-Opener-Policy: an application that signs in through a popup would
- * lose access to its window.
+ * lose access to its window. A page that is there in one language has language NULL.
  */
 static void
-set_headers(struct request *req, const char *styles, const char *form)
+set_headers(struct request *req, const char *styles, const char *form, const char *language)
 {
     respond_header(req, "Content-Security-Policy",
                    talloc_asprintf(req->op.mem,
@@ -325,13 +278,40 @@ set_headers(struct request *req, const char *styles, const char *form)
                                    styles, form));
     respond_header(req, "X-Frame-Options", "DENY");
     respond_header(req, "Referrer-Policy", "no-referrer");
+    if (language == NULL)
+        return;
+    respond_header(req, "Content-Language", language);
+    respond_header(req, "Vary", "Accept-Language");
+}
+
+const struct problems *
+pages_warnings(const struct pages *pages)
+{
+    return &pages->warnings;
+}
+
+const json_t *
+pages_texts(const struct pages *pages)
+{
+    return pages->texts;
+}
+
+const char *
+page_language(const struct request *req, const json_t *by_tag)
+{
+    const char *locales = req->ui_locales;
+    return language_best(by_tag, locales != NULL ? locales : request_param(req, "ui_locales"),
+                         request_header(req, "HTTP_ACCEPT_LANGUAGE"));
 }
 
 /* Add the common values. False: out of memory. */
 static bool
-page_add_site(json_t *all, const struct page_site *site)
+page_add_common(json_t *all, const struct page_site *site, const char *language,
+                const json_t *texts)
 {
-    return json_object_set_new(all, "site", json_string(site->host)) == 0
+    return json_object_set_new(all, "lang", json_string(language)) == 0
+           && json_object_set(all, "dir", json_object_get(texts, TEXTS_DIRECTION)) == 0
+           && json_object_set_new(all, "site", json_string(site->host)) == 0
            && json_object_set_new(all, "site_name", json_string(site->name)) == 0
            && json_object_set_new(all, "site_logo", json_boolean(*site->logo != '\0')) == 0;
 }
@@ -346,18 +326,21 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     json_t *all = jsonx_own(req->op.mem, jsonx_copy(values));
     BUF_AUTO out;
     buf_init(&out, req->op.mem, TEMPLATE_OUTPUT_MAX);
-    if (pages == NULL || row == ROWS)
+    if (pages == NULL || row == PAGES)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the page %s has no template", name);
+    bool speaks = pages->speaks[row];
+    const char *language = speaks ? page_language(req, pages->texts) : LANGUAGE_ENGLISH;
+    const json_t *texts = json_object_get(pages->texts, language);
     if (form == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: a form cannot lead to %s", name,
                        form_action);
-    if (all == NULL || !page_add_site(all, &pages->site)
-        || templates_fill(pages->set, name, all, &out, &why) != AZ_OK)
+    if (all == NULL || !page_add_common(all, &pages->site, language, texts)
+        || templates_fill(pages->set, name, all, texts, &out, &why) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: %s", name, why);
     const char *body = buf_take(&out, &length);
     enum az_status st = respond_octets(req, status, "text/html; charset=utf-8", body, length);
     if (st == AZ_OK)
-        set_headers(req, pages->styles[row], form);
+        set_headers(req, pages->styles[row], form, speaks ? language : NULL);
     return st;
 }
 

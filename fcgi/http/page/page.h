@@ -17,6 +17,17 @@ struct pages;
  */
 struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems);
 
+/* Return the warnings of the load: texts that are missing in a language or not used, each with its
+ * file. */
+const struct problems *pages_warnings(const struct pages *pages);
+
+/* Return the texts of the pages, an object by language tag. */
+const json_t *pages_texts(const struct pages *pages);
+
+/* Return the member of an object by language tag that fits the request best: by req->ui_locales or
+ * the parameter of that name, else by Accept-Language, else English; NULL: none fits. */
+const char *page_language(const struct request *req, const json_t *by_tag);
+
 /*
  * Answer with a page and the security headers. `name` is a template, `values` an object of strings,
  * booleans and arrays of such objects (borrowed). `form_action`: an origin or scheme
@@ -24,9 +35,10 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
  * server, or NULL. Chromium blocks the redirect otherwise; any https address is allowed with it.
  * AZ_SERVER_ERROR: no templates, or not an origin.
  *
- * The names of the values are in the table of page.c, and the head of each template says what they
- * are. `site` (host of the issuer), `site_name` (SVC_PAGES_NAME, or the host) and `site_logo` (true
- * if there is a logo) are on every page. A missing value counts as empty or false.
+ * The names of the values are in page_rows.c, and the head of each template says what they are.
+ * `site` (host of the issuer), `site_name` (SVC_PAGES_NAME, or the host), `site_logo` (true if
+ * there is a logo), `lang` and `dir` (of the language of the page) are on every page. A missing
+ * value counts as empty or false.
  *
  * The form of `consent` posts `id` and `decision` (allow or deny), that of `ciba` posts `request`,
  * `token` and `decision` (approve or deny), that of `logout` posts `token`.

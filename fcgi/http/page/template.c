@@ -2,7 +2,6 @@
 
 #include "http/page/template.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -96,7 +95,7 @@ template_read_name(TALLOC_CTX *mem, const char *from, const char *end)
     size_t length = (size_t) (end - from);
     char *name = talloc_strndup(mem, from, length);
     if (name == NULL || length == 0 || length > TEMPLATE_NAME_MAX
-        || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)
+        || strspn(name, TEMPLATE_NAME_CHARS) != length)
         return NULL;
     return name;
 }
@@ -149,7 +148,8 @@ read_named(struct template_reader *reader, const char *at, char sign, const char
         why = html_is_between(html) ? NULL : "a template can be included only in text";
         break;
     default:
-        piece.kind = PIECE_VALUE;
+        piece.kind = sign == '~' ? PIECE_SAY : PIECE_VALUE;
+        piece.bare = !html_is_between(html);
         why = html_value_fault(html);
     }
     return why != NULL ? fault_at(reader, at, why, name) : add_piece(reader, piece);
@@ -169,7 +169,7 @@ read_tag(struct template_reader *reader)
         return AZ_OK;
     if (*begin == '{' || *begin == '&')
         return fault_at(reader, at, "values are always escaped; write {{name}}", NULL);
-    char sign = strchr("#^/>", *begin) != NULL ? *begin : ' ';
+    char sign = strchr("#^/>~", *begin) != NULL ? *begin : ' ';
     const char *name = template_read_name(reader->to, begin + (sign != ' '), end);
     if (name == NULL)
         return fault_at(reader, at, "a name consists of a-z, 0-9 and _", NULL);
@@ -261,4 +261,14 @@ templates_missing(const struct templates *set)
                 return piece->text;
         }
     return NULL;
+}
+
+bool
+templates_uses(const struct templates *set, const char *name, const char *value)
+{
+    const struct template_file *template = templates_find(set, name);
+    for (size_t i = 0; template != NULL && i < template->pieces; i++)
+        if (template->piece[i].kind == PIECE_VALUE && strcmp(template->piece[i].text, value) == 0)
+            return true;
+    return false;
 }

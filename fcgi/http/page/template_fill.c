@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "http/page/template_private.h"
+#include "http/page/text.h"
 
 /* A section that contains the checked piece. */
 struct within {
@@ -15,6 +16,7 @@ struct within {
 struct template_checking {
     const struct templates *set;
     const char *const *values; /* allowed names */
+    const json_t *texts;       /* allowed texts */
     unsigned steps;            /* steps left */
     const char *why;           /* the fault, once found */
 };
@@ -51,6 +53,22 @@ check_fault(struct template_checking *check, const struct template_file *templat
     return check->why != NULL ? AZ_INVALID : AZ_SERVER_ERROR;
 }
 
+/* Check that a text is there, and that its values are known where it stands. */
+static enum az_status
+check_say(struct template_checking *check, const struct template_file *template,
+          const struct piece *piece, const struct within *within)
+{
+    const char *text = json_string_value(json_object_get(check->texts, piece->text));
+    struct text_part part;
+    if (text == NULL)
+        return check_fault(check, template, piece, "no text has this name");
+    while (text_next(&text, &part))
+        if (part.value[0] != '\0' && !is_known_value(check, part.value, within))
+            return check_fault(check, template, piece,
+                               "the text has a value that is not known here");
+    return AZ_OK;
+}
+
 static enum az_status check_range(struct template_checking *check,
                                   const struct template_file *template, size_t from, size_t to,
                                   const struct within *within, unsigned depth);
@@ -83,6 +101,8 @@ check_range(struct template_checking *check, const struct template_file *templat
         check->steps--;
         if (piece->kind == PIECE_INCLUDE)
             st = check_include(check, template, piece, within, depth);
+        else if (piece->kind == PIECE_SAY)
+            st = check_say(check, template, piece, within);
         else if (!is_known_value(check, piece->text, within))
             st = check_fault(check, template, piece, "no value has this name here");
         if (st != AZ_OK || (piece->kind != PIECE_SECTION && piece->kind != PIECE_INVERTED))
@@ -96,9 +116,10 @@ check_range(struct template_checking *check, const struct template_file *templat
 
 enum az_status
 templates_check(struct templates *set, const char *name, const char *const *values,
-                const char **ret_why)
+                const json_t *texts, const char **ret_why)
 {
-    struct template_checking check = {.set = set, .values = values, .steps = TEMPLATE_STEPS_MAX};
+    struct template_checking check = {
+        .set = set, .values = values, .texts = texts, .steps = TEMPLATE_STEPS_MAX};
     struct template_file *template = templates_find(set, name);
     if (template == NULL) {
         *ret_why = "no such template";
@@ -119,6 +140,7 @@ struct scope {
 
 struct template_filling {
     const struct templates *set;
+    const json_t *texts; /* in the language of the page */
     struct buf *out;
     unsigned steps;  /* steps left */
     const char *why; /* the fault, once found */
@@ -188,6 +210,25 @@ fill_value(struct template_filling *fill, const char *name, const struct scope *
     return AZ_OK;
 }
 
+static enum az_status
+fill_say(struct template_filling *fill, const struct piece *piece, const struct scope *scope)
+{
+    const char *text = json_string_value(json_object_get(fill->texts, piece->text));
+    enum az_status st = AZ_OK;
+    struct text_part part;
+    if (text == NULL)
+        return fill_fault(fill, "a text is missing");
+    while (st == AZ_OK && text_next(&text, &part)) {
+        put_html_escaped(fill->out, part.words, part.length);
+        if (part.value[0] == '\0')
+            continue;
+        buf_append_text(fill->out, piece->bare ? "" : "<bdi>");
+        st = fill_value(fill, part.value, scope);
+        buf_append_text(fill->out, piece->bare ? "" : "</bdi>");
+    }
+    return st;
+}
+
 static bool
 is_something(const json_t *value)
 {
@@ -230,6 +271,8 @@ fill_piece(struct template_filling *fill, const struct template_file *template, 
         return AZ_OK;
     case PIECE_VALUE:
         return fill_value(fill, piece->text, scope);
+    case PIECE_SAY:
+        return fill_say(fill, piece, scope);
     case PIECE_INCLUDE:
         next = templates_find(fill->set, piece->text);
         return next != NULL ? fill_range(fill, next, 0, next->pieces, scope)
@@ -258,10 +301,11 @@ fill_range(struct template_filling *fill, const struct template_file *template, 
 }
 
 enum az_status
-templates_fill(const struct templates *set, const char *name, const json_t *values, struct buf *out,
-               const char **ret_why)
+templates_fill(const struct templates *set, const char *name, const json_t *values,
+               const json_t *texts, struct buf *out, const char **ret_why)
 {
-    struct template_filling fill = {.set = set, .out = out, .steps = TEMPLATE_STEPS_MAX};
+    struct template_filling fill = {
+        .set = set, .texts = texts, .out = out, .steps = TEMPLATE_STEPS_MAX};
     const struct scope scope = {values, NULL};
     const struct template_file *template = templates_find(set, name);
     if (template == NULL || !template->checked) {

@@ -7,7 +7,14 @@
 #include "http/page/template.h"
 #include "http/page/template_html.h"
 
-enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_SECTION, PIECE_INVERTED, PIECE_INCLUDE };
+enum piece_kind {
+    PIECE_TEXT,
+    PIECE_VALUE,
+    PIECE_SAY,
+    PIECE_SECTION,
+    PIECE_INVERTED,
+    PIECE_INCLUDE
+};
 
 /* A piece of a template. A section contains the pieces up to `end`. */
 struct piece {
@@ -16,6 +23,7 @@ struct piece {
     size_t length;    /* octets of a PIECE_TEXT */
     size_t end;       /* index after the last piece of a section */
     unsigned line;    /* line of the file, from 1 */
+    bool bare;        /* a value stands where no element may: in an attribute or a title */
 };
 
 struct template_file {

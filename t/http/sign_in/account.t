@@ -86,12 +86,13 @@ is( $shown->status, 200, 'with entries the page is shown' ) or diag( $shown->tex
 
 for my $row (
     [ 'The &lt;i&gt;shop&lt;/i&gt;', 'the application, as text' ],
-    [ '<bdi>email openid</bdi>',     '... and its scopes, once each' ],
-    [ 'W4SCT',                       'the request that waits, by its message' ],
-    [ 'waits for your answer',       '... and that it waits' ],
-    [ 'Album &lt;u&gt;',             'the delegation, by the name of its resource' ],
-    [ '<bdi>eve</bdi>: <bdi>view<',  '... to whom, and for what' ],
-    [ 'ann@mail\.example',           'the connected account' ] )
+    [   q{email address</bdi>\s+<span class="name"><bdi>email</bdi></span></li>\s+<li><bdi lang="en">See who you are</bdi>\s+<span class="name"><bdi>openid</bdi></span></li>\s*</ul>},
+        q{... and its scopes, once each, with words} ],
+    [ 'W4SCT',                      'the request that waits, by its message' ],
+    [ 'waits for your answer',      '... and that it waits' ],
+    [ 'Album &lt;u&gt;',            'the delegation, by the name of its resource' ],
+    [ '<bdi>eve</bdi>: <bdi>view<', '... to whom, and for what' ],
+    [ 'ann@mail\.example',          'the connected account' ] )
 {
     like( $shown->body, qr/$row->[0]/, "the page shows $row->[1]" );
 }

@@ -60,6 +60,13 @@ unlike(
 for my $link ( $page->body =~ /href="\Q$base\E([^"]+)"/g ) {
     like( ask( GET => $link, $chrome )->status, qr/\A(?:200|302|503)\z/, "its link to $link leads somewhere" );
 }
+my $german = ask( GET => '/', $chrome, 'Accept-Language' => 'de-CH, en;q=0.5' );
+is_page(
+    $german, 200, 'Anmeldedienst',
+    'a browser that asks for German gets it (decisions.md "Languages of the pages")' );
+like( $german->body, qr{<html lang="de" dir="ltr">}, '... and the page says so' );
+is( $german->header('Content-Language'), 'de',              '... as Content-Language does' );
+is( $german->header('Vary'),             'Accept-Language', '... and Vary says why' );
 is_page( ask( GET => '/?x=1', $chrome ), 200, 'Sign-in service', 'a query changes nothing' );
 my $head = ask( HEAD => '/', $chrome );
 is( $head->status, 200,                        'HEAD of a browser: 200' );

@@ -67,7 +67,7 @@ like(
 like( $shown->body, qr/orders\.read/,                             '... the scopes' );
 like( $shown->body, qr{<dd><bdi>https://api\.example</bdi></dd>}, '... the resource' );
 like( $shown->body, qr{<bdi>till\.example</bdi>},                 q{... the host of the client's website} );
-like( $shown->body, qr/<dd>[45] minutes</,                        '... the time left' );
+like( $shown->body, qr{<dd><bdi>[45]</bdi> minutes<},             '... the time left' );
 like( $shown->body, qr/ann\@example\.org.*Corp accounts/s,        '... and who is signed in where' );
 unlike( $shown->body, qr/\bar_/, 'the auth_req_id is not on the page' );
 my $policy = $shown->header('Content-Security-Policy');

@@ -264,7 +264,7 @@ for my $row (
 
 sub shows_scopes {
     my ( $answer, $scopes, $name ) = @_;
-    my @shown = $answer->body =~ m{<li>(?:<bdi>[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g;
+    my @shown = $answer->body =~ m{<li>(?:<bdi lang="en">[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g;
     return is( join( ' ', @shown ), $scopes, $name ) || diag( $answer->text );
 }
 sub register_scope { return $stack->sql("UPDATE client SET scope = '$_[0]' WHERE client_id = 'dyn'") }
@@ -360,5 +360,50 @@ is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 2
 is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 404, '... and then 404' );
 authorize( $ann, 'admin', prompt => 'none' );
 is( back_of($ann)->{error}, 'login_required', '... and the browser is signed out' );
+
+# ---- the language (decisions.md "Languages of the pages")
+
+my $deutsch = authorize( Authz::Browser->new, 'dyn', prompt => 'consent', ui_locales => 'fr de en' );
+like(
+    $deutsch->body, qr{<html lang="de" dir="ltr">.*den Zugriff auf Ihr Konto erlauben}s,
+    'ui_locales of the request counts on the page behind the sign-in too (OpenID Connect Core 3.1.2.1)' );
+is( $deutsch->header('Content-Language'), 'de', '... and the page says so' );
+
+# ---- words for scopes (decisions.md "Words for scopes")
+
+sub scope_words {
+    my (%words) = @_;
+    return $stack->admin(
+        PUT  => '/admin/api/policy-data/by-key?dataKey=svc.registry.scopes',
+        json => {
+            dataKey => 'svc.registry.scopes',
+            payload => JSON::PP->new->ascii->canonical->encode( { scopes => \%words } ) } );
+}
+
+sub asked_in {
+    my ($languages) = @_;
+    my $page = authorize( Authz::Browser->new, 'dyn', prompt => 'consent', ui_locales => $languages );
+    return join ' ', $page->body =~ m{<li>(<bdi.*?)</li>}gs;
+}
+my $shipped = qr{<bdi lang="de">Sehen, wer Sie sind</bdi>\s+<span class="name"><bdi>openid</bdi></span>};
+like( asked_in('de'), $shipped, 'the scopes of OpenID Connect have words in each shipped language, beside the name' );
+is( scope_words(
+        openid => { en => { title => 'Write <b>to you</b>', description => '"Any" time' }, fr => { title => 'Ecrire' } }
+    )->status,
+    200,
+    'a row gives words' );
+my $own =
+  qr{<bdi lang="en">Write &lt;b&gt;to you&lt;/b&gt;</bdi>.*"more" lang="en">&quot;Any&quot; time</bdi>.*>openid<}s;
+like( asked_in('en'), $own, 'they replace the shipped ones, as text, with the name beside them' );
+like( asked_in('de'), $own, '... in English if the language of the page has none, and say so' );
+like( asked_in('fr'), qr{<bdi lang="fr">Ecrire</bdi>}, '... in the language that was asked for' );
+scope_words( openid => { nl => { title => 'Schrijven' } } );
+like( asked_in('de'), qr{<bdi lang="nl">Schrijven</bdi>}, '... in the first one if there is no English' );
+scope_words( openid => { en => { title => "liame\x{202e}x" } } );
+like( asked_in('de'), $shipped, 'words with a character that reorders text are left out' );
+like(
+    scope_words( openid => { en => { title => 'x' x 81 } } )->status, qr/\A4\d\d\z/,
+    'a title of 81 characters is refused' );
+scope_words();
 
 done_testing;

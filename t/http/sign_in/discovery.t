@@ -39,6 +39,7 @@ my %list = (
       . 'urn:openid:params:grant-type:ciba',
     backchannel_token_delivery_modes_supported       => 'poll',
     response_types_supported                         => 'code',
+    ui_locales_supported                             => 'de en',
     response_modes_supported                         => 'query',
     subject_types_supported                          => 'public',
     id_token_signing_alg_values_supported            => 'RS256',
