@@ -36,7 +36,7 @@ web_apache() {
     web_shipped apache/authz-portal.conf >"$BASE/etc/apache-authz-portal.conf"
     cp "$TOP/etc/apache/authz-mpm.conf" "$BASE/etc/apache-authz-mpm.conf"
     {
-        for module in mpm_event authz_core alias buffer dir headers setenvif reqtimeout proxy proxy_fcgi; do
+        for module in mpm_event authz_core alias buffer deflate dir headers setenvif reqtimeout proxy proxy_fcgi; do
             printf 'LoadModule %s_module %s/mod_%s.so\n' "$module" "$APACHE_MODULES" "$module"
         done
         cat <<-END

@@ -1,5 +1,5 @@
 # The files of the console: the vendored libraries are those that the manifest names, and its own modules are short, write no
-# HTML and no style, and fit the budget (gateway-admin.md 7.5).
+# HTML and no style, and fit the budget; `make install` gives them addresses with the version (gateway-admin.md 7.5).
 use strict;
 use warnings;
 
@@ -9,8 +9,10 @@ use IO::Compress::Gzip ();
 use JSON::PP           ();
 use Test::More;
 
-use Authz::Path ();
-use Authz::Web  ();
+use Authz::Path    ();
+use Authz::Portal  ();
+use Authz::Process ();
+use Authz::Web     ();
 
 my $portal = Authz::Path::source( 'etc', 'portal' );
 my $vendor = "$portal/vendor";
@@ -84,4 +86,39 @@ cmp_ok( packed(@first), '<=', 120_000, 'budget: what the first page loads has at
 cmp_ok( packed("$vendor/codemirror.js"), '<=', 190_000, 'budget: the editor has at most 190 kB, compressed' );
 cmp_ok( packed($_),                      '<=', 15_000,  'budget: a page has at most 15 kB, compressed: ' . s{.*/}{}r )
   for grep {m{/pages/}} @own;
+
+# ---- as make install puts them
+
+my $to = Authz::Portal::install( Authz::Process::directory() . '/portal' );
+
+# Name and sum of each file.
+sub all_of {
+    my ($from) = @_;
+    my %of;
+    File::Find::find(
+        {   no_chdir => 1,
+            wanted   => sub { $of{s{\A\Q$from\E/}{}r} = Digest::SHA->new(256)->addfile($_)->hexdigest if -f } },
+        $from );
+    return %of;
+}
+my ($version) = text_of("$to/index.html") =~ m{"(v/1\.2\.3-[0-9a-f]{12})/js/main\.js"};
+ok( defined $version, 'installed: index.html names its files with version and sum' );
+my @named = text_of("$to/index.html") =~ /(?:href|src)="(?!data:)([^"]+)"/g;
+is_deeply( [ grep { !-f "$to/$_" } @named ],                  [], 'installed: ... and each of them is there' );
+is_deeply( [ grep { index( $_, "$version/" ) != 0 } @named ], [], 'installed: ... with the version' );
+for my $dir (qw(css js vendor)) {
+    my %sum = map { ( $_ => { all_of("$_/$dir") } ) } $portal, "$to/$version";
+    is_deeply( $sum{"$to/$version"}, $sum{$portal}, "installed: the files of $dir are those of the source" );
+}
+my $other = Authz::Process::directory() . '/changed';
+system( 'cp', '-R', $portal, $other ) == 0 or die "cp failed\n";
+Authz::Web::write_file( "$other/css/print.css", "a { color: red }\n" );
+mkdir "$to/js" or die "mkdir: $!";
+Authz::Portal::install( $to, $other );
+my ($next) = text_of("$to/index.html") =~ m{"(v/[^/]+)/};
+isnt( $next, $version, 'installed: other files of the same version have another address' );
+is_deeply(
+    [ sort map {s{\A\Q$to\E/}{}r} glob("$to/*"), glob("$to/v/*") ],
+    [ sort 'README', 'index.html', 'v', $next ],
+    'installed: files of an earlier version are removed' );
 done_testing;
