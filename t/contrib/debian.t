@@ -1,0 +1,54 @@
+# The Debian packages: each part that `make install` puts into pkgdatadir is in one package, and each has the configurations of
+# etc/ that it names (gateway-admin.md 7.3). contrib/check --packages builds and uses them.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Path ();
+use Authz::Web  ();
+
+sub text_of { return Authz::Web::edit( Authz::Path::source(@_) ) }
+
+my $make    = text_of('Makefile.am');
+my @parts   = ( $make =~ /^\w+dir = \$\(pkgdatadir\)\/([\w-]+)$/mg, $make =~ /\$\(DESTDIR\)\$\(pkgdatadir\)\/(\w+)"/g );
+my ($files) = $make =~ /^dist_pkgdata_DATA = (.*)$/m;
+push @parts, map {s{.*/}{}r} split / /, $files;
+my %part = map { ( $_ => 1 ) } @parts;
+cmp_ok( scalar keys %part, '>=', 9, 'Makefile.am: the parts of pkgdatadir are found' );
+
+my %package;
+for my $file ( glob Authz::Path::source( 'debian', '*.install' ) ) {
+    my ($name) = $file =~ m{([^/]+)\.install\z};
+    push @{ $package{$_} }, $name for Authz::Web::edit($file) =~ m{^usr/share/authz/(\S+)$}mg;
+}
+is_deeply( [ sort keys %package ], [ sort keys %part ], 'each part of pkgdatadir is in a package' );
+is_deeply( [ grep { @{ $package{$_} } > 1 } sort keys %package ], [],               '... and in one alone' );
+is_deeply( $package{portal},                                      ['authz-portal'], 'the console is in authz-portal' );
+
+my $rules   = text_of( 'debian', 'rules' );
+my %control = text_of( 'debian', 'control' ) =~ /^Package: (\S+)\n((?:.+\n)+)/mg;
+my %place   = (
+    lighttpd => 'etc/lighttpd/conf-available/51-authz-portal.conf',
+    apache   => 'etc/apache2/conf-available/authz-portal.conf' );
+for my $web ( sort keys %place ) {
+    like(
+        $rules, qr{install -D -m 644 etc/$web/authz-portal[.]conf debian/authz-portal/\Q$place{$web}\E$}m,
+        "authz-portal has the configuration of $web" );
+    like( text_of( 'cli', 'setup-host' ), qr{=/\Q$place{$web}\E$}m, '... where authzctl setup looks for it' );
+    like(
+        text_of( 'etc', $web, 'authz-portal.conf' ),
+        qr{"/usr/share/authz/portal"}, '... and which names the directory of the package' );
+}
+like( $control{'authz-portal'}, qr/^Architecture: all$/m, 'authz-portal is for every architecture' );
+like(
+    $control{'authz-portal'}, qr/lighttpd-mod-deflate \| apache2\b/,
+    '... and brings the module that its configuration of lighttpd loads' );
+like( text_of('.gitignore'), qr{^/debian/\Q$_\E/$}m, "git ignores what the build of $_ makes" ) for sort keys %control;
+
+my $remove = text_of( 'debian', 'authz-portal.prerm' );
+like( $remove, qr/lighty-disable-mod authz-portal\b/, 'a removal of authz-portal disables its configuration' );
+my $inside = text_of(qw(contrib debs inside));
+ok( index( $inside, "/debs/$_" ) >= 0, "contrib/debs uses $_" )
+  for map {"${_}_*.deb"} grep { !/lighttpd|apache2/ } sort keys %control;
+done_testing;
