@@ -42,8 +42,8 @@ for my $web ( sort keys %place ) {
 }
 like( $control{'authz-portal'}, qr/^Architecture: all$/m, 'authz-portal is for every architecture' );
 like(
-    $control{'authz-portal'}, qr/lighttpd-mod-deflate \| apache2\b/,
-    '... and brings the module that its configuration of lighttpd loads' );
+    $control{'authz-lighttpd'},
+    qr/lighttpd-mod-deflate\b/, 'authz-lighttpd brings the module that the configuration of the console loads' );
 like( text_of('.gitignore'), qr{^/debian/\Q$_\E/$}m, "git ignores what the build of $_ makes" ) for sort keys %control;
 
 my $remove = text_of( 'debian', 'authz-portal.prerm' );

@@ -97,6 +97,8 @@ my ($client) = $text =~ m{Sign in as alice, bob or carol: +(http://127\.0\.0\.1:
 ok( defined $client, 'the end names where to sign in' ) or diag $text;
 like( $text, qr/\Q$_\E/, "... and $_" )
   for 'test-client', '/portal/', '/swagger-ui/', 'authzctl client list', 'doc/policy-guide.md', 'doc/protect-mcp.md';
+my $console = Authz::Client->new( port => $port )->get( '/portal/', headers => [ 'Accept-Encoding' => 'gzip' ] );
+is( $console->header('Content-Encoding'), 'gzip', '... where the console is sent, compressed' ) or diag $console->text;
 like( $text, qr/Settings of your own in \S+: SVC_PAGES_NAME$/m, '... and the settings that were given' );
 my $printed = quickstart('test-client --print --person carol');
 like( $printed, qr/^# The provider asks who it is\.$/m,       'test-client --print shows each step' ) or diag $printed;
