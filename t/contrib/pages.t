@@ -1,5 +1,6 @@
 #!/usr/bin/perl
 # doc/errors.md: each code of the tables of errors has a row with its cause and its cure. doc/runbook.md: each alert has a section.
+# The settings, metrics and verbs that six pages name exist.
 use strict;
 use warnings;
 
@@ -79,7 +80,29 @@ for my $alert (@alert) {
 my %alert = map { ( $_ => 1 ) } @alert;
 is( join( ' ', grep { /\AAuthz/ && !$alert{$_} } sort keys %section ), '', 'doc/runbook.md has no alert that is gone' );
 
-# ---- what this test would see
+# ---- the settings, metrics and verbs that the pages name exist
+
+my %setting = map { ( $_ => 1 ) } words( qr/\b((?:SVC|SHUTDOWN)_\w+)/, 'doc/reference/settings.md' );
+my %metric  = map { ( $_ => 1 ) } words( qr/^[|] `(svc_\w+)`/m,        'doc/reference/metrics.md' );
+my @verb    = words( qr/^## (.+)$/m, 'doc/reference/cli.md' );
+
+# Return the names on a page that are no setting, metric or verb, as text.
+sub missing {
+    my ($text) = @_;
+    my @gone   = grep { !$setting{$_} } $text =~ /\b(SVC_[A-Z_]+[A-Z])\b(?!_)/g;
+    push @gone, grep { !$metric{$_} } $text =~ /\b(svc_\w+)\b/g;
+    for my $words ( $text =~ /`authzctl ((?:[a-z][\w-]*)(?: [a-z][\w-]*)*)/g ) {
+        push @gone, "authzctl $words" if !grep { "$words " =~ /\A\Q$_\E / } @verb;
+    }
+    return "@gone";
+}
+is( missing( text_of( 'doc', "$_.md" ) ), '', "doc/$_.md: its settings, metrics and verbs exist" )
+  for qw(concepts errors glossary runbook security-model sizing);
+is( missing('SVC_GONE, svc_gone and `authzctl gone --now`'),
+    'SVC_GONE svc_gone authzctl gone',
+    '... which this test would see' );
+
+# ---- what the cells are
 
 my %gone = cells( "## A\n| `one` | Cause | Cure |\n| `two` | | |\n", 'A' );
 is( join( ' ', keys %gone ), 'one', 'a row without cause and cure does not count' );
