@@ -1,4 +1,5 @@
-/* GET /admin/api/settings: the settings in force, with their origin; of a secret, that it is set. */
+/* GET /admin/api/settings: the settings in force, with their origin; of a secret, that it is set.
+ */
 #ifndef AZ_ADMIN_SETTINGS_H
 #define AZ_ADMIN_SETTINGS_H
 

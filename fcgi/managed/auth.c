@@ -95,7 +95,7 @@ validate_path_rule(TALLOC_CTX *mem, const json_t *value)
 static const struct field key_fields[] = {
     {"kid", FIELD_TEXT, .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct managed_auth, key_id), .help = "Id of the key at the authorization server"},
     {"alg", FIELD_TEXT, .words = key_algs, FIELD_INTO(struct managed_auth, key_alg), .help = "Signature algorithm"},
-    {"key", FIELD_ANY, .write_only = true, .help = "Private key as PEM; never shown"},
+    {"key", FIELD_ANY, .secret = true, .help = "Private key as PEM; never shown"},
 };
 static const struct field_table key_table = FIELD_TABLE(NULL, key_fields, 0);
 
@@ -111,9 +111,9 @@ static const struct field auth_fields[] = {
     {"header",                FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = header_credential_rule, INTO(header), .help = "Header field of the credential; Authorization if neither it nor query is given", .example = "\"Authorization\""},
     {"scheme",                FIELD_TEXT,      .may_be_empty = true, .max = FIELD_WORD_MAX, .rule = scheme_rule, INTO(scheme), .help = "Word before the credential; Bearer in Authorization, none elsewhere", .example = "\"Bearer\""},
     {"query",                 FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_word_rule, INTO(query), .help = "Parameter of the credential, in place of a header field"},
-    {"value",                 FIELD_ANY,       .write_only = true, .help = "The credential; never shown"},
+    {"value",                 FIELD_ANY,       .secret = true, .help = "The credential; never shown"},
     {"username",              FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(username), .help = "User name of HTTP Basic"},
-    {"password",              FIELD_ANY,       .write_only = true, .help = "Password of HTTP Basic; never shown"},
+    {"password",              FIELD_ANY,       .secret = true, .help = "Password of HTTP Basic; never shown"},
     {"provider",              FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(provider), .help = "Name of the provider, for people"},
     {"discovery",             FIELD_TEXT,      .words = discoveries, INTO(discovery), .help = "Source of the endpoints: none (they are given here), prm (metadata of the upstream) or issuer (its metadata)"},
     {"issuer",                FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(issuer), .help = "Issuer of the upstream's authorization server"},
@@ -122,7 +122,7 @@ static const struct field auth_fields[] = {
     {"revocationEndpoint",    FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(revocation_endpoint), .help = "Address at which tokens of a removed link are revoked"},
     {"registration",          FIELD_TEXT,      .words = registrations, INTO(registration), .help = "static (clientId is given), cimd or dcr"},
     {"clientId",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(client_id), .help = "client_id of this service there"},
-    {"clientSecret",          FIELD_ANY,       .write_only = true, .help = "Secret of this service there; never shown"},
+    {"clientSecret",          FIELD_ANY,       .secret = true, .help = "Secret of this service there; never shown"},
     {"privateKeyJwt",         FIELD_OBJECT,    .shape = &key_table, FIELD_INTO(struct raw_auth, private_key), .help = "Key in place of a secret (RFC 7523)"},
     {"tokenAuthMethod",       FIELD_TEXT,      .words = token_methods, INTO(token_auth_method), .help = "How this service authenticates at the token endpoint"},
     {"scopes",                FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = FIELD_NAME_MAX, .rule = managed_scope_rule, INTO(scopes), .help = "Scopes to ask for there"},

@@ -30,7 +30,8 @@ bool managed_glob(const char *glob, const char *text);
  * there are any. Lists end with NULL and may be NULL. */
 bool managed_filter(const char *const *include, const char *const *exclude, const char *name);
 
-/* Names of the tools that stand for a long list of them (gateway-admin.md 1.10); a tool has neither.
+/* Names of the tools that stand for a long list of them (gateway-admin.md 1.10); a tool has
+ * neither.
  */
 #define MANAGED_FIND_TOOLS "authz_find_tools"
 #define MANAGED_CALL_TOOL "authz_call_tool"

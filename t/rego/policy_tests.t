@@ -35,8 +35,10 @@ my %left = (
         map( {"effect_test/test_$_"}
             qw(a_fraction_beside_the_error_of_a_forbid_denies arguments_without_a_value_of_cedar_deny
               a_request_without_a_subject_has_no_question a_satisfied_forbid_is_a_reason_at_the_gateway
-              a_number_of_four_places_is_a_decimal the_question_of_a_request_to_a_managed_resource) ) ],
+              a_number_of_four_places_is_a_decimal the_question_of_a_request_to_a_managed_resource
+              a_question_of_an_upstream_and_its_answers_are_in_the_context) ) ],
     'a function of a number in an odd spelling' => [
+        'gateway_test/test_a_rule_says_for_how_long_an_answer_may_be_kept',
         map {"effect_test/test_$_"}
           qw(a_whole_number_is_a_long_however_it_is_written null_and_other_numbers_are_left_out
           other_callers_are_told_by_the_context) ],

@@ -164,7 +164,7 @@ static const struct field provider_fields[] = {
     {"name",                            FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "name", .help = "Shown to users who choose", .example = "\"Company\""},
     {"issuer",                          FIELD_TEXT,      .required = true, .max = FIELD_URI_MAX, .rule = issuer_rule, .column = "issuer", .help = "iss of its ID tokens", .example = "\"https://login.example\""},
     {"clientId",                        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_id", .help = "client_id of this service there", .example = "\"authz\""},
-    {"clientSecret",                    FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = field_rule_visible, .write_only = true, .help = "Secret of this service there; never shown", .example = "\"s3cr3t-of-the-provider\""},
+    {"clientSecret",                    FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = field_rule_visible, .secret = true, .help = "Secret of this service there; never shown", .example = "\"s3cr3t-of-the-provider\""},
     {"authorizationEndpoint",           FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "authorization_endpoint", .help = "From the metadata of the issuer if it is left out, as the other endpoints are"},
     {"tokenEndpoint",                   FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "token_endpoint", .help = "Where codes are exchanged"},
     {"userinfoEndpoint",                FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "userinfo_endpoint", .help = "Where claims are fetched"},

@@ -94,7 +94,7 @@ static const struct field deploy_request_fields[] = {
     {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct deploy_request, delete_rules), .help = "Paths of rules to delete"},
     {"deleteData", FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct deploy_request, delete_data), .help = "Keys of data rows to delete"},
     {"impact",     FIELD_OBJECT, .shape = &impact_limits_table, FIELD_INTO(struct deploy_request, impact), .help = "Limits of the save, in place of the parameters of the query"},
-    {"owner",      FIELD_TEXT,  .max = FIELD_NAME_MAX, .rule = field_rule_visible, FIELD_INTO(struct deploy_request, owner), .help = "Owner of the objects of `marks`: that of instance.json"},
+    {"owner",      FIELD_TEXT,  .max = FIELD_NAME_MAX, .rule = field_rule_visible, FIELD_INTO(struct deploy_request, owner), .help = "Owner of the objects of `marks`: that of instance.json", .example = "\"platform\""},
     {"marks",      FIELD_ARRAY, .max = DEPLOY_MARKS_MAX, .shape = &deploy_mark_table, FIELD_INTO(struct deploy_request, marks), .help = "Objects to mark as the owner's in the transaction of the save"},
 };
 const struct field_table policy_deploy_table =

@@ -59,7 +59,7 @@ struct field {
     /* The rest is for the description of the interface (http/api); the reader does not use it. */
     const struct field_table *shape; /* members of the object, or of each item of the array */
     enum field_kind shown;           /* kind of a value that is set by the service */
-    bool write_only;                 /* a secret: no answer has it */
+    bool secret;                     /* no answer has the value */
     const char *help;                /* meaning, for a person; NULL: the name says it */
     const char *example;             /* a value as JSON text, or NULL */
 };

@@ -107,7 +107,9 @@ schema_of_field(struct jsonx_build *schemas, const struct field_table *table,
         jsonx_set(&schema, "readOnly", json_true());
     else if (!field->required && (table->flags & FIELDS_ANSWER) == 0)
         schema_allow_null(&schema);
-    if (field->write_only)
+    if (field->secret && field->kind == FIELD_ANY) /* an answer has {set, updatedAt} in its place */
+        jsonx_set(&schema, "format", json_string("password"));
+    else if (field->secret)
         jsonx_set(&schema, "writeOnly", json_true());
     if (field->help != NULL)
         jsonx_set(&schema, "description", json_string(field->help));

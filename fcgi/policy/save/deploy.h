@@ -51,8 +51,8 @@ struct deploy {
     /* What the deploy may overwrite or delete: {rules, data} of names to states, as
      * deploy_result.replaced. A row in another state is AZ_CONFLICT. NULL: any. */
     const json_t *replaced;
-    const char *owner;                /* marks objects in the transaction of the save, or NULL */
-    const json_t *marks;              /* array of {kind, key, digest}, with an owner */
+    const char *owner;   /* marks objects in the transaction of the save, or NULL */
+    const json_t *marks; /* array of {kind, key, digest}, with an owner */
 };
 
 /* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */

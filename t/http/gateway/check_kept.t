@@ -92,7 +92,7 @@ $stack->admin( PUT => '/admin/api/managed-resources/shop', json => { %$now, edge
 rule("cache_seconds := 30\n\nobligations := {\"approve_by_ciba\": false}");
 is( kept( check($token) ), $NOT, 'an answer with obligations is not kept' );
 rule('cache_seconds := 31');
-is( check($token)->status, 403, '31 seconds are no answer: the rule denies (policy.md, operator hooks)' );
+is( check($token)->status, 403, '31 seconds are no answer: the rule denies (gateway-admin.md 1.8)' );
 rule('cache_seconds := 1.5');
 is( check($token)->status, 403, '... nor is a fraction' );
 $answer = $policy->deploy(

@@ -104,7 +104,7 @@ is( $stack->client->post(
 my $repeated = impact( rule => $candidate );
 is_deeply(
     [ counts($repeated), map { $repeated->member($_) } qw(unreached asked) ],
-    [ { same => 8 }, 8, 0 ],
+    [ { same => 8 },     8, 0 ],
     'a rule that is saved already reaches no decision: none is asked again (policy.md I7)' );
 my $more  = 'deny contains {"code": "other", "category": "policy"} if input.client.id == "none"';
 my $drift = impact( rule => { %$candidate, content => "$candidate->{content}\n$more\n" } );

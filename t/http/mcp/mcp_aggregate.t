@@ -119,7 +119,8 @@ for my $case (
     my ($audit) = @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/mcp&size=1' )->json->{content} };
     is_deeply(
         [ $audit->{outcome}, @{ $audit->{requestSummary} }{qw(left_out reason)} ],
-        [ 'allowed', 'alpha', 'upstream_invalid_response' ], '... and the audit row says that it was left out' ) or diag explain $audit;
+        [ 'allowed', 'alpha', 'upstream_invalid_response' ], '... and the audit row says that it was left out'
+    ) or diag explain $audit;
 }
 
 # ---- reads

@@ -14,7 +14,8 @@ use Authz::Stack ();
 my $peer  = Authz::Peer->start;
 my $stack = Authz::Stack->start(
     gateway  => 1, web_workers => 1,
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '30s' } );
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '30s' }
+);
 my $mcp = Authz::Mcp->new($stack);
 
 sub route {

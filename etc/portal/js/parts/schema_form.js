@@ -51,10 +51,13 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+// True if a member is a secret: an answer leaves it out, or says only that there is one.
+const isSecret = schema => schema.writeOnly || schema.format === 'password';
+
 // Return the paths of the members that are secrets: "upstreamAuth.clientSecret".
 export function secretsOf(root, schema, at = '', depth = 0) {
   const one = resolve(root, schema);
-  if (one.writeOnly) return [at];
+  if (isSecret(one)) return [at];
   return depth > 4 ? [] : Object.entries(one.properties ?? {}).flatMap(([name, member]) => secretsOf(root, member, at ? `${at}.${name}` : name, depth + 1));
 }
 
@@ -108,7 +111,7 @@ function Member({ root, schema, name, path, titles, warnings, stored, hides, fla
   const common = { name: path, path, label: titles?.[path] ?? titles?.[name] ?? one.title ?? words(name), help: limits(one), value, set, error, readOnly, required, warning: warnings?.[path] };
   const inner = { root, titles, warnings, stored, hides, flat, error, readOnly };
   const filled = next => set(next === '' || (Array.isArray(next) && next.length === 0) ? undefined : next);
-  if (one.writeOnly) return html`<${SecretField} ...${common} stored=${stored?.includes(path)} />`;
+  if (isSecret(one)) return html`<${SecretField} ...${common} stored=${stored?.includes(path)} />`;
   if (list) return html`<${Field} ...${common} kind="choice" values=${[...(required ? [] : ['']), ...list]} none=${one.default === undefined ? 'not set' : `not set: ${one.default}`} set=${next => filled(next === '' ? next : one.enum.find(word => String(word) === next))} />`;
   if (type === 'string') return html`<${Field} ...${common} kind=${one.maxLength > 1000 && !one.format ? 'long' : 'text'} set=${filled} />`;
   if (type === 'integer' || type === 'number') return html`<${Field} ...${common} kind="number" step=${type === 'integer' ? 1 : 'any'} set=${set} />`;
