@@ -25,12 +25,17 @@ static const struct field settings_fields[] = {
 const struct field_table answer_settings =
     FIELD_TABLE("SettingsDto", settings_fields, FIELDS_ANSWER);
 
-/* True if a text is an address with a name or password of a server in it. */
+/* True if a text has an address with a name or password before its host, or with a query, which may
+ * be a credential: posts to a webhook have no other place for one. */
 static bool
 has_credentials(const char *text)
 {
-    const char *authority = text != NULL ? strstr(text, "://") : NULL;
-    return authority != NULL && strcspn(authority + 3, "@") < strcspn(authority + 3, "/?#");
+    for (const char *at = text; at != NULL && (at = strstr(at, "://")) != NULL;) {
+        at += strlen("://");
+        if (strcspn(at, "@?") < strcspn(at, " ,"))
+            return true;
+    }
+    return false;
 }
 
 /* Return one setting, a new reference; NULL: no memory. */

@@ -11,9 +11,6 @@
 /* The scope that is asked for at /gateway/mcp, and where a resource has no default scope. */
 #define GATEWAY_BASE_SCOPE "mcp"
 
-/* The endpoint of questions of web servers, for policy: the same for all forms of the question. */
-#define GATEWAY_CHECK_ENDPOINT "/auth/check"
-
 /* The parts of the gateway that a token opens. */
 enum gateway_place {
     GATEWAY_PROXY, /* /gateway/{name}: resources of type REST and STATIC */

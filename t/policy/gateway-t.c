@@ -181,6 +181,31 @@ static const struct { unsigned able; const char *always, *answer, *wanted, *name
 };
 /* clang-format on */
 
+/* The pointers of what a stored question lacks. */
+static const struct {
+    const char *input, *wanted, *name;
+} lacking[] = {
+    {"'action':{'kind':'tool','name':'t'},'arguments':{'a':null},'answers':{'q':null}",
+     "[\"/arguments/a\",\"/answers/q\"]", "arguments and answers"                         },
+    {"'action':{'kind':'roots','name':'list'},'call':{'kind':'resource','name':''},'arguments':{}",
+     "[\"/call/name\"]",                  "the URI of the read for which an upstream asks"},
+    {"'action':{'kind':'roots','name':'list'},'call':{'kind':'tool','name':'t'},'arguments':{}",
+     "[]",                                "nothing of a question for a tool"              },
+};
+
+static void
+test_not_stored(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(lacking) / sizeof(lacking[0]); i++) {
+        const char *text = talloc_asprintf(mem, "{'evaluation':'gateway',%s}", lacking[i].input);
+        json_t *lacks =
+            gateway_not_stored(mem, env_json(mem, text), env_json(mem, "{'argument_mode':'keys'}"));
+        char *shown = json_dumps(lacks, JSON_COMPACT);
+        is_str(shown, lacking[i].wanted, "not stored: %s", lacking[i].name);
+        free(shown);
+    }
+}
+
 static void
 test_answers(struct bench *bench)
 {
@@ -502,6 +527,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     struct bench bench = {.mem = mem, .az = env_az(mem), .fake = fake_engine_new(mem)};
     bench.az->engine = engine_new(mem, bench.fake->url, TIMEOUT_MS);
+    test_not_stored(bench.mem);
     test_answers(&bench);
     test_limits(&bench);
     test_question(&bench);

@@ -32,6 +32,23 @@ static const struct { const char *base, *candidate, *class; bool mixed; const ch
 };
 /* clang-format on */
 
+/* Decisions about requests through the gateway: the obligations count that the asker could meet. */
+#define ASKED(ENDPOINT, KIND, MORE)                                                                \
+    "{'evaluation':'gateway','request':{'endpoint':'" ENDPOINT "'},'resource':{'upstreamType':"    \
+    "'REST'},'action':{'kind':'" KIND "'" MORE ",'requiredScopes':[]},'token':{'scopes':[]}}"
+#define REDACT "'allow':true,'argument_mode':'keys','obligations':{'redact':['/body/a']}"
+/* clang-format off */
+static const struct { const char *input, *base, *candidate, *class, *name; } gateway_cases[] = {
+    {ASKED("/gateway/mcp", "resource", ",'route':'r'"), "{" REDACT "}", "{'allow':false,'argument_mode':'keys'}", "newlyDenied", "a route that is read as an MCP resource is redacted, as a request to it"},
+    {ASKED("/gateway/mcp", "resource", ""), "{" REDACT "}", "{'allow':false,'argument_mode':'keys'}", "same", "a read of an MCP server cannot be redacted: it was denied"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{" REDACT "}", "{'allow':true,'argument_mode':'keys'}", "other", "a request without its obligation"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{" REDACT "}", "{'allow':true,'argument_mode':'keys'}", "newlyAllowed", "a web server meets no obligation: with one it was denied"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':30}", "other", "a web server may keep the answer"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':0}", "same", "a web server may keep it for no time"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':30}", "same", "another answer is not kept"},
+};
+/* clang-format on */
+
 /* Stored questions and answers, and what policy saw of them beyond that; NULL: it cannot be told.
  */
 #define ACTION(REST) "'evaluation':'gateway','action':{" REST "}"
@@ -46,6 +63,12 @@ static const struct { const char *input, *decision, *hidden, *name; } lacks[] = 
     {"{" ACTION("'kind':'tool','name':'t','route':'r'") "}", "{'argument_mode':'keys'}", "{\"action\":{\"path\":null}}", "the path of a tool's route"},
     {"{" ACTION("'kind':'http','route':'r'") ",'arguments':{'path':{'id':null},'query':{}}}", "{'argument_mode':'keys'}", "{\"action\":{\"path\":null},\"arguments\":{\"path\":{\"id\":null},\"query\":{}}}", "a request to a route"},
     {"{" ACTION("'kind':'resource','name':''") "}", "{'argument_mode':'keys'}", "{\"action\":{\"name\":null,\"uri\":null}}", "the URI of an MCP resource"},
+    {"{" ACTION("'kind':'resource','name':'','route':'r'") ",'arguments':{'path':null}}", "{'argument_mode':'keys'}", "{\"action\":{\"name\":null,\"path\":null,\"uri\":null},\"arguments\":{\"path\":null}}", "a route that is read as an MCP resource"},
+    {"{" ACTION("'kind':'completion','name':'t','route':'r'") "}", "{'argument_mode':'keys'}", "none", "a completion, which has no path"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'arguments':{},'answers':{'q':null}}", "{'argument_mode':'keys'}", "{\"answers\":{\"q\":null}}", "answers to questions of the upstream"},
+    {"{" ACTION("'kind':'tool','name':'t'") ",'arguments':{},'answers':{'q':null}}", "{'argument_mode':'full'}", "none", "full: answers as they were"},
+    {"{" ACTION("'kind':'roots','name':'list'") ",'call':{'kind':'resource','name':''},'arguments':{}}", "{'argument_mode':'keys'}", "{\"call\":{\"name\":null}}", "the URI of a read for which an upstream asks"},
+    {"{" ACTION("'kind':'roots','name':'list'") ",'call':{'kind':'tool','name':'t'},'arguments':{}}", "{'argument_mode':'keys'}", "none", "the name of a tool for which an upstream asks"},
     {"{" ACTION("'kind':'prompt','name':'p'") "}", "null", "none", "a prompt without an answer"},
     {"{" ACTION("'kind':'tool','name':'t'") ",'truncated':true}", "{'argument_mode':'keys','deny_reasons':[{'code':'arguments_too_long'}]}", "none", "truncated_exact: policy saw that the arguments were too long"},
     {"{" ACTION("'kind':'tool','name':'t'") ",'truncated':true}", "{'argument_mode':'keys','deny_reasons':[{'code':'other'}]}", NULL, "names that were too long for the row"},
@@ -72,11 +95,23 @@ test_hidden(TALLOC_CTX *mem)
 }
 
 static struct effect
-effect_of(struct op *op, const char *text)
+effect_of(struct op *op, const char *input, const char *text)
 {
     struct effect effect = {.outcome = EFFECT_NONE};
-    effect_find(op, env_json(op->mem, INPUT), NULL, env_json(op->mem, text), &effect);
+    effect_find(op, env_json(op->mem, input), NULL, env_json(op->mem, text), &effect);
     return effect;
+}
+
+static void
+test_gateway(struct op *op)
+{
+    for (size_t i = 0; i < sizeof(gateway_cases) / sizeof(gateway_cases[0]); i++) {
+        struct effect base = effect_of(op, gateway_cases[i].input, gateway_cases[i].base),
+                      candidate = effect_of(op, gateway_cases[i].input, gateway_cases[i].candidate);
+        struct impact_difference difference = impact_compare(&base, &candidate);
+        is_str(impact_class_names[difference.class], gateway_cases[i].class, "%s",
+               gateway_cases[i].name);
+    }
 }
 
 int
@@ -86,12 +121,13 @@ main(void)
     struct az *az = env_az(mem);
     struct op op = env_op(mem, az);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct effect base = effect_of(&op, cases[i].base),
-                      candidate = effect_of(&op, cases[i].candidate);
+        struct effect base = effect_of(&op, INPUT, cases[i].base),
+                      candidate = effect_of(&op, INPUT, cases[i].candidate);
         struct impact_difference difference = impact_compare(&base, &candidate);
         is_str(impact_class_names[difference.class], cases[i].class, "%s", cases[i].name);
         ok(difference.mixed == cases[i].mixed, "... mixed or not");
     }
+    test_gateway(&op);
     test_hidden(mem);
     talloc_free(mem);
     return done();

@@ -61,7 +61,14 @@ sub tools_are {
     my @tool   = (
         {   name        => 'add_note', description => "Add a note to an order.$more",
             inputSchema => { type => 'object', properties => { text => { type => 'string', maxLength => $max } } } },
-        { name => 'list_customers', description => 'List all.', inputSchema => { type => 'object' } } );
+        { name => 'list_customers', description => 'List all.', inputSchema => { type => 'object' } },
+        {   name        => 'tree', description => 'Its schema contains itself, and breaks the rules.',
+            inputSchema => {
+                type       => 'object', required => 'name',
+                properties => {
+                    child => { '$ref' => '#' }, other => { '$ref' => '#/%zz' }, word => { enum => ['a'] },
+                    odd   => { enum   => 'x',     title => {} },
+                    all   => { type   => 'array', items => { '$ref' => '#' } } } } } );
     $peer->set( '/mcp' => { body => { jsonrpc => '2.0', id => 1, result => { %result, tools => \@tool } } } );
     my $answer = $stack->admin( POST => '/admin/api/managed-resources/notes/sync' );
     die $answer->text if $answer->status != 200;

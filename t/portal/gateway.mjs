@@ -139,6 +139,10 @@ async function tester(page) {
   await confirm(page, 'move');
   await until(page, 'nothing was sent upstream');
   ok(/count/.test(await textOf(page, 'form .note')), 'tester: another one asks first, and arguments that do not fit are not sent');
+  await visit(page, '#/resources/notes?tool=tree', 'Try a tool');
+  is(await page.$$eval('#f-child, #f-other, #f-odd, #f-all', all => all.map(e => e.tagName)), ['TEXTAREA', 'TEXTAREA', 'TEXTAREA', 'TEXTAREA'], 'tester: what contains itself is JSON in the form, and a schema that breaks the rules breaks no page');
+  await page.select('#f-word', 'a');
+  is(await page.$eval('#f-word', e => e.value), 'a', 'tester: a word of a schema without a type can be chosen');
   const [row] = (await api(page, 'audit-logs/search?operation=tryTool&size=1')).content;
   is([row.clientId, row.requestSummary.tool, row.requestSummary.triedClient, row.requestSummary.sent], ['key of operator', 'move', 'agent', false], 'tester: the audit row is the operator\'s');
 }

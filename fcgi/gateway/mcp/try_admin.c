@@ -15,6 +15,7 @@
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/tools/call_upstream.h"
 #include "gateway/mcp/try_token.h"
+#include "managed/auth.h"
 #include "policy/decide/gateway_answer.h"
 #include "store/clients/clients.h"
 
@@ -34,6 +35,7 @@ struct tool_trial {
     struct gateway_decision decision;
     json_t *reasons, *output;
     const char *revision;
+    struct mcp_round round; /* in which the upstream may ask nothing */
     struct mcp_call done;
     const char *why; /* nothing was sent although policy allows it; or NULL */
     bool sent;
@@ -216,6 +218,11 @@ call_held_back(struct tool_trial *it)
         return "The gateway does not serve the tool: it is off, hidden, or waits for approval";
     if (it->resource->missing != NULL || it->resource->status == MANAGED_ERROR)
         return "The resource is not ready";
+    if (it->subject != NULL && !it->token.met)
+        return "The person has not signed in by this provider";
+    if (it->subject != NULL && managed_auth_is_linked(it->resource->auth.type))
+        return "The upstream wants the account that the person connected, which is for the person "
+               "alone";
     if (it->decision.obligations.approve_by_ciba)
         return "Policy demands that the person approves each call, which an operator cannot do";
     return tool_schema_check(it->req->op.mem, it->tool.row->input_schema, it->arguments, &why)
@@ -232,6 +239,9 @@ call_trial(struct tool_trial *it)
     struct op *op = &it->req->op;
     if (!it->call || !it->decision.allow || (it->why = call_held_back(it)) != NULL)
         return AZ_OK;
+    it->round = (struct mcp_round){.capabilities = jsonx_own(op->mem, json_object())};
+    if (it->round.capabilities == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
     it->done = (struct mcp_call){
         .op = op,
         .tool = &it->tool,
@@ -239,6 +249,7 @@ call_trial(struct tool_trial *it)
         .caller = &it->caller,
         .obligations = &it->decision.obligations,
         .address = it->token.address,
+        .round = &it->round,
     };
     enum az_status st = resource_secrets(op, it->resource, &it->done.secrets);
     const int64_t began = clock_monotonic_ms();
@@ -247,13 +258,12 @@ call_trial(struct tool_trial *it)
     st = it->resource->upstream == MANAGED_MCP ? mcp_call_peer(&it->done)
                                                : mcp_call_route(&it->done);
     it->ms = clock_monotonic_ms() - began;
-    it->sent = st != AZ_INVALID && st != AZ_LINK_REQUIRED && st != AZ_USER_REQUIRED;
+    it->sent = st != AZ_INVALID && st != AZ_USER_REQUIRED;
+    if (it->done.asked != NULL)
+        it->why = "The upstream asks for input, which only a client can give";
     if (st == AZ_OK || st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
         return st;
-    it->why = st == AZ_INVALID ? it->done.why
-              : st == AZ_LINK_REQUIRED
-                  ? "The person has not connected the account that the upstream needs"
-                  : az_status_row(st)->description;
+    it->why = st == AZ_INVALID ? it->done.why : az_status_row(st)->description;
     az_fault_clear(&op->fault);
     return AZ_OK;
 }

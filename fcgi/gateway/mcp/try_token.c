@@ -58,7 +58,7 @@ ask_one_introspect(struct op *op, const void *question, void *answer, struct ver
 
 /* ---- who */
 
-/* Read the person, as a sign-in would tell of them. */
+/* Read the person, as a sign-in would tell of them. What another provider told is not theirs. */
 static enum az_status
 find_person(struct try_token *it, struct question_user *ret)
 {
@@ -73,6 +73,9 @@ find_person(struct try_token *it, struct question_user *ret)
                                      "names no person who has signed in; give idp too");
     if (it->idp == NULL)
         it->idp = known.idp_id;
+    else if (known.idp_id == NULL || strcmp(known.idp_id, it->idp) != 0)
+        known = (struct subject_known){.issuer = NULL};
+    it->met = known.issuer != NULL;
     *ret = (struct question_user){.iss = known.issuer, .idp = it->idp, .claims = known.claims};
     return st;
 }

@@ -17,6 +17,7 @@ struct try_token {
     json_t *wanted;            /* array: its scopes */
     const char *address;       /* the resource that it names */
     /* The outcome. */
+    bool met;         /* the person has signed in by `idp` */
     json_t *holder;   /* member `subject` of questions */
     json_t *scopes;   /* array: what is granted; never NULL if allowed */
     json_t *baseline; /* answer to the issuance */

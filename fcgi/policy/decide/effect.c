@@ -143,17 +143,39 @@ weigh_authzen(struct weighing *w)
     return access.allow ? EFFECT_ALLOW : EFFECT_DENY;
 }
 
+/* True if a web server asked, which meets no obligation, and may keep the answer. */
+static bool
+is_check(const json_t *input)
+{
+    const char *endpoint = text_member(input, "request", "endpoint");
+    return endpoint != NULL && strcmp(endpoint, GATEWAY_CHECK_ENDPOINT) == 0;
+}
+
+/* Return the obligations that the asker could meet. A route that is read as an MCP resource is
+ * asked as a request to it is. */
+static unsigned
+obligations_of(const json_t *input)
+{
+    const char *kind = text_member(input, "action", "kind"),
+               *upstream = text_member(input, "resource", "upstreamType");
+    bool read = kind != NULL && strcmp(kind, "resource") == 0
+                && text_member(input, "action", "route") != NULL;
+    if (is_check(input))
+        return 0;
+    return gateway_obligations_of(read           ? "http"
+                                  : kind != NULL ? kind
+                                                 : "",
+                                  upstream != NULL ? upstream : "");
+}
+
 /* Return the question about a request that its stored form holds. */
 static struct gateway_question
 gateway_question_of(const json_t *input)
 {
-    const char *kind = text_member(input, "action", "kind"),
-               *upstream = text_member(input, "resource", "upstreamType");
     return (struct gateway_question){
         .holder = {.scopes = member(input, "token", "scopes")},
         .action = {.scopes = member(input, "action", "requiredScopes")},
-        .obligations =
-            gateway_obligations_of(kind != NULL ? kind : "", upstream != NULL ? upstream : ""),
+        .obligations = obligations_of(input),
     };
 }
 
@@ -176,6 +198,8 @@ weigh_gateway(struct weighing *w)
     if (!met)
         return EFFECT_DENY;
     give(&w->rest, "obligations", w->decision.obligations);
+    if (is_check(w->input) && decision.cache_seconds > 0)
+        jsonx_set(&w->rest, "lifetime", json_integer((json_int_t) decision.cache_seconds));
     return EFFECT_ALLOW;
 }
 

@@ -288,7 +288,8 @@ gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision)
                  *names = json_object_get(input, "arguments"),
                  *answers = json_object_get(input, "answers");
     const char *evaluation = json_string_value(json_object_get(input, "evaluation")),
-               *kind = json_string_value(json_object_get(action, "kind"));
+               *kind = json_string_value(json_object_get(action, "kind")),
+               *call = json_string_value(json_object_get(json_object_get(input, "call"), "name"));
     struct jsonx_build lacks = {jsonx_own(mem, json_array()), false};
     enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
     gateway_answer_mode(decision, &mode);
@@ -302,6 +303,8 @@ gateway_not_stored(TALLOC_CTX *mem, const json_t *input, const json_t *decision)
         jsonx_append(&lacks, json_string(place));
     if (json_is_object(answers))
         add_lacks(mem, &lacks, place_of_answers, answers);
+    if (call != NULL && *call == '\0')
+        jsonx_append(&lacks, json_string("/call/name"));
     return jsonx_built(&lacks);
 }
 

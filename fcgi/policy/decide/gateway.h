@@ -5,6 +5,9 @@
 
 #include "policy/decide/ask.h"
 
+/* The endpoint of questions of web servers, for policy: the same for all forms of the question. */
+#define GATEWAY_CHECK_ENDPOINT "/auth/check"
+
 /* Octets of the arguments that policy gets, as JSON text: half of a stored question
  * (PACK_TEXT_MAX). Arguments that have more are left out, and `truncated` is set, which the shipped
  * policy denies (gateway-admin.md 3.8). */

@@ -35,12 +35,28 @@ denied_as_truncated(const json_t *decision)
 static json_t *
 hidden_in_action(const json_t *action)
 {
-    if (text_is(action, "kind", "http")
-        || (text_is(action, "kind", "tool") && json_object_get(action, "route") != NULL))
-        return json_pack("{s:n}", "path");
-    if (text_is(action, "kind", "resource") && text_is(action, "name", ""))
-        return json_pack("{s:n,s:n}", "name", "uri");
-    return json_object();
+    bool read = text_is(action, "kind", "resource"), uri = read && text_is(action, "name", ""),
+         path = text_is(action, "kind", "http")
+                || ((read || text_is(action, "kind", "tool"))
+                    && json_object_get(action, "route") != NULL);
+    struct jsonx_build hidden = {json_object(), false};
+    if (path)
+        jsonx_set(&hidden, "path", json_null());
+    if (uri) {
+        jsonx_set(&hidden, "name", json_null());
+        jsonx_set(&hidden, "uri", json_null());
+    }
+    if (hidden.lost)
+        json_decref(hidden.value);
+    return jsonx_built(&hidden);
+}
+
+/* Return what the call has lost that an upstream asks a question for: the URI of a read. A new
+ * reference; NULL: no memory. */
+static json_t *
+hidden_in_call(const json_t *call)
+{
+    return text_is(call, "name", "") ? json_pack("{s:n}", "name") : json_object();
 }
 
 /* True if no value is left out below some names. */
@@ -55,12 +71,23 @@ is_whole(const json_t *names)
     return json_is_object(names);
 }
 
-/* Find what one request lacks. The stored names of arguments are those of the values that were left
- * out, as they stand. */
+/* Add a member that is hidden, or within which values are; its reference is taken. */
+static void
+add_hidden(struct jsonx_build *hidden, const char *name, json_t *member)
+{
+    if (member == NULL)
+        hidden->lost = true;
+    else if (!is_whole(member))
+        jsonx_set(hidden, name, json_incref(member));
+    json_decref(member);
+}
+
+/* Find what one request lacks. The stored names of arguments and answers are those of the values
+ * that were left out, as they stand. */
 static bool
 hidden_in_request(TALLOC_CTX *mem, json_t *input, const json_t *decision, json_t **ret)
 {
-    json_t *names = json_object_get(input, "arguments");
+    static const char *const named[] = {"arguments", "answers"};
     enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
     gateway_answer_mode(decision, &mode);
     if (mode == GATEWAY_ARGUMENTS_FULL)
@@ -69,13 +96,14 @@ hidden_in_request(TALLOC_CTX *mem, json_t *input, const json_t *decision, json_t
     if (json_is_true(json_object_get(input, "truncated")) ? !denied_as_truncated(decision)
                                                           : mode != GATEWAY_ARGUMENTS_KEYS)
         return false;
-    json_t *action = hidden_in_action(json_object_get(input, "action"));
-    struct jsonx_build hidden = {jsonx_own(mem, json_object()), action == NULL};
-    if (json_object_size(action) > 0)
-        jsonx_set(&hidden, "action", json_incref(action));
-    if (names != NULL && !is_whole(names))
-        jsonx_set(&hidden, "arguments", json_incref(names));
-    json_decref(action);
+    struct jsonx_build hidden = {jsonx_own(mem, json_object()), false};
+    add_hidden(&hidden, "action", hidden_in_action(json_object_get(input, "action")));
+    add_hidden(&hidden, "call", hidden_in_call(json_object_get(input, "call")));
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        json_t *names = json_object_get(input, named[i]);
+        if (names != NULL)
+            add_hidden(&hidden, named[i], json_incref(names));
+    }
     if (json_object_size(hidden.value) > 0)
         *ret = hidden.value;
     return jsonx_built(&hidden) != NULL;

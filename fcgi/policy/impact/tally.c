@@ -78,6 +78,7 @@ void
 tally_unreached(struct tally *tally, const struct impact_decision *decision, size_t count)
 {
     static const struct impact_difference same = {.class = IMPACT_SAME};
+    note_width(tally, count);
     for (size_t i = 0; i < count; i++)
         watches_add(tally->watches, decision, decision->at_ms, &same);
     tally->class[IMPACT_SAME] += (int64_t) count;

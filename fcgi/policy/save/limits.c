@@ -31,7 +31,8 @@ struct judging {
     const struct save_plan *plan;
     struct guards guards; /* of the base */
     struct jsonx_build watches;
-    int64_t from_ms; /* of the longest period */
+    int64_t from_ms;        /* of the longest period */
+    int64_t guards_from_ms; /* of the longest one of the guards */
     struct impact_pair pair;
     int64_t id;
     json_t *result;   /* NULL: there is none */
@@ -100,8 +101,10 @@ add_watches(struct judging *j)
                      json_pack("{s:n,s:I,s:O*,s:b}", "name", "fromMs", (json_int_t) j->from_ms,
                                "limits", (json_t *) (uintptr_t) limits->max, "count", 0));
     }
-    if (!guards_watch(&j->guards, op->now_ms, INT64_MIN, &j->watches, &j->from_ms))
+    if (!guards_watch(&j->guards, op->now_ms, INT64_MIN, &j->watches, &j->guards_from_ms))
         j->lack = "the period of a guard cannot be read";
+    if (j->guards_from_ms < j->from_ms)
+        j->from_ms = j->guards_from_ms;
     return jsonx_built(&j->watches) != NULL ? AZ_OK : no_memory(op);
 }
 
@@ -156,13 +159,24 @@ start_run(struct judging *j, int64_t seconds)
 static enum az_status
 find_stored(struct judging *j)
 {
-    const struct impact_like like = {.base = j->pair.base.revision,
-                                     .candidate = j->pair.candidate.revision,
-                                     .guards = j->guards.digest,
-                                     .since = since_of(j->plan),
-                                     .decisions = j->op->az->cfg->impact_decisions,
-                                     .age_s = LIMITS_STORED_SECONDS};
+    const struct impact_like like = {
+        .base = j->pair.base.revision,
+        .candidate = j->pair.candidate.revision,
+        .guards = j->guards.digest,
+        .since = since_of(j->plan),
+        .decisions = j->op->az->cfg->impact_decisions,
+        .age_s = LIMITS_STORED_SECONDS,
+        .sample_ms = guards_any(&j->guards) ? j->op->now_ms - j->guards_from_ms : INT64_MAX};
     return stored_find(j->op, &like, json_array_size(j->guards.list), &j->id, &j->result);
+}
+
+/* True if the result is a sample of a period that is longer than those of the guards: it has so few
+ * of their decisions that what a guard holds would be missed. Who saves chooses that period. */
+static bool
+thins_guards(const struct judging *j)
+{
+    return guards_any(&j->guards) && j->from_ms < j->guards_from_ms
+           && json_object_get(j->result, "sampled") != NULL;
 }
 
 /* Find a stored run, or run and wait, and read the result. */
@@ -182,6 +196,9 @@ run(struct judging *j, int64_t seconds)
         j->lack = json_string_value(json_object_get(j->result, "note"));
     else if (json_is_true(json_object_get(j->result, "truncated")))
         j->lack = "not all decisions that were chosen were looked at in time (SVC_IMPACT_SECONDS)";
+    else if (thins_guards(j))
+        j->lack = "the period of the request is longer than those of the guards, and has more "
+                  "decisions than SVC_IMPACT_DECISIONS: ask for a shorter one";
     return AZ_OK;
 }
 
@@ -338,7 +355,8 @@ enum az_status
 limits_measure(struct op *op, const struct save_plan *plan, int64_t seconds, struct measured *ret,
                struct save_outcome *outcome)
 {
-    struct judging j = {.op = op, .plan = plan, .from_ms = op->now_ms};
+    struct judging j = {
+        .op = op, .plan = plan, .from_ms = op->now_ms, .guards_from_ms = op->now_ms};
     enum az_status st = guards_read(op, &j.guards);
     if (st == AZ_OK)
         st = make_candidate(&j, outcome);

@@ -47,8 +47,11 @@ static const struct db_stmt impact_find_like_stmt = {
     " AND (selection::jsonb ->> 'decisions')::bigint = $5"
     " AND made_at > now() - make_interval(secs => $6::bigint)"
     " AND NOT selection::jsonb ?| ARRAY['filter', 'until']"
-    " AND result::jsonb @> '{\"truncated\": false}'",
-    6};
+    " AND result::jsonb @> '{\"truncated\": false}'"
+    " AND (NOT result::jsonb ? 'sampled' OR extract(epoch FROM (result::jsonb ->> "
+    "'to')::timestamptz"
+    "  - (result::jsonb ->> 'from')::timestamptz) * 1000 <= $7::bigint)",
+    7};
 static const struct db_stmt impact_list_stmt = {
     "impact_list", "SELECT " DTO " FROM policy_impact i ORDER BY i.id DESC", 1};
 static const struct db_stmt impact_remove_stmt = {"impact_remove",
@@ -123,6 +126,7 @@ impact_find_like(struct op *op, const struct impact_like *like, int64_t *ret)
     db_text(&params, like->since);
     db_number(&params, like->decisions);
     db_number(&params, like->age_s);
+    db_number(&params, like->sample_ms);
     enum az_status st = db_exec(op, &impact_find_like_stmt, &params, true, &result);
     *ret = st == AZ_OK ? db_get_number(result, 0, 0, 0) : 0;
     return st;

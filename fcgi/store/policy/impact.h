@@ -38,6 +38,7 @@ struct impact_like {
     const char *since;            /* period of the request; NULL: any */
     int64_t decisions;            /* that it looks at, at most */
     int64_t age_s;                /* seconds since it began, at most */
+    int64_t sample_ms;            /* milliseconds of the period of a sample, at most */
 };
 
 /* Find the newest run that ended with a result like this, without a filter and an end, and that was

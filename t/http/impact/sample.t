@@ -138,6 +138,21 @@ my $whole = save( 'true', '' );
 admin_error( $whole, 422, 'whole: refused, as not all decisions can be looked at', error => 'impact_refused' );
 like( $whole->member('notMeasured') // '', qr/SVC_IMPACT_DECISIONS.*\ball\b/, '... with the reason' );
 is( $whole->member('overridable'), JSON::PP::true(), '... which an override passes' );
+
+# Who saves chooses the period of the request: a sample of a longer one has few decisions of a guard's.
+admin_ok( guard( '', { name => 'day', period => '1d', limits => { newlyDenied => 5 } } ), 200, {}, 'a guard of a day' );
+my $long = impact( 'true', since => '48h' );
+$runs = runs();
+my $short = save( 'true', '' );
+admin_error( $short, 422, 'a save after a preview of two days, which was a sample ...', error => 'impact_refused' );
+is( runs(), ++$runs, '... is measured by the period of the guard (policy.md G6)' );
+my $thin = save( 'true', 'impact=48h' );
+admin_error( $thin, 422, 'a save that asks for two days ...', error => 'impact_refused' );
+is( runs(), ++$runs, '... is measured too' );
+like(
+    $thin->member('notMeasured') // '',
+    qr/longer than those of the guards/,
+    '... and a sample of them holds no guard (policy.md G3)' );
 admin_ok( guard(''), 200, {}, 'no guard' );
 
 # ---- at the limit

@@ -13,7 +13,7 @@ use Authz::Stack ();
 
 my $peer  = Authz::Peer->start;
 my $stack = Authz::Stack->start(
-    gateway  => 1,
+    gateway  => 1, web_workers => 1,
     settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost' } );
 my $mcp  = Authz::Mcp->new($stack);
 my %tool = (
@@ -133,6 +133,63 @@ $peer->set( '/find' => { status => 500, body => { no => 1 } } );
 $answer = try( \%call );
 ok( $answer->status == 200 && $answer->member('sent') && $answer->member('result')->{isError},
     'call: a failure of the upstream is a part of the answer' ) or diag $answer->text;
+
+# ---- an MCP server, which may fail, and ask what there is no client for (gateway-admin.md 1.12)
+
+sub reply { my (%member) = @_; return { body => { jsonrpc => '2.0', id => 1, %member } } }
+my $discovered =
+  reply( result => { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => { tools => {} } } );
+my $listed = reply( result => { tools => [ { name => 'say', inputSchema => { type => 'object' } } ] } );
+my %said   = ( content => [ { type => 'text', text => 'hello' } ] );
+$mcp->resource(
+    'srv',
+    upstreamType => 'MCP', upstreamUrl => $peer->url('/mcp'),
+    upstreamAuth => { type => 'static_header', value => 'k3y' },
+    interaction  => { form => JSON::PP::true() } );
+my %form = ( mode => 'form', message => 'Who?', requestedSchema => { type => 'object', properties => {} } );
+my @case = (
+    [ reply( result => \%said ),                                          qr/"text":"hello"/, 'the result is shown' ],
+    [ reply( error  => { code => -32_000, message => 'no such order' } ), qr/no such order/,  'an error is shown' ],
+    [   reply( error => { code => -32_021, message => 'x', data => { requiredCapabilities => { roots => {} } } } ),
+        qr/does not allow/, 'an error about capabilities is shown' ],
+    [   reply(
+            result => {
+                resultType    => 'input_required',
+                inputRequests => { q => { method => 'elicitation/create', params => \%form } } } ),
+        qr/"why":"The upstream asks for input/,
+        'a question is told as the reason why there is no result' ] );
+$peer->set( '/mcp' => [ $discovered, $listed, map { $_->[0] } @case ] );
+is( $stack->admin( POST => '/admin/api/managed-resources/srv/sync' )->status, 200, 'mcp: its tools are read' );
+for my $case (@case) {
+    my ( undef, $shown, $name ) = @$case;
+    my $got = try( { clientId => 'agent', call => JSON::PP::true() }, at => 'srv/tools/say' );
+    is( $got->status, 200, "mcp: $name ..." ) or diag $got->text;
+    like( $got->text, $shown, '... in the answer' );
+}
+
+# ---- the account of a person, and what another provider told of them
+
+my $alice = $mcp->person('alice');
+$mcp->resource(
+    'mine',
+    upstreamType => 'REST', upstreamUrl => $peer->url(''), upstreamAuth => { type => 'user_secret' },
+    routes       => [ { id => 'find', path => '/find' } ], tools => [ \%tool ] );
+$peer->set( '/find' => { body => { found => 1 } } );
+my %of_alice =
+  ( clientId => 'host', subject => 'alice', scope => 'mcp', arguments => { q => 'a' }, call => JSON::PP::true() );
+for my $case (
+    [ {},                 'crm',  1, undef,           'a person is told by the provider of the last sign-in' ],
+    [ { idp => 'corp' },  'crm',  1, undef,           'the provider may be said' ],
+    [ { idp => 'other' }, 'crm',  0, qr/signed in/,   'for a person of another provider nothing is sent' ],
+    [ {},                 'mine', 0, qr/the account/, "a person's own account is not used" ] )
+{
+    my ( $more, $at, $sent, $why, $name ) = @$case;
+    my $got = try( { %of_alice, %$more }, at => "$at/tools/find" );
+    is( $got->member('allow') ? 1 : 0, 1, "person: $name ..." ) or diag $got->text;
+    is( $got->member('sent') ? 1 : 0, $sent, $sent ? '... and the call is made' : '... though policy allows it' )
+      or diag $got->text;
+    like( $got->member('why') // '', $why // qr/\A\z/, '... with the reason' );
+}
 
 # ---- refusals
 

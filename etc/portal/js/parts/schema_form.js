@@ -3,17 +3,43 @@ import { html, useState } from '../html.js';
 import { Text } from '../text.js';
 import { Field, faultOf, idOf } from './fields.js';
 
-// Return the schema that a reference or a choice between one schema and null leads to.
+const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value);
+const kept = (value, good) => (good ? value : undefined);
+
+// Return what a reference within a document leads to, or undefined.
+function pointed(root, reference) {
+  let at = root;
+  for (const part of reference.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+  }
+  return at;
+}
+
+// Return the schema that a reference or a choice between one schema and null leads to. That of a tool is its upstream's: a keyword
+// that is not as JSON Schema has it is left out.
 export function resolve(root, schema) {
-  let one = schema ?? {};
+  let one = isObject(schema) ? schema : {};
   for (let steps = 0; steps < 8; steps++) {
     const { $ref, anyOf, ...rest } = one;
-    const other = anyOf?.filter(each => each.type !== 'null');
-    if ($ref?.startsWith('#')) one = { ...$ref.slice(1).split('/').slice(1).reduce((at, part) => at?.[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')], root), ...rest };
-    else if (other?.length === 1) one = { ...other[0], ...rest };
+    const other = Array.isArray(anyOf) ? anyOf.filter(each => isObject(each) && each.type !== 'null') : [], to = typeof $ref === 'string' && $ref.startsWith('#') ? pointed(root, $ref) : undefined;
+    if (isObject(to)) one = { ...to, ...rest };
+    else if (other.length === 1) one = { ...other[0], ...rest };
     else break;
   }
-  return one;
+  return {
+    ...one, properties: kept(one.properties, isObject(one.properties)), enum: kept(one.enum, Array.isArray(one.enum)), required: kept(one.required, Array.isArray(one.required)),
+    title: kept(one.title, typeof one.title === 'string'), description: kept(one.description, typeof one.description === 'string'),
+  };
+}
+
+const MOST_FIELDS = 1000;
+
+// True if a form of all that a schema holds ends, and is not too large: one may contain itself, as trees do.
+function fits(root, schema, room = { left: MOST_FIELDS }) {
+  if (--room.left < 0) return false;
+  const one = resolve(root, schema);
+  return [...Object.values(one.properties ?? {}), ...(typeOf(one) === 'array' ? [one.items] : [])].every(each => fits(root, each, room));
 }
 
 export const typeOf = schema => [].concat(schema.type ?? []).find(type => type !== 'null');
@@ -80,28 +106,28 @@ function SecretField({ path, label, help, value, set, error, readOnly, stored })
     <p class="help" id=${`${id}-help`}>${help}${value?.set && !readOnly && html` <button type="button" class="plain" onClick=${() => set(null)}>Forget the stored one</button>`}</p>${fault && html`<p class="fault" id=${`${id}-fault`}><${Text} of=${fault} /></p>`}</div>`;
 }
 
-function Member({ root, schema, name, path, titles, warnings, stored, hides, value, set, error, readOnly, required }) {
+function Member({ root, schema, name, path, titles, warnings, stored, hides, flat, value, set, error, readOnly, required }) {
   const one = resolve(root, schema), type = typeOf(one), list = wordsOf(one);
   const common = { name: path, path, label: titles?.[path] ?? titles?.[name] ?? one.title ?? words(name), help: limits(one), value, set, error, readOnly, required, warning: warnings?.[path] };
-  const inner = { root, titles, warnings, stored, hides, error, readOnly };
+  const inner = { root, titles, warnings, stored, hides, flat, error, readOnly };
   const filled = next => set(next === '' || (Array.isArray(next) && next.length === 0) ? undefined : next);
   if (isSecret(one)) return html`<${SecretField} ...${common} stored=${stored?.includes(path)} />`;
-  if (list) return html`<${Field} ...${common} kind="choice" values=${[...(required ? [] : ['']), ...list]} none=${one.default === undefined ? 'not set' : `not set: ${one.default}`} set=${next => filled(next !== '' && type !== 'string' ? JSON.parse(next) : next)} />`;
+  if (list) return html`<${Field} ...${common} kind="choice" values=${[...(required ? [] : ['']), ...list]} none=${one.default === undefined ? 'not set' : `not set: ${one.default}`} set=${next => filled(next === '' ? next : one.enum.find(word => String(word) === next))} />`;
   if (type === 'string') return html`<${Field} ...${common} kind=${one.maxLength > 1000 && !one.format ? 'long' : 'text'} set=${filled} />`;
   if (type === 'integer' || type === 'number') return html`<${Field} ...${common} kind="number" step=${type === 'integer' ? 1 : 'any'} set=${set} />`;
   if (type === 'boolean') return html`<${Field} ...${common} kind="check" value=${value ?? one.default} />`;
   const items = type === 'array' ? resolve(root, one.items) : undefined;
   if (items && typeOf(items) === 'string') return wordsOf(items) ? html`<${Field} ...${common} kind="many" values=${wordsOf(items)} set=${filled} />` : html`<${Field} ...${common} kind="list" help=${`${common.help} One a line.`} set=${filled} />`;
-  if (items?.properties) return html`<${Rows} path=${path} label=${common.label} items=${items} value=${value ?? undefined} set=${filled} more=${html`<p class="help">${common.help}</p>`} ...${inner} />`;
-  if (type === 'object' && one.properties && Object.keys(one.properties).length) {
+  if (items?.properties && !flat) return html`<${Rows} path=${path} label=${common.label} items=${items} value=${value ?? undefined} set=${filled} more=${html`<p class="help">${common.help}</p>`} ...${inner} />`;
+  if (type === 'object' && !flat && one.properties && Object.keys(one.properties).length) {
     return html`<fieldset class="field rows" id=${idOf(path)} tabindex="-1"><legend class="label">${common.label}</legend><p class="help">${common.help}</p><${SchemaForm} ...${inner} schema=${one} at=${path} value=${value ?? undefined} set=${next => set(Object.keys(next).length ? next : undefined)} /></fieldset>`;
   }
   return html`<${JsonField} ...${common} value=${value ?? undefined} />`;
 }
 
 // schema: an object's. value, set: the object. first: the members that stand above "more"; all if it is left out. hides(path, value):
-// true for a member that has no meaning now. titles, warnings: by path. stored: the paths of secrets that the service has.
-export function SchemaForm({ root, schema, at = '', value = {}, set, first, hides, ...rest }) {
+// true for a member that has no meaning now. flat: objects within it are JSON. titles, warnings: by path. stored: the paths of secrets that the service has.
+export function SchemaForm({ root, schema, at = '', value = {}, set, first, hides, flat = !fits(root ?? schema, schema), ...rest }) {
   const one = resolve(root ?? schema, schema), whole = value ?? {};
   const change = name => next => {
     const { [name]: _, ...others } = whole;
@@ -109,7 +135,7 @@ export function SchemaForm({ root, schema, at = '', value = {}, set, first, hide
   };
   const member = name => {
     const path = at ? `${at}.${name}` : name;
-    return html`<${Member} key=${path} ...${rest} hides=${hides} root=${root ?? schema} schema=${one.properties[name]} name=${name} path=${path} value=${whole[name]} set=${change(name)} required=${one.required?.includes(name)} />`;
+    return html`<${Member} key=${path} ...${rest} hides=${hides} flat=${flat} root=${root ?? schema} schema=${one.properties[name]} name=${name} path=${path} value=${whole[name]} set=${change(name)} required=${one.required?.includes(name)} />`;
   };
   const shown = Object.keys(one.properties ?? {}).filter(name => !resolve(root ?? schema, one.properties[name]).readOnly && !hides?.(at ? `${at}.${name}` : name, whole));
   const above = first ? first.filter(name => shown.includes(name)) : shown, below = shown.filter(name => !above.includes(name));

@@ -97,7 +97,7 @@ mcp_round_note(const struct mcp_round *round)
 json_t *
 mcp_round_lacks(const struct mcp_round *round, const json_t *error)
 {
-    const json_t *has = round->it->era.capabilities;
+    const json_t *has = round->it != NULL ? round->it->era.capabilities : NULL;
     json_t *needed = has != NULL && peer_error_is(error, RPC_MISSING_CAPABILITY)
                          ? peer_capabilities(error)
                          : NULL;

@@ -16,7 +16,7 @@
 
 /* One call, as it came. */
 struct mcp_round {
-    struct mcp_exchange *it;
+    struct mcp_exchange *it; /* NULL: no client has called, and none can be asked */
     const struct managed_resource *resource;
     struct stated_call call;
     json_t *capabilities;       /* that the upstream is told; never NULL once it has begun */
