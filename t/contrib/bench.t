@@ -21,14 +21,17 @@ my @program = (
         qr/^== embedded\n.*^refresh, token rotated .* requests/ms ],
     [ workers    => [ qw(--seconds 1 --rounds 1), @force, 3, 6 ],                       qr/^introspect +6 +\d/m ],
     [ saves      => [ qw(--engine embedded --saves 3 --rules 10 --seconds 5), @force ], qr/^p99 with deploys: \d/m ],
-    [ size       => [ '--sizes', '1000,2000', qw(--seconds 1 --rounds 1) ],   qr/^\/introspect +2000 tokens: CPU \d/m ],
-    [ assertions => [ qw(--engine embedded --count 20), @force ],             qr/ES256.*\d/ ],
-    [ access     => [ qw(--engine embedded --seconds 1 --rounds 1), @force ], qr/\d/ ],
-    [ attacks    => [qw(--engine embedded --seconds 5 burst)],                qr/\d/ ],
-    [ gateway      => [ qw(--engine embedded --seconds 1 --rounds 1), @force, 'requests' ], qr/\d/ ],
-    [ cedar        => [qw(--every 1000)],                                                   qr/\d/ ],
-    [ audit        => [qw(--rows 1000 --days 2 --seconds 2)],                               qr/^rows 1000 /m ],
-    [ 'policy/run' => [ qw(-n 1), Authz::Path::opa() ],                                     qr/\d ms/ ],
+    [ size       => [ '--sizes', '1000,2000', qw(--seconds 1 --rounds 1) ], qr/^\/introspect +2000 tokens: CPU \d/m ],
+    [ assertions => [ qw(--engine embedded --count 20), @force ],           qr/ES256.*\d/ ],
+    [   access => [ qw(--engine embedded --seconds 1 --rounds 1), @force ], qr/^single +\d.*^CPU time in milliseconds/ms
+    ],
+    [ attacks => [qw(--engine embedded --seconds 5 burst)], qr/the last of \d+ after +\d/ ],
+    [   gateway => [ qw(--engine embedded --seconds 1 --rounds 1), @force, 'requests' ],
+        qr/^  \S.* +\d+[.]\d\d ms +(?:at most|no limit)/m ],
+    [ cedar        => [qw(--every 1000)],                     qr/^engine, whole request .* median +[\d.]+ us/m ],
+    [ impact       => [qw(--rows 1000 --seconds 2)],          qr/^1000 recorded decisions/m ],
+    [ audit        => [qw(--rows 1000 --days 2 --seconds 2)], qr/^rows 1000 /m ],
+    [ 'policy/run' => [ qw(-n 1), Authz::Path::opa() ],       qr/\d ms/ ],
 );
 
 # Start a program. Two run at a time, because each one waits half of its time.

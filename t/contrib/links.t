@@ -18,7 +18,7 @@ for my $name (
     my ($in) = $name =~ m{\A(.*/)?};
     my @link = $text =~ /\]\(([^):#]+)(?:#[^)]*)?\)/g;
     @link = map {"../$_"} $text =~ m{(?<![\w./-])((?:doc|contrib|etc|fcgi|cli|sql|t)/[\w./-]*[\w/])}g
-      if $name =~ /README|source/ && !@link;
+      if $name =~ /security-model/ || $name =~ /README|source/ && !@link;
     my @gone = grep { !-e Authz::Path::source( ( $in // '' ) . (s{\A\.\./}{$name eq 'README' ? '' : '../'}er) ) } @link;
     is( "@gone", '', "$name: what it names exists" );
 }

@@ -1,0 +1,110 @@
+#!/usr/bin/perl
+# doc/errors.md: each code of the tables of errors has a row with its cause and its cure. doc/runbook.md: each alert has a section.
+# The settings, metrics and verbs that six pages name exist.
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Path ();
+use Authz::Web  ();
+
+sub text_of { return Authz::Web::edit( Authz::Path::source(@_) ) }
+
+# The words that a pattern finds in files of the source, once each.
+sub words {
+    my ( $pattern, @files ) = @_;
+    my %seen;
+    return grep { !$seen{$_}++ } map { text_of($_) =~ /$pattern/g } @files;
+}
+
+# The part of a page below a heading, and in it the first cells of the rows of tables that are filled in whole.
+sub cells {
+    my ( $page, $heading ) = @_;
+    my ($part) = $page =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms;
+    return map { ( $_ => 1 ) } ( $part // '' ) =~ /^\| `([^`]+)` \|(?: [^|\n]+ \|)+$/mg;
+}
+
+# ---- doc/errors.md
+
+my $errors = text_of( 'doc', 'errors.md' );
+my %http   = map { cells( $errors, $_ ) } 'OAuth, OpenID Connect and UMA', 'Admin API', 'Gateway';
+
+sub each_stands {
+    my ( $least, $name, $stands, @codes ) = @_;
+    cmp_ok( scalar @codes, '>=', $least, "$name: the table is read" );
+    is( join( ' ', grep { !$stands->{$_} } @codes ), '', '... and doc/errors.md has each code' );
+    return;
+}
+
+each_stands(
+    45, 'fcgi/base/status.c', \%http,
+    words( qr/^ *\{AZ_\w+, *\d+, *"(\w+)"/m, 'fcgi/base/status.c' ) );
+each_stands(
+    3, 'refusals of a save',
+    \%http,
+    words( qr/[.]error = "(\w+)"/,         map {"fcgi/policy/save/$_.c"} qw(save candidate limits) ),
+    words( qr/^ *: "(opa_unreachable)";/m, 'fcgi/policy/save/save.c' ) );
+each_stands(
+    1, 'the connector', \%http,
+    words( qr/"error", "(\w+)", "error_description"/, 'fcgi/admin/gateway/connectors.c' ) );
+each_stands(
+    12, 'JSON-RPC',
+    { cells( $errors, 'MCP' ) },
+    words( qr/^ +RPC_\w+ = (-?\d+),/m, 'fcgi/gateway/mcp/message/json_rpc.h' ) );
+each_stands(
+    6, 'exit statuses',
+    { cells( $errors, 'authzctl' ), 0 => 1 },
+    words( qr/^ +CLI_\w+ = (\d+),/m, 'cli/lib/cli.h' ) );
+each_stands(
+    45, 'reasons',
+    { cells( $errors, 'Reasons of a denial' ) },
+    map   { $_->{code} }
+      map { @{ $_->{reasons} } } @{ JSON::PP->new->utf8->decode( text_of(qw(etc policy controls.json)) ) } );
+
+# The other way: a code of the page is in a table.
+my %known = map { ( $_ => 1 ) } words(
+    qr/"(\w+)"/, 'fcgi/base/status.c', 'fcgi/admin/gateway/connectors.c',
+    map {"fcgi/policy/save/$_.c"} qw(save candidate limits) );
+is( join( ' ', grep { !$known{$_} } sort keys %http ), '', 'doc/errors.md has no code that is gone' );
+
+# ---- doc/runbook.md: each alert has a section that says what it means and what to do
+
+my %section = map { split /\n/, $_, 2 } text_of( 'doc', 'runbook.md' ) =~ /^### (.*?)(?=^###? |\z)/msg;
+my @alert   = words( qr/^ +- alert: (\w+)$/m, 'etc/prometheus/authz.rules.yml' );
+cmp_ok( scalar @alert, '>=', 9, 'etc/prometheus/authz.rules.yml: the alerts are read' );
+for my $alert (@alert) {
+    like( $section{$alert} // '', qr{^[*][*]Means[.][*][*] \S.*^[*][*]Do[.][*][*] \S}ms, "doc/runbook.md: $alert" );
+}
+my %alert = map { ( $_ => 1 ) } @alert;
+is( join( ' ', grep { /\AAuthz/ && !$alert{$_} } sort keys %section ), '', 'doc/runbook.md has no alert that is gone' );
+
+# ---- the settings, metrics and verbs that the pages name exist
+
+my %setting = map { ( $_ => 1 ) } words( qr/\b((?:SVC|SHUTDOWN)_\w+)/, 'doc/reference/settings.md' );
+my %metric  = map { ( $_ => 1 ) } words( qr/^[|] `(svc_\w+)`/m,        'doc/reference/metrics.md' );
+my @verb    = words( qr/^## (.+)$/m, 'doc/reference/cli.md' );
+
+# Return the names on a page that are no setting, metric or verb, as text.
+sub missing {
+    my ($text) = @_;
+    my @gone   = grep { !$setting{$_} } $text =~ /\b(SVC_[A-Z_]+[A-Z])\b(?!_)/g;
+    push @gone, grep { !$metric{$_} } $text =~ /\b(svc_\w+)\b/g;
+    for my $words ( $text =~ /`authzctl ((?:[a-z][\w-]*)(?: [a-z][\w-]*)*)/g ) {
+        push @gone, "authzctl $words" if !grep { "$words " =~ /\A\Q$_\E / } @verb;
+    }
+    return "@gone";
+}
+is( missing( text_of( 'doc', "$_.md" ) ), '', "doc/$_.md: its settings, metrics and verbs exist" )
+  for qw(concepts errors glossary runbook security-model sizing);
+is( missing('SVC_GONE, svc_gone and `authzctl gone --now`'),
+    'SVC_GONE svc_gone authzctl gone',
+    '... which this test would see' );
+
+# ---- what the cells are
+
+my %gone = cells( "## A\n| `one` | Cause | Cure |\n| `two` | | |\n", 'A' );
+is( join( ' ', keys %gone ), 'one', 'a row without cause and cure does not count' );
+
+done_testing;
