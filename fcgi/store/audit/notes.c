@@ -125,6 +125,8 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
     /* The present one may have no note yet, and reaches beyond its last seal. */
     if (ret->epochs == 0 || ret->epoch[ret->epochs - 1].state.epoch != state->epoch)
         ret->epoch[ret->epochs++] = (struct audit_epoch){.next_up_to = INT64_MAX, .aged_leaf = -1};
+    if (ret->epoch[ret->epochs - 1].begin_at == NULL)
+        ret->epoch[ret->epochs - 1].previous = state->epoch - 1;
     ret->epoch[ret->epochs - 1].state = *state;
     return AZ_OK;
 }

@@ -23,9 +23,10 @@ check_epochs(const struct audit_check *check, struct audit_verified *verified)
     struct audit_report *last = &verified->report[verified->notes.epochs - 1];
     int epoch = 1;
     for (size_t i = 0; i < verified->notes.epochs; i++) {
-        for (; epoch <= verified->notes.epoch[i].previous; epoch++)
+        const struct audit_epoch *at = &verified->notes.epoch[i];
+        for (; epoch <= at->previous && epoch < at->state.epoch; epoch++)
             audit_fault_add(last, AUDIT_EPOCH_GONE, epoch);
-        epoch = verified->notes.epoch[i].state.epoch + 1;
+        epoch = at->state.epoch + 1;
     }
     for (size_t i = 0; i < check->foreigns; i++)
         if (!is_known(verified, &check->foreign[i]))
