@@ -89,12 +89,40 @@ $old->sql($_) for q{ALTER SYSTEM SET synchronous_standby_names = ''}, 'SELECT pg
 my $replicated = rows($new);
 $new->sql('SELECT pg_promote()');
 is( token(), 200, 'the standby was promoted, and the old primary takes writes too: as yet the service cannot know' );
+
+# A transaction of several trips, whose COMMIT waits at the old one until the host knows of the new one.
+$old->sql( $_, $database )
+  for 'CREATE TABLE go (n int)',
+  'CREATE FUNCTION await_go() RETURNS trigger LANGUAGE plpgsql AS '
+  . q{'BEGIN WHILE NOT EXISTS (SELECT 1 FROM go) LOOP PERFORM pg_sleep(0.05); END LOOP; RETURN NULL; END'},
+  'CREATE CONSTRAINT TRIGGER await_go AFTER INSERT ON object_owner DEFERRABLE INITIALLY DEFERRED'
+  . ' FOR EACH ROW EXECUTE FUNCTION await_go()';
+my $marked = Authz::Process::directory() . '/marked';
+Authz::Process->start(
+    name => 'mark',
+    code => sub {
+        $stack->{http} = $stack->client;    # a connection of its own
+        my $answer = $stack->admin(
+            PUT  => '/admin/api/object-owners',
+            json => { owner => 'files', marks => [ { kind => 'client', key => 'crm', digest => '0' x 64 } ] } );
+        open my $out, '>', "$marked.new" or die "marked: $!";
+        print {$out} $answer->status;
+        close $out or die "marked: $!";
+        rename "$marked.new", $marked;
+    } );
+ok( comes( sub { $old->sql(q{SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'}) } ),
+    'a COMMIT is under way at the old one' );
 $old->sql("ALTER DATABASE $database ALLOW_CONNECTIONS false");
 my @core = $stack->workers('core');
 kill 'KILL', $core[0];
 ok( comes( sub { token() == 200 && rows($new) > $replicated } ),
     'a process that cannot reach the old one finds the new one' );
 $old->sql("ALTER DATABASE $database ALLOW_CONNECTIONS true");
+$old->sql( 'INSERT INTO go VALUES (1)', $database );
+ok( comes( sub { -e $marked } ), 'the COMMIT at the old one ends' );
+open my $in, '<', $marked or die "marked: $!";
+is( scalar <$in>, 503, '... and is no answer: the write is lost with it' );
+close $in;
 my ( $on_old, $on_new ) = ( rows($old), rows($new) );
 my @answers = map { token() } 1 .. 20;
 is( scalar( grep { $_ == 200 } @answers ), 20,           'from then on each process of the host uses the new one' );

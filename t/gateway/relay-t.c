@@ -49,6 +49,64 @@ test_message(void)
            "texts that are too long are refused");
 }
 
+/* Send a message with so many copies of a descriptor. */
+static void
+send_message(int line, char *message, size_t length, int passed, size_t copies)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(RELAY_DESCRIPTORS * sizeof(int))];
+    } control = {.room = {0}};
+    struct iovec part = {message, length};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.room,
+                            .msg_controllen = sizeof(control.room)};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(copies * sizeof(int));
+    for (size_t i = 0; i < copies; i++)
+        memcpy(CMSG_DATA(rights) + i * sizeof(int), &passed, sizeof(int));
+    header.msg_controllen = CMSG_SPACE(copies * sizeof(int));
+    ok(sendmsg(line, &header, 0) == (ssize_t) length, "a message is sent");
+}
+
+/* What is passed with a message that is no good stays open nowhere: each would be one of the
+ * relay's for ever. */
+static void
+test_descriptors(void)
+{
+    static char room[RELAY_MESSAGE_MAX], got[RELAY_MESSAGE_MAX];
+    static const struct {
+        size_t copies, cut;
+        const char *name;
+    } bad[] = {
+        {1, 0, "a message with one descriptor, as at the limit of open files, is none"},
+        {2, 1, "one that breaks off is none"                                          },
+    };
+    int line[2], ends[2], passed[RELAY_DESCRIPTORS];
+    char octet;
+    struct relay_hold hold;
+    size_t length = relay_message_write(&example, room);
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, line) != 0)
+        return;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) && pipe(ends) == 0; i++) {
+        send_message(line[0], room, length - bad[i].cut, ends[1], bad[i].copies);
+        close(ends[1]);
+        ok(!relay_message_receive(line[1], got, &hold, passed), "%s", bad[i].name);
+        is_int(read(ends[0], &octet, 1), 0, "... and leaves no descriptor open");
+        close(ends[0]);
+    }
+    if (pipe(ends) != 0)
+        return;
+    send_message(line[0], room, length, ends[1], RELAY_DESCRIPTORS);
+    ok(relay_message_receive(line[1], got, &hold, passed), "a whole one is received");
+    is_str(hold.text[RELAY_CLIENT], "client", "... with its texts");
+    ok(write(passed[0], "a", 1) == 1 && write(passed[1], "b", 1) == 1, "... and both descriptors");
+    ok(!relay_message_receive(line[1], got, &hold, passed), "... once");
+}
+
 static void
 test_records(void)
 {
@@ -149,6 +207,7 @@ main(void)
 {
     plan(0);
     test_message();
+    test_descriptors();
     test_records();
     test_web_server();
     test_slow_reader();

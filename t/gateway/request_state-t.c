@@ -40,6 +40,7 @@ test_bound(struct op *op, const char *state, const struct stated_call *call)
         {"another client",          offsetof(struct stated_call, client_id), "d"          },
         {"another method",          offsetof(struct stated_call, method),    "prompts/get"},
         {"another resource",        offsetof(struct stated_call, resource),  "gitlab"     },
+        {"another server there",    offsetof(struct stated_call, server),    "https://b/" },
         {"another tool",            offsetof(struct stated_call, name),      "delete"     },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -78,6 +79,7 @@ main(void)
                                      .client_id = "c",
                                      .method = "tools/call",
                                      .resource = "github",
+                                     .server = "https://a/",
                                      .name = "list",
                                      .arguments = env_json(mem, "{'a':1,'b':[2]}")};
     const char *state =

@@ -442,8 +442,17 @@ test_boards(TALLOC_CTX *mem)
     seat.pid = 0; /* as a process that does not share */
     ok(!commit_claimed(&seat) && commit_claim_on(&seat, 0) && !commit_later_waits(&seat),
        "a process that does not share looks at each board: nothing waits on the first");
+    commit_leave(&seat);
     ok(commit_claim_on(&seat, 1) && commit_later_waits(&seat),
        "... a row that was left on the next");
+    commit_leave(&seat);
+    ok(!commit_claimed(&seat), "... and it has no slot then");
+    struct member first = member_new(seat), second = member_new(seat);
+    ok(first.slot == 0 && second.slot == 0, "... so that both boards are free for others");
+    ok(commit_claim(&seat) && seat.slot == 1 && seat.board == seat.boards,
+       "... and it shares like any other later");
+    kill_member(&first);
+    kill_member(&second);
 }
 
 /* A process that sleeps on its row wakes when the leader is done with it. */

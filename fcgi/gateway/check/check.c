@@ -303,7 +303,7 @@ allow_keeping(const struct check *it)
 {
     static const char vary[] =
         "Authorization, DPoP, X-Authz-Proxy-Authorization, X-Forwarded-Method, X-Forwarded-Proto, "
-        "X-Forwarded-Host, X-Forwarded-Uri, X-Forwarded-For";
+        "X-Forwarded-Host, X-Forwarded-Uri, X-Forwarded-For, User-Agent";
     struct request *req = it->req;
     const struct managed_resource *resource = it->visit.resource;
     const struct token_row *row = &it->visit.token->lookup.row;

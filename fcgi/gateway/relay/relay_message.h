@@ -22,4 +22,12 @@ size_t relay_message_write(const struct relay_hold *hold, char *room);
  */
 bool relay_message_read(const char *message, size_t length, struct relay_hold *ret);
 
+/* Descriptors of a message: the connection to the web server, and the reply to the worker. */
+#define RELAY_DESCRIPTORS 2
+
+/* Receive a stream with its descriptors, without waiting; its texts point into `room` of
+ * RELAY_MESSAGE_MAX octets. False: no good message came, and none of its descriptors stays open. */
+bool relay_message_receive(int line, char *room, struct relay_hold *ret,
+                           int ret_passed[RELAY_DESCRIPTORS]);
+
 #endif

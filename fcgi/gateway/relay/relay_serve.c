@@ -172,41 +172,14 @@ find_room(const struct relay *relay, const struct relay_hold *hold)
     return client >= RELAY_CLIENT_MAX && client >= relay->most / 4 ? RELAY_CLIENT_FULL : RELAY_HELD;
 }
 
-/* Receive a stream with its descriptors. False: nothing good came. */
-static bool
-receive(struct relay *relay, struct relay_hold *ret, int ret_passed[2])
-{
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(2 * sizeof(int))];
-    } control;
-    struct iovec part = {relay->room, RELAY_MESSAGE_MAX};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.room,
-                            .msg_controllen = sizeof(control.room)};
-    ssize_t got = recvmsg(relay->line, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *rights = got >= 0 ? CMSG_FIRSTHDR(&header) : NULL;
-    if (rights == NULL || rights->cmsg_type != SCM_RIGHTS
-        || rights->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-        return false;
-    memcpy(ret_passed, CMSG_DATA(rights), 2 * sizeof(int));
-    if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0
-        && relay_message_read(relay->room, (size_t) got, ret))
-        return true;
-    close(ret_passed[0]);
-    close(ret_passed[1]);
-    return false;
-}
-
 /* Take a stream, or say why not. The first one has what is served looked at, so that each change
  * from now on is told. */
 static void
 take_stream(struct relay *relay)
 {
     struct relay_hold hold;
-    int passed[2];
-    if (!receive(relay, &hold, passed))
+    int passed[RELAY_DESCRIPTORS];
+    if (!relay_message_receive(relay->line, relay->room, &hold, passed))
         return;
     char answer = find_room(relay, &hold);
     if (answer == RELAY_HELD && relay->count == 0 && !look(relay))

@@ -43,18 +43,19 @@ futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* `lock` has the type, and gets what fcntl(2) says. */
 static bool
 lock_slot(const struct commit_seat *seat, int command, uint32_t slot, struct flock *lock)
 {
     off_t at = (seat->board - seat->boards) * COMMIT_SLOTS + (off_t) slot;
-    *lock = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    *lock = (struct flock){.l_type = lock->l_type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
     return fcntl(seat->fd, command, lock) == 0;
 }
 
 bool
 commit_slot_lives(const struct commit_seat *seat, uint32_t slot)
 {
-    struct flock lock;
+    struct flock lock = {.l_type = F_WRLCK};
     if (slot == seat->slot) /* our own locks are not shown to us */
         return true;
     return slot < COMMIT_SLOTS
@@ -126,7 +127,7 @@ take_over(struct commit_seat *seat)
 static bool
 lock_free_slot(struct commit_seat *seat, uint32_t first, uint32_t end)
 {
-    struct flock lock;
+    struct flock lock = {.l_type = F_WRLCK};
     seat->pid = getpid();
     for (seat->slot = 0; seat->slot < COMMIT_SLOTS; seat->slot++)
         for (uint32_t i = first; i < end; i++) {
@@ -168,6 +169,15 @@ bool
 commit_claim_on(struct commit_seat *seat, uint32_t board)
 {
     return take_slot(seat, board, board + 1);
+}
+
+void
+commit_leave(struct commit_seat *seat)
+{
+    struct flock lock = {.l_type = F_UNLCK};
+    if (commit_claimed(seat))
+        lock_slot(seat, F_SETLK, seat->slot, &lock);
+    seat->pid = 0;
 }
 
 enum commit_state

@@ -91,8 +91,12 @@ struct commit_seat {
  */
 bool commit_claim(struct commit_seat *seat);
 
-/* Claim a slot of one board, for a process that shares on none. It may go on to another board. */
+/* Claim a slot of one board, for a process that shares on none and leaves it with commit_leave().
+ */
 bool commit_claim_on(struct commit_seat *seat, uint32_t board);
+
+/* Give the slot of a process back that leads no lane and has no rows. It may claim one again. */
+void commit_leave(struct commit_seat *seat);
 
 /* True if this process has a slot. */
 bool commit_claimed(const struct commit_seat *seat);

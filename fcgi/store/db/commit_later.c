@@ -135,8 +135,11 @@ commit_flush(struct op *op, const struct commit_kind *kind)
         return;
     struct commit_seat *seat = &commits->seat;
     bool shares = commit_claimed(seat);
-    for (uint32_t i = 0; i < seat->count; i++)
+    for (uint32_t i = 0; i < seat->count; i++) {
         if ((shares ? &seat->boards[i] == seat->board : commit_claim_on(seat, i))
             && commit_later_waits(seat) && commit_lead(seat, LANE_LATER, true))
             lead_later(op, kind, FLUSH_BATCHES);
+        if (!shares) /* a worker that begins claims a slot where the boards have room */
+            commit_leave(seat);
+    }
 }

@@ -46,9 +46,12 @@ static enum az_status
 db_commit(struct op *op)
 {
     enum az_status st = db_script(op, "COMMIT");
+    const char *lost = db_take_unconfirmed(op->az->db) ? DB_UNCONFIRMED
+                       : db_is_fenced(op->az->db)      ? DB_FENCED
+                                                       : NULL;
     op->az->db->in_transaction = false;
-    if (st == AZ_OK && db_take_unconfirmed(op->az->db))
-        st = op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", DB_UNCONFIRMED);
+    if (st == AZ_OK && lost != NULL)
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", lost);
     if (st != AZ_OK)
         db_close(op->az->db);
     return st;

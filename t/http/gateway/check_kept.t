@@ -51,7 +51,7 @@ sub kept {
 }
 my $NOT  = 'no-store | no-cache | ';
 my $VARY = 'Authorization, DPoP, X-Authz-Proxy-Authorization, X-Forwarded-Method, X-Forwarded-Proto, '
-  . 'X-Forwarded-Host, X-Forwarded-Uri, X-Forwarded-For';
+  . 'X-Forwarded-Host, X-Forwarded-Uri, X-Forwarded-For, User-Agent';
 sub for_seconds { my ($seconds) = @_; return "private, max-age=$seconds |  | $VARY" }
 
 # ---- answers that are kept

@@ -347,6 +347,8 @@ deny contains "too_many" if input.answers.many.content.count > 5
 deny contains "no_sampling" if input.action.kind == "sampling"
 
 obligations["approve_by_ciba"] := true if input.arguments.what == "gold"
+
+obligations["approve_by_ciba"] := true if input.answers.many.content.count == 4
 REGO
     )->status,
     201,
@@ -387,6 +389,18 @@ $stack->sql(q{UPDATE ciba_request SET state = 'approved'});
 $seen = call( $name, arguments => { what => 'gold' } );
 is_deeply( told($name), {}, 'after the approval the upstream is told no capability' ) or diag $seen->text;
 is( text_of($seen), 'Denied: interaction_off', '... and may not ask' );
+
+# An approval of a call with one answer is none of the call with another.
+$name   = shop( { form => $true }, asks($many), $done );
+$seen   = $mcp->result( call($name) );
+$before = $peer->hits("/$name");
+my %four = ( many => { action => 'accept', content => { count => 4 } } );
+like(
+    text_of( again( $name, $seen, \%four ) ), qr/approval is for a call without answers/,
+    'answers by which a call needs an approval end it' );
+$stack->sql(q{UPDATE ciba_request SET state = 'approved'});
+like( text_of( again( $name, $seen, \%four ) ), qr/approval is for a call without answers/, '... each time' );
+is( $peer->hits("/$name"), $before, '... and nothing is sent to the upstream' );
 
 # ---- a capability that is missing (MCP 2026-07-28, versioning)
 

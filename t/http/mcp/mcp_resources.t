@@ -59,11 +59,12 @@ sub ask {
 
 # ---- what is declared
 
+my $told = JSON::PP::true();
 my $name = files($modern);
 $mcp->resource( 'plain', upstreamType => 'MCP', upstreamUrl => $peer->url('/plain') );
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {}, at => $name ) )->{capabilities},
-    { tools => {}, resources => {}, completions => {} },
+    { tools => { listChanged => $told }, resources => { listChanged => $told }, completions => {} },
     'mcpResources live: resources are declared' );
 is_deeply(
     $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25' }, at => $name ) )->{capabilities},

@@ -26,6 +26,7 @@ struct stated_call {
     const char *client_id;   /* of the token */
     const char *method;      /* of the JSON-RPC request */
     const char *resource;    /* name */
+    const char *server;      /* address of its upstream, or NULL: another one gets no answer */
     const char *name;        /* of the tool or prompt within its resource, or the URI */
     const json_t *arguments; /* or NULL */
 };

@@ -239,6 +239,7 @@ begin_call(struct resource_call *c)
         .client_id = caller->client_id,
         .method = c->it->message.method,
         .resource = c->ask.request.resource->name,
+        .server = c->ask.request.resource->upstream_url,
         .name = c->action.name,
         .arguments = c->arguments,
     };

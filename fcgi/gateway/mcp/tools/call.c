@@ -92,6 +92,7 @@ begin_call(struct tool_call *c)
         .client_id = c->caller.client_id,
         .method = c->it->message.method,
         .resource = c->tool->resource->name,
+        .server = c->tool->resource->upstream_url,
         .name = c->tool->row->name,
         .arguments = c->arguments,
     };

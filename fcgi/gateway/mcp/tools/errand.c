@@ -93,6 +93,13 @@ tool_call_ask_for_approval(struct tool_call *c)
     const char *url = NULL, *tool = c->tool->row->name, *name = c->tool->resource->display_name;
     if (!c->decision.obligations.approve_by_ciba)
         return AZ_OK;
+    /* The person is shown the call, and not what a client answers for it. */
+    if (c->round.state.round > 0) {
+        c->approval = "refused";
+        return tool_call_tell_model(c, AZ_FORBIDDEN,
+                                    "The call needs an approval now, and an approval is for a call "
+                                    "without answers; call the tool again from the beginning");
+    }
     enum az_status st = mcp_approval_take(c->it, &c->round.call, &url);
     c->approval = st == AZ_OK ? "given" : st == AZ_APPROVAL_REQUIRED ? "asked" : "refused";
     if (st == AZ_FORBIDDEN || st == AZ_USER_REQUIRED)
