@@ -257,7 +257,7 @@ seal_rows( 300, $today - 6, 420 );
 sql('UPDATE audit_checkpoint SET made_at = now()');
 $newest = checkpoint();
 $files  = put_file( $dir, 'back', $newest );
-run( 0, 'maintain', 'the rows are dropped', env => { %short, SVC_AUDIT_PROOF_DAYS => 0 } );
+run( 0, 'maintain', 'the rows are dropped',     env => { %short, SVC_AUDIT_PROOF_DAYS => 0 } );
 run( 0, 'maintain', 'SVC_AUDIT_PROOF_DAYS=400', env => { %short, SVC_AUDIT_PROOF_DAYS => 400 } );
 my $end = int( ( $size[-1] - 1 ) / 256 ) * 256;
 is( verify( [], 'audit verify', $files )->{aged}, $end, 'the seal of a clock that went back lets nothing younger age' );
