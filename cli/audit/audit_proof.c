@@ -13,11 +13,14 @@
 #include "store/audit/proof.h"
 #include "store/audit/seal.h"
 #include "store/audit/seal_file.h"
+#include "store/audit/signed.h"
 
 const struct cli_option audit_seal_options[] = {
-    {"new-epoch", 0, "REASON", offsetof(struct cli_choices, note), false,
+    {"after",                                                            0, "N",        offsetof(struct cli_choices,                                      after),                      false,
+     "With --new-epoch: the largest number of an epoch that is known elsewhere"},
+    {"new-epoch",                                                                  0,                                                         "REASON", offsetof(struct cli_choices, note), false,
      "Begin a new log, because the database lost rows that were sealed"},
-    {NULL,           0,         NULL,      0,                     false,                    NULL},
+    {NULL, 0,  NULL,         0,                                                                        false,                                                                                              NULL                                                                                         },
 };
 
 /* Read an argument that is a number. CLI_USAGE after the error has been printed. */
@@ -86,14 +89,35 @@ audit_keys_run(struct cli *cli)
     return CLI_OK;
 }
 
+/* Begin an epoch. The exit status after the error has been printed. */
+static int
+begin_epoch(struct cli *cli)
+{
+    int64_t after = 0;
+    const char *text = cli->choice.after;
+    if (text != NULL && !digits_read(text, AUDIT_EPOCH_MAX - 1, &after)) {
+        output_error("%s: --after must be the number of an epoch below %d, such as 3 of "
+                     "example.com/audit/3, not '%s'",
+                     cli->path, AUDIT_EPOCH_MAX, text);
+        return CLI_USAGE;
+    }
+    if (audit_seal_new_epoch(&cli->op, cli->choice.note, after) != AZ_OK
+        || audit_seal_file(&cli->op) != AZ_OK)
+        return output_fault(cli);
+    return CLI_OK;
+}
+
 int
 audit_seal_run(struct cli *cli)
 {
     struct audit_sealed sealed;
-    if (cli->choice.note != NULL
-        && (audit_seal_new_epoch(&cli->op, cli->choice.note) != AZ_OK
-            || audit_seal_file(&cli->op) != AZ_OK))
-        return output_fault(cli);
+    if (cli->choice.after != NULL && cli->choice.note == NULL) {
+        output_error("%s: --after needs --new-epoch", cli->path);
+        return CLI_USAGE;
+    }
+    int status = cli->choice.note != NULL ? begin_epoch(cli) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
     if (audit_seal(&cli->op, &sealed) != AZ_OK || audit_seal_file(&cli->op) != AZ_OK)
         return output_fault(cli);
     output_line(cli, "%lld audit rows sealed; the log has %lld leaves", (long long) sealed.rows,

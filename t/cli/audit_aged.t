@@ -219,6 +219,52 @@ tampered(
     'a row among the aged ones' );
 verify( [], 'everything is as it was', $files );
 
+# ---- the first seal of a log, while it is under way: rows and no seal yet
+
+new_audit_log($stack);
+sql('DELETE FROM audit_log');
+run( 0, 'audit seal --quiet', 'a log begins' );
+seal_rows( 5, $today, 0 );
+my $rows = sql(q{SELECT size - 3 FROM audit_log_state});
+sql('DELETE FROM audit_checkpoint');
+sql(q{DELETE FROM audit_note WHERE leaf > 0});
+sql('UPDATE audit_log_state SET size = size - 2, kid = NULL');
+my $young = run( 0, 'audit verify --json --quiet', 'audit verify during the first seal' )->{json};
+is_deeply( $young->{first}, [], '... misses no checkpoint' );
+is( $young->{unsealed}, $rows, '... and says that the rows are not sealed' );
+my $late = run( 1, 'audit verify --json --quiet', '... a day later', days => -1 )->{json};
+is( $late->{first}[0]{fault}, 'missing checkpoint of size', '... its checkpoint is missing' );
+$late = run( 1, 'audit verify --json --quiet', '... by a clock that is a day behind', days => 1 )->{json};
+is( $late->{first}[0]{fault}, 'missing checkpoint of size', '... too' );
+
+# ---- a log that begins has its first note at once
+
+sql(q{CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'refused'; END$$});
+sql('CREATE TRIGGER refuse BEFORE INSERT ON audit_note EXECUTE FUNCTION refuse()');
+new_audit_log($stack);
+run( 1, 'audit seal --quiet', 'a log whose first note cannot be stored' );
+is( sql('SELECT count(*) FROM audit_log_state'), 0, '... has not begun' );
+sql('DROP TRIGGER refuse ON audit_note');
+
+# ---- a clock that went back: the order is that of sizes
+
+new_audit_log($stack);
+sql('DELETE FROM audit_log');
+run( 0, 'audit seal --quiet', 'the log begins' );
+my @size      = map { seal_rows( 300, $today - 6, $_ ) } 430, 429, 430, 429, 430, 428;
+my $kept_size = seal_rows( 300, $today - 6, 300 );
+seal_rows( 300, $today - 6, 420 );
+sql('UPDATE audit_checkpoint SET made_at = now()');
+$newest = checkpoint();
+$files  = put_file( $dir, 'back', $newest );
+run( 0, 'maintain', 'the rows are dropped',     env => { %short, SVC_AUDIT_PROOF_DAYS => 0 } );
+run( 0, 'maintain', 'SVC_AUDIT_PROOF_DAYS=400', env => { %short, SVC_AUDIT_PROOF_DAYS => 400 } );
+my $end = int( ( $size[-1] - 1 ) / 256 ) * 256;
+is( verify( [], 'audit verify', $files )->{aged}, $end, 'the seal of a clock that went back lets nothing younger age' );
+is( sql("SELECT string_agg(size::text, ' ' ORDER BY size) FROM audit_checkpoint WHERE size <= $kept_size"),
+    "$size[0] $size[4] $size[5] $kept_size",
+    '... and begins no day again: one checkpoint a day stays, whatever made_at says' );
+
 # ---- the setting
 
 my $checked =

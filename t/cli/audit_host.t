@@ -118,6 +118,45 @@ seals_not(
     'the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE',
     '... also without SVC_RUNTIME_DIR' );
 
+# ---- the number of an epoch is above every one that was told: two logs of one name could not be told apart
+
+sub epoch_is {
+    my ( $epoch, $words, $name ) = @_;
+    run( 0, "audit seal --new-epoch restored$words", $name );
+    like(
+        run( 0, 'audit checkpoint', '... audit checkpoint' )->{out}, qr{\A\S+/audit/$epoch\n},
+        "... is epoch $epoch" );
+    return;
+}
+epoch_is( 3, '', 'a new epoch of a database that does not know the second one, which the file has' );
+is_deeply(
+    run( 0, 'audit verify --json --quiet', 'audit verify' )->{json}{first},
+    [], '... takes a number that a restore lost, as the first note says' );
+sql($_) for put_back('new');
+unlink "$dir/filed";
+epoch_is( 4, '', '... of one that does not know the third one, which SVC_RUNTIME_DIR has' );
+sql($_) for put_back('new');
+unlink "$dir/filed", $signed;
+epoch_is( 8,  ' --after 7', 'audit seal --after: epochs that are known elsewhere' );
+epoch_is( 9,  ' --after 3', '... a smaller number does not matter' );
+epoch_is( 10, '',           '... and the database has those since' );
+sql('UPDATE audit_log_state SET epoch = 9');
+sql("DELETE FROM audit_$_ WHERE epoch = 10") for qw(tile note);
+unlink "$dir/filed", $signed;
+epoch_is( 11, '', '... also where a checkpoint alone tells of it' );
+sql('DELETE FROM audit_note WHERE epoch = 8');
+like(
+    run( 1, 'audit verify --json --quiet', 'an epoch whose notes were taken away' )->{json}{first}[0]{fault},
+    qr/missing begin of epoch/, '... is missed: the next one names it' );
+for my $wrong ( '-1', 'x', '1000000', '' ) {
+    ctl_is( 64, [ qw(audit seal --new-epoch restored --after), $wrong ], "refused: --after '$wrong'", env => $env );
+}
+run( 64, 'audit seal --after 3', 'refused: --after without --new-epoch' );
+epoch_is( 1_000_000, ' --after 999999', 'the last number' );
+like(
+    run( 1, 'audit seal --new-epoch restored', 'refused: a number behind it' )->{err},
+    qr/number up to 1000000: .*SVC_AUDIT_CHECKPOINT_FILE/, '... says where to look' );
+
 # ---- dropped_during_verify
 
 new_audit_log($stack);

@@ -10,12 +10,20 @@ static const struct db_stmt audit_note_read_stmt = {
     "audit_note_read", "SELECT line FROM audit_note WHERE epoch = $1 AND leaf = $2::bigint", 2};
 /* The epochs up to $1, each with its last seal, and with the leaves up to the last note of a seal,
  * of a dropped day or of aged leaves that has a checkpoint: what comes after it is not signed. */
-enum audit_epochs_column { EPOCH_NUMBER, EPOCH_UP_TO, EPOCH_SIGNED, EPOCH_BEGIN, EPOCH_AT };
+enum audit_epochs_column {
+    EPOCH_NUMBER,
+    EPOCH_UP_TO,
+    EPOCH_SIGNED,
+    EPOCH_BEGIN,
+    EPOCH_AT,
+    EPOCH_PREVIOUS
+};
 static const struct db_stmt audit_epochs_stmt = {
     "audit_epochs",
     "SELECT b.epoch AS number, s.line::json -> 'seal' ->> 'upTo' AS up_to,"
     "  greatest(s.leaf + 1, d.leaf + 1) AS signed,"
-    "  b.line::json -> 'begin' ->> 'upTo' AS begin, b.line::json -> 'begin' ->> 'at' AS at"
+    "  b.line::json -> 'begin' ->> 'upTo' AS begin, b.line::json -> 'begin' ->> 'at' AS at,"
+    "  b.line::json -> 'begin' ->> 'previous' AS previous"
     " FROM audit_note b LEFT JOIN LATERAL (SELECT leaf, line FROM audit_note"
     "   WHERE epoch = b.epoch AND line LIKE '{\"v\":1,\"seal\":%' ORDER BY leaf DESC LIMIT 1) s"
     "  ON true LEFT JOIN LATERAL (SELECT n.leaf FROM audit_note n JOIN audit_checkpoint c"
@@ -108,6 +116,7 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
         epoch->next_up_to = INT64_MAX;
         epoch->state.begun = true;
         epoch->state.epoch = (int) db_get_number(result, i, EPOCH_NUMBER, 0);
+        epoch->previous = (int) db_get_number(result, i, EPOCH_PREVIOUS, epoch->state.epoch - 1);
         epoch->state.size = epoch->covered = db_get_number(result, i, EPOCH_SIGNED, 0);
         epoch->state.up_to = db_get_number(result, i, EPOCH_UP_TO, epoch->begin_up_to);
         if (i > 0)
@@ -116,6 +125,8 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
     /* The present one may have no note yet, and reaches beyond its last seal. */
     if (ret->epochs == 0 || ret->epoch[ret->epochs - 1].state.epoch != state->epoch)
         ret->epoch[ret->epochs++] = (struct audit_epoch){.next_up_to = INT64_MAX, .aged_leaf = -1};
+    if (ret->epoch[ret->epochs - 1].begin_at == NULL)
+        ret->epoch[ret->epochs - 1].previous = state->epoch - 1;
     ret->epoch[ret->epochs - 1].state = *state;
     return AZ_OK;
 }

@@ -26,9 +26,10 @@ struct audit_gone {
 /* An epoch of the log. One that another followed reaches to its last checkpoint. */
 struct audit_epoch {
     struct audit_log_state state;
-    int64_t aged;         /* hashes of the first leaves may be gone, as a note says; 0: none is */
-    int64_t aged_leaf;    /* number of that note; -1: there is none */
-    int64_t covered;      /* leaves up to the last checkpoint; notes after it excuse nothing */
+    int previous;      /* the one before it, as its first note says; restores lost those between */
+    int64_t aged;      /* hashes of the first leaves may be gone, as a note says; 0: none is */
+    int64_t aged_leaf; /* number of that note; -1: there is none */
+    int64_t covered;   /* leaves up to the last checkpoint; notes after it excuse nothing */
     int64_t begin_up_to;  /* rows up to this id were there before it began */
     const char *begin_at; /* when it began, ISO 8601; NULL: no note says so */
     int64_t next_up_to;   /* rows up to this id were there before the next one began */

@@ -47,6 +47,21 @@ audit_log_origin(struct op *op, int epoch)
 
 /* ---- notes ---- */
 
+/* Begin the transaction that appends a note. The first note begins the epoch in it, so there is no
+ * epoch without its note. */
+static struct db_batch *
+note_batch(const struct seal *seal)
+{
+    struct db_batch *batch = db_batch_new(seal->op);
+    db_batch_begin(batch);
+    if (audit_edge_size(seal->edge) == 1) {
+        struct db_step *step = db_batch_add(batch, &audit_log_begin_stmt);
+        db_number(&step->params, seal->state.epoch);
+        db_number(&step->params, seal->state.up_to);
+    }
+    return batch;
+}
+
 enum az_status
 audit_note_append(struct seal *seal, json_t *note, const char *kid, const struct jwk *key,
                   const char **ret_checkpoint)
@@ -70,8 +85,7 @@ audit_note_append(struct seal *seal, json_t *note, const char *kid, const struct
         if (signed_note == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "a checkpoint cannot be signed");
     }
-    struct db_batch *batch = db_batch_new(op);
-    db_batch_begin(batch);
+    struct db_batch *batch = note_batch(seal);
     audit_edge_write(seal->edge, batch, seal->state.up_to, kid);
     struct db_step *insert = db_batch_add(batch, &audit_note_insert_stmt);
     db_number(&insert->params, seal->state.epoch);
@@ -99,32 +113,27 @@ time_text(const struct op *op, char text[ISO8601_MS_SIZE])
     return iso8601_format_ms(op->now_ms, text) == AZ_OK ? text : "";
 }
 
-/* Begin an epoch at the mark. */
+/* Begin an epoch at the mark: the one after `last`. Its first note names the one that the database
+ * has (`previous`), so that verification knows which numbers a restore has taken. */
 static enum az_status
-begin_log(struct seal *seal, const char *why)
+begin_log(struct seal *seal, int last, const char *why)
 {
     struct op *op = seal->op;
     struct audit_mark mark;
-    struct db_params params = {.count = 0};
     char at[ISO8601_MS_SIZE];
     int before = seal->state.begun ? seal->state.epoch : 0;
     int64_t size = seal->state.size;
     enum az_status st = audit_mark_find(op, &mark);
     if (st != AZ_OK)
         return st;
-    db_number(&params, before + 1);
-    db_number(&params, mark.last);
-    st = db_exec(op, &audit_log_begin_stmt, &params, false, NULL);
-    if (st == AZ_OK)
-        st = audit_log_state_read(op, &seal->state);
-    if (st == AZ_OK)
-        st = audit_edge_read(op, &seal->state, &seal->edge);
-    if (st != AZ_OK || seal->state.size > 0)
-        return st; /* another process was first */
+    seal->state = (struct audit_log_state){.begun = true, .epoch = last + 1, .up_to = mark.last};
+    st = audit_edge_read(op, &seal->state, &seal->edge);
+    if (st != AZ_OK)
+        return st;
     return audit_note_append(seal,
-                             json_pack("{s:i,s:{s:i,s:s,s:I,s:s,s:I}}", "v", 1, "begin", "epoch",
-                                       seal->state.epoch, "why", why, "upTo",
-                                       (json_int_t) mark.last, "at", time_text(op, at),
+                             json_pack("{s:i,s:{s:i,s:s,s:i,s:I,s:s,s:I}}", "v", 1, "begin",
+                                       "epoch", seal->state.epoch, "why", why, "previous", before,
+                                       "upTo", (json_int_t) mark.last, "at", time_text(op, at),
                                        "previousSize", (json_int_t) size),
                              NULL, NULL, NULL);
 }
@@ -231,7 +240,7 @@ audit_seal(struct op *op, struct audit_sealed *ret)
     if (st == AZ_OK)
         st = audit_signed_check(&seal, key);
     if (st == AZ_OK && !seal.state.begun)
-        st = begin_log(&seal, "first");
+        st = begin_log(&seal, 0, "first");
     else if (st == AZ_OK)
         st = audit_edge_read(op, &seal.state, &seal.edge);
     if (st == AZ_OK)
@@ -247,18 +256,21 @@ audit_seal(struct op *op, struct audit_sealed *ret)
 }
 
 enum az_status
-audit_seal_new_epoch(struct op *op, const char *why)
+audit_seal_new_epoch(struct op *op, const char *why, int64_t after)
 {
     struct seal seal = {.op = op};
     struct jwk *key = NULL;
     const char *note;
+    int64_t last;
     enum az_status st = audit_log_state_read(op, &seal.state);
+    if (st == AZ_OK)
+        st = audit_epoch_last(op, after, &last);
     if (st == AZ_OK)
         st = signing_key_open(op, SIGNING_AUDIT, SIGNING_ALG_AUDIT, &key);
     if (st == AZ_OK)
-        st = begin_log(&seal, why);
-    if (st != AZ_OK || seal.state.size > 0)
-        return st; /* another process was first */
+        st = begin_log(&seal, (int) last, why);
+    if (st != AZ_OK)
+        return st;
     audit_signed_forget(op);
     st = audit_key_announce(&seal, key);
     return st == AZ_OK ? seal_leaves(&seal, key, &note) : st;

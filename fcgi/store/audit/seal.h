@@ -32,9 +32,10 @@ enum az_status audit_seal(struct op *op, struct audit_sealed *ret);
 enum az_status audit_seal_drops(struct op *op);
 
 /* Begin another epoch, because the log cannot go on: the database lost rows that were sealed. `why`
- * stands in the first note. Its first checkpoint is signed, so that audit_seal_file() ends the file
+ * stands in the first note. Its number is above `after`, 0 for any, and above all that
+ * audit_epoch_last() finds. Its first checkpoint is signed, so that audit_seal_file() ends the file
  * with one of the new epoch. */
-enum az_status audit_seal_new_epoch(struct op *op, const char *why);
+enum az_status audit_seal_new_epoch(struct op *op, const char *why, int64_t after);
 
 /* Return the origin of an epoch, which is also the name of its key: the issuer without its scheme,
  * /audit, and from the second epoch on the number. On op->mem; NULL: no memory. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/digits.h"
 #include "base/settings/settings.h"
 #include "crypto/signed_note.h"
 #include "store/audit/cursor.h"
@@ -25,6 +26,12 @@
 static const struct db_stmt audit_newest_stmt = {
     "audit_newest", "SELECT note FROM audit_checkpoint WHERE epoch = $1 ORDER BY size DESC LIMIT 1",
     1};
+
+static const struct db_stmt audit_epoch_stored_stmt = {
+    "audit_epoch_stored",
+    "SELECT greatest(0, (SELECT epoch FROM audit_log_state), (SELECT max(epoch) FROM audit_note),"
+    "  (SELECT max(epoch) FROM audit_tile), (SELECT max(epoch) FROM audit_checkpoint))",
+    0};
 
 /* ---- the files ---- */
 
@@ -165,16 +172,24 @@ check_outside(const struct seal *seal, const struct checkpoint *kept, const char
     return later ? refuse(seal, why) : AZ_OK;
 }
 
+/* Read the checkpoint that this host signed last; *ret NULL: there is none. */
+static enum az_status
+read_signed(struct op *op, char **ret)
+{
+    enum az_status st = read_file(op->mem, path_of(op->mem, op->az, SIGNED_FILE), ret);
+    return st == AZ_OK ? AZ_OK
+                       : op_fail(op, st, NULL, "SVC_RUNTIME_DIR: " SIGNED_FILE " cannot be read");
+}
+
 /* Check what this host signed last. */
 static enum az_status
 check_kept(const struct seal *seal, int64_t *size)
 {
     char *note;
     struct checkpoint kept;
-    struct op *op = seal->op;
-    enum az_status st = read_file(op->mem, path_of(op->mem, op->az, SIGNED_FILE), &note);
+    enum az_status st = read_signed(seal->op, &note);
     if (st != AZ_OK)
-        return op_fail(op, st, NULL, "SVC_RUNTIME_DIR: " SIGNED_FILE " cannot be read");
+        return st;
     if (note == NULL || checkpoint_read(note, &kept) != AZ_OK)
         return AZ_OK;
     return check_outside(seal, &kept, "the database no longer has what this host signed last",
@@ -308,4 +323,60 @@ audit_signed_check(struct seal *seal, const struct jwk *key)
     if (st == AZ_OK)
         remove_file(seal->op, REFUSED_FILE);
     return st;
+}
+
+/* ---- the number of an epoch ---- */
+
+/* Return the number of the epoch that an origin names; 0: it names another log. */
+static int64_t
+number_of(const char *first, const char *origin)
+{
+    int64_t number = 0;
+    size_t length = strlen(first);
+    if (strncmp(origin, first, length) != 0)
+        return 0;
+    if (origin[length] == '\0')
+        return 1;
+    return origin[length] == '/' && digits_read(origin + length + 1, INT64_MAX, &number) ? number
+                                                                                         : 0;
+}
+
+/* Raise *number to the largest epoch in a text of checkpoints, which is cut. */
+static void
+raise_to(const char *first, char *text, int64_t *number)
+{
+    struct checkpoint read;
+    for (char *note; text != NULL && (note = audit_last_note(text)) != NULL; *note = '\0') {
+        int64_t told = checkpoint_read(note, &read) == AZ_OK ? number_of(first, read.origin) : 0;
+        if (told > *number)
+            *number = told;
+    }
+}
+
+enum az_status
+audit_epoch_last(struct op *op, int64_t after, int64_t *ret)
+{
+    char *filed = NULL, *kept = NULL;
+    PGresult *result;
+    const char *first = audit_log_origin(op, 1);
+    if (first == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an origin");
+    enum az_status st = db_exec(op, &audit_epoch_stored_stmt, NULL, true, &result);
+    if (st == AZ_OK)
+        st = audit_seal_file_end(op, &filed);
+    if (st == AZ_OK)
+        st = read_signed(op, &kept);
+    if (st != AZ_OK)
+        return st;
+    *ret = db_get_number(result, 0, 0, 0);
+    if (after > *ret)
+        *ret = after;
+    raise_to(first, filed, ret);
+    raise_to(first, kept, ret);
+    if (*ret < AUDIT_EPOCH_MAX)
+        return AZ_OK;
+    return op_fail(op, AZ_INVALID,
+                   "An epoch of the audit log must have a number up to 1000000: see --after, the "
+                   "end of SVC_AUDIT_CHECKPOINT_FILE and audit-signed in SVC_RUNTIME_DIR",
+                   NULL);
 }

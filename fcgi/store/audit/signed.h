@@ -6,6 +6,9 @@
 #include "crypto/signed_note.h"
 #include "store/audit/seal_private.h"
 
+/* The largest number of an epoch. Restores of a database are rare, so a larger one is an error. */
+#define AUDIT_EPOCH_MAX 1000000
+
 /*
  * Check, once in a run and before anything is appended, that the log of the database goes on from
  * what was signed: it has the checkpoint that this host signed last, and the newest one of the
@@ -33,5 +36,14 @@ void audit_signed_forget(const struct op *op);
 
 /* Return why the last run signed nothing, on mem; NULL: it was allowed to. */
 const char *audit_signed_refusal(TALLOC_CTX *mem, const struct az *az);
+
+/*
+ * Find the largest number of an epoch that anything here tells of: the tables of the log, the
+ * checkpoint that this host signed last, the end of SVC_AUDIT_CHECKPOINT_FILE, and `after`, which
+ * the operator knows. A database that was restored does not know the epochs since, and two logs
+ * with one name cannot be told apart. Signatures are not checked: a restore may have lost the key,
+ * and a number costs nothing. AZ_INVALID: it is not below AUDIT_EPOCH_MAX.
+ */
+enum az_status audit_epoch_last(struct op *op, int64_t after, int64_t *ret);
 
 #endif

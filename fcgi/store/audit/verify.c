@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/iso8601.h"
 #include "store/audit/cursor.h"
 #include "store/audit/seal.h"
+#include "store/audit/unsealed.h"
 #include "store/audit/verify_private.h"
 
 /* ---- statements ---- */
@@ -316,6 +318,29 @@ check_outside(struct verify *verify)
     return st;
 }
 
+/* True if the log began so short a time ago that its first seal may be under way. */
+static bool
+is_new(const struct verify *verify)
+{
+    int64_t at;
+    const char *text = verify->epoch->begin_at;
+    return text != NULL && iso8601_parse(text, strlen(text), &at) == AZ_OK
+           && llabs(verify->op->now_ms - at) <= AUDIT_UNSEALED_MAX * 1000;
+}
+
+/* Judge a log of which no note is a seal: its rows are not sealed yet, or a seal is missing. */
+static void
+check_sealed(struct verify *verify)
+{
+    struct audit_report *report = verify->report;
+    if (report->rows == 0 || verify->sealed > 0)
+        return;
+    if (is_new(verify))
+        report->unsealed += report->rows;
+    else
+        audit_fault_add(report, AUDIT_CHECKPOINT_GONE, verify->state.size);
+}
+
 enum az_status
 audit_verify_epoch(struct op *op, const struct audit_check *check, const struct audit_epoch *epoch,
                    struct audit_notes *notes, struct audit_report *ret)
@@ -346,8 +371,7 @@ audit_verify_epoch(struct op *op, const struct audit_check *check, const struct 
         st = check_outside(&verify);
     if (st == AZ_OK)
         st = count_unsealed(&verify);
-    if (ret->rows > 0 && verify.sealed == 0)
-        audit_fault_add(ret, AUDIT_CHECKPOINT_GONE, verify.state.size);
+    check_sealed(&verify);
     check_beyond(&verify);
     ret->size = verify.state.size;
     return st;

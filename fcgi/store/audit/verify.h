@@ -49,7 +49,7 @@ struct audit_report {
     int64_t aged_checkpoints;         /* from elsewhere, of such leaves: not compared */
     int64_t faults;
     struct audit_fault fault[AUDIT_FAULTS_LISTED];
-    int64_t size, unsealed; /* leaves; rows after the last leaf */
+    int64_t size, unsealed; /* leaves; rows that no seal covers */
 };
 
 /* The outcome for all. */

@@ -15,17 +15,18 @@ is_known(const struct audit_verified *verified, const struct checkpoint *checkpo
     return false;
 }
 
-/* Report epochs that are missing, and checkpoints of logs that are not here, with the present
- * epoch. */
+/* Report epochs that are missing, but for those that a restore lost as a first note says, and
+ * checkpoints of logs that are not here, with the present epoch. */
 static void
 check_epochs(const struct audit_check *check, struct audit_verified *verified)
 {
     struct audit_report *last = &verified->report[verified->notes.epochs - 1];
     int epoch = 1;
     for (size_t i = 0; i < verified->notes.epochs; i++) {
-        for (; epoch < verified->notes.epoch[i].state.epoch; epoch++)
+        const struct audit_epoch *at = &verified->notes.epoch[i];
+        for (; epoch <= at->previous && epoch < at->state.epoch; epoch++)
             audit_fault_add(last, AUDIT_EPOCH_GONE, epoch);
-        epoch++;
+        epoch = at->state.epoch + 1;
     }
     for (size_t i = 0; i < check->foreigns; i++)
         if (!is_known(verified, &check->foreign[i]))

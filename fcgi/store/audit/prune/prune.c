@@ -12,30 +12,38 @@
 #include "store/db/partitions.h"
 #include "store/tokens/signing_keys.h"
 
-/* The newest checkpoint of a seal before $3. Its last leaf, the note with its time, lies in a tile
- * that is not full, so its root proves that note. */
+/* The newest checkpoint of a seal before $3, if all seals before it are: the seal of a clock that
+ * went back lets nothing age that a seal before it keeps. Its last leaf, the note with its time,
+ * lies in a tile that is not full, so its root proves that note. */
 enum prune_seal_column { SEAL_SIZE, SEAL_NOTE, SEAL_LINE };
 static const struct db_stmt prune_seal_stmt = {
     "prune_seal",
     "SELECT c.size, c.note, n.line FROM audit_checkpoint c JOIN audit_note n"
     "  ON n.epoch = c.epoch AND n.leaf = c.size - 1"
     " WHERE c.epoch = $1 AND c.size > $2::bigint AND c.size % 256 <> 0"
-    "  AND c.made_at < $3::timestamptz + interval '1 day'"
     "  AND n.line LIKE '{\"v\":1,\"seal\":%'"
-    "  AND (n.line::json -> 'seal' ->> 'at')::timestamptz < $3::timestamptz"
+    "  AND c.size <= coalesce((SELECT leaf FROM audit_note WHERE epoch = $1"
+    "   AND leaf >= $2::bigint - 256 AND line LIKE '{\"v\":1,\"seal\":%'"
+    "   AND (line::json -> 'seal' ->> 'at')::timestamptz >= $3::timestamptz"
+    "   ORDER BY leaf LIMIT 1), 9223372036854775807)"
     " ORDER BY c.size DESC LIMIT 1",
     3};
 static const struct db_stmt prune_rows_stmt = {
     "prune_rows",
     "SELECT EXISTS (SELECT 1 FROM audit_log WHERE id > $1::bigint AND id < $2::bigint)", 2};
-/* All but the last one of each day. $2 is the size of the seal. */
+/* All but the last one of each day, of those that were not chosen before ($3: leaves that have
+ * aged). Days are those of the seals, which hashes cover, in the order of sizes: a clock that went
+ * back begins no day again. $2 is the size of the seal. */
 static const struct db_stmt prune_checkpoints_stmt = {
     "prune_checkpoints",
-    "DELETE FROM audit_checkpoint WHERE epoch = $1 AND size IN (SELECT size FROM (SELECT size,"
-    "  (made_at AT TIME ZONE 'UTC')::date = lead((made_at AT TIME ZONE 'UTC')::date)"
-    "   OVER (ORDER BY size) AS followed"
-    "  FROM audit_checkpoint WHERE epoch = $1 AND size <= $2::bigint) x WHERE followed)",
-    2};
+    "WITH day AS (SELECT c.size, max(((n.line::json -> 'seal' ->> 'at')::timestamptz"
+    "   AT TIME ZONE 'UTC')::date) OVER (ORDER BY c.size) AS day"
+    "  FROM audit_checkpoint c LEFT JOIN audit_note n ON n.epoch = c.epoch AND n.leaf = c.size - 1"
+    "  WHERE c.epoch = $1 AND c.size > $3::bigint AND c.size <= $2::bigint)"
+    " DELETE FROM audit_checkpoint WHERE epoch = $1 AND size IN (SELECT size"
+    "  FROM (SELECT size, day = lead(day) OVER (ORDER BY size) AS followed FROM day) x"
+    "  WHERE followed)",
+    3};
 static const struct db_stmt prune_notes_stmt = {
     "prune_notes", "DELETE FROM audit_note WHERE epoch = $1 AND leaf > 0 AND leaf < $2::bigint", 2};
 static const struct db_stmt prune_tiles_stmt = {
@@ -269,11 +277,11 @@ delete_aged(const struct prune *prune)
 {
     const struct {
         const struct db_stmt *stmt;
-        int64_t up_to;
+        int64_t up_to, after;
     } steps[] = {
-        {&prune_checkpoints_stmt, prune->sealed},
-        {&prune_notes_stmt,       prune->aged  },
-        {&prune_tiles_stmt,       prune->aged  },
+        {&prune_checkpoints_stmt, prune->sealed, prune->epoch->aged},
+        {&prune_notes_stmt,       prune->aged,   0                 },
+        {&prune_tiles_stmt,       prune->aged,   0                 },
     };
     struct db_batch *batch = db_batch_new(prune->seal.op);
     db_batch_begin(batch);
@@ -281,6 +289,8 @@ delete_aged(const struct prune *prune)
         struct db_step *step = db_batch_add(batch, steps[i].stmt);
         db_number(&step->params, prune->seal.state.epoch);
         db_number(&step->params, steps[i].up_to);
+        if (steps[i].stmt == &prune_checkpoints_stmt)
+            db_number(&step->params, steps[i].after);
     }
     db_batch_commit(batch);
     return db_run(prune->seal.op, batch, false);
