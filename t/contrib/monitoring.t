@@ -129,6 +129,7 @@ SKIP: {
         ok( -s "$root/d/$file", "... $file" );
     }
 }
-like( text_of(qw(debian authz.install)), qr{^usr/share/authz$}m, 'the Debian package has them' );
+like( text_of(qw(debian authz.install)), qr{^usr/share/authz/$_$}m, "the Debian package has $_" )
+  for qw(grafana prometheus);
 
 done_testing;
