@@ -78,7 +78,10 @@ my $stale = await( sub { $_[0]{state} eq 'stale' } );
 like( $stale->{note}, qr/deleteRules\[0\].*stored/, 'stale_after_base: it says why it cannot be compared' );
 is( $stack->token( @crm, scope => 'write' )->status, 200, '... and tokens are issued' );
 admin_error(
-    $stack->admin( POST => "$where/promote" ), 412,
+    $stack->admin(
+        POST    => "$where/promote",
+        headers => [ 'If-Match' => $stack->admin( GET => $where )->header('ETag') ] ),
+    412,
     'promote_refused: another revision is active (policy.md S5)' );
 
 # ---- a policy that does not end, and a process that is lost

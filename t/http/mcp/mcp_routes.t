@@ -56,7 +56,7 @@ sub contents { my ($answer) = @_; return ( $mcp->result($answer) // {} )->{conte
 
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {}, at => 'desk' ) )->{capabilities},
-    { tools => {}, resources => {}, completions => {} },
+    { ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools resources) ), completions => {} },
     'a route with mcpResource: resources are declared' );
 my $list = $mcp->modern( 'resources/list', {}, at => 'desk' );
 is_deeply(

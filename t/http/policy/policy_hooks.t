@@ -26,7 +26,12 @@ my %ruled = $rules =~ /hook := data\.([a-z_.]+)\n\ttype_name\(hook\) != "(set|ob
 my %coded = $code  =~ /^    \{"(custom\.[a-z_.]+)",\s+(set|object|boolean)_type\s*\}/mg;
 cmp_ok( scalar keys %ruled, '>=', 13, 'the shipped rules name the hooks' );
 is_deeply( \%coded, \%ruled, 'the types that a save checks are those that a decision checks (policy.md 6.5)' );
-is( scalar( () = $rules =~ /invalid\("custom\./g ), scalar keys %ruled, '... and each of them denies with its name' );
+
+# cache_seconds is of a range, not of a type alone.
+is( scalar( () = $rules =~ /invalid\("custom\./g ), 1 + keys %ruled, '... and each of them denies with its name' );
+like(
+    $code, qr/^    \{"custom\.gateway\.cache_seconds",\s+number_type\s*\}/m,
+    '... a save checks that seconds are a number' );
 
 sub deploy {
     my ($text)    = @_;

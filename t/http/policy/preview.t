@@ -208,7 +208,7 @@ like(
 
 sub shown {
     my ($page) = @_;
-    return join ' ', $page->body =~ m{<li>(?:<bdi>[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g;
+    return join ' ', $page->body =~ m{<li>(?:(?:<bdi[^>]*>[^<]*</bdi> )+<span class="name">)?<bdi>([^<]+)</bdi>}g;
 }
 my @all = ( scope => 'openid orders.read orders.admin' );
 $asked = $fake->asked;

@@ -101,7 +101,7 @@ sub shows {
         $browser->follow(
             $stack->base . '/authorize?' . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param ),
             stop => qr{\A\Q$back\E} ) )[-1];
-    my @shown = $page->body =~ m{<li>(?:<bdi>[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g;
+    my @shown = $page->body =~ m{<li>(?:(?:<bdi[^>]*>[^<]*</bdi> )+<span class="name">)?<bdi>([^<]+)</bdi>}g;
     return is( join( ' ', @shown ), $scopes, "$name ($rule)" ) || diag( $page->text );
 }
 my $pages = { grants => ['authorization_code'], scopes => [qw(openid email address phone profile)] };

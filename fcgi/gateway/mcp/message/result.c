@@ -294,10 +294,11 @@ mcp_entry_fit(json_t *entry, const struct mcp_era *era)
     };
     const char *type =
         json_string_value(json_object_get(json_object_get(entry, "outputSchema"), "type"));
+    bool object = type != NULL && strcmp(type, "object") == 0;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         if (mcp_is_before(era, members[i].since))
             json_object_del(entry, members[i].name);
-    if (!era->modern && (type == NULL || strcmp(type, "object") != 0))
+    if (!era->modern && !object)
         json_object_del(entry, "outputSchema");
 }
 
