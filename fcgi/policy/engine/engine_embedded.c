@@ -124,14 +124,22 @@ hold(struct az *az, struct embedded *made)
     malloc_trim(0); /* the texts took many times what is kept */
 }
 
-/* True if a plan can be loaded after the answer, in turn with the other workers: all of them would
- * read it at the same moment, which takes 20 ms of a processor each, and answer nothing meanwhile.
+/*
+ * Begin to load a plan: true if no other worker of the host loads one, and then end_turn() follows.
+ * All of them would read it at the same moment, which takes 20 ms of a processor each, and answer
+ * nothing meanwhile.
  */
 static bool
-can_wait(const struct az *az)
+begin_turn(const struct az *az)
 {
-    return az->shared_data != NULL && az->embedded != NULL && az->embedded->plan != NULL
-           && !az->embedded->behind;
+    return az->shared_data == NULL || shared_data_begin_turn(az->shared_data);
+}
+
+static void
+end_turn(const struct az *az)
+{
+    if (az->shared_data != NULL)
+        shared_data_end_turn(az->shared_data);
 }
 
 /*
@@ -171,10 +179,25 @@ load_acceptable(struct op *from, bool later)
     return made != NULL || later;
 }
 
+/* Load the revision that may decide, at once if it is our turn. If not, and if a plan is held, OPA
+ * decides meanwhile; a second call, when OPA has failed too, does not wait for the turn. */
+static bool
+load_in_turn(struct op *op)
+{
+    struct az *az = op->az;
+    bool turn = begin_turn(az);
+    bool held = az->embedded != NULL && az->embedded->plan != NULL;
+    bool changed = load_acceptable(op, !turn && held && !embedded_behind(az));
+    if (turn)
+        end_turn(az);
+    return changed;
+}
+
 /* Return the policy that this process holds, after a query for a plan if one is due, or NULL. */
 static struct embedded *
 held_now(struct op *op)
 {
+    embedded_catch_up(op);
     const struct embedded *held = op->az->embedded;
     if (held == NULL
         || (held->plan == NULL && clock_monotonic_ms() - held->looked_ms >= LOOK_AGAIN_MS))
@@ -188,7 +211,7 @@ embedded_renew(struct op *op)
     const struct embedded *held = op->az->embedded;
     const char *before =
         held != NULL && held->revision != NULL ? talloc_strdup(op->mem, held->revision) : NULL;
-    if (!load_acceptable(op, can_wait(op->az)))
+    if (!load_in_turn(op))
         return false;
     held = op->az->embedded;
     return held->behind
@@ -204,11 +227,10 @@ embedded_behind(const struct az *az)
 void
 embedded_catch_up(struct op *op)
 {
-    struct az *az = op->az;
-    if (!embedded_behind(az) || !shared_data_begin_turn(az->shared_data))
+    if (!embedded_behind(op->az) || !begin_turn(op->az))
         return;
     load_acceptable(op, false);
-    shared_data_end_turn(az->shared_data);
+    end_turn(op->az);
 }
 
 bool
@@ -222,7 +244,7 @@ void
 embedded_follow(struct op *op, const char *revision)
 {
     if (!embedded_holds(op->az, revision) && !embedded_behind(op->az))
-        load_acceptable(op, can_wait(op->az));
+        load_in_turn(op);
 }
 
 /* Return the number of an entrypoint, or ENTRYPOINTS. */

@@ -24,7 +24,7 @@ enum az_status embedded_evaluate(struct op *op, const char *entrypoint, const js
 /*
  * Look which revision may decide now. True if it is another one than this process held, so that a
  * question that was answered by the old one can be asked again at once: by the new one, which is
- * loaded, or by OPA, if a plan can be loaded after the answer. A second call before that loads it.
+ * loaded, or by OPA while another worker of the host loads one. A second call before that loads it.
  * One trip.
  */
 bool embedded_renew(struct op *op);
@@ -32,8 +32,8 @@ bool embedded_renew(struct op *op);
 /* True if OPA decides because another revision may decide than this process holds. */
 bool embedded_behind(const struct az *az);
 
-/* Load the revision that OPA decides by meanwhile, after the answer of a request, unless another
- * worker of the host is loading one: then after the next answer. */
+/* Load the revision that OPA decides by meanwhile, unless another worker of the host is loading
+ * one. After an answer, and before the next decision. */
 void embedded_catch_up(struct op *op);
 
 /* OPA has decided by this revision. Load the revision that may decide now, or note that it is to be
