@@ -126,6 +126,52 @@ for my $save ( 1 .. 3 ) {
     }
 }
 is( $why, '', '3 saves of rules: each decision after the answer is by the new rule, whichever worker makes it' );
+ok( caught_up(), '... and each worker reads the plan in its turn (decisions.md "Decisions in process")' );
+
+# ---- what was refused never decides
+
+my $before = $policy->state->{revision};
+admin_error(
+    deploy( embedded => "package custom.issue\n\ndeny contains no_such_function(1)\n" ), 422,
+    'a rule that OPA refuses' );
+admin_error( deploy( embedded => "package custom.issue\n\ndeny := [\"x\"]\n" ), 422, 'a hook of the wrong type' );
+my %by = map { ( audited( $stack->token(@crm) )->{revision} => 1 ) } 1 .. 8;
+is( join( ' ',  keys %by ),                 $before, 'no candidate that was refused decides' );
+is( join( ', ', $policy->wrong_decisions ), '',      '... nor has one ever' );
+
+# ---- what the machine gives up
+
+my $saved = deploy( embedded => <<'END' );
+package custom.issue
+
+deny contains "big" if {
+    input.client.id == "big"
+    9223372036854775807 + count(input.client.id) < 0
+}
+
+deny contains "slow" if {
+    input.client.id == "slow"
+    all := {n | some n in numbers.range(1, 300)}
+    some i in all
+    some j in all
+    some k in all
+    is_string(i)
+}
+
+deny contains "large" if {
+    input.client.id == "large"
+    some i in numbers.range(1, 500)
+    count([[i, n] | some n in numbers.range(1, 20000)]) == 0
+}
+
+two := x if {
+    input.client.id == "twice"
+    some x in [1, 2]
+}
+
+deny contains "two" if two == 3
+END
+is( $saved->status, 200, 'rules that are hard to evaluate are saved' ) or diag $saved->text;
 ok( caught_up(), '... and each worker reads their plan' );
 my ( $opa, $gave_up ) = (
     metric('svc_policy_engine_total{engine="opa",outcome="answered"}'),
