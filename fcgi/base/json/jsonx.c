@@ -96,3 +96,14 @@ jsonx_array_within(const json_t *inner, const json_t *outer)
             return false;
     return true;
 }
+
+bool
+jsonx_is_texts(const json_t *value)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) value, index, item)
+        if (!json_is_string(item))
+            return false;
+    return json_is_array(value);
+}

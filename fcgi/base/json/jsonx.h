@@ -60,6 +60,9 @@ bool jsonx_array_has(const json_t *array, const json_t *wanted);
 /* True if each item of one array is in the other; NULL is an empty array. */
 bool jsonx_array_within(const json_t *inner, const json_t *outer);
 
+/* True for an array of strings, also for an empty one. */
+bool jsonx_is_texts(const json_t *value);
+
 /*
  * Return compact text with the members in their order and the fewest digits that identify each
  * real; it belongs to mem. NULL: out of memory, or the value has no text: a string that is not

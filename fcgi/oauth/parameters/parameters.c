@@ -72,18 +72,6 @@ resource_types_parse(struct op *op, const char *text, json_t **ret)
     return AZ_OK;
 }
 
-/* True for an array of strings. */
-static bool
-is_word_list(const json_t *list)
-{
-    size_t index;
-    json_t *word;
-    json_array_foreach ((json_t *) (uintptr_t) list, index, word)
-        if (!json_is_string(word))
-            return false;
-    return json_is_array(list);
-}
-
 /* Return the fault of one entry, as a text that fits after its name, or NULL. */
 static const char *
 detail_fault(const json_t *entry)
@@ -100,7 +88,7 @@ detail_fault(const json_t *entry)
     if (json_string_length(json_object_get(entry, "type")) == 0)
         return "has no type";
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        if ((list = json_object_get(entry, lists[i].member)) != NULL && !is_word_list(list))
+        if ((list = json_object_get(entry, lists[i].member)) != NULL && !jsonx_is_texts(list))
             return lists[i].fault;
     return identifier == NULL || json_is_string(identifier) ? NULL
                                                             : "has an identifier that is no string";
@@ -157,7 +145,7 @@ context_parse(struct op *op, const char *text, json_t **ret)
             return st;
         if (json_object_set(context, "scopes", words) != 0)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    } else if (scopes != NULL && !is_word_list(scopes)) {
+    } else if (scopes != NULL && !jsonx_is_texts(scopes)) {
         return op_fail(op, AZ_INVALID_REQUEST,
                        "context.scopes must be an array of strings or a string", NULL);
     }

@@ -23,17 +23,6 @@ refuse_member(struct op *op, const char *member, const char *what)
     return op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: %s %s", member, what);
 }
 
-static bool
-all_strings(const json_t *array)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) array, index, item)
-        if (!json_is_string(item))
-            return false;
-    return true;
-}
-
 /* Return a member, or NULL if it is absent or null; *ret_ok becomes false if it has another type.
  */
 static json_t *
@@ -81,7 +70,8 @@ read_containers(struct op *op, const json_t *result, struct decision *decision)
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         bool ok = true;
         *members[i].at = typed_member(result, members[i].name, members[i].type, &ok);
-        if (!ok || (members[i].strings && !all_strings(*members[i].at)))
+        if (!ok
+            || (members[i].strings && *members[i].at != NULL && !jsonx_is_texts(*members[i].at)))
             return refuse_member(op, members[i].name, "has a wrong type");
     }
     drop_repeats(decision->scopes);

@@ -106,12 +106,7 @@ is_truth(const json_t *value)
 static bool
 are_texts(const json_t *value)
 {
-    size_t index;
-    const json_t *item;
-    json_array_foreach (value, index, item)
-        if (!json_is_string(item))
-            return false;
-    return json_array_size(value) > 0;
+    return json_array_size(value) > 0 && jsonx_is_texts(value);
 }
 
 static bool
@@ -124,12 +119,6 @@ are_choices(const json_t *value)
             || !json_is_string(json_object_get(item, "title")) || json_object_size(item) != 2)
             return false;
     return json_array_size(value) > 0;
-}
-
-static bool
-is_list(const json_t *value)
-{
-    return json_array_size(value) == 0 ? json_is_array(value) : are_texts(value);
 }
 
 /* The items of a field with several choices: {type: string, enum} or {anyOf}. */
@@ -163,12 +152,15 @@ static const struct form_type {
       {"default", is_text},
       {"enum", are_texts},
       {"enumNames", are_texts},
-      {"oneOf", are_choices}}                                                                    },
-    {"number",  {{"minimum", is_number}, {"maximum", is_number}, {"default", is_number}}         },
-    {"integer", {{"minimum", is_number}, {"maximum", is_number}, {"default", is_number}}         },
-    {"boolean", {{"default", is_truth}}                                                          },
+      {"oneOf", are_choices}}                                                           },
+    {"number",  {{"minimum", is_number}, {"maximum", is_number}, {"default", is_number}}},
+    {"integer", {{"minimum", is_number}, {"maximum", is_number}, {"default", is_number}}},
+    {"boolean", {{"default", is_truth}}                                                 },
     {"array",
-     {{"minItems", is_count}, {"maxItems", is_count}, {"default", is_list}, {"items", are_items}}},
+     {{"minItems", is_count},
+      {"maxItems", is_count},
+      {"default", jsonx_is_texts},
+      {"items", are_items}}                                                             },
 };
 
 static const struct form_type *

@@ -41,17 +41,6 @@ is_picture(const char *src)
     return false;
 }
 
-static bool
-are_texts(const json_t *list)
-{
-    size_t index;
-    const json_t *text;
-    json_array_foreach (list, index, text)
-        if (!json_is_string(text))
-            return false;
-    return json_is_array(list);
-}
-
 /* Return the known members of an icon: a new reference. */
 static json_t *
 kept_icon(const json_t *icon)
@@ -59,7 +48,7 @@ kept_icon(const json_t *icon)
     json_t *sizes = json_object_get(icon, "sizes");
     return json_pack("{s:O,s:s*,s:O*,s:s*}", "src", json_object_get(icon, "src"), "mimeType",
                      json_string_value(json_object_get(icon, "mimeType")), "sizes",
-                     are_texts(sizes) ? sizes : NULL, "theme",
+                     jsonx_is_texts(sizes) ? sizes : NULL, "theme",
                      json_string_value(json_object_get(icon, "theme")));
 }
 
