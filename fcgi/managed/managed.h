@@ -52,7 +52,7 @@ enum managed_pinning {
     MANAGED_PINNING_WARN,  /* it is served */
 };
 
-/* What tools/list shows by toolList. */
+/* Values of toolList, by which tools/list shows tools. */
 enum managed_tool_list {
     MANAGED_LIST_AUTO,   /* the tools, or the search in place of many; the default */
     MANAGED_LIST_ALL,    /* the tools */

@@ -1,4 +1,4 @@
-/* Whether a change of a policy can change an answer: what an entrypoint reaches in two plans. */
+/* Reach of a change of a policy: the parts of two plans that an entrypoint uses. */
 #ifndef AZ_REGO_REACH_H
 #define AZ_REGO_REACH_H
 

@@ -5,12 +5,12 @@
 
 const struct rego_value reach_various = {.type = REGO_NULL};
 
-/* What both sides have at one place of the base documents; NULL: undefined. */
+/* Values of both sides at one place of the base documents; NULL: undefined. */
 struct both {
     const struct rego_value *one, *other;
 };
 
-/* What a local holds at one statement. */
+/* Content of a local at one statement. */
 struct held {
     enum {
         HELD_UNKNOWN,  /* depends on the way to the statement */

@@ -7,7 +7,7 @@
 #include "http/request.h"
 #include "policy/engine/engine.h"
 
-/* Which policy is asked; both absent: the active one. */
+/* The policy that is asked; both absent: the active one. */
 struct evaluate_beside {
     const json_t *changes; /* object with the lists of a deploy, or NULL */
     int64_t revision;      /* id of a bundle, or 0 */

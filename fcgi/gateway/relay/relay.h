@@ -16,7 +16,7 @@
 #include "base/op.h"
 #include "base/uuid7.h"
 
-/* What may be told on a stream: changes of lists, as bits. */
+/* Topics of a stream: changes of lists, as bits. */
 enum relay_topic {
     RELAY_TOOLS = 1 << 0,
     RELAY_PROMPTS = 1 << 1,

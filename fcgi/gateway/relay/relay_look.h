@@ -1,4 +1,4 @@
-/* What the relay looks for in the database: tokens that have ended, and changes of what is served.
+/* Looks of the relay at the database: tokens that have ended, and changes of what is served.
  * It decides nothing: a stream whose token or resource is gone ends, and others are told to ask
  * again. */
 #ifndef AZ_GATEWAY_RELAY_RELAY_LOOK_H
@@ -14,7 +14,7 @@
 /* Looks in a row that may fail before all streams end: nothing is known of their tokens by then. */
 #define RELAY_LOOKS_FAILED_MAX 2
 
-/* What was seen last. */
+/* The state of the last look. */
 struct relay_sight {
     TALLOC_CTX *mem; /* of `served`; NULL: nothing was seen */
     struct served served;

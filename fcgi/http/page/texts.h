@@ -17,7 +17,7 @@
 /* The direction of a language, a text with one of the values of the attribute `dir`. */
 #define TEXTS_DIRECTION "dir"
 
-/* Where the faults of texts go; the lines are on `mem`. */
+/* List of the faults of texts; the lines are on `mem`. */
 struct texts_told {
     TALLOC_CTX *mem;
     struct problems *problems; /* stop the start */

@@ -1,4 +1,4 @@
-/* What a sample of recorded decisions says of all of them (policy.md I13). Pure. */
+/* Estimates and bounds of all recorded decisions from a sample (policy.md I13). Pure. */
 #ifndef AZ_POLICY_IMPACT_BOUND_H
 #define AZ_POLICY_IMPACT_BOUND_H
 

@@ -24,7 +24,7 @@ struct side_question {
     const json_t *hidden;   /* values that it lacks (hidden.h), or NULL */
 };
 
-/* Whether a decision is known. */
+/* States of knowing a decision. */
 struct side_known {
     bool is;
     enum impact_unknown why; /* if it is not */

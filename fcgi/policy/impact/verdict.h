@@ -1,4 +1,4 @@
-/* What the limits of a request and the guards say of a result (policy.md G3). Pure. */
+/* The judgement of a result by the limits of a request and by guards (policy.md G3). Pure. */
 #ifndef AZ_POLICY_IMPACT_VERDICT_H
 #define AZ_POLICY_IMPACT_VERDICT_H
 

@@ -210,7 +210,7 @@ watch_limit_fault(const json_t *limit)
     return "must be a number, or a percentage like 5%";
 }
 
-/* What is held against a limit. */
+/* A count that is compared with a limit. */
 struct held {
     const struct impact_sample *sample; /* NULL: all decisions were looked at */
     int64_t seen, of;

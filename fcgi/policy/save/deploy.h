@@ -48,7 +48,7 @@ struct deploy {
     const char *message;              /* of the author (save_message_fault), or NULL */
     const char *if_revision;          /* refuse unless this revision is active, NULL: do not ask */
     const struct save_limits *limits; /* or NULL */
-    /* What the deploy may overwrite or delete: {rules, data} of names to states, as
+    /* Objects that the deploy may overwrite or delete: {rules, data} of names to states, as
      * deploy_result.replaced. A row in another state is AZ_CONFLICT. NULL: any. */
     const json_t *replaced;
     const char *owner;   /* marks objects in the transaction of the save, or NULL */

@@ -1,4 +1,4 @@
-/* What the processes of one host know together about the servers in SVC_DATABASE_URL: where the
+/* Common knowledge of the processes of one host about the servers in SVC_DATABASE_URL: where the
  * writer was last, and its timeline (decisions.md "A standby that confirms commits"). */
 #ifndef AZ_STORE_DB_DB_BOARD_H
 #define AZ_STORE_DB_DB_BOARD_H

@@ -1,4 +1,4 @@
-/* What the gateway serves, as short as possible, for programs that look for changes. */
+/* A short mark of all that the gateway serves, for programs that look for changes. */
 #ifndef AZ_STORE_GATEWAY_SERVED_H
 #define AZ_STORE_GATEWAY_SERVED_H
 

@@ -31,7 +31,7 @@ enum az_status impact_end(struct op *op, int64_t id, const char *result, const c
  * A run whose process has lost its lock is failed. *ret_running: it is not over. */
 enum az_status impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running);
 
-/* What a stored run must be of, to stand in for another one. */
+/* Properties that a stored run must have, to stand in for another one. */
 struct impact_like {
     const char *base, *candidate; /* revisions */
     const char *guards;           /* digest of the row with the guards */

@@ -49,7 +49,7 @@ question_capabilities(TALLOC_CTX *mem, const json_t *of_client,
 
 /* ---- one question */
 
-/* What reads a question by its kind. */
+/* The state of reading one question. */
 struct question_reader {
     TALLOC_CTX *mem;
     const struct question_rules *rules;

@@ -26,7 +26,7 @@
 /* Octets of the forms of one result as JSON text: requestState carries them all. */
 #define QUESTION_FORMS_MAX 32768
 
-/* What may be asked. */
+/* Limits of the questions of one resource. */
 struct question_rules {
     const char *name;           /* of the resource, for people; messages begin with it */
     const json_t *capabilities; /* that the upstream was told (question_capabilities()) */

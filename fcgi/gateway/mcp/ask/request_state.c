@@ -9,7 +9,7 @@
 #include "crypto/keyring.h"
 
 #define PREFIX "v2."
-/* What the box is bound to, as that of a row is to its column. */
+/* Context that the box is bound to, as that of a row is to its column. */
 #define PLACE "mcp/requestState"
 /* Nesting of the contents: the schema of a form stands in it. */
 #define STATE_DEPTH_MAX 16

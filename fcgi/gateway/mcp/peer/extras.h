@@ -1,4 +1,4 @@
-/* What an upstream says of a tool or prompt beside its description: pictures, and `_meta` of
+/* Members of a tool or prompt beside its description: pictures, and `_meta` of
  * extensions. Both are part of its pin. */
 #ifndef AZ_GATEWAY_MCP_PEER_EXTRAS_H
 #define AZ_GATEWAY_MCP_PEER_EXTRAS_H
