@@ -24,6 +24,7 @@
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 #include "store/gateway/links.h"
+#include "store/gateway/sessions.h"
 #include "store/gateway/upstream_tokens.h"
 #include "store/people/session_cleanup.h"
 #include "store/policy/bundle_history.h"
@@ -177,6 +178,7 @@ static const struct job {
     {"dpop_proofs", 60,         .plain = proofs_purge, .note = "used DPoP proofs whose time is over forgotten"},
     {"links", 600,              .plain = link_requests_purge, .note = "expired links of accounts removed"},
     {"ciba", 600,               .plain = ciba_requests_purge, .note = "CIBA requests that ended an hour ago removed"},
+    {"mcp_sessions", 600,       .count = session_rows_purge, .note = "rows of MCP sessions whose time is over deleted"},
     {"idle_clients", 3600,      .run = job_idle_clients},
     {"sessions", BY_CRON,       .count = session_cleanup, .note = "expired sessions, sign-ins and consent requests removed"},
     {"assertions", 600,         .count = client_assertions_purge, .note = "expired client assertions removed"},

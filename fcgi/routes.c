@@ -56,6 +56,7 @@
 #include "gateway/link/page.h"
 #include "gateway/link/registration.h"
 #include "gateway/mcp/endpoint.h"
+#include "gateway/mcp/session.h"
 #include "gateway/mcp/sync_admin.h"
 #include "gateway/mcp/try_admin.h"
 #include "gateway/metadata.h"
@@ -175,7 +176,9 @@ static const struct route_param sessions_params[] = {
 #define GIVES_PAGE {200, "text/html", NULL, false, "A page"}
 
 /* The endpoints of MCP clients, and their good answers. */
-#define MCP BEARER, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = CORS_LISTED, BODY(BODY_RAW, MCP_BODY_MAX), FIELDS_OF(mcp_message_table)
+#define MCP_SESSION BEARER, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = CORS_LISTED
+#define MCP_ENDED GIVES_NOTHING(204, "The session is over"), FAILS(400, "The request names no session"), FAILS(404, "There is no such resource, or the caller has no such session")
+#define MCP MCP_SESSION, BODY(BODY_RAW, MCP_BODY_MAX), FIELDS_OF(mcp_message_table)
 #define MCP_ANSWERS GIVES(200, mcp_answer_table, "The answer of JSON-RPC"), {200, "text/event-stream", NULL, false, "The same, to subscriptions/listen"}, GIVES_NOTHING(202, "A notification is taken"), \
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
     GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
@@ -383,6 +386,8 @@ const struct route routes[] = {
 
     {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
+    {DELETE("/gateway/mcp", "endMcpSession", mcp_session_end), MCP_SESSION, ABOUT("End a session of an MCP client from before revision 2026-07-28"), ANSWERS(MCP_ENDED)},
+    {DELETE("/gateway/mcp/{name}", "endMcpResourceSession", mcp_session_end), MCP_SESSION, ABOUT("End a session at the endpoint of one resource"), ANSWERS(MCP_ENDED)},
 
     {GET("/auth/check", "checkRequest", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
     {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},

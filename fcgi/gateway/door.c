@@ -21,6 +21,7 @@ struct entry {
     struct request *req;
     struct gateway_visit *visit;
     struct db_step *step; /* the query that reads the resource, or NULL if it was not added */
+    const struct gateway_company *company; /* other rows, or NULL */
 };
 
 bool
@@ -41,10 +42,13 @@ gateway_metadata_address(TALLOC_CTX *mem, const char *resource)
 /* ---- the resource */
 
 static void
-join_resource(struct db_batch *batch, void *arg)
+join_rows(struct db_batch *batch, void *arg)
 {
     struct entry *it = arg;
-    it->step = resource_step(batch, it->visit->name);
+    if (it->visit->name != NULL && managed_name_is_good(it->visit->name))
+        it->step = resource_step(batch, it->visit->name);
+    if (it->company != NULL)
+        it->company->join(batch, it->company->arg);
 }
 
 /*
@@ -128,12 +132,12 @@ gateway_find_token(struct entry *it)
                          op_fail(&req->op, AZ_INVALID_TOKEN, "The request needs an access token",
                                  "the request has no access token"),
                          NULL);
-    if (visit->name != NULL && managed_name_is_good(visit->name)) {
-        visit->token->lookup.join = join_resource;
-        visit->token->lookup.join_arg = it;
-    }
+    visit->token->lookup.join = join_rows;
+    visit->token->lookup.join_arg = it;
     enum az_status st = own_token_find(req, text, visit->token);
-    visit->token->lookup.join = NULL; /* the token may be read again, the resource is not */
+    visit->token->lookup.join = NULL; /* the token may be read again, the others are not */
+    if (st == AZ_OK && it->company != NULL)
+        it->company->take(it->company->arg);
     if (st == AZ_INVALID_TOKEN)
         return turn_away(it, st, "invalid_token");
     if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED keeps its own challenge, for which the client looks */
@@ -202,7 +206,14 @@ enum az_status
 gateway_enter(struct request *req, enum gateway_place place, const char *name,
               struct gateway_visit *ret)
 {
-    struct entry it = {.req = req, .visit = ret};
+    return gateway_enter_with(req, place, name, NULL, ret);
+}
+
+enum az_status
+gateway_enter_with(struct request *req, enum gateway_place place, const char *name,
+                   const struct gateway_company *company, struct gateway_visit *ret)
+{
+    struct entry it = {.req = req, .visit = ret, .company = company};
     enum az_status st = make_visit(req, place, name, ret);
     if (st == AZ_OK)
         st = gateway_find_token(&it);

@@ -41,6 +41,17 @@ bool gateway_is_on(const struct settings *cfg);
 enum az_status gateway_enter(struct request *req, enum gateway_place place, const char *name,
                              struct gateway_visit *ret);
 
+/* Rows that are read in the trip of the token. */
+struct gateway_company {
+    void (*join)(struct db_batch *batch, void *arg); /* adds its statements */
+    void (*take)(void *arg);                         /* reads their results */
+    void *arg;
+};
+
+/* Let a request in, and read these rows too. `take` is called once the token was found. */
+enum az_status gateway_enter_with(struct request *req, enum gateway_place place, const char *name,
+                                  const struct gateway_company *company, struct gateway_visit *ret);
+
 /* Return what policy sees of a resource. `linked` may be NULL, and must outlive the question. */
 struct gateway_target gateway_target_of(const struct managed_resource *resource,
                                         const bool *linked);
@@ -64,11 +75,12 @@ enum az_status gateway_decide_tools(struct request *req, const struct gateway_vi
 #define GATEWAY_LOOK_SECONDS 20
 
 /*
- * Find out if a visitor would be let in now: the token is live, the resource is as it was when the
- * request came, and policy allows token and request. *ret_why is NULL, or says why not. Nothing of
- * the request is changed. Another status than AZ_OK: it cannot be found out now.
+ * Find out if a visitor would be let in now: the token is live, the resource of the request is as
+ * it was when it came, and policy allows token and request. *ret_why is NULL, or says why not.
+ * Nothing of the request is changed. Another status than AZ_OK: it cannot be found out now.
  */
 enum az_status gateway_look_again(struct request *req, const struct gateway_visit *visit,
+                                  const struct managed_resource *resource,
                                   const struct gateway_question *asked, const char **ret_why);
 
 /*

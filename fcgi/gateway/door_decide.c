@@ -165,7 +165,8 @@ decide_again(struct request *req, struct op *op, const struct gateway_visit *vis
  * shares its memory: what is forgotten of the resource is still read. */
 enum az_status
 gateway_look_again(struct request *req, const struct gateway_visit *visit,
-                   const struct gateway_question *asked, const char **ret_why)
+                   const struct managed_resource *was, const struct gateway_question *asked,
+                   const char **ret_why)
 {
     struct op op = op_beside(&req->op, req->op.mem);
     struct own_token token = {.parts = visit->token->parts};
@@ -177,10 +178,9 @@ gateway_look_again(struct request *req, const struct gateway_visit *visit,
     if (st == AZ_OK && !token.lookup.row.found)
         *ret_why = "the token has ended";
     if (st == AZ_OK && *ret_why == NULL)
-        st = resource_find(&op, visit->resource->name, &resource);
+        st = resource_find(&op, was->name, &resource);
     if (st == AZ_OK && *ret_why == NULL
-        && (resource == NULL || !resource->enabled
-            || resource->version != visit->resource->version))
+        && (resource == NULL || !resource->enabled || resource->version != was->version))
         *ret_why = "the resource was changed, disabled or deleted";
     if (st == AZ_OK && *ret_why == NULL)
         st = judge_again(req, &op, &token, ret_why);

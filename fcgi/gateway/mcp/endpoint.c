@@ -12,6 +12,7 @@
 #include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
+#include "gateway/mcp/session.h"
 #include "gateway/mcp/tools/list.h"
 #include "gateway/mcp/tools/search.h"
 #include "http/form.h"
@@ -71,10 +72,13 @@ static enum az_status
 give_initialization(struct mcp_exchange *it)
 {
     const char *asked = json_string_value(json_object_get(it->message.params, "protocolVersion"));
+    const char *version = mcp_legacy_version(asked);
     struct mcp_features features;
     enum az_status st = find_features(it, &features);
     if (st == AZ_OK)
-        it->result = mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked), &features);
+        st = mcp_session_open(it, version);
+    if (st == AZ_OK)
+        it->result = mcp_initialize_result(it->req->op.mem, version, &features);
     return st;
 }
 
@@ -98,6 +102,7 @@ static const struct mcp_method {
 } methods[] = {
     {"initialize",               false, true,  ANYWHERE,            give_initialization},
     {"ping",                     false, true,  ANYWHERE,            give_pong},
+    {"logging/setLevel",         false, true,  ANYWHERE,            mcp_set_level},
     {"server/discover",          true,  false, ANYWHERE,            give_discovery},
     {"subscriptions/listen",     true,  false, ANYWHERE,            mcp_listen},
     {"tools/list",               true,  true,  ANYWHERE,            mcp_list_tools},
@@ -249,10 +254,15 @@ static enum az_status
 handle_message(struct request *req, const char *name)
 {
     struct mcp_exchange it = {.req = req};
-    enum az_status st = gateway_enter(req, GATEWAY_MCP, name, &it.visit);
+    const struct gateway_company company = mcp_session_company(&it.session);
+    enum az_status st = mcp_session_read(req, &it.session);
+    if (st == AZ_OK)
+        st = gateway_enter_with(req, GATEWAY_MCP, name, &company, &it.visit);
     if (st != AZ_OK)
         return st;
-    if ((st = read_exchange(&it)) == AZ_INVALID)
+    if ((st = read_exchange(&it)) == AZ_OK)
+        st = mcp_session_join(&it);
+    if (st == AZ_INVALID)
         return answer_rpc_fault(&it);
     if (st != AZ_OK)
         return st;

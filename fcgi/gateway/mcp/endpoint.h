@@ -1,5 +1,4 @@
-/* POST /gateway/mcp and /gateway/mcp/{name}: the endpoint of MCP clients (gateway-admin.md 1.1). It
- * has no sessions, so every request stands alone. */
+/* POST /gateway/mcp and /gateway/mcp/{name}: the endpoint of MCP clients (gateway-admin.md 1.1). */
 #ifndef AZ_GATEWAY_MCP_ENDPOINT_H
 #define AZ_GATEWAY_MCP_ENDPOINT_H
 

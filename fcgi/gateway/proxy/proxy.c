@@ -108,7 +108,8 @@ is_unwelcome(struct proxied *proxied)
         proxied->look_ms = now + wait;
     if (now < proxied->look_ms)
         return false;
-    enum az_status st = gateway_look_again(proxied->req, &proxied->visit, &proxied->question, &why);
+    enum az_status st = gateway_look_again(proxied->req, &proxied->visit, proxied->visit.resource,
+                                           &proxied->question, &why);
     proxied->look_ms = clock_monotonic_ms() + wait;
     proxied->unsure = st == AZ_OK ? 0 : proxied->unsure + 1;
     if (proxied->unsure == LOOKS_UNSURE_MAX)

@@ -24,7 +24,8 @@
 
 /* Headers of an answer that pages of other origins may read, and the seconds for which a browser
  * may remember the answer to a preflight request. */
-#define CORS_RESPONSE_HEADERS "WWW-Authenticate, DPoP-Nonce, ETag, Retry-After, X-Request-ID"
+#define CORS_RESPONSE_HEADERS                                                                      \
+    "WWW-Authenticate, DPoP-Nonce, ETag, Retry-After, X-Request-ID, Mcp-Session-Id"
 #define CORS_MAX_AGE "7200"
 
 /* The row of requests that match no row. */

@@ -6,6 +6,7 @@
 #include "gateway/door.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/json_rpc.h"
+#include "gateway/mcp/message/session_id.h"
 #include "http/request.h"
 #include "store/gateway/resources.h"
 
@@ -14,6 +15,7 @@ struct mcp_exchange {
     struct gateway_visit visit;
     struct json_rpc message; /* the request */
     struct mcp_era era;
+    struct mcp_session session;      /* of an older client; .named false: none */
     struct managed_resources served; /* mcp_find_resources(); .item NULL: not yet found */
     bool via_search; /* the message was a call of authz_call_tool, and names its tool now */
     /* The answer of a handler that returns AZ_OK. */

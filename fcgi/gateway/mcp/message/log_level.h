@@ -1,0 +1,12 @@
+/* The levels of log messages (MCP, server/utilities/logging; RFC 5424 6.2.1), from debug, 0, to
+ * emergency, 7. */
+#ifndef AZ_GATEWAY_MCP_MESSAGE_LOG_LEVEL_H
+#define AZ_GATEWAY_MCP_MESSAGE_LOG_LEVEL_H
+
+/* In place of a level: none was said. */
+#define MCP_LOG_UNSAID (-1)
+
+/* Return the level of a word (or NULL), or MCP_LOG_UNSAID if it is none. */
+int mcp_log_level(const char *word);
+
+#endif
