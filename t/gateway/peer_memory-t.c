@@ -23,27 +23,29 @@ test_sessions(struct op *op)
     char version[] = "2025-11-25", session[] = "of ann";
     const struct peer_way old = {.version = version, .session = session};
     struct peer_way way;
-    ok(!peer_memory_find(op, &resource, &ann, &way), "nothing is known at first");
-    peer_memory_keep(op, &resource, &ann, &old);
+    ok(!peer_memory_find(op, &resource, &ann, "", &way), "nothing is known at first");
+    peer_memory_keep(op, &resource, &ann, "", &old);
     memset(version, 'x', strlen(version));
     memset(session, 'x', strlen(session));
-    ok(peer_memory_find(op, &resource, &ann, &way), "a session is remembered");
+    ok(peer_memory_find(op, &resource, &ann, "", &way), "a session is remembered");
     is_str(way.session, "of ann", "... for the person");
     is_str(way.version, "2025-11-25", "... with its version");
     const struct upstream_caller *others[] = {&bob, &other_ann, &other_client, NULL};
     for (size_t i = 0; i < 4; i++) {
-        ok(peer_memory_find(op, &resource, others[i], &way), "another caller knows the server");
+        ok(peer_memory_find(op, &resource, others[i], "", &way), "another caller knows the server");
         ok(way.session == NULL && way.version == NULL && !way.modern,
            "... and never gets the session of the first");
     }
-    ok(!peer_memory_find(op, &moved, &ann, &way), "another address is another server");
+    ok(!peer_memory_find(op, &moved, &ann, "", &way), "another address is another server");
+    ok(peer_memory_find(op, &resource, &ann, "{\"sampling\":{}}", &way) && way.session == NULL,
+       "a session that was told of other capabilities is another one");
     op->now_ms += (PEER_MEMORY_SECONDS - 1) * 1000;
-    ok(peer_memory_find(op, &resource, &ann, &way), "the last second");
+    ok(peer_memory_find(op, &resource, &ann, "", &way), "the last second");
     op->now_ms += 1000;
-    ok(!peer_memory_find(op, &resource, &ann, &way), "after that it is forgotten");
-    peer_memory_keep(op, &resource, &ann, &(struct peer_way){.version = "2025-06-18"});
-    peer_memory_forget(op, &resource, &ann);
-    ok(!peer_memory_find(op, &resource, &ann, &way), "it can be forgotten earlier");
+    ok(!peer_memory_find(op, &resource, &ann, "", &way), "after that it is forgotten");
+    peer_memory_keep(op, &resource, &ann, "", &(struct peer_way){.version = "2025-06-18"});
+    peer_memory_forget(op, &resource, &ann, "");
+    ok(!peer_memory_find(op, &resource, &ann, "", &way), "it can be forgotten earlier");
 }
 
 static void
@@ -52,8 +54,8 @@ test_modern(struct op *op)
     const struct managed_resource resource = {.name = "m", .upstream_url = "https://u.example"};
     const struct peer_way modern = {.modern = true};
     struct peer_way way;
-    peer_memory_keep(op, &resource, &ann, &modern);
-    ok(peer_memory_find(op, &resource, &bob, &way) && way.modern,
+    peer_memory_keep(op, &resource, &ann, "", &modern);
+    ok(peer_memory_find(op, &resource, &bob, "", &way) && way.modern,
        "a modern server is one for everybody");
 }
 
@@ -67,12 +69,12 @@ test_room(struct op *op)
         struct managed_resource resource = {.name = talloc_asprintf(op->mem, "r%zu", i),
                                             .upstream_url = "https://u.example"};
         op->now_ms += 1000;
-        peer_memory_keep(op, &resource, NULL, &modern);
-        known += peer_memory_find(op, &resource, NULL, &way);
+        peer_memory_keep(op, &resource, NULL, "", &modern);
+        known += peer_memory_find(op, &resource, NULL, "", &way);
     }
     is_int(known, 3 * PEER_MEMORY_ENTRIES, "the newest always has room");
     const struct managed_resource first = {.name = "r0", .upstream_url = "https://u.example"};
-    ok(!peer_memory_find(op, &first, NULL, &way), "... and the oldest made it");
+    ok(!peer_memory_find(op, &first, NULL, "", &way), "... and the oldest made it");
 }
 
 int

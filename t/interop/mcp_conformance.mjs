@@ -24,6 +24,8 @@ const front = http.createServer((request, response) => {
         response.writeHead(answer.statusCode, answer.headers);
         answer.pipe(response);
     });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
     request.pipe(onward);
 });
 

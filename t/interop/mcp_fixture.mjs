@@ -24,6 +24,8 @@ const input = (inputRequests, requestState) => ({ resultType: 'input_required', 
 const asking = (requests, state) => (_, { mcpReq: { inputResponses: given } }) => given && Object.keys(requests).every((key) => key in given)
     ? { content: [text(JSON.stringify(given))] } : input(requests, state);
 const name = { user_name: elicit('What is your name?', { name: { type: 'string' } }) };
+const options = ['option1', 'option2', 'option3'];
+const titled = ['First', 'Second', 'Third'].map((title, i) => ({ const: `value${i + 1}`, title: `${title} Option` }));
 const confirm = { confirm: elicit('Please confirm', { ok: { type: 'boolean' } }) };
 
 // What each tool answers.
@@ -62,6 +64,22 @@ const answers = {
         const { elicitation, sampling } = envelope['io.modelcontextprotocol/clientCapabilities'];
         return input({ ...(elicitation && name), ...(sampling && { s: sample('Say something') }) });
     },
+    // What older clients are asked on the stream of their call, and what they hear there.
+    test_sampling: (params, extra) => asking({ said: sample(params.arguments.prompt) })(params, extra),
+    test_elicitation: (params, extra) => asking({
+        user: elicit(params.arguments.message, { username: { type: 'string' }, email: { type: 'string' } }) })(params, extra),
+    test_elicitation_sep1034_defaults: asking({ defaults: elicit('Please confirm', {
+        name: { type: 'string', default: 'John Doe' }, age: { type: 'integer', default: 30 }, score: { type: 'number', default: 95.5 },
+        status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' }, verified: { type: 'boolean', default: true } }) }),
+    test_elicitation_sep1330_enums: asking({ enums: elicit('Please choose', {
+        untitledSingle: { type: 'string', enum: options }, titledSingle: { type: 'string', oneOf: titled },
+        legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+        untitledMulti: { type: 'array', items: { type: 'string', enum: options } }, titledMulti: { type: 'array', items: { anyOf: titled } } }) }),
+    test_tool_with_logging: async (_, { mcpReq }) => {
+        for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed'])
+            await mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } });
+        return { content: [text('done')] };
+    },
     test_logging_tool: () => ({ content: [text('Logging evaluated')] }),
 };
 const schemas = {
@@ -93,7 +111,7 @@ const templated = (uri) => {
 };
 
 function server() {
-    const made = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} } });
+    const made = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {}, prompts: {}, resources: {}, completions: {}, logging: {} } });
     made.setRequestHandler('tools/list', () => ({ tools }));
     made.setRequestHandler('tools/call', ({ params }, extra) => answers[params.name](params, extra));
     made.setRequestHandler('prompts/list', () => ({

@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "gateway/mcp/ask/await.h"
 #include "gateway/mcp/listen.h"
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/message/result.h"
@@ -154,6 +155,10 @@ read_exchange(struct mcp_exchange *it)
     if (!request_media_type_is_json(req->io->variable(req->io, "CONTENT_TYPE")))
         return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
     st = json_rpc_read(req->op.mem, req->body, req->body_length, &it->message, &it->fault);
+    if (st == AZ_OK && it->message.method == NULL && it->session.named) {
+        it->era = (struct mcp_era){.version = MCP_LEGACY_NEWEST};
+        return AZ_OK;
+    }
     if (st == AZ_OK && it->message.method == NULL) {
         it->fault = (struct json_rpc_fault){
             .http = 400, .code = RPC_INVALID_REQUEST, .message = "No request waits for an answer"};
@@ -268,6 +273,10 @@ handle_message(struct request *req, const char *name)
         return st;
     if (it.message.kind == JSON_RPC_NOTIFICATION)
         return respond_empty(req, 202);
+    if (it.message.method == NULL) {
+        st = mcp_give_answer(&it);
+        return st != AZ_OK || req->res.status != 0 ? st : answer_rpc_fault(&it);
+    }
     return answer_request(&it);
 }
 

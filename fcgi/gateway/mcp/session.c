@@ -30,7 +30,7 @@ mcp_session_join(struct mcp_exchange *it)
     if (it->era.modern || !session->named || begins)
         return AZ_OK;
     if (!mcp_session_stands(&it->req->op, session, &it->visit)) {
-        mcp_refuse(it, 404, RPC_NO_SESSION,
+        mcp_refuse(it, 404, RPC_NOT_THERE,
                    "There is no such session; open another one with initialize");
         return AZ_INVALID;
     }

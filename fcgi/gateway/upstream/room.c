@@ -27,6 +27,7 @@
  * keyed hash of its name. The file stays empty.
  */
 #define PLACES_AT 0
+#define LINGER_AT (1LL << 19)
 #define SHARES_AT (1LL << 20)
 #define SHARE_MASK ((1ULL << 40) - 1)
 #define SHARE_OCTETS 256
@@ -42,7 +43,9 @@ struct room_place {
 /* One attempt to take a place. */
 struct attempt {
     int fd;                   /* the descriptor that gets the locks */
-    int places;               /* of the pool */
+    off_t at;                 /* first octet of the places */
+    int places;               /* how many there are */
+    int most;                 /* places of one share */
     off_t share[SHARES_MAX];  /* first octet of each */
     bool counted[SHARES_MAX]; /* the lock of that share is ours */
     size_t shares;
@@ -94,16 +97,15 @@ static enum az_status
 room_try(struct attempt *attempt)
 {
     enum az_status st = AZ_OK;
-    int share = upstream_room_share(attempt->places + 1);
     attempt->greedy = false;
     for (size_t i = 0; i < attempt->shares && st == AZ_OK; i++) {
         if (attempt->counted[i])
             continue;
-        st = room_lock(attempt->fd, attempt->share[i], share);
+        st = room_lock(attempt->fd, attempt->share[i], attempt->most);
         attempt->counted[i] = st == AZ_OK;
         attempt->greedy = st == AZ_BUSY;
     }
-    return st == AZ_OK ? room_lock(attempt->fd, PLACES_AT, attempt->places) : st;
+    return st == AZ_OK ? room_lock(attempt->fd, attempt->at, attempt->places) : st;
 }
 
 /* Return the share that the last try failed for; 0: a place of the pool. */
@@ -157,16 +159,26 @@ add_share(struct op *op, struct attempt *attempt, char kind, const char *name, c
     return AZ_OK;
 }
 
+/* `kinds` are those of resource, client and person. */
 static enum az_status
-add_shares(struct op *op, struct attempt *attempt, const char *resource,
+add_shares(struct op *op, struct attempt *attempt, const char *kinds, const char *resource,
            const struct upstream_caller *caller)
 {
-    enum az_status st = add_share(op, attempt, 'r', resource, NULL);
+    enum az_status st = add_share(op, attempt, kinds[0], resource, NULL);
     if (st == AZ_OK && caller != NULL && caller->client_id != NULL)
-        st = add_share(op, attempt, 'c', caller->client_id, NULL);
+        st = add_share(op, attempt, kinds[1], caller->client_id, NULL);
     if (st == AZ_OK && caller != NULL && caller->subject != NULL)
-        st = add_share(op, attempt, 'p', caller->subject, caller->idp);
+        st = add_share(op, attempt, kinds[2], caller->subject, caller->idp);
     return st;
+}
+
+/* Open the file of the pool. False: it cannot be opened. */
+static bool
+open_room(struct op *op, struct attempt *attempt)
+{
+    char *path = talloc_asprintf(op->mem, "%s/gateway-room", op->az->cfg->runtime_dir);
+    attempt->fd = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    return attempt->fd >= 0;
 }
 
 /* Return the reason of a failure, for the operator. */
@@ -180,21 +192,28 @@ room_why(enum az_status st, const struct attempt *attempt)
                : "all other workers of the gateway wait for upstreams (--gateway)";
 }
 
+/* True if places are counted for this process. */
+static bool
+is_counted(const struct az *az)
+{
+    return az->shared != NULL && az->pool_workers >= 2 && strcmp(az->pool, "gateway") == 0;
+}
+
 enum az_status
 upstream_room_keep(struct op *op, const char *resource, const struct upstream_caller *caller)
 {
     struct az *az = op->az;
-    if (az->at_upstream || az->shared == NULL || az->pool_workers < 2
-        || strcmp(az->pool, "gateway") != 0)
+    if (az->at_upstream || !is_counted(az))
         return AZ_OK;
     struct room_place *place = talloc(op->mem, struct room_place);
-    char *path = talloc_asprintf(op->mem, "%s/gateway-room", az->cfg->runtime_dir);
-    struct attempt attempt = {.fd = -1, .places = upstream_room(az->pool_workers)};
-    enum az_status st = path != NULL && place != NULL ? add_shares(op, &attempt, resource, caller)
-                                                      : AZ_SERVER_ERROR;
+    struct attempt attempt = {.fd = -1,
+                              .at = PLACES_AT,
+                              .places = upstream_room(az->pool_workers),
+                              .most = upstream_room_share(az->pool_workers)};
+    enum az_status st =
+        place != NULL ? add_shares(op, &attempt, "rcp", resource, caller) : AZ_SERVER_ERROR;
     if (st == AZ_OK)
-        attempt.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    st = attempt.fd >= 0 ? room_wait(op, &attempt) : AZ_SERVER_ERROR;
+        st = open_room(op, &attempt) ? room_wait(op, &attempt) : AZ_SERVER_ERROR;
     if (st == AZ_OK) {
         *place = (struct room_place){az, attempt.fd};
         az->at_upstream = true;
@@ -204,4 +223,53 @@ upstream_room_keep(struct op *op, const char *resource, const struct upstream_ca
     if (attempt.fd >= 0)
         close(attempt.fd);
     return op_fail(op, st, NULL, "%s", room_why(st, &attempt));
+}
+
+/* ---- workers that wait for people */
+
+/* Return the workers that may wait for people, who take minutes: half of those that may wait for
+ * upstreams, so that people who think never stop calls that need none. */
+static int
+lingering_places(int workers)
+{
+    return workers >= 2 ? upstream_room(workers) / 2 : 0;
+}
+
+bool
+upstream_room_lingers(const struct az *az)
+{
+    return is_counted(az) && lingering_places(az->pool_workers) > 0;
+}
+
+static int
+lingering_free(struct room_place *place)
+{
+    close(place->fd);
+    return 0;
+}
+
+enum az_status
+upstream_room_linger(struct op *op, TALLOC_CTX *mem, const char *resource,
+                     const struct upstream_caller *caller)
+{
+    struct room_place *place = talloc(mem, struct room_place);
+    int places = lingering_places(op->az->pool_workers);
+    struct attempt attempt = {
+        .fd = -1, .at = LINGER_AT, .places = places, .most = places / 2 > 0 ? places / 2 : 1};
+    enum az_status st = place != NULL && upstream_room_lingers(op->az)
+                            ? add_shares(op, &attempt, "RCP", resource, caller)
+                            : AZ_SERVER_ERROR;
+    if (st == AZ_OK)
+        st = open_room(op, &attempt) ? room_try(&attempt) : AZ_SERVER_ERROR;
+    if (st == AZ_OK) {
+        *place = (struct room_place){op->az, attempt.fd};
+        talloc_set_destructor(place, lingering_free);
+        return AZ_OK;
+    }
+    if (attempt.fd >= 0)
+        close(attempt.fd);
+    return st == AZ_BUSY ? op_fail(op, AZ_RESOURCE_UNAVAILABLE,
+                                   "Too many calls wait for answers of people; try again later",
+                                   "as many workers of the gateway wait for people as may")
+                         : op_fail(op, st, NULL, "%s", room_why(st, &attempt));
 }

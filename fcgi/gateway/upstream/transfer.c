@@ -93,6 +93,20 @@ transfer_wait(struct upstream_transfer *transfer)
         curl_multi_poll(transfer->op->az->upstreams->multi, NULL, 0, (int) wait, NULL);
 }
 
+/* Let the sink do what it has to do between octets. The time that it takes is none of the
+ * upstream's. */
+static void
+run_between(struct upstream_transfer *transfer)
+{
+    const struct upstream_sink *sink = transfer->sink;
+    int64_t began = clock_monotonic_ms();
+    if (!sink->between(sink->arg))
+        transfer->end = END_STOPPED;
+    int64_t took = clock_monotonic_ms() - began;
+    transfer->slow_ms += took;
+    transfer->last_ms += took;
+}
+
 /* Run until the head (without a sink) or the whole answer has arrived. */
 static void
 transfer_run(struct upstream_transfer *transfer)
@@ -107,9 +121,8 @@ transfer_run(struct upstream_transfer *transfer)
         }
         if (transfer->finished || (transfer->sink == NULL && transfer->head.complete))
             return;
-        if (transfer->end == END_NONE && transfer->sink != NULL && transfer->sink->between != NULL
-            && !transfer->sink->between(transfer->sink->arg))
-            transfer->end = END_STOPPED;
+        if (transfer->end == END_NONE && transfer->sink != NULL && transfer->sink->between != NULL)
+            run_between(transfer);
         if (transfer->end == END_NONE && !transfer->finished)
             transfer_wait(transfer);
     }

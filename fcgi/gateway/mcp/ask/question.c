@@ -250,6 +250,15 @@ kind_of(const json_t *request)
     return NULL;
 }
 
+bool
+question_is_known(const char *method)
+{
+    for (size_t i = 0; i < sizeof(question_kinds) / sizeof(question_kinds[0]); i++)
+        if (strcmp(method, question_kinds[i].method) == 0)
+            return true;
+    return false;
+}
+
 /* True if the upstream was told that this may be asked. */
 static bool
 was_told(const struct question_rules *rules, const struct question_kind *kind)

@@ -55,6 +55,9 @@ struct asked_questions {
 json_t *question_capabilities(TALLOC_CTX *mem, const json_t *of_client,
                               const struct managed_interaction *may, bool person);
 
+/* True if a method is one of those that ask. */
+bool question_is_known(const char *method);
+
 /*
  * Read inputRequests (NULL: there are none), on mem. AZ_INVALID: it is malformed, or has a method
  * that MCP does not have there. AZ_FORBIDDEN: the upstream may not ask this, *ret_why says why.

@@ -8,7 +8,11 @@
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "gateway/mcp/ask/answer.h"
+#include "gateway/mcp/ask/await.h"
 #include "gateway/mcp/peer/peer_message.h"
+
+/* Key of a request of an older upstream, which has no name. */
+#define REQUEST_KEY "request"
 
 /* ---- the call as it came */
 
@@ -64,6 +68,8 @@ mcp_round_begin(struct mcp_exchange *it, const struct managed_resource *resource
                                               call->subject != NULL);
     if (ret->capabilities == NULL)
         st = AZ_SERVER_ERROR;
+    if (st == AZ_OK && !it->era.modern && !mcp_may_await(it))
+        json_object_clear(ret->capabilities);
     if (st == AZ_OK && it->era.modern)
         st = read_state(ret);
     if (st == AZ_OK && mcp_goes_on(it))
@@ -81,6 +87,8 @@ mcp_round_silence(struct mcp_round *round)
 bool
 mcp_round_add(const struct mcp_round *round, json_t *params)
 {
+    json_object_del(params, "inputResponses");
+    json_object_del(params, "requestState"); /* of an earlier round */
     return (json_object_size(round->answers) == 0
             || json_object_set(params, "inputResponses", round->answers) == 0)
            && (round->state.upstream == NULL
@@ -97,7 +105,8 @@ mcp_round_note(const struct mcp_round *round)
 json_t *
 mcp_round_lacks(const struct mcp_round *round, const json_t *error)
 {
-    const json_t *has = round->it != NULL ? round->it->era.capabilities : NULL;
+    const json_t *has =
+        round->it != NULL && round->it->era.modern ? round->it->era.capabilities : NULL;
     json_t *needed = has != NULL && peer_error_is(error, RPC_MISSING_CAPABILITY)
                          ? peer_capabilities(error)
                          : NULL;
@@ -215,6 +224,96 @@ give_questions(struct mcp_round *round, const struct asked_questions *questions,
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
 }
 
+/* ---- older clients */
+
+/* Ask the client, and wait for the answers. */
+static enum az_status
+await_answers(struct mcp_round *round, const struct asked_questions *questions,
+              const char *upstream)
+{
+    const struct upstream_caller caller = {
+        .subject = round->call.subject, .idp = round->call.idp, .client_id = round->call.client_id};
+    enum az_status st = AZ_OK;
+    round->answers = NULL;
+    if (questions->count > 0)
+        st = mcp_await_answers(round->it, round->resource->name, &caller, questions,
+                               &round->answers);
+    round->state = (struct request_state){.round = round->state.round + 1, .upstream = upstream};
+    round->waited = true;
+    return st;
+}
+
+enum az_status
+mcp_round_look(const struct mcp_round *round, const struct gateway_question *question,
+               const char **ret_why)
+{
+    *ret_why = NULL;
+    return round->waited ? gateway_look_again(round->it->req, &round->it->visit, round->resource,
+                                              question, ret_why)
+                         : AZ_OK;
+}
+
+bool
+mcp_round_same_duties(const struct gateway_obligations *one,
+                      const struct gateway_obligations *other)
+{
+    const json_t *a = one->headers, *b = other->headers;
+    bool same_headers = json_object_size(a) == 0 ? json_object_size(b) == 0 : json_equal(a, b) != 0;
+    return same_headers && one->response_max_bytes == other->response_max_bytes
+           && one->approve_by_ciba == other->approve_by_ciba;
+}
+
+static enum az_status
+refuse_rounds(struct mcp_round *round)
+{
+    return op_fail(&round->it->req->op, AZ_UPSTREAM_INVALID, "The upstream asks too often",
+                   "the upstream of %s asks more than %d times in one call", round->resource->name,
+                   ROUNDS_MAX);
+}
+
+/* Answer a request of an older upstream: it is a question as those of modern ones, and the call is
+ * decided again with the answer before the upstream gets it. */
+static enum az_status
+answer_request(void *arg, const struct json_rpc *request, const char **ret_answer)
+{
+    struct mcp_round *round = arg;
+    struct op *op = &round->it->req->op;
+    struct asked_questions questions;
+    json_t *asked = jsonx_own(op->mem, json_pack("{s:{s:s,s:O*}}", REQUEST_KEY, "method",
+                                                 request->method, "params", request->params));
+    if (!question_is_known(request->method)) {
+        *ret_answer = peer_answer(op->mem, request);
+        return *ret_answer != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    }
+    if (round->state.round >= ROUNDS_MAX)
+        return refuse_rounds(round);
+    enum az_status st = asked != NULL
+                            ? take_questions(round, round->target, round->action, asked, &questions)
+                            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+    if (st == AZ_OK)
+        st = await_answers(round, &questions, NULL);
+    if (st == AZ_OK)
+        st = round->decide(round->decide_arg);
+    if (st != AZ_OK)
+        return st;
+    json_t *answer = json_object_get(round->answers, REQUEST_KEY);
+    *ret_answer =
+        jsonx_dump(op->mem, jsonx_own(op->mem, json_rpc_result(request->id, json_incref(answer))));
+    return *ret_answer != NULL ? AZ_OK
+                               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+}
+
+const struct peer_asker *
+mcp_round_asker(struct mcp_round *round)
+{
+    if (round->it == NULL || round->it->era.modern || json_object_size(round->capabilities) == 0)
+        return NULL;
+    round->asker = (struct peer_asker){answer_request, round};
+    return &round->asker;
+}
+
+/* ---- a result that asks */
+
 enum az_status
 mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
               const struct gateway_action *action, const json_t *result)
@@ -222,17 +321,23 @@ mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
     struct op *op = &round->it->req->op;
     const json_t *requests = json_object_get(result, "inputRequests"),
                  *state = json_object_get(result, "requestState");
+    const char *upstream = json_string_value(state);
+    bool modern = round->it->era.modern;
     struct asked_questions questions;
-    if (!round->it->era.modern || (json_object_size(requests) == 0 && state == NULL)
+    if ((!modern && json_object_size(round->capabilities) == 0)
+        || (json_object_size(requests) == 0 && state == NULL)
         || (state != NULL
             && (!json_is_string(state) || json_string_length(state) > REQUEST_STATE_UPSTREAM_MAX)))
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
                        "the upstream of %s asks for input, but not as MCP says",
                        round->resource->name);
     if (round->state.round >= ROUNDS_MAX)
-        return op_fail(op, AZ_UPSTREAM_INVALID, "The upstream asks too often",
-                       "the upstream of %s asks more than %d times in one call",
-                       round->resource->name, ROUNDS_MAX);
+        return refuse_rounds(round);
     enum az_status st = take_questions(round, target, action, requests, &questions);
-    return st == AZ_OK ? give_questions(round, &questions, json_string_value(state)) : st;
+    if (st == AZ_OK && !modern)
+        st = await_answers(round, &questions, upstream);
+    else if (st == AZ_OK)
+        st = give_questions(round, &questions, upstream);
+    round->repeats = st == AZ_OK && !modern;
+    return st;
 }

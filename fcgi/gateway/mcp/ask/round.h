@@ -1,7 +1,8 @@
 /*
  * Questions of an upstream in place of an answer, and a call that comes again with their answers
  * (MCP 2026-07-28, multi round-trip requests; gateway-admin.md 1.12). Nothing is stored between two
- * rounds: what a later one has to know is in the requestState that the client sends back.
+ * rounds: what a later one has to know is in the requestState that the client sends back. An older
+ * client is asked on the stream of its call, which waits (await.h).
  */
 #ifndef AZ_GATEWAY_MCP_ASK_ROUND_H
 #define AZ_GATEWAY_MCP_ASK_ROUND_H
@@ -9,6 +10,7 @@
 #include "gateway/mcp/ask/question.h"
 #include "gateway/mcp/ask/request_state.h"
 #include "gateway/mcp/message/exchange.h"
+#include "gateway/mcp/peer/peer.h"
 
 /* Times that an upstream may ask during one call. A person who is asked more often is being worn
  * down. */
@@ -23,6 +25,15 @@ struct mcp_round {
     bool again;                 /* the call came with a state of ours, which says: */
     struct request_state state; /* the rounds so far */
     json_t *answers;            /* object: the checked answers, or NULL */
+    bool waited;                /* the answers came while the call waited for them */
+    bool repeats;               /* the upstream is to be asked again, with them */
+    /* Decide the call once more, with the answers that an older upstream gets while it is asked: a
+     * denial is an answer to the client, or a failure. */
+    enum az_status (*decide)(void *arg);
+    void *decide_arg;
+    const struct gateway_target *target; /* of the call, for its questions */
+    const struct gateway_action *action;
+    struct peer_asker asker;
 };
 
 /*
@@ -36,6 +47,20 @@ enum az_status mcp_round_begin(struct mcp_exchange *it, const struct managed_res
 /* Let the upstream ask nothing in this call. */
 void mcp_round_silence(struct mcp_round *round);
 
+/* Return whoever answers requests of an older upstream for the client of a round, whose members
+ * `decide` to `action` are set; NULL: they may not be asked. */
+const struct peer_asker *mcp_round_asker(struct mcp_round *round);
+
+/* Find out, after a wait, if the caller would still be let in with this question; *ret_why is NULL,
+ * or says why not. */
+enum az_status mcp_round_look(const struct mcp_round *round,
+                              const struct gateway_question *question, const char **ret_why);
+
+/* True if both sets of obligations are the same: those of a request that is already made cannot be
+ * met again. */
+bool mcp_round_same_duties(const struct gateway_obligations *one,
+                           const struct gateway_obligations *other);
+
 /* Add answers and the upstream's own state to the params of its request, an object, changed. False:
  * out of memory. */
 bool mcp_round_add(const struct mcp_round *round, json_t *params);
@@ -45,9 +70,9 @@ bool mcp_round_is_asked(const json_t *result);
 
 /*
  * Take such a result of an upstream, for a call that policy has allowed: each question is a
- * decision of its own. AZ_OK: it->result asks the client. AZ_FORBIDDEN: a question is denied, the
- * fault has the text. AZ_UPSTREAM_INVALID: it is no such result, or the upstream has asked too
- * often.
+ * decision of its own. AZ_OK: it->result asks the client, or an older one has answered and the call
+ * repeats. AZ_FORBIDDEN: a question is denied or has no answer, the fault has the text.
+ * AZ_UPSTREAM_INVALID: it is no such result, or the upstream has asked too often.
  */
 enum az_status mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
                              const struct gateway_action *action, const json_t *result);

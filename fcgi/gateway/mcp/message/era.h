@@ -22,6 +22,7 @@
 #define MCP_META_VERSION MCP_META "protocolVersion"
 #define MCP_META_CAPABILITIES MCP_META "clientCapabilities"
 #define MCP_META_CLIENT MCP_META "clientInfo"
+#define MCP_META_LOG_LEVEL MCP_META "logLevel"
 #define MCP_META_SERVER MCP_META "serverInfo"
 #define MCP_META_SUBSCRIPTION MCP_META "subscriptionId"
 
@@ -36,8 +37,8 @@ struct mcp_headers {
 struct mcp_era {
     bool modern;                /* revision 2026-07-28 */
     const char *version;        /* that the client follows */
-    const json_t *capabilities; /* of a modern client, borrowed; NULL for a notification without
-                                   them, and for older ones */
+    const json_t *capabilities; /* of a modern client, or of the session of an older one, borrowed;
+                                   NULL: it says nothing */
     bool opens_urls; /* the client can show an address to its user (elicitation, mode url) */
 };
 

@@ -36,7 +36,7 @@ enum json_rpc_code {
     RPC_UNSUPPORTED_VERSION = -32022,
     /* Ours, outside the reserved range: the answer's HTTP status times 100. */
     RPC_INSUFFICIENT_SCOPE = 40300,
-    RPC_NO_SESSION = 40400,
+    RPC_NOT_THERE = 40400,
     RPC_UPSTREAM = 50200,
     RPC_UNAVAILABLE = 50300,
 };

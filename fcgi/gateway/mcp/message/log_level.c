@@ -16,3 +16,9 @@ mcp_log_level(const char *word)
             return (int) i;
     return MCP_LOG_UNSAID;
 }
+
+const char *
+mcp_log_word(int level)
+{
+    return level >= 0 && (size_t) level < sizeof(levels) / sizeof(levels[0]) ? levels[level] : NULL;
+}

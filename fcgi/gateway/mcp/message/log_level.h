@@ -9,4 +9,7 @@
 /* Return the level of a word (or NULL), or MCP_LOG_UNSAID if it is none. */
 int mcp_log_level(const char *word);
 
+/* Return the word of a level, or NULL for MCP_LOG_UNSAID. */
+const char *mcp_log_word(int level);
+
 #endif

@@ -22,9 +22,16 @@
 /* The same for a cancellation: the caller has gone, or has waited long enough. */
 #define CANCEL_MS 1000
 
+/* A request of the upstream. */
+struct asked {
+    struct json_rpc message;
+    const char *answer; /* ours; NULL: request->asker has not given it yet */
+};
+
 /* One message and its answer. */
 struct exchange {
     struct op *op;
+    const char *told; /* of the client to an older upstream, as peer_memory keeps sessions by it */
     const struct peer_request *request;
     const struct peer_message *message; /* of the request, or one that goes before it */
     const struct peer_way *way;
@@ -35,39 +42,56 @@ struct exchange {
     struct buf body;     /* else */
     struct json_rpc rpc; /* the message that answers ours */
     bool answered;
-    const char *question[QUESTIONS_MAX]; /* our answers to requests of the upstream */
-    size_t questions, told;              /* how many there are, and are sent */
-    int64_t deadline_us;                 /* monotonic */
-    enum az_status st;                   /* fault of the answer so far */
+    struct asked question[QUESTIONS_MAX];
+    size_t questions, answered_questions; /* how many there are, and are answered */
+    int64_t deadline_us;                  /* monotonic */
+    enum az_status st;                    /* fault of the answer so far */
 };
 
 /* ---- reading the answer */
 
-/* Note what answers a request of the upstream. In the modern revision a server sends none. */
+/* Note a request of the upstream. In the modern revision a server sends none. *ret_kept: its memory
+ * is still needed, because it is not answered at once. */
 static enum az_status
-note_question(struct exchange *it, const struct json_rpc *message)
+note_question(struct exchange *it, const struct json_rpc *message, bool *ret_kept)
 {
+    bool asks = it->request->asker != NULL && it->message == &it->request->message
+                && strcmp(message->method, "ping") != 0;
     if (it->way->modern)
         return AZ_OK;
     if (it->questions == QUESTIONS_MAX)
         return AZ_UPSTREAM_INVALID;
-    const char *answer = peer_answer(it->op->mem, message);
-    if (answer == NULL)
+    const char *answer = asks ? NULL : peer_answer(it->op->mem, message);
+    if (!asks && answer == NULL)
         return AZ_SERVER_ERROR;
-    it->question[it->questions++] = answer;
+    it->question[it->questions++] = (struct asked){*message, answer};
+    *ret_kept = asks;
     return AZ_OK;
 }
 
+/* Take a notification. False: the caller has gone. */
+static bool
+take_notification(const struct exchange *it, TALLOC_CTX *mem, const struct json_rpc *message)
+{
+    const struct peer_request *request = it->request;
+    if (it->message != &request->message)
+        return true;
+    return (!it->message->progress
+            || peer_progress_take(mem, request->progress, clock_monotonic_ms(), message))
+           && (request->log == NULL || peer_log_take(mem, request->log, message));
+}
+
 /* Take a message. A stream may hold notifications and requests before the answer; notifications
- * other than progress that the caller asked for are passed over. Their memory is given back at
- * once, because a stream may hold thousands. An event with empty data is no message: servers open a
- * stream with one, for its id (MCP 2025-11-25, transports). */
+ * other than progress and log that the caller asked for are passed over. Their memory is given back
+ * at once, because a stream may hold thousands. An event with empty data is no message: servers
+ * open a stream with one, for its id (MCP 2025-11-25, transports). */
 static bool
 take_message(void *arg, const char *text, size_t len)
 {
     struct exchange *it = arg;
     struct json_rpc message;
     struct json_rpc_fault fault;
+    bool kept = false;
     if (len == 0)
         return true;
     TALLOC_CTX *mem = talloc_new(it->op->mem);
@@ -83,11 +107,10 @@ take_message(void *arg, const char *text, size_t len)
         it->reply->mem = mem;
         it->answered = true;
     } else if (message.kind == JSON_RPC_REQUEST)
-        it->st = note_question(it, &message);
-    else if (message.kind == JSON_RPC_NOTIFICATION && it->message->progress
-             && !peer_progress_take(mem, it->request->progress, clock_monotonic_ms(), &message))
+        it->st = note_question(it, &message, &kept);
+    else if (message.kind == JSON_RPC_NOTIFICATION && !take_notification(it, mem, &message))
         it->st = AZ_UNAVAILABLE;
-    if (!it->answered)
+    if (!it->answered && !kept)
         talloc_free(mem);
     return it->st == AZ_OK && !it->answered;
 }
@@ -175,18 +198,31 @@ tell_upstream(struct exchange *it, struct op *beside, const char *answer, int ti
     upstream_done(transfer);
 }
 
-/* Send our answers to the requests that came so far: until the upstream has them, it may not
- * answer the call. */
+/* Get the answer to a request, whoever gives it. */
+static enum az_status
+find_answer(struct exchange *it, struct asked *asked)
+{
+    const struct peer_asker *asker = it->request->asker;
+    if (asked->answer != NULL)
+        return AZ_OK;
+    int64_t began = clock_monotonic_us();
+    enum az_status st = asker->answer(asker->arg, &asked->message, &asked->answer);
+    it->deadline_us += clock_monotonic_us() - began;
+    return st;
+}
+
+/* Answer the requests that came so far: until the upstream has the answers, it may not answer the
+ * call. */
 static bool
 answer_questions(void *arg)
 {
     struct exchange *it = arg;
-    while (it->told < it->questions && it->st == AZ_OK && !it->answered) {
+    while (it->answered_questions < it->questions && it->st == AZ_OK && !it->answered) {
+        struct asked *asked = &it->question[it->answered_questions++];
         struct op beside = op_beside(it->op, talloc_new(it->op->mem));
-        if (beside.mem == NULL)
-            it->st = AZ_SERVER_ERROR;
-        else
-            tell_upstream(it, &beside, it->question[it->told++], QUESTION_MS);
+        it->st = beside.mem != NULL ? find_answer(it, asked) : AZ_SERVER_ERROR;
+        if (it->st == AZ_OK)
+            tell_upstream(it, &beside, asked->answer, QUESTION_MS);
         talloc_free(beside.mem);
         if (it->st == AZ_OK && clock_monotonic_us() > it->deadline_us)
             it->st = AZ_UPSTREAM_TIMEOUT;
@@ -201,8 +237,9 @@ cancel_request(struct exchange *it, enum az_status st)
 {
     const struct upstream_caller *caller = it->request->caller;
     bool gone = caller != NULL && caller->gone != NULL && caller->gone(caller->arg);
+    bool unanswered = it->answered_questions > 0 && it->st != AZ_OK;
     if (it->way->modern || it->message != &it->request->message || it->answered
-        || (st != AZ_UPSTREAM_TIMEOUT && it->st != AZ_UNAVAILABLE && !gone))
+        || (st != AZ_UPSTREAM_TIMEOUT && it->st != AZ_UNAVAILABLE && !gone && !unanswered))
         return;
     struct op beside = op_beside(it->op, talloc_new(it->op->mem));
     const char *cancel = beside.mem != NULL ? peer_cancellation(beside.mem) : NULL;
@@ -248,7 +285,7 @@ exchange(struct exchange *it, const struct peer_way *way)
     it->way = way;
     it->st = AZ_OK;
     it->answered = false;
-    it->questions = it->told = 0;
+    it->questions = it->answered_questions = 0;
     it->deadline_us = clock_monotonic_us() + PEER_ANSWER_SECONDS * 1000000LL;
     st = upstream_begin(op, &call, &it->reply->credential, &transfer, &it->answer);
     if (st == AZ_OK) {
@@ -288,16 +325,46 @@ refuse_peer(struct exchange *it, const char *why)
                    it->answer->status, it->request->resource->name);
 }
 
+/* Return what an older server is told of the client, as text: its capabilities, if someone answers
+ * for it, and the level of the log. NULL: no memory. */
+static const char *
+told_of(struct op *op, const struct peer_request *request)
+{
+    const struct peer_message *message = &request->message;
+    const char *may =
+        request->asker != NULL ? jsonx_dump_sorted(op->mem, message->capabilities) : "";
+    return may != NULL ? talloc_asprintf(op->mem, "%s%s", may,
+                                         message->log_level != NULL ? message->log_level : "")
+                       : NULL;
+}
+
+/* Set the level of the log of a server that has one. It may refuse: then its log is as it likes. */
+static enum az_status
+set_level(struct exchange *it, const struct peer_way *way, bool has_log)
+{
+    TALLOC_CTX *mem = it->op->mem;
+    const char *level = it->request->message.log_level;
+    const struct peer_message set = {
+        .method = "logging/setLevel",
+        .params = level != NULL ? jsonx_own(mem, json_pack("{s:s}", "level", level)) : NULL};
+    if (!has_log || level == NULL)
+        return AZ_OK;
+    it->message = &set;
+    return exchange(it, way);
+}
+
 /* Initialize a server of the older revisions: initialize, then notifications/initialized. */
 static enum az_status
 open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
 {
     struct op *op = it->op;
+    json_t *may =
+        it->request->asker != NULL ? json_incref(it->request->message.capabilities) : json_object();
     const struct peer_message hello = {
         .method = "initialize",
-        .params = jsonx_own(op->mem, json_pack("{s:s,s:{},s:{s:s,s:s}}", "protocolVersion", asked,
-                                               "capabilities", "clientInfo", "name", PACKAGE_NAME,
-                                               "version", PACKAGE_VERSION)),
+        .params = jsonx_own(op->mem, json_pack("{s:s,s:o,s:{s:s,s:s}}", "protocolVersion", asked,
+                                               "capabilities", may, "clientInfo", "name",
+                                               PACKAGE_NAME, "version", PACKAGE_VERSION)),
     };
     const struct peer_message ready = {.method = "notifications/initialized", .notification = true};
     struct peer_way way = {.modern = false};
@@ -313,11 +380,13 @@ open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
     if ((session = answer_session(it)) == NULL)
         return refuse_peer(it, "the session id is too long");
     way.session = *session != '\0' ? talloc_strdup(op->mem, session) : NULL;
+    bool has_log =
+        json_is_object(json_object_get(json_object_get(it->rpc.result, "capabilities"), "logging"));
     it->message = &ready;
-    if ((st = exchange(it, &way)) != AZ_OK)
+    if ((st = exchange(it, &way)) != AZ_OK || (st = set_level(it, &way, has_log)) != AZ_OK)
         return st;
     *ret = way;
-    peer_memory_keep(op, it->request->resource, it->request->caller, &way);
+    peer_memory_keep(op, it->request->resource, it->request->caller, it->told, &way);
     return AZ_OK;
 }
 
@@ -350,7 +419,7 @@ probe(struct exchange *it, bool again, struct peer_way *ret)
         return refuse_peer(it, "no answer to server/discover");
     if (st == AZ_OK && succeeded(it) && it->answered && peer_is_modern(it->rpc.result)) {
         *ret = modern;
-        peer_memory_keep(it->op, it->request->resource, it->request->caller, &modern);
+        peer_memory_keep(it->op, it->request->resource, it->request->caller, it->told, &modern);
         return AZ_OK;
     }
     if (st == AZ_OK && it->answered && peer_error_is(it->rpc.error, RPC_UNSUPPORTED_VERSION))
@@ -374,12 +443,12 @@ static enum az_status
 take_reply(struct exchange *it)
 {
     if (!it->answered || (!succeeded(it) && it->rpc.error == NULL)) {
-        peer_memory_forget(it->op, it->request->resource, it->request->caller);
+        peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
         return refuse_peer(it, "the answer is not one of MCP");
     }
     /* The server may have become an older one, or a newer one, since it was asked. */
     if (!succeeded(it) && it->way->modern && !peer_error_is(it->rpc.error, RPC_MISSING_CAPABILITY))
-        peer_memory_forget(it->op, it->request->resource, it->request->caller);
+        peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
     it->reply->result = it->rpc.result;
     it->reply->error = it->rpc.error;
     return AZ_OK;
@@ -388,20 +457,21 @@ take_reply(struct exchange *it)
 enum az_status
 peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret)
 {
-    struct exchange it = {.op = op, .request = request, .reply = ret};
-    struct peer_way way;
-    enum az_status st = AZ_OK;
-    bool known = peer_memory_find(op, request->resource, request->caller, &way);
+    struct exchange it = {.op = op, .request = request, .reply = ret, .told = told_of(op, request)};
+    struct peer_way way = {.modern = false};
+    enum az_status st = it.told != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    bool known =
+        st == AZ_OK && peer_memory_find(op, request->resource, request->caller, it.told, &way);
     *ret = (struct peer_reply){.result = NULL};
-    if (!known)
+    if (st == AZ_OK && !known)
         st = probe(&it, false, &way);
-    else if (!way.modern && way.version == NULL)
+    else if (st == AZ_OK && !way.modern && way.version == NULL)
         st = open_conversation(&it, MCP_LEGACY_NEWEST, &way);
     it.message = &request->message;
     if (st == AZ_OK)
         st = exchange(&it, &way);
     if (st == AZ_OK && known && is_outdated(&it)) {
-        peer_memory_forget(op, request->resource, request->caller);
+        peer_memory_forget(op, request->resource, request->caller, it.told);
         st = way.modern ? probe(&it, false, &way) : open_conversation(&it, MCP_LEGACY_NEWEST, &way);
         it.message = &request->message;
         if (st == AZ_OK)

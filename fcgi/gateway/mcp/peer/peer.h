@@ -7,6 +7,7 @@
 #ifndef AZ_GATEWAY_MCP_PEER_PEER_H
 #define AZ_GATEWAY_MCP_PEER_PEER_H
 
+#include "gateway/mcp/peer/log.h"
 #include "gateway/mcp/peer/peer_message.h"
 #include "gateway/mcp/peer/progress.h"
 #include "gateway/upstream/credential.h"
@@ -14,6 +15,14 @@
 /* Seconds for a whole answer. An upstream that sends progress or comments forever would hold the
  * worker; clients of the SDK give up after 60. */
 #define PEER_ANSWER_SECONDS 120
+
+/* Whoever answers requests that an older upstream makes while it is asked. */
+struct peer_asker {
+    /* Answer one: *ret_answer is JSON text on the memory of the operation. It may take minutes,
+     * which are none of the upstream's. A failure ends the request, and the upstream is told. */
+    enum az_status (*answer)(void *arg, const struct json_rpc *question, const char **ret_answer);
+    void *arg;
+};
 
 /* A request to an upstream. */
 struct peer_request {
@@ -23,6 +32,8 @@ struct peer_request {
     json_t *policy_headers;                /* object of texts: fields to add, or NULL */
     size_t max_answer;                     /* octets that policy allows; 0: it says nothing */
     struct peer_progress *progress;        /* for a caller that asked for it, or NULL */
+    struct peer_log *log;                  /* for a caller that wants it, or NULL */
+    const struct peer_asker *asker;        /* NULL: an older upstream may ask nothing */
     struct peer_message message;
 };
 

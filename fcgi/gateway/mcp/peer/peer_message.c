@@ -37,10 +37,10 @@ request_meta(const struct peer_way *way, const struct peer_message *message)
                          "tracestate", trace->state);
     json_t *may =
         message->capabilities != NULL ? json_incref(message->capabilities) : json_object();
-    return json_pack("{s:s,s:o,s:{s:s,s:s},s:o*,s:s*,s:s*}", MCP_META_VERSION, MCP_MODERN,
+    return json_pack("{s:s,s:o,s:{s:s,s:s},s:o*,s:s*,s:s*,s:s*}", MCP_META_VERSION, MCP_MODERN,
                      MCP_META_CAPABILITIES, may, MCP_META_CLIENT, "name", PACKAGE_NAME, "version",
                      PACKAGE_VERSION, "progressToken", token, "traceparent", trace->parent,
-                     "tracestate", trace->state);
+                     "tracestate", trace->state, MCP_META_LOG_LEVEL, message->log_level);
 }
 
 /* Return the params with `_meta`, where there is one. A new reference, or NULL if out of memory, or

@@ -34,8 +34,9 @@ struct peer_message {
     const char *method;
     json_t *params;       /* object, or NULL */
     const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
-    json_t *capabilities; /* object: of the client, as far as a modern upstream may use them; NULL:
-                             none */
+    json_t
+        *capabilities; /* object: of the client, as far as the upstream may use them; NULL: none */
+    const char *log_level; /* the least of the log messages that are wanted, or NULL: none is */
     bool notification;
     bool progress;          /* ask for progress, with PROGRESS_TOKEN */
     struct mcp_trace trace; /* of the caller; empty: none is sent */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
+#include "gateway/mcp/message/log_level.h"
 #include "gateway/mcp/message/scoped_uri.h"
 #include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/resources.h"
@@ -100,6 +101,8 @@ resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
     if (ask->began_ms == 0)
         ask->began_ms = clock_monotonic_ms();
     st = peer_ask(op, &ask->request, &ask->reply);
+    if (!mcp_goes_on(it)) /* denied while the upstream was asked */
+        return AZ_OK;
     return st == AZ_OK ? st : resource_ask_failed(it, ask, st);
 }
 
@@ -196,7 +199,13 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
         .obligations =
             c->obligations != 0 ? c->obligations : GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
     };
-    enum az_status st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+    const char *why;
+    enum az_status st = mcp_round_look(&c->round, &question, &why);
+    if (st == AZ_OK && why != NULL)
+        return resource_ask_refuse(it, AZ_FORBIDDEN,
+                                   talloc_asprintf(it->req->op.mem, "Denied: %s", why));
+    if (st == AZ_OK)
+        st = gateway_decide(it->req, &it->visit, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
         return st;
     if (c->decision.step_up == NULL)
@@ -260,30 +269,76 @@ take_reply(struct resource_call *c, const struct gateway_target *target)
     if (!mcp_round_is_asked(c->ask.reply.result))
         return AZ_OK;
     enum az_status st = mcp_round_ask(&c->round, target, &c->action, c->ask.reply.result);
-    return st == AZ_FORBIDDEN || st == AZ_UPSTREAM_INVALID
+    return st == AZ_FORBIDDEN || st == AZ_UPSTREAM_INVALID || st == AZ_RESOURCE_UNAVAILABLE
                ? resource_ask_refuse(it, st, it->req->op.fault.public_text)
                : st;
 }
 
-enum az_status
-resource_call_ask(struct resource_call *c, json_t *params)
+/* Decide the call once more, while an older upstream is asked: it must be what is done already. */
+static enum az_status
+decide_again(void *arg)
+{
+    struct resource_call *c = arg;
+    const struct gateway_obligations before = c->decision.obligations;
+    enum az_status st = decide_call(c, &c->target);
+    if (st == AZ_OK && mcp_goes_on(c->it)
+        && !mcp_round_same_duties(&before, &c->decision.obligations))
+        st = resource_ask_refuse(c->it, AZ_FORBIDDEN,
+                                 "Denied: with the answers policy demands other things");
+    return st == AZ_OK && !mcp_goes_on(c->it) ? AZ_FORBIDDEN : st;
+}
+
+/* Let the caller hear what the upstream says meanwhile, and answer what it asks. */
+static void
+listen_to_upstream(struct resource_call *c)
 {
     struct mcp_exchange *it = c->it;
-    struct gateway_target target;
-    enum az_status st = begin_call(c);
-    if (st == AZ_OK && mcp_goes_on(it))
-        st = resource_call_decide(c, &target);
+    struct peer_request *request = &c->ask.request;
+    int level = mcp_stream_log_level(it);
+    if (!may_be_asked(c))
+        return;
+    c->progress = (struct peer_progress){.tell = mcp_stream_progress, .arg = it};
+    request->message.progress = mcp_stream_token(it) != NULL;
+    request->progress = request->message.progress ? &c->progress : NULL;
+    c->log =
+        (struct peer_log){.tell = mcp_stream_log, .arg = it, .level = level, .told = c->log.told};
+    request->log = level != MCP_LOG_UNSAID ? &c->log : NULL;
+    request->message.log_level = mcp_log_word(level);
+    c->round.decide = decide_again;
+    c->round.decide_arg = c;
+    c->round.target = &c->target;
+    c->round.action = &c->action;
+    request->asker = mcp_round_asker(&c->round);
+}
+
+/* Ask policy and the upstream once. */
+static enum az_status
+ask_once(struct resource_call *c, json_t *params)
+{
+    struct mcp_exchange *it = c->it;
+    enum az_status st = resource_call_decide(c, &c->target);
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     if (params == NULL || !mcp_round_add(&c->round, params))
         return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
     c->ask.request.message.params = params;
     c->ask.request.message.capabilities = c->round.capabilities;
-    c->progress = (struct peer_progress){.tell = mcp_stream_progress, .arg = it};
-    c->ask.request.message.progress = may_be_asked(c) && mcp_stream_token(it) != NULL;
-    c->ask.request.progress = c->ask.request.message.progress ? &c->progress : NULL;
     c->ask.request.policy_headers = c->decision.obligations.headers;
     c->ask.request.max_answer = (size_t) c->decision.obligations.response_max_bytes;
+    listen_to_upstream(c);
     st = resource_ask_upstream(it, &c->ask);
-    return st == AZ_OK && mcp_goes_on(it) ? take_reply(c, &target) : st;
+    return st == AZ_OK && mcp_goes_on(it) ? take_reply(c, &c->target) : st;
+}
+
+enum az_status
+resource_call_ask(struct resource_call *c, json_t *params)
+{
+    enum az_status st = begin_call(c);
+    while (st == AZ_OK && mcp_goes_on(c->it)) {
+        c->round.repeats = false;
+        st = ask_once(c, params);
+        if (!c->round.repeats)
+            break;
+    }
+    return st;
 }

@@ -78,7 +78,9 @@ struct resource_call {
     struct mcp_round round;
     struct gateway_decision decision;
     struct peer_progress progress; /* of a read or get, for a caller that asks for it */
-    struct resource_ask ask;       /* begun */
+    struct peer_log log;           /* the same */
+    struct gateway_target target;
+    struct resource_ask ask; /* begun */
 };
 
 /* Describe the resource to policy (*ret) and ask; the default scope is needed if the action has

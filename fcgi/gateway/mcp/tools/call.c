@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/log_level.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/stream.h"
@@ -147,16 +148,36 @@ decide_call(struct tool_call *c)
         .obligations =
             gateway_obligations_of("tool", managed_upstream_word(c->tool->resource->upstream)),
     };
-    st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+    const char *codes, *why;
+    st = mcp_round_look(&c->round, &question, &why);
+    if (st == AZ_OK && why != NULL)
+        return tool_call_tell_model(c, AZ_FORBIDDEN, talloc_asprintf(mem, "Denied: %s", why));
+    if (st == AZ_OK)
+        st = gateway_decide(it->req, &it->visit, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
         return st;
     if (c->decision.step_up != NULL) {
         note_call(c); /* before the row is written */
         return gateway_refuse(it->req, &it->visit, &question, &c->decision);
     }
-    const char *codes = gateway_codes(mem, c->decision.reasons);
+    codes = gateway_codes(mem, c->decision.reasons);
     return tool_call_tell_model(c, AZ_FORBIDDEN,
                                 talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
+}
+
+/* Decide the call once more, while an older upstream is asked: it must be what is done already. */
+static enum az_status
+decide_again(void *arg)
+{
+    struct tool_call *c = arg;
+    const struct gateway_obligations before = c->decision.obligations;
+    enum az_status st = decide_call(c);
+    if (st == AZ_OK && mcp_goes_on(c->it)
+        && !mcp_round_same_duties(&before, &c->decision.obligations))
+        st = tool_call_tell_model(c, AZ_FORBIDDEN,
+                                  "Denied: with the answers policy demands other things of the "
+                                  "call");
+    return st == AZ_OK && !mcp_goes_on(c->it) ? AZ_FORBIDDEN : st;
 }
 
 /* ---- the upstream */
@@ -169,6 +190,8 @@ finish_call(struct tool_call *c, enum az_status st)
 {
     struct op *op = &c->it->req->op;
     const struct az_status_row *row = az_status_row(st);
+    if (!mcp_goes_on(c->it)) /* denied while the upstream was asked */
+        return AZ_OK;
     if (st == AZ_OK && c->call.missing != NULL)
         return mcp_round_refuse(c->it, c->call.missing);
     if (st == AZ_OK && c->call.asked != NULL)
@@ -197,6 +220,8 @@ call_upstream(struct tool_call *c)
     if (resource->missing != NULL || resource->status == MANAGED_ERROR)
         return tool_call_tell_model(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
     struct peer_progress progress = {.tell = mcp_stream_progress, .arg = it};
+    struct peer_log log = {
+        .tell = mcp_stream_log, .arg = it, .level = mcp_stream_log_level(it), .told = c->logged};
     c->call = (struct mcp_call){
         .op = &it->req->op,
         .tool = c->tool,
@@ -208,14 +233,21 @@ call_upstream(struct tool_call *c)
         .round = &c->round,
         .trace = mcp_trace_of(it),
         .progress = mcp_stream_token(it) != NULL ? &progress : NULL,
+        .log = log.level != MCP_LOG_UNSAID ? &log : NULL,
     };
     if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)
         return st;
     /* One approval is for one call: an answered question would be another one. */
     if (c->decision.obligations.approve_by_ciba)
         mcp_round_silence(&c->round);
-    c->began_ms = clock_monotonic_ms();
+    if (c->began_ms == 0)
+        c->began_ms = clock_monotonic_ms();
+    c->round.decide = decide_again;
+    c->round.decide_arg = c;
+    c->round.target = &c->target;
+    c->round.action = &c->action;
     st = resource->upstream == MANAGED_MCP ? mcp_call_peer(&c->call) : mcp_call_route(&c->call);
+    c->logged = log.told;
     return finish_call(c, st);
 }
 
@@ -257,8 +289,13 @@ mcp_call_tool(struct mcp_exchange *it)
         return st;
     c.holder = (struct gateway_bearer){it->req, it->visit.token};
     c.caller = gateway_caller(&c.holder);
-    for (size_t i = 0; st == AZ_OK && mcp_goes_on(it) && i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; st == AZ_OK && mcp_goes_on(it) && i < sizeof(steps) / sizeof(steps[0]);
+         i++) {
         st = steps[i](&c);
+        if (c.round.repeats) /* the next step decides the call again */
+            i = 0;
+        c.round.repeats = false;
+    }
     note_call(&c);
     count_call(&c);
     return st;

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/log_level.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/peer/peer.h"
@@ -78,6 +79,8 @@ mcp_call_peer(struct mcp_call *call)
         .policy_headers = call->obligations->headers,
         .max_answer = (size_t) call->obligations->response_max_bytes,
         .progress = call->progress,
+        .log = call->log,
+        .asker = mcp_round_asker(call->round),
         .message =
             {
                       .method = "tools/call",
@@ -88,6 +91,7 @@ mcp_call_peer(struct mcp_call *call)
                       "arguments", call->arguments)),
                       .schema = row->input_schema,
                       .capabilities = call->round->capabilities,
+                      .log_level = call->log != NULL ? mcp_log_word(call->log->level) : NULL,
                       .progress = call->progress != NULL,
                       .trace = call->trace,
                       },

@@ -4,6 +4,7 @@
 
 #include "gateway/mcp/ask/round.h"
 #include "gateway/mcp/message/trace.h"
+#include "gateway/mcp/peer/log.h"
 #include "gateway/mcp/peer/progress.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "gateway/upstream/credential.h"
@@ -18,9 +19,10 @@ struct mcp_call {
     const struct gateway_obligations *obligations;
     const char *scope;              /* of the URIs that clients see (scoped_uri.h) */
     const char *address;            /* of the endpoint, for content that needs a URI */
-    const struct mcp_round *round;  /* what an MCP server may ask, and answers to what it asked */
+    struct mcp_round *round;        /* what an MCP server may ask, and answers to what it asked */
     struct mcp_trace trace;         /* of the caller */
     struct peer_progress *progress; /* for a client that asked for it, or NULL */
+    struct peer_log *log;           /* for a client that wants it, or NULL */
     /* The outcome. */
     json_t *result;      /* of tools/call */
     const json_t *asked; /* in its place: an MCP server asks for input */

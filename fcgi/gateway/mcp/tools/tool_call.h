@@ -20,6 +20,7 @@ struct tool_call {
     struct gateway_bearer holder; /* for the caller */
     struct mcp_call call;
     int64_t began_ms;     /* monotonic; 0: no upstream was asked */
+    int logged;           /* log messages that were passed on */
     const char *approval; /* word for the audit row, or NULL if policy asks for no approval */
 };
 

@@ -1,0 +1,101 @@
+#include "config.h"
+
+#include "gateway/mcp/ask/mailbox.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/b64url.h"
+#include "base/settings/settings.h"
+#include "crypto/random.h"
+#include "gateway/mcp/ask/answer.h"
+
+/* Octets of one message: the answers of a call, with what stands around one. */
+#define MESSAGE_MAX (ANSWERS_OCTETS_MAX + 64)
+/* Time in which a worker that has opened the connection puts its answer in, in milliseconds: it has
+ * nothing else to do. */
+#define PUT_MS 1000
+
+static int
+mailbox_free(struct mailbox *box)
+{
+    unlink(box->path);
+    close(box->listener);
+    return 0;
+}
+
+/* Return the path of the socket, on mem, and its address. NULL: no memory, or SVC_RUNTIME_DIR is
+ * too long for a socket. */
+static const char *
+place_of(const struct op *op, TALLOC_CTX *mem, const unsigned char *id, struct sockaddr_un *ret)
+{
+    char name[B64URL_LENGTH(MAILBOX_OCTETS) + 1];
+    b64url_encode_into(id, MAILBOX_OCTETS, name);
+    const char *path = talloc_asprintf(mem, "%s/answer-%s", op->az->cfg->runtime_dir, name);
+    *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (path == NULL || strlen(path) >= sizeof(ret->sun_path))
+        return NULL;
+    memcpy(ret->sun_path, path, strlen(path) + 1);
+    return path;
+}
+
+enum az_status
+mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret)
+{
+    struct sockaddr_un address;
+    struct mailbox *box = talloc_zero(mem, struct mailbox);
+    if (box == NULL || random_octets(box->id, sizeof(box->id)) != AZ_OK
+        || (box->path = place_of(op, box, box->id, &address)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "no memory for an answer, or SVC_RUNTIME_DIR is too long for a socket");
+    box->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (box->listener < 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no socket for an answer");
+    talloc_set_destructor(box, mailbox_free);
+    if (bind(box->listener, (const struct sockaddr *) &address, sizeof(address)) != 0
+        || listen(box->listener, 1) != 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_RUNTIME_DIR takes no socket for an answer");
+    *ret = box;
+    return AZ_OK;
+}
+
+enum az_status
+mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
+{
+    int connection = accept4(box->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct pollfd waited = {.fd = connection, .events = POLLIN};
+    if (connection < 0)
+        return AZ_RETRY;
+    char *text = talloc_size(mem, MESSAGE_MAX + 1);
+    ssize_t got = text != NULL && poll(&waited, 1, PUT_MS) == 1
+                      ? recv(connection, text, MESSAGE_MAX + 1, 0)
+                      : -1;
+    close(connection);
+    if (got <= 0 || got > MESSAGE_MAX)
+        return AZ_INVALID;
+    text[got] = '\0';
+    *ret = text;
+    *ret_length = (size_t) got;
+    return AZ_OK;
+}
+
+enum az_status
+mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text, size_t length)
+{
+    struct sockaddr_un address;
+    const char *path = place_of(op, op->mem, id, &address);
+    int connection = path != NULL ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
+    enum az_status st = AZ_NOT_FOUND;
+    if (connection < 0 || length > MESSAGE_MAX)
+        st = AZ_SERVER_ERROR;
+    else if (connect(connection, (const struct sockaddr *) &address, sizeof(address)) == 0
+             && unlink(path) == 0
+             && send(connection, text, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) length)
+        st = AZ_OK;
+    if (connection >= 0)
+        close(connection);
+    return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "no socket for an answer") : st;
+}

@@ -1,0 +1,31 @@
+/*
+ * A place where a worker waits for an answer that another worker of this host receives: a socket in
+ * SVC_RUNTIME_DIR, which our processes alone can open. Who takes its name away first may put the
+ * one answer in, so an answer is taken once.
+ */
+#ifndef AZ_GATEWAY_MCP_ASK_MAILBOX_H
+#define AZ_GATEWAY_MCP_ASK_MAILBOX_H
+
+#include "base/op.h"
+
+#define MAILBOX_OCTETS 16
+
+struct mailbox {
+    unsigned char id[MAILBOX_OCTETS]; /* random */
+    int listener;
+    const char *path;
+};
+
+/* Open one, which is closed when `mem` is freed. AZ_SERVER_ERROR: it cannot be opened. */
+enum az_status mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret);
+
+/* Take the answer, without waiting for one; *ret is on mem. AZ_RETRY: it is not there yet.
+ * AZ_INVALID: it was not put in whole. */
+enum az_status mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret,
+                            size_t *ret_length);
+
+/* Put an answer into the mailbox of an id. AZ_NOT_FOUND: it is closed, or has one. */
+enum az_status mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
+                           size_t length);
+
+#endif

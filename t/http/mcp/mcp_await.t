@@ -1,0 +1,346 @@
+# Questions of upstreams to clients from before MCP 2026-07-28, and messages of their logs (gateway-admin.md 1.12, 1.13): requests on
+# the stream of the call, whose ids are bound to the session; each answer is taken once, fits its question, and is decided on.
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Mcp     ();
+use Authz::Peer    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
+my $true  = JSON::PP::true();
+my $peer  = Authz::Peer->start;
+my $stack = Authz::Stack->start(
+    gateway  => 3,
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '5s' } );
+my $mcp   = Authz::Mcp->new($stack);
+my %token = ( ann => $mcp->person('ann'), bob => $mcp->person('bob'), eve => $mcp->person( 'eve', client => 'other' ) );
+my %all   = ( elicitation => { form => {} }, sampling => {}, roots => {} );
+my $FIELD = 'Mcp-Session-Id';
+
+sub answer { my ($result)  = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
+sub event  { my ($message) = @_; return 'data: ' . $json->encode( { jsonrpc => '2.0', %$message } ) . "\n\n" }
+my $modern = answer( { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => {} } );
+my @old    = (
+    { status => 404, body => '{}' },
+    answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } ),
+    { status => 202 } );
+my $listed = answer( { tools => [ { name => 'buy', inputSchema => { type => 'object' } } ] } );
+my %said   = ( content => [ { type => 'text', text => 'bought' } ] );
+my $done   = answer( \%said );
+my %form   = (
+    message         => 'How many?',
+    requestedSchema => { type => 'object', properties => { count => { type => 'integer', maximum => 9 } } } );
+my $many = { many => { method => 'elicitation/create', params => \%form } };
+my %two  = ( action => 'accept', content => { count => 2 } );
+
+sub asks {
+    my ( $requests, $state ) = @_;
+    return answer( { resultType => 'input_required', inputRequests => $requests, requestState => $state } );
+}
+
+# An older upstream asks, and ends its answer when the answer of the client has come.
+sub asks_meanwhile {
+    my ( $hits, %question ) = @_;
+    my $first = event( { id => 'theirs', %question } );
+    return {
+        type  => 'text/event-stream', body => $first . event( { id => 1, result => \%said } ),
+        await => [ length $first, $hits ] };
+}
+
+my $shops = 0;
+
+sub shop {
+    my ( $may, @answer ) = @_;
+    my $name   = 'shop' . ++$shops;
+    my @before = ref $answer[0] eq 'ARRAY' ? @{ shift @answer } : ($modern);
+    $peer->set( "/$name" => [ @before, $listed, @before, @answer ] );
+    $mcp->resource(
+        $name,
+        displayName  => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"), interaction => $may,
+        upstreamAuth => { type => 'static_header', value => 'credential-of-the-gateway' } );
+    my $synced = $stack->admin( POST => "/admin/api/managed-resources/$name/sync" );
+    is( $synced->status, 200, "$name is synced" ) or diag $synced->text;
+    return $name;
+}
+
+sub session {
+    my ( $name, %option ) = @_;
+    my %params = (
+        protocolVersion => $option{version} // '2025-11-25', clientInfo => { name => 'c', version => '1' },
+        capabilities => $option{capabilities} // \%all );
+    return $mcp->legacy( 'initialize', \%params, at => $name, token => $token{ $option{by} // 'ann' } )->header($FIELD);
+}
+
+# Begin a call, and read what has come until it has the pattern, or the stream ends.
+sub begin {
+    my ( $name, $session, %option ) = @_;
+    my $http = $stack->http;
+    my $one  = { text => '' };
+    $one->{socket} = $http->begin(
+        $http->octets(
+            POST => "/gateway/mcp/$name",
+            body => $json->encode(
+                { jsonrpc => '2.0', id => 7, method => 'tools/call', params => { name => 'buy', arguments => {} } } ),
+            headers => [
+                'Content-Type'    => 'application/json',
+                Accept            => $option{accept} // 'application/json, text/event-stream',
+                Authorization     => 'Bearer ' . ( $option{token} // $token{ $option{by} // 'ann' } ),
+                'X-Forwarded-For' => '127.0.0.1', defined $session ? ( $FIELD => $session ) : () ],
+            close => 1 ) );
+    return $one;
+}
+
+sub read_on {
+    my ( $one, $pattern ) = @_;
+    while ( $one->{text} !~ $pattern && sysread $one->{socket}, my $piece, 65536 ) { $one->{text} .= $piece }
+    return $one->{text} =~ $pattern;
+}
+
+sub events {
+    my ($one) = @_;
+    return map { $json->decode($_) } $one->{text} =~ /^data: (.*?)\r?$/mg;
+}
+
+# The question of a call, once it has come.
+sub question {
+    my ($one) = @_;
+    read_on( $one, qr/"q1[.][^\n]*\n\n/ );
+    my ($asked) = grep { defined $_->{id} && $_->{id} =~ /\Aq1[.]/ } events($one);
+    return $asked // diag( $one->{text} ) && {};
+}
+
+sub ended {
+    my ($one) = @_;
+    read_on( $one, qr/(?!)/ );
+    my ($last) = grep { ( $_->{id} // '' ) eq '7' } events($one), $one->{text} =~ /^(\{.*\})/m ? $json->decode($1) : ();
+    return $last // diag( $one->{text} ) && {};
+}
+sub text_of { my ($message) = @_; return ( $message->{result} // {} )->{content}[0]{text} // '' }
+
+sub reply {
+    my ( $name, $session, $id, $message, %option ) = @_;
+    return $mcp->send_octets(
+        $json->encode( { jsonrpc => '2.0', id => $id, %$message } ),
+        at      => $name, token => $option{token} // $token{ $option{by} // 'ann' },
+        headers => [ defined $session ? ( $FIELD => $session ) : () ] );
+}
+
+sub sent {
+    my ($name) = @_;
+    return map { $_->{body} ne '' ? $json->decode( $_->{body} ) : {} } $peer->requests("/$name");
+}
+
+# The audit row of the last call; answers have rows too.
+sub last_row {
+    my $rows =
+      $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/mcp/%7Bname%7D&size=10' )->json->{content};
+    return ( grep { defined( ( $_->{requestSummary} // {} )->{tool} ) } @$rows )[0] // {};
+}
+
+# ---- an older client, and a modern upstream
+
+my $shop = shop( { form => $true }, asks( $many, 'kept' ), $done );
+my $mine = session($shop);
+my $call = begin( $shop, $mine );
+my $ask  = question($call);
+is( $ask->{method}, 'elicitation/create', 'the question is a request on the stream of the call (MCP 2025-11-25)' );
+is_deeply(
+    $ask->{params}, { mode => 'form', %form, message => 'The shop: How many?' },
+    '... with the form, and who asks' );
+my $next = ( sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/clientCapabilities'};
+is_deeply( $next, { elicitation => { form => {} } }, 'the upstream was told what client and operator allow' );
+
+my $changed = $ask->{id};
+substr( $changed, 40, 1 ) = substr( $changed, 40, 1 ) eq 'A' ? 'B' : 'A';
+my $another = session($shop);
+for my $case (
+    [ 'an id that was changed',        $changed,                    $mine ],
+    [ 'an id that was cut',            substr( $ask->{id}, 0, -3 ), $mine ],
+    [ 'an id that we never gave',      'q1.AAAA',                   $mine ],
+    [ 'a number',                      7,                           $mine ],
+    [ 'another session of the person', $ask->{id},                  $another ],
+    [ 'another person in the session', $ask->{id},                  $mine,                         by => 'bob' ],
+    [ 'another person in his own one', $ask->{id},                  session( $shop, by => 'bob' ), by => 'bob' ] )
+{
+    my ( $what, $id, $in, %option ) = @$case;
+    is( reply( $shop, $in, $id, { result => \%two }, %option )->status, 404, "an answer with $what: 404" );
+}
+is( reply( $shop, undef, $ask->{id}, { result => \%two } )->status, 400, 'an answer without a session: 400' );
+my $large = reply( $shop, $mine, $ask->{id}, { result => { %two, more => 'x' x 70_000 } } );
+is( $large->status,        400, 'an answer that is too large: 400, and the question goes on' );
+is( scalar( sent($shop) ), 4,   '... and nothing went up' );
+my $taken = reply( $shop, $mine, $ask->{id}, { result => { %two, more => 1 } } );
+is( $taken->status, 202, 'the answer in the session is taken' ) or diag $taken->text;
+is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... once' );
+is( text_of( ended($call) ), 'bought', 'the call goes on, and its result ends the stream' );
+is_deeply(
+    [ @{ ( sent($shop) )[-1]{params} }{qw(inputResponses requestState)} ], [ { many => \%two }, 'kept' ],
+    'the upstream gets the answer without what it did not ask for, and its state' );
+is( last_row()->{requestSummary}{round}, 1, '... and the audit row counts the round' );
+
+for my $case (
+    [   'a value that the form does not allow', { result => { action => 'accept', content => { count => 10 } } },
+        qr/does not fit/ ],
+    [ 'an answer of another kind', { result => { roots => [] } },                  qr/does not fit/ ],
+    [ 'an error',                  { error  => { code  => -1, message => 'no' } }, qr/did not answer/ ] )
+{
+    my ( $what, $message, $why ) = @$case;
+    my $at = shop( { form => $true }, asks( $many, 'kept' ), $done );
+    my $in = session($at);
+    $call = begin( $at, $in );
+    is( reply( $at, $in, question($call)->{id}, $message )->status, 202, "$what is taken" );
+    my $end = ended($call);
+    ok( $end->{result}{isError}, '... and ends the call' );
+    like( text_of($end), $why, '... for the reason' );
+    is( scalar( sent($at) ), 4, '... and nothing goes up' );
+}
+
+# ---- the token ends while the person thinks
+
+$shop = shop( { form => $true }, asks( $many, 'kept' ), $done );
+$mine = session($shop);
+my $short = $mcp->person('ann');
+$call = begin( $shop, $mine, token => $short );
+$ask  = question($call);
+$stack->http->request(
+    POST    => '/revoke',
+    body    => "token=$short",
+    headers =>
+      [ 'Content-Type' => 'application/x-www-form-urlencoded', Authz::Client::basic( @{ $mcp->{host}{host} } ) ] );
+is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 202,
+    'an answer after the token of the call ended' );
+like( text_of( ended($call) ), qr/the token has ended/, '... is of no use' );
+is( scalar( sent($shop) ), 4, '... and does not go up' );
+
+# ---- who is not asked
+
+for my $case (
+    [ 'a client without a session',       form  => undef ],
+    [ 'a client without the capability',  form  => {} ],
+    [ 'a client that takes no stream',    form  => \%all, accept => 'application/json' ],
+    [ 'a resource that may not ask this', roots => \%all ] )
+{
+    my ( $what, $may, $capabilities, %option ) = @$case;
+    my $at  = shop( { $may => $true }, asks( $many, 'kept' ), $done );
+    my $in  = defined $capabilities ? session( $at, capabilities => $capabilities ) : undef;
+    my $end = ended( begin( $at, $in, %option ) );
+    ok( $end->{result}{isError}, "$what: the call fails" ) or diag explain $end;
+    ok( !exists +( sent($at) )[-1]{params}{_meta}{'io.modelcontextprotocol/clientCapabilities'}{elicitation},
+        '... and the upstream was told of no forms' );
+}
+
+# ---- an older upstream
+
+$shop = shop(
+    { form => $true, sampling => $true }, \@old,
+    asks_meanwhile( 9, method => 'elicitation/create', params => \%form ) );
+$mine = session($shop);
+$call = begin( $shop, $mine );
+$ask  = question($call);
+is_deeply(
+    [ map { $_->{params}{capabilities} } grep { ( $_->{method} // '' ) eq 'initialize' } sent($shop) ],
+    [ {}, { elicitation => { form => {} }, sampling => {} } ],
+    'an older upstream is told the capabilities in a conversation of the caller; the sync tells none' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 202,      'its question is answered' );
+is( text_of( ended($call) ),                                        'bought', '... and its answer ends the stream' );
+is_deeply(
+    ( sent($shop) )[-1], { jsonrpc => '2.0', id => 'theirs', result => \%two },
+    'the upstream gets the answer with the id of its request' );
+$shop = shop( {}, \@old, asks_meanwhile( 9, method => 'elicitation/create', params => \%form ) );
+is( text_of( ended( begin( $shop, session($shop) ) ) ), 'bought', 'where nothing may be asked, the call goes on' );
+is( ( sent($shop) )[-1]{error}{code},                   -32601,   '... and the upstream gets -32601' );
+
+# ---- workers that wait
+
+$shop = shop( { form => $true }, asks( $many, 'kept' ), $done );
+my $crowd = shop( { form => $true }, asks( $many, 'kept' ), $done );
+$mine = session($shop);
+$call = begin( $shop, $mine );
+$ask  = question($call);
+my $end = ended( begin( $crowd, session( $crowd, by => 'eve' ), by => 'eve' ) );
+like( text_of($end), qr/Too many calls wait/, 'one of three workers waits for people; the next call is told so' );
+is( reply( $shop, $mine, $ask->{id}, { result => { action => 'decline' } } )->status, 202, 'the answer still comes' );
+is( text_of( ended($call) ), 'bought', '... and is the end of the wait' );
+is_deeply(
+    ( sent($shop) )[-1]{params}{inputResponses}, { many => { action => 'decline' } },
+    'that the person declined goes up' );
+$shop = shop( { form => $true }, \@old, asks_meanwhile( 9, method => 'elicitation/create', params => \%form ) );
+$mine = session($shop);
+$call = begin( $shop, $mine );
+$ask  = question($call);
+close $call->{socket};
+Authz::Process::until_true(
+    20,
+    sub {
+        return grep { ( $_->{method} // '' ) eq 'notifications/cancelled' } sent($shop);
+    } );
+is( ( sent($shop) )[-1]{method}, 'notifications/cancelled', 'a client that goes ends the call at the upstream' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... and nothing takes the answer' );
+
+# ---- the log
+
+sub logs { my (%params) = @_; return event( { method => 'notifications/message', params => \%params } ) }
+my $stream = {
+    type => 'text/event-stream',
+    body => join '',
+    logs( level => 'debug', data   => 'small' ),
+    logs( level => 'info',  logger => 'shop', data => 'of credential-of-the-gateway' ),
+    logs( level => 'error', data   => { at => 'till' } ),
+    logs( level => 'error', data   => 'x' x 4095 ),
+    logs( level => 'error', data   => 'x' x 4094 ),
+    logs( level => 'loud',  data   => 'no level' ),
+    logs( level => 'error' ),
+    event( { id => 1, result => \%said } ) };
+
+sub logged {
+    my ($answer) = @_;
+    return map { $_->{params} } grep { ( $_->{method} // '' ) eq 'notifications/message' }
+      map { $json->decode($_) } $answer->body =~ /^data: (.*)$/mg;
+}
+
+sub call_with {
+    my ( $at, $in ) = @_;
+    return $mcp->legacy(
+        'tools/call', { name => 'buy', arguments => {} },
+        at => $at, token => $token{ann}, headers => [ defined $in ? ( $FIELD => $in ) : () ] );
+}
+$shop = shop( {}, $stream );
+my @got = logged( call_with( $shop, session($shop) ) );
+is( join( ' ', map { $_->{level} } @got ), 'info error error', 'an older client gets the log from info on' );
+is( $got[0]{logger},                       'shop',             '... with its logger' );
+unlike( $got[0]{data}, qr/credential-of-the-gateway/, '... but no credential of ours' );
+is_deeply( $got[1]{data}, { at => 'till' }, '... and data of any kind' );
+is( length $got[2]{data}, 4094, '... of at most 4096 octets (PEER_LOG_OCTETS_MAX)' );
+is( ( sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/logLevel'}, 'info', 'the upstream is told the level' );
+$shop = shop( {}, $stream );
+$mine = session($shop);
+$mcp->legacy(
+    'logging/setLevel', { level => 'error' }, at => $shop, token => $token{ann},
+    headers => [ $FIELD => $mine ] );
+@got = logged( call_with( $shop, $mine ) );
+is( join( ' ', map { $_->{level} } @got ), 'error error', 'logging/setLevel: from that level on' );
+$shop = shop( {}, $stream );
+is( scalar( logged( call_with($shop) ) ), 0, 'without a session there is no log' );
+$shop = shop( {}, $stream );
+my $plain = $mcp->modern( 'tools/call', { name => 'buy', arguments => {} }, at => $shop, token => $token{ann} );
+is( $mcp->result($plain)->{content}[0]{text}, 'bought', 'a modern client that asks for no log gets none' );
+$shop = shop(
+    {},
+    {   type => 'text/event-stream',
+        body => logs( level => 'error', data => 1 ) x 201 . event( { id => 1, result => \%said } ) } );
+is( scalar( logged( call_with( $shop, session($shop) ) ) ), 200, 'a call passes on 200 messages (PEER_LOG_MAX)' );
+my @with_log = @old;
+$with_log[1] = answer( { protocolVersion => '2025-11-25', capabilities => { logging => {} }, serverInfo => {} } );
+$shop        = shop( {}, [@with_log], answer( {} ), $stream );
+@got         = logged( call_with( $shop, session($shop) ) );
+is( join( ' ', map { $_->{level} } @got ), 'info error error', 'an older upstream with a log' );
+is_deeply(
+    [ map { $_->{params} } grep { ( $_->{method} // '' ) eq 'logging/setLevel' } sent($shop) ],
+    [ { level => 'info' } ], '... is told the level by logging/setLevel' );
+done_testing;
