@@ -14,6 +14,7 @@
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/session.h"
+#include "gateway/mcp/tools/catalogue.h"
 #include "gateway/mcp/tools/list.h"
 #include "gateway/mcp/tools/search.h"
 #include "http/form.h"
@@ -54,8 +55,13 @@ const struct field_table mcp_failure_table =
 static enum az_status
 find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
-    ret->streams = it->era.modern && mcp_listen_holds(it->req);
-    enum az_status st = mcp_serves_resources(it, &ret->resources);
+    struct managed_resources all;
+    enum az_status st = mcp_find_resources(it, &all);
+    *ret = (struct mcp_features){.streams = it->era.modern && mcp_listen_holds(it->req)};
+    for (size_t i = 0; st == AZ_OK && i < all.count; i++)
+        ret->log = ret->log || all.item[i]->upstream == MANAGED_MCP;
+    if (st == AZ_OK)
+        st = mcp_serves_resources(it, &ret->resources);
     return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
 

@@ -73,7 +73,7 @@ upstream( alpha => entries( resources => 'file:///a' ) );
 upstream( beta  => entries( resources => 'file:///a' ) );
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {} ) )->{capabilities},
-    { ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools resources) ), completions => {} },
+    { ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools resources) ), completions => {}, logging => {} },
     'with one that has, /gateway/mcp declares resources and completions' );
 
 # ---- lists

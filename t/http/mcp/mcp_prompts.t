@@ -79,7 +79,7 @@ my %plain = ( name => 'plain' );
 make( 'none', mcpPrompts => 'none' );
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {}, at => 'none' ) )->{capabilities},
-    { tools => { listChanged => JSON::PP::true() } }, 'without mcpPrompts none are declared' );
+    { tools => { listChanged => JSON::PP::true() }, logging => {} }, 'without mcpPrompts none are declared' );
 for my $method (qw(prompts/list prompts/get completion/complete)) {
     for my $at ( [ at => 'none' ], [] ) {
         my $answer = $mcp->modern( $method, { name => 'x' }, @$at );
@@ -94,7 +94,8 @@ for my $at ( [ at => 'code' ], [] ) {
     my $where = @$at ? 'mcpPrompts pinned' : '... and at /gateway/mcp';
     is_deeply(
         $mcp->result( $mcp->modern( 'server/discover', {}, @$at ) )->{capabilities},
-        { ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools prompts) ), completions => {} },
+        {   ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools prompts) ), completions => {},
+            logging => {} },
         "$where: prompts are declared" );
 }
 for my $case ( [ 'other', 'MCP' ], [ 'pinned', 'STATIC' ] ) {

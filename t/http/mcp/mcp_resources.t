@@ -64,11 +64,11 @@ my $name = files($modern);
 $mcp->resource( 'plain', upstreamType => 'MCP', upstreamUrl => $peer->url('/plain') );
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {}, at => $name ) )->{capabilities},
-    { tools => { listChanged => $told }, resources => { listChanged => $told }, completions => {} },
+    { tools => { listChanged => $told }, resources => { listChanged => $told }, completions => {}, logging => {} },
     'mcpResources live: resources are declared' );
 is_deeply(
     $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25' }, at => $name ) )->{capabilities},
-    { tools => {}, resources => {}, completions => {} },
+    { tools => {}, resources => {}, completions => {}, logging => {} },
     '... to older clients too' );
 for my $method (qw(resources/list resources/templates/list resources/read completion/complete)) {
     my $answer = $mcp->modern( $method, { uri => 'file:///a' }, at => 'plain' );

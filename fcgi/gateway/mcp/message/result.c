@@ -228,7 +228,7 @@ capabilities(const struct mcp_features *has)
         {"resources",   has->resources,                 has->streams},
         {"prompts",     has->prompts,                   has->streams},
         {"completions", has->resources || has->prompts, false       },
-        {"logging",     true,                           false       },
+        {"logging",     has->log,                       false       },
     };
     json_t *declared = json_object();
     for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++) {

@@ -61,6 +61,7 @@ bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
 /* What an endpoint has beside tools. */
 struct mcp_features {
     bool resources, prompts;
+    bool log;     /* of upstreams */
     bool streams; /* changes of lists are told to clients that wait for them */
 };
 
