@@ -103,7 +103,7 @@ static enum az_status
 follow(struct op *op, struct serving *serving)
 {
     const char *held = serving->policy != NULL ? serving->policy->base : serving->base;
-    const struct plan_known known = {held, NULL, NULL};
+    const struct plan_known known = {.revision = held, .compare = true};
     struct plan_current now;
     enum az_status st = plan_current(op, &known, &now);
     if (st != AZ_OK || now.revision == NULL)
