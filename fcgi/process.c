@@ -100,6 +100,9 @@ make_handles(struct az *az)
     az->clients = client_cache_new(az);
     if (cfg->credential_key != NULL && cfg->admin_pepper != NULL)
         az->keyring = keyring_new(az, cfg->credential_key, cfg->admin_pepper);
+    if (az->keyring != NULL && cfg->credential_old != NULL && *cfg->credential_old != '\0'
+        && keyring_add_previous(az->keyring, cfg->credential_old) != AZ_OK)
+        TALLOC_FREE(az->keyring);
     return az->db != NULL && az->engine != NULL && az->clients != NULL;
 }
 
