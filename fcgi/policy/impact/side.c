@@ -116,6 +116,8 @@ side_decide(struct op *op, const struct side *side, const struct side_question *
         .now_ns = json_integer_value(
             json_object_get(json_object_get(asked->input, "request"), "time_ns")),
         .deadline_us = clock_monotonic_us() + IMPACT_EVALUATION_US,
+        .statements = IMPACT_EVALUATION_STATEMENTS,
+        .steps = IMPACT_EVALUATION_STEPS,
         .hidden = asked->hidden,
     };
     enum rego_outcome outcome = engine_plan_run(op->mem, side->plan, &question, &answer, why);

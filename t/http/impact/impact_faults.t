@@ -154,7 +154,7 @@ ok( !grep( { $_->{what} =~ /public_client_policy/ }
 
 # ---- one at a time, and a process that is lost
 
-$stack->token( @crm, scope => 'read' ) for 1 .. 40;
+$stack->token( @crm, scope => 'read' ) for 1 .. 400;
 my $slow = impact( $endless, 0 );
 is( $slow->status, 202, 'a measurement that takes long is answered before it ends (policy.md I3)' );
 like( $slow->header('Location') // '', qr{\Q$where\E/\d+\z}, '... with its address' );
