@@ -10,6 +10,7 @@
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/stream.h"
+#include "gateway/mcp/reads/instructions.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/list.h"
@@ -46,7 +47,7 @@ const struct field_table mcp_answer_table =
 const struct field_table mcp_failure_table =
     FIELD_TABLE("McpFailure", mcp_failure_fields, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN);
 
-/* ---- methods without a question to policy */
+/* ---- methods about the endpoint */
 
 /* Find out what the endpoint has beside tools. Streams are those of the modern revision. */
 static enum az_status
@@ -60,8 +61,10 @@ find_features(struct mcp_exchange *it, struct mcp_features *ret)
 static enum az_status
 give_discovery(struct mcp_exchange *it)
 {
-    struct mcp_features features;
+    struct mcp_features features = {.resources = false};
     enum az_status st = find_features(it, &features);
+    if (st == AZ_OK)
+        st = mcp_find_instructions(it, &features);
     if (st == AZ_OK)
         it->result = mcp_discover_result(it->req->op.mem, &features);
     return st;
@@ -71,8 +74,10 @@ static enum az_status
 give_initialization(struct mcp_exchange *it)
 {
     const char *asked = json_string_value(json_object_get(it->message.params, "protocolVersion"));
-    struct mcp_features features;
+    struct mcp_features features = {.resources = false};
     enum az_status st = find_features(it, &features);
+    if (st == AZ_OK)
+        st = mcp_find_instructions(it, &features);
     if (st == AZ_OK)
         it->result = mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked), &features);
     return st;

@@ -245,17 +245,20 @@ capabilities(const struct mcp_features *has)
 json_t *
 mcp_discover_result(TALLOC_CTX *mem, const struct mcp_features *features)
 {
-    return jsonx_own(mem,
-                     json_pack("{s:o,s:o,s:i,s:s,s:{s:o}}", "supportedVersions", mcp_versions(),
-                               "capabilities", capabilities(features), "ttlMs", MCP_DISCOVER_TTL_MS,
-                               "cacheScope", "public", "_meta", MCP_META_SERVER, server_info()));
+    return jsonx_own(mem, json_pack("{s:o,s:o,s:s*,s:i,s:s,s:{s:o}}", "supportedVersions",
+                                    mcp_versions(), "capabilities", capabilities(features),
+                                    "instructions", features->instructions, "ttlMs",
+                                    features->decided ? MCP_LIST_TTL_MS : MCP_DISCOVER_TTL_MS,
+                                    "cacheScope", features->decided ? "private" : "public", "_meta",
+                                    MCP_META_SERVER, server_info()));
 }
 
 json_t *
 mcp_initialize_result(TALLOC_CTX *mem, const char *version, const struct mcp_features *features)
 {
-    return jsonx_own(mem, json_pack("{s:s,s:o,s:o}", "protocolVersion", version, "capabilities",
-                                    capabilities(features), "serverInfo", server_info()));
+    return jsonx_own(mem, json_pack("{s:s,s:o,s:o,s:s*}", "protocolVersion", version,
+                                    "capabilities", capabilities(features), "serverInfo",
+                                    server_info(), "instructions", features->instructions));
 }
 
 json_t *

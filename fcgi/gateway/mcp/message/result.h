@@ -61,7 +61,9 @@ bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
 /* What an endpoint has beside tools. */
 struct mcp_features {
     bool resources, prompts;
-    bool streams; /* changes of lists are told to clients that wait for them */
+    bool streams;             /* changes of lists are told to clients that wait for them */
+    const char *instructions; /* for the model of this caller, or NULL */
+    bool decided;             /* policy was asked about them: the answer is the caller's alone */
 };
 
 /* Return the result of `server/discover`, and of `initialize` with this version. */

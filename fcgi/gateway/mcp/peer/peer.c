@@ -310,6 +310,7 @@ open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
         return refuse_peer(it, "no answer to initialize");
     if ((way.version = peer_version(it->rpc.result)) == NULL)
         return refuse_peer(it, "initialize names no known version");
+    it->reply->hello = it->rpc.result;
     if ((session = answer_session(it)) == NULL)
         return refuse_peer(it, "the session id is too long");
     way.session = *session != '\0' ? talloc_strdup(op->mem, session) : NULL;
@@ -350,6 +351,7 @@ probe(struct exchange *it, bool again, struct peer_way *ret)
         return refuse_peer(it, "no answer to server/discover");
     if (st == AZ_OK && succeeded(it) && it->answered && peer_is_modern(it->rpc.result)) {
         *ret = modern;
+        it->reply->hello = it->rpc.result;
         peer_memory_keep(it->op, it->request->resource, it->request->caller, &modern);
         return AZ_OK;
     }
@@ -382,6 +384,7 @@ take_reply(struct exchange *it)
         peer_memory_forget(it->op, it->request->resource, it->request->caller);
     it->reply->result = it->rpc.result;
     it->reply->error = it->rpc.error;
+    it->reply->modern = it->way->modern;
     return AZ_OK;
 }
 

@@ -128,23 +128,30 @@ resource_call_note(struct resource_call *c)
     mcp_note(c->it, &summary, c->ask.began_ms, c->ask.reply.status, c->ask.reply.octets);
 }
 
+enum az_status
+resource_call_list(struct resource_call *c, const struct gateway_target *target,
+                   const struct gateway_tool *asked, size_t count, enum gateway_verdict *verdicts)
+{
+    struct mcp_exchange *it = c->it;
+    struct gateway_tools_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resources = target,
+        .resource_count = 1,
+        .tools = asked,
+        .tool_count = count,
+    };
+    return gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+}
+
 /* Find out if a list hides the prompt of a call: then it is unknown to the caller, as one that does
  * not exist. */
 static enum az_status
 is_hidden(struct resource_call *c, const struct gateway_target *target, bool *ret)
 {
-    struct mcp_exchange *it = c->it;
     enum gateway_verdict verdict = GATEWAY_DENY;
     struct gateway_tool prompt = {0, c->action};
     prompt.action.kind = "prompt";
-    struct gateway_tools_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
-        .resources = target,
-        .resource_count = 1,
-        .tools = &prompt,
-        .tool_count = 1,
-    };
-    enum az_status st = gateway_decide_tools(it->req, &it->visit, &question, &verdict);
+    enum az_status st = resource_call_list(c, target, &prompt, 1, &verdict);
     *ret = verdict == GATEWAY_DENY;
     return st;
 }
@@ -257,7 +264,7 @@ take_reply(struct resource_call *c, const struct gateway_target *target)
     json_t *lacks = mcp_round_lacks(&c->round, c->ask.reply.error);
     if (lacks != NULL)
         return mcp_round_refuse(it, lacks);
-    if (!mcp_round_is_asked(c->ask.reply.result))
+    if (!mcp_round_is_asked(&c->ask.reply))
         return AZ_OK;
     enum az_status st = mcp_round_ask(&c->round, target, &c->action, c->ask.reply.result);
     return st == AZ_FORBIDDEN || st == AZ_UPSTREAM_INVALID

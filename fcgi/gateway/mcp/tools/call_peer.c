@@ -53,7 +53,7 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
     TALLOC_CTX *mem = call->op->mem;
     if (reply->error != NULL)
         return show_error(call, reply->error);
-    if (mcp_round_is_asked(reply->result)) {
+    if (mcp_round_is_asked(reply)) {
         call->asked = reply->result;
         return AZ_OK;
     }
