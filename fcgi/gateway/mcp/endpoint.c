@@ -55,6 +55,8 @@ find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
     ret->streams = it->era.modern && mcp_listen_holds(it->req);
     enum az_status st = mcp_serves_resources(it, &ret->resources);
+    if (st == AZ_OK && ret->streams)
+        st = mcp_listen_watches(it, &ret->watches);
     return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
 

@@ -56,8 +56,12 @@ sub contents { my ($answer) = @_; return ( $mcp->result($answer) // {} )->{conte
 
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {}, at => 'desk' ) )->{capabilities},
-    { ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools resources) ), completions => {} },
+    {   tools     => { listChanged => JSON::PP::true() },
+        resources => { listChanged => JSON::PP::true(), subscribe => JSON::PP::true() }, completions => {} },
     'a route with mcpResource: resources are declared' );
+is_deeply(
+    $mcp->result( $mcp->modern( 'server/discover', {}, at => 'code' ) )->{capabilities}{resources},
+    { listChanged => JSON::PP::true() }, '... those of a REST upstream without subscriptions' );
 my $list = $mcp->modern( 'resources/list', {}, at => 'desk' );
 is_deeply(
     $mcp->result($list)->{resources},

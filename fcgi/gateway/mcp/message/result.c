@@ -222,16 +222,18 @@ capabilities(const struct mcp_features *has)
 {
     const struct {
         const char *name;
-        bool declared, changes;
+        bool declared, changes, watches;
     } members[] = {
-        {"tools",       true,                           has->streams},
-        {"resources",   has->resources,                 has->streams},
-        {"prompts",     has->prompts,                   has->streams},
-        {"completions", has->resources || has->prompts, false       },
+        {"tools",       true,                           has->streams, false       },
+        {"resources",   has->resources,                 has->streams, has->watches},
+        {"prompts",     has->prompts,                   has->streams, false       },
+        {"completions", has->resources || has->prompts, false,        false       },
     };
     json_t *declared = json_object();
     for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++) {
-        json_t *member = members[i].changes ? json_pack("{s:b}", "listChanged", 1) : json_object();
+        json_t *member =
+            json_pack("{s:o*,s:o*}", "listChanged", members[i].changes ? json_true() : NULL,
+                      "subscribe", members[i].watches ? json_true() : NULL);
         if (!members[i].declared) {
             json_decref(member);
         } else if (json_object_set_new(declared, members[i].name, member) != 0) {

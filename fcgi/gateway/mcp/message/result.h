@@ -62,6 +62,7 @@ bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
 struct mcp_features {
     bool resources, prompts;
     bool streams;             /* changes of lists are told to clients that wait for them */
+    bool watches;             /* ... and changes of URIs */
     const char *instructions; /* for the model of this caller, or NULL */
     bool decided;             /* policy was asked about them: the answer is the caller's alone */
 };

@@ -187,13 +187,13 @@ look_for_prompt(struct resource_call *c, const struct gateway_target *target)
     return resource_refuse_prompt(c->it);
 }
 
-/* Ask policy. The obligations that can be met are by default those of a tool of an MCP server, but
- * for approval: what a person would approve is a call. */
-static enum az_status
-decide_call(struct resource_call *c, const struct gateway_target *target)
+/* Return the question about a call. The obligations that can be met are by default those of a tool
+ * of an MCP server, but for approval: what a person would approve is a call. */
+static struct gateway_question
+question_of(const struct resource_call *c, const struct gateway_target *target)
 {
-    struct mcp_exchange *it = c->it;
-    struct gateway_question question = {
+    const struct mcp_exchange *it = c->it;
+    return (struct gateway_question){
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
         .resource = *target,
         .action = c->action,
@@ -203,6 +203,32 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
         .obligations =
             c->obligations != 0 ? c->obligations : GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
     };
+}
+
+enum az_status
+resource_call_may(struct resource_call *c, const char **ret_revision)
+{
+    struct request *req = c->it->req;
+    const struct audit_entry before = req->audit;
+    struct gateway_target target;
+    bool linked;
+    enum az_status st =
+        mcp_target(&req->op, &c->ask.caller, c->ask.request.resource, &linked, &target);
+    if (st != AZ_OK)
+        return st;
+    struct gateway_question question = question_of(c, &target);
+    st = gateway_decide(req, &c->it->visit, &question, &c->decision);
+    req->audit = before;
+    *ret_revision = st == AZ_OK && c->decision.allow ? c->decision.revision : NULL;
+    return st;
+}
+
+/* Ask policy. */
+static enum az_status
+decide_call(struct resource_call *c, const struct gateway_target *target)
+{
+    struct mcp_exchange *it = c->it;
+    struct gateway_question question = question_of(c, target);
     enum az_status st = gateway_decide(it->req, &it->visit, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
         return st;
