@@ -78,7 +78,7 @@ take_message(void *arg, const char *text, size_t len)
     enum az_status st = json_rpc_read(mem, text, len, &message, &fault);
     if (st != AZ_OK)
         it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
-    else if (peer_answers(&message)) {
+    else if (peer_answers(&message, it->message)) {
         it->rpc = message;
         it->reply->mem = mem;
         it->answered = true;

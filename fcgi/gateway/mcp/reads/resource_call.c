@@ -312,6 +312,7 @@ resource_call_ask(struct resource_call *c, json_t *params)
         return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
     c->ask.request.message.params = params;
     c->ask.request.message.capabilities = c->round.capabilities;
+    c->ask.request.message.round = c->round.state.round;
     c->progress = (struct peer_progress){.tell = mcp_stream_progress, .arg = it};
     c->ask.request.message.progress = may_be_asked(c) && mcp_stream_token(it) != NULL;
     c->ask.request.progress = c->ask.request.message.progress ? &c->progress : NULL;

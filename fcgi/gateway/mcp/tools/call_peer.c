@@ -88,6 +88,7 @@ mcp_call_peer(struct mcp_call *call)
                       "arguments", call->arguments)),
                       .schema = row->input_schema,
                       .capabilities = call->round->capabilities,
+                      .round = call->round->state.round,
                       .progress = call->progress != NULL,
                       .trace = call->trace,
                       },
