@@ -82,7 +82,7 @@ my @NONE = (
     (   map {"resource $_"}
           qw(approve approve-instructions approve-prompt connections create delete disconnect instructions list probe prompts),
         qw(sync update) ),
-    'restore-fence', 'session end',
+    'restore-fence', 'secrets reseal', 'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
