@@ -149,6 +149,11 @@ const struct admin_verb gateway_verbs[] = {
                 "`authzctl resource show` prints the description that waits for approval, and its hash (pin). With --pin nothing is "
                 "approved if the upstream has changed the description since."),
      .method = "POST", .path = API "managed-resources/{}/tools/{}/approve", .members = approval_members, .done = "has the tool approved", .missing = "has no such tool; see `authzctl resource show`"},
+    {ADMIN_VERB("resource approve-instructions", "RESOURCE", 1, resource_approve_options, cli_needs_all,
+                "Approve the instructions that the upstream of an MCP resource gave last",
+                "`authzctl resource instructions` prints the text with its hash (pin). With --pin nothing is approved if the upstream has "
+                "changed it since."),
+     .method = "POST", .path = API "managed-resources/{}/instructions/approve", .members = approval_members, .done = "has its instructions approved", .missing = "has no stored instructions; see `authzctl resource sync`"},
     {ADMIN_VERB("resource approve-prompt", "RESOURCE PROMPT", 2, resource_approve_options, cli_needs_all,
                 "Approve a prompt that the upstream of an MCP resource added or changed",
                 "`authzctl resource prompts` prints the prompts with their hashes (pin), and with --json their descriptions. With --pin "
@@ -170,6 +175,9 @@ const struct admin_verb gateway_verbs[] = {
                 "The stored tokens are deleted, and the person is asked to connect the account at the next call that needs it. They are "
                 "not revoked at the upstream: the person can do that there."),
      .method = "DELETE", .path = API "managed-resources/{}/connections", .members = disconnect_members, .done = "was disconnected", .missing = "has no such connection; see `authzctl resource connections`"},
+    {ADMIN_VERB("resource instructions", "RESOURCE", 1, NULL, verbs_asking,
+                "Print the stored instructions of an MCP resource, which models read", NULL),
+     .method = "GET", .path = API "managed-resources/{}/instructions", .missing = "has no stored instructions; see `authzctl resource sync`"},
     {ADMIN_VERB("resource list", "", 0, NULL, verbs_asking,
                 "List the managed resources and their states", NULL),
      .method = "GET", .path = API "managed-resources", .columns = resource_columns},

@@ -32,6 +32,7 @@ struct signing_key;
 struct pages;
 struct upstreams;
 struct peer_memory;
+struct verdict_memory;
 struct health;
 struct op_watch;
 
@@ -73,9 +74,10 @@ struct az {
     struct pages *pages;         /* templates of SVC_DATA_DIR/www, or NULL */
     struct upstreams *upstreams; /* connections of the gateway to upstreams, or NULL */
     struct peer_memory *peers;   /* what is known about upstream MCP servers, or NULL */
-    const char *pool;            /* core, web, bundles or gateway; "single" if there is only one */
-    int pool_workers;            /* processes of the pool */
-    bool delegated;              /* there are delegations, as the last lookup of a token saw it */
+    struct verdict_memory *verdicts; /* what lists of tools showed, or NULL */
+    const char *pool; /* core, web, bundles or gateway; "single" if there is only one */
+    int pool_workers; /* processes of the pool */
+    bool delegated;   /* there are delegations, as the last lookup of a token saw it */
     bool at_upstream; /* this process holds a place for upstreams (gateway/upstream/room.h) */
     int64_t upstream_refused_ms;    /* clock_monotonic_ms() when it got none; 0: it got one since */
     int64_t upstream_refused_share; /* the share that was full then; 0: all places were */

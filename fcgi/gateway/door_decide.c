@@ -85,14 +85,15 @@ ask_tools(struct op *op, void *arg, struct verdict *ret)
 }
 
 /* Ask policy, again if the revision that answered may not decide (as AuthZEN does), and note the
- * verdict. */
+ * verdict, *ret. */
 static enum az_status
-ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg)
+ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg,
+           struct verdict *ret)
 {
-    struct verdict verdict = {.input = NULL};
-    enum az_status st = token_ask_acceptable(&req->op, &visit->token->lookup, ask, arg, &verdict);
+    *ret = (struct verdict){.input = NULL};
+    enum az_status st = token_ask_acceptable(&req->op, &visit->token->lookup, ask, arg, ret);
     const char *scope = req->audit.scope; /* of the token, as evaluation 2 shows it */
-    token_note_verdict(&req->op, &req->audit, &verdict);
+    token_note_verdict(&req->op, &req->audit, ret);
     req->audit.scope = scope;
     return st == AZ_UNAVAILABLE
                ? az_fail_as(&req->op.fault, AZ_POLICY_UNAVAILABLE, "Policy gave no decision")
@@ -104,8 +105,10 @@ gateway_decide(struct request *req, const struct gateway_visit *visit,
                struct gateway_question *question, struct gateway_decision *ret)
 {
     struct one_asked asked = {question, ret};
+    struct verdict verdict;
     fill_holder(req, visit, visit->token, &question->holder);
-    enum az_status st = ask_policy(req, visit, ask_one, &asked);
+    enum az_status st = ask_policy(req, visit, ask_one, &asked, &verdict);
+    ret->revision = st == AZ_OK ? verdict.decision.revision : NULL;
     if (st != AZ_OK)
         ret->allow = false;
     return st;
@@ -116,8 +119,11 @@ gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
                      struct gateway_tools_question *question, enum gateway_verdict *verdicts)
 {
     struct tools_asked asked = {question, verdicts};
+    struct verdict verdict;
     fill_holder(req, visit, visit->token, &question->holder);
-    return ask_policy(req, visit, ask_tools, &asked);
+    enum az_status st = ask_policy(req, visit, ask_tools, &asked, &verdict);
+    question->revision = st == AZ_OK ? verdict.decision.revision : NULL;
+    return st;
 }
 
 /* ---- a visitor whose answer is still streamed */

@@ -25,7 +25,8 @@
 /* A document as it stands. */
 struct raw_resource {
     struct managed_resource resource;
-    const char *upstream_type, *pinning, *tool_list, *mcp_resources, *mcp_prompts;
+    const char *upstream_type, *pinning, *tool_list, *mcp_resources, *mcp_prompts,
+        *mcp_instructions;
     const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt, *interaction;
 };
 
@@ -143,6 +144,7 @@ static const struct field resource_fields[] = {
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"mcpInstructions",  FIELD_TEXT,      .words = prompt_ways, INTO(mcp_instructions), .help = "MCP: with pinned, a sync reads what the server says to the model about its tools, and clients get it once it is approved, if policy allows; with none, the default, they get nothing of it", .example = "\"none\""},
     {"maxResultBytes",   FIELD_INTEGER,   .min = RESULT_MIN, .max = RESULT_MAX, INTO(resource.max_result), .help = "MCP: octets of one answer of the upstream, 4 MiB by default; SVC_GATEWAY_MAX_BODY_SIZE holds too"},
     {"interaction",      FIELD_OBJECT,    .shape = &managed_interaction_table, INTO(interaction), .help = "MCP: the questions that the upstream may ask the caller while it answers; each is decided by policy, and all are off by default", .example = "{\"form\": false}"},
     {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
@@ -331,6 +333,10 @@ read_mcp(struct reader *reader, const struct raw_resource *raw)
         reader_tell(reader, "mcpResources", "is for MCP resources only");
     if (resource->pinned_prompts && other)
         reader_tell(reader, "mcpPrompts", "is for MCP resources only");
+    resource->pinned_instructions =
+        raw->mcp_instructions != NULL && strcmp(raw->mcp_instructions, "pinned") == 0;
+    if (resource->pinned_instructions && other)
+        reader_tell(reader, "mcpInstructions", "is for MCP resources only");
     if (resource->max_result != 0 && other)
         reader_tell(reader, "maxResultBytes", "is for MCP resources only");
     if (resource->max_result == 0)

@@ -242,10 +242,11 @@ struct managed_resource {
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
     enum managed_tool_list tool_list;
-    bool has_resources;  /* MCP: mcpResources is live; else: a route has mcpResource */
-    bool live_resources; /* mcpResources is live: its MCP resources are listed and read */
-    bool pinned_prompts; /* mcpPrompts is pinned: a sync reads its prompts, which are served */
-    int64_t max_result;  /* MCP: octets of one answer of the upstream */
+    bool has_resources;       /* MCP: mcpResources is live; else: a route has mcpResource */
+    bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
+    bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
+    bool pinned_instructions; /* mcpInstructions is pinned: so are its instructions */
+    int64_t max_result;       /* MCP: octets of one answer of the upstream */
     struct managed_interaction interaction; /* MCP */
     const char **public_urls;  /* under which a web server serves it, end with NULL; or NULL */
     const char *edge_audience; /* aud of the JWT that its web server gets, or NULL: it gets none */

@@ -80,7 +80,8 @@ my @NONE = (
     ( map {"idp $_"} qw(create delete home list show update) ),
     ( map {"connector $_"} qw(available install list sync uninstall) ),
     (   map {"resource $_"}
-          qw(approve approve-prompt connections create delete disconnect list probe prompts sync update) ),
+          qw(approve approve-instructions approve-prompt connections create delete disconnect instructions list probe prompts),
+        qw(sync update) ),
     'restore-fence', 'secrets reseal', 'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',

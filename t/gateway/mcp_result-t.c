@@ -95,7 +95,8 @@ test_eras(TALLOC_CTX *mem)
 {
     const struct mcp_era modern = {.modern = true, .version = "2026-07-28"},
                          legacy = {.version = "2025-11-25"};
-    const struct mcp_features tools = {.resources = false}, all = {true, true, false},
+    const struct mcp_features tools = {.resources = false},
+                              all = {.resources = true, .prompts = true},
                               prompts = {.prompts = true};
     json_t *result = mcp_list_result(mem, "tools", env_json(mem, "[]"));
     ok(mcp_result_finish(result, &modern), "tools/list for a modern client");

@@ -138,16 +138,19 @@ test_questions(TALLOC_CTX *mem)
 static void
 test_answers(TALLOC_CTX *mem)
 {
+    const struct peer_message first = {.method = "tools/call"}, second = {.round = 1};
     struct json_rpc message = {.kind = JSON_RPC_RESULT, .id = env_json(mem, "1")};
-    ok(peer_answers(&message), "the answer to our request");
+    ok(peer_answers(&message, &first), "the answer to our request");
+    ok(!peer_answers(&message, &second), "... of a round, not of the next");
     message.id = env_json(mem, "2");
-    ok(!peer_answers(&message), "... to another one");
+    ok(!peer_answers(&message, &first), "... to another one");
+    ok(peer_answers(&message, &second), "... which that of the second round is");
     message.id = env_json(mem, "'1'");
-    ok(!peer_answers(&message), "... to a text");
+    ok(!peer_answers(&message, &first), "... to a text");
     message = (struct json_rpc){.kind = JSON_RPC_NOTIFICATION, .method = "notifications/progress"};
-    ok(!peer_answers(&message), "a notification");
+    ok(!peer_answers(&message, &first), "a notification");
     message = (struct json_rpc){.kind = JSON_RPC_REQUEST, .id = env_json(mem, "1")};
-    ok(!peer_answers(&message), "a request of the upstream");
+    ok(!peer_answers(&message, &first), "a request of the upstream");
     is_str(peer_error_text(mem, env_json(mem, "{'code':-32602,'message':'no\\u001b[31m\\nway'}")),
            "The upstream answered with error -32602: no [31m way", "an error without controls");
     is_str(peer_error_text(mem, env_json(mem, "{}")),

@@ -137,6 +137,18 @@ test_refused(TALLOC_CTX *mem)
     refuses(mem, AZ_INVALID, NULL, FORM("'a':{'type':'array','items':{'type':'object'}}"),
             "a list of objects");
     refuses(mem, AZ_INVALID, NULL, FORM("'a':{'type':'string','enum':[7]}"), "a choice of numbers");
+    static const char *const hidden[] = {
+        FORM("'a\\u202eb':{'type':'string'}"),
+        FORM("'a':{'type':'string','enum':['x\\n']}"),
+        FORM("'a':{'type':'string','enum':['x'],'enumNames':['X\\u0007']}"),
+        FORM("'a':{'type':'string','oneOf':[{'const':'x','title':'X\\u202e'}]}"),
+        FORM("'a':{'type':'string','oneOf':[{'const':'x\\u0001','title':'X'}]}"),
+        FORM("'a':{'type':'array','items':{'type':'string','enum':['\\u2066x']}}"),
+        FORM("'a':{'type':'array','items':{'anyOf':[{'const':'x','title':'\\u200fX'}]}}"),
+    };
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        refuses(mem, AZ_INVALID, NULL, hidden[i],
+                "a name or choice with a character that is not shown");
     refuses(mem, AZ_FORBIDDEN, "elicitation_sensitive", FORM("'password':{'type':'string'}"),
             "a password (MCP, client/elicitation)");
     refuses(mem, AZ_FORBIDDEN, "elicitation_sensitive",
@@ -155,6 +167,21 @@ test_refused(TALLOC_CTX *mem)
     refuses(mem, AZ_INVALID, NULL,
             "{'method':'sampling/createMessage','params':{'messages':[],'maxTokens':9}}",
             "... without messages");
+    static const char *const types[] = {
+        ",'temperature':'hot'",   ",'systemPrompt':7",    ",'modelPreferences':'best'",
+        ",'stopSequences':'end'", ",'stopSequences':[7]", ",'modelPreferences':[]",
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        refuses(mem, AZ_INVALID, NULL,
+                talloc_asprintf(mem,
+                                "{'method':'sampling/createMessage','params':{'messages':[{'role':"
+                                "'user','content':{'type':'text','text':'t'}}],'maxTokens':9%s}}",
+                                types[i]),
+                "... with a member of another type");
+    refuses(mem, AZ_INVALID, NULL,
+            "{'method':'sampling/createMessage','params':{'messages':[{'role':'user','content':"
+            "{'type':'text','text':'t'}}],'maxTokens':0}}",
+            "... of no tokens");
     static const char *const names[] = {"password", "user_passwd", "API_KEY",     "apiKey",
                                         "api key",  "Token",       "accessToken", "cvv",
                                         "cardCVC",  "PIN",         "pins",        "one-time-otp"};

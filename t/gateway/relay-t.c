@@ -14,7 +14,7 @@ static const struct relay_hold example = {
     .request = 0x0102,
     .resource = 7,
     .topics = RELAY_TOOLS,
-    .text = {"tools", "", "", "bye", "request", "client", "", "/gateway/mcp", "listen"},
+    .text = {"tools", "", "", "", "", "bye", "request", "client", "", "/gateway/mcp", "listen"},
 };
 
 /* A stream, and the web server's end of its connection. */
@@ -202,6 +202,28 @@ test_slow_reader(void)
     close(server);
 }
 
+/* The events of URIs are told by their bits. */
+static void
+test_updates(void)
+{
+    unsigned char got[256];
+    int server = -1;
+    struct relay_stream *stream = make_stream(&server);
+    talloc_free((char *) (uintptr_t) stream->hold.text[RELAY_EVENTS_UPDATED]);
+    stream->hold.text[RELAY_EVENTS_UPDATED] =
+        talloc_strdup(stream, "data: a\n\ndata: b\n\ndata: c\n\n");
+    stream->hold.uris = 3;
+    stream->due_uris = 1 << 0 | 1 << 2;
+    relay_stream_update(stream, 5);
+    ssize_t length = read(server, got, sizeof(got));
+    ok(length == 2 * (FCGI_HEADER_LEN + 9) && memcmp(got + FCGI_HEADER_LEN, "data: a\n\n", 9) == 0
+           && memcmp(got + length - 9, "data: c\n\n", 9) == 0,
+       "the events of the URIs that are due are told, and no other");
+    ok(stream->due_uris == 0, "... once");
+    talloc_free(stream);
+    close(server);
+}
+
 int
 main(void)
 {
@@ -211,5 +233,6 @@ main(void)
     test_records();
     test_web_server();
     test_slow_reader();
+    test_updates();
     return done();
 }

@@ -130,7 +130,7 @@ my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundle
 
 # These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/mcp/mcp.t, t/http/mcp/tool_try.t).
 $other{$_} = 1 for map {"POST $_"} '/gateway/mcp/{name}', map {"/admin/api/managed-resources/{name}/$_"} 'sync',
-  'tools/{tool}/approve', 'tools/{tool}/try', 'prompts/{prompt}/approve';
+  'tools/{tool}/approve', 'tools/{tool}/try', 'prompts/{prompt}/approve', 'instructions/approve';
 my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.

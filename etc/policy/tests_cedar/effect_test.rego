@@ -385,7 +385,7 @@ gateway_input := {
 
 # gateway-admin.md 1.6: an upstream chooses the URIs, so none is the name of a tool.
 test_an_mcp_resource_is_no_tool_of_the_same_name if {
-	every kind in ["resource", "prompt", "completion", "elicitation", "sampling", "roots"] {
+	every kind in ["resource", "prompt", "instructions", "completion", "elicitation", "sampling", "roots"] {
 		action := {"kind": kind, "name": "create_issue", "template": "create_issue", "requiredScopes": []}
 		questions := request.questions with input as object.union(object.remove(gateway_input, ["action", "arguments"]), {"action": action})
 		object.keys(questions) == {concat("", ["gateway:", kind, ":create_issue"])}

@@ -143,7 +143,7 @@ revoke(struct request *req, struct link_visit *visit, const struct connection *c
     if (visit->resource->auth.type == MANAGED_AUTH_OAUTH_LINK
         && link_binding(&after, visit->resource, binding) == AZ_OK
         && memcmp(binding, connection->binding, SHA256_OCTETS) == 0
-        && link_provider_get(&after, visit->resource, visit->secrets, &provider) == AZ_OK
+        && link_provider_get(&after, visit->resource, visit->secrets, 0, &provider) == AZ_OK
         && link_is_issuer(&provider, secrets->issuer))
         link_token_revoke(&after, visit->resource, &provider,
                           secrets->refresh_token != NULL ? secrets->refresh_token

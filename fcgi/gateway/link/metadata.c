@@ -112,14 +112,16 @@ check_resource(struct op *op, const char *url, const json_t *document)
 
 /* Get a document, or NULL if this address has none and the next address may be tried. */
 static enum az_status
-get_if_there(struct op *op, const char *url, document_check_fn *check, const json_t **ret)
+get_if_there(struct op *op, const char *url, int64_t not_before, document_check_fn *check,
+             const json_t **ret)
 {
     struct document document;
     enum fetch_fault fault = FETCH_OK;
     *ret = NULL;
     if (url == NULL)
         return AZ_OK;
-    enum az_status st = document_get(op, DOCUMENT_UPSTREAM, url, 0, check, &document, &fault);
+    enum az_status st =
+        document_get(op, DOCUMENT_UPSTREAM, url, not_before, check, &document, &fault);
     if (st == AZ_OK)
         *ret = document.json;
     if (st != AZ_UNAVAILABLE)
@@ -138,7 +140,7 @@ link_metadata_get(struct op *op, const char *issuer, const json_t **ret)
     for (size_t i = 0; st == AZ_OK && *ret == NULL && i < SERVER_PLACES; i++)
         st = get_if_there(
             op, link_well_known_url(op->mem, issuer, server_places[i].name, server_places[i].where),
-            check_server, ret);
+            0, check_server, ret);
     if (st == AZ_OK && *ret == NULL)
         return op_fail(op, AZ_UPSTREAM_UNREACHABLE, NULL,
                        "authorization server %.200s has no metadata", issuer);
@@ -183,7 +185,8 @@ link_challenge_get(struct op *op, const struct managed_resource *resource, const
 
 /* Get the document that the upstream's challenge names (RFC 9728 5.1), or NULL. */
 static enum az_status
-get_challenged(struct op *op, const struct managed_resource *resource, const json_t **ret)
+get_challenged(struct op *op, const struct managed_resource *resource, int64_t not_before,
+               const json_t **ret)
 {
     const char *challenge;
     enum az_status st = link_challenge_get(op, resource, &challenge);
@@ -191,13 +194,13 @@ get_challenged(struct op *op, const struct managed_resource *resource, const jso
         return st;
     const char *url = upstream_challenge_param(op->mem, challenge, "resource_metadata");
     return url != NULL && fetch_url_fault(op, FETCH_GATEWAY, url, NULL) == FETCH_OK
-               ? get_if_there(op, url, check_named_resource, ret)
+               ? get_if_there(op, url, not_before, check_named_resource, ret)
                : AZ_OK;
 }
 
 enum az_status
 link_resource_metadata_get(struct op *op, const struct managed_resource *resource,
-                           const json_t **ret)
+                           int64_t not_before, const json_t **ret)
 {
     struct uri uri;
     const char *origin = uri_parse(op->mem, resource->upstream_url, &uri) == AZ_OK
@@ -208,13 +211,13 @@ link_resource_metadata_get(struct op *op, const struct managed_resource *resourc
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory, or upstreamUrl is no URL");
     enum az_status st =
         get_if_there(op, link_well_known_url(op->mem, bare, PROTECTED_RESOURCE, LINK_INSERTED),
-                     check_resource, ret);
+                     not_before, check_resource, ret);
     if (st == AZ_OK && *ret == NULL)
         st = get_if_there(op,
                           link_well_known_url(op->mem, origin, PROTECTED_RESOURCE, LINK_INSERTED),
-                          check_resource, ret);
+                          not_before, check_resource, ret);
     if (st == AZ_OK && *ret == NULL)
-        st = get_challenged(op, resource, ret);
+        st = get_challenged(op, resource, not_before, ret);
     if (st == AZ_OK
         && (*ret == NULL
             || !link_resource_covers(op->mem, json_string_value(json_object_get(*ret, "resource")),

@@ -33,10 +33,11 @@ enum az_status link_metadata_get(struct op *op, const char *issuer, const json_t
 /*
  * Fetch the metadata of the protected resource of an upstream, which must cover its address: at the
  * two well-known places (RFC 9728 3.1), then where the upstream's challenge names it (5.1). An
- * address that is not https and public is not fetched, as for all others.
+ * address that is not https and public is not fetched, as for all others. What was fetched before
+ * `not_before` (document_get()) is fetched anew.
  */
 enum az_status link_resource_metadata_get(struct op *op, const struct managed_resource *resource,
-                                          const json_t **ret);
+                                          int64_t not_before, const json_t **ret);
 
 /*
  * Ask the upstream without a credential for its challenge (WWW-Authenticate of a 401). *ret is NULL

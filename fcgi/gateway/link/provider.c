@@ -60,10 +60,11 @@ check_pkce(struct op *op, const struct managed_resource *resource, const json_t 
 /* Choose the issuer that the upstream's protected-resource metadata names: the configured one if it
  * is listed, else the first. */
 static enum az_status
-choose_issuer(struct op *op, const struct managed_resource *resource, struct link_provider *ret)
+choose_issuer(struct op *op, const struct managed_resource *resource, int64_t not_before,
+              struct link_provider *ret)
 {
     const json_t *metadata = NULL;
-    enum az_status st = link_resource_metadata_get(op, resource, &metadata);
+    enum az_status st = link_resource_metadata_get(op, resource, not_before, &metadata);
     if (st != AZ_OK)
         return st;
     const json_t *issuers = json_object_get(metadata, "authorization_servers");
@@ -83,11 +84,12 @@ choose_issuer(struct op *op, const struct managed_resource *resource, struct lin
 }
 
 static enum az_status
-link_discover(struct op *op, const struct managed_resource *resource, struct link_provider *ret,
-              const json_t **ret_metadata)
+link_discover(struct op *op, const struct managed_resource *resource, int64_t not_before,
+              struct link_provider *ret, const json_t **ret_metadata)
 {
-    enum az_status st =
-        link_is_word(resource->auth.discovery, "prm") ? choose_issuer(op, resource, ret) : AZ_OK;
+    enum az_status st = link_is_word(resource->auth.discovery, "prm")
+                            ? choose_issuer(op, resource, not_before, ret)
+                            : AZ_OK;
     if (st == AZ_OK && ret->issuer == NULL)
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "managed resource %s has no issuer",
                        resource->name);
@@ -160,7 +162,8 @@ choose_client(struct op *op, const struct managed_resource *resource,
 
 enum az_status
 link_provider_get(struct op *op, const struct managed_resource *resource,
-                  const struct managed_secrets *secrets, struct link_provider *ret)
+                  const struct managed_secrets *secrets, int64_t not_before,
+                  struct link_provider *ret)
 {
     const struct managed_auth *auth = &resource->auth;
     const json_t *metadata = NULL;
@@ -173,7 +176,7 @@ link_provider_get(struct op *op, const struct managed_resource *resource,
     };
     enum az_status st = AZ_OK;
     if (link_is_word(auth->discovery, "prm") || link_is_word(auth->discovery, "issuer"))
-        st = link_discover(op, resource, ret, &metadata);
+        st = link_discover(op, resource, not_before, ret, &metadata);
     if (st == AZ_OK)
         st = check_endpoints(op, resource, ret);
     return st == AZ_OK ? choose_client(op, resource, secrets, metadata, ret) : st;

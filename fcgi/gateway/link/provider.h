@@ -30,10 +30,13 @@ struct link_provider {
  * Find the endpoints of a resource, from its configuration or by discovery, and our client there,
  * which is registered if it must be. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: discovery or
  * registration has no answer; AZ_UPSTREAM_INVALID: an answer that cannot be used; AZ_UPSTREAM_AUTH:
- * this service is no client there and cannot register.
+ * this service is no client there and cannot register. `not_before` (milliseconds since 1970; 0: no
+ * such condition): which authorization server the upstream has is asked anew if it was asked
+ * before.
  */
 enum az_status link_provider_get(struct op *op, const struct managed_resource *resource,
-                                 const struct managed_secrets *secrets, struct link_provider *ret);
+                                 const struct managed_secrets *secrets, int64_t not_before,
+                                 struct link_provider *ret);
 
 /*
  * Fill *ret, an array, if it is empty and the upstream is found by its metadata: with the scopes of

@@ -203,7 +203,7 @@ link_refresh(struct op *op, const struct upstream_wish *wish,
 {
     struct refresh refresh = {
         .op = op, .wish = wish, .binding = binding, .connection = connection, .refused = refused};
-    enum az_status st = link_provider_get(op, wish->resource, wish->secrets, &refresh.provider);
+    enum az_status st = link_provider_get(op, wish->resource, wish->secrets, 0, &refresh.provider);
     if (st == AZ_OK)
         st = refresh_or_wait(&refresh, connection->secrets.access_token);
     *ret_lost = refresh.lost;

@@ -85,7 +85,7 @@ link_visit_provider(struct request *req, struct link_visit *visit, struct link_p
 {
     enum az_status st = link_visit_secrets(req, visit);
     if (st == AZ_OK)
-        st = link_provider_get(&req->op, visit->resource, visit->secrets, ret);
+        st = link_provider_get(&req->op, visit->resource, visit->secrets, visit->link.made_ms, ret);
     return st == AZ_OK ? link_provider_scopes(&req->op, visit->resource, ret, &visit->link.scopes)
                        : st;
 }

@@ -11,6 +11,7 @@
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/stream.h"
+#include "gateway/mcp/reads/instructions.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/session.h"
@@ -49,7 +50,7 @@ const struct field_table mcp_answer_table =
 const struct field_table mcp_failure_table =
     FIELD_TABLE("McpFailure", mcp_failure_fields, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN);
 
-/* ---- methods without a question to policy */
+/* ---- methods about the endpoint */
 
 /* Find out what the endpoint has beside tools. Streams are those of the modern revision. */
 static enum az_status
@@ -57,19 +58,23 @@ find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
     struct managed_resources all;
     enum az_status st = mcp_find_resources(it, &all);
-    *ret = (struct mcp_features){.streams = it->era.modern && mcp_listen_holds(it->req)};
+    ret->streams = it->era.modern && mcp_listen_holds(it->req);
     for (size_t i = 0; st == AZ_OK && i < all.count; i++)
         ret->log = ret->log || all.item[i]->upstream == MANAGED_MCP;
     if (st == AZ_OK)
         st = mcp_serves_resources(it, &ret->resources);
+    if (st == AZ_OK && ret->streams)
+        st = mcp_listen_watches(it, &ret->watches);
     return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
 
 static enum az_status
 give_discovery(struct mcp_exchange *it)
 {
-    struct mcp_features features;
+    struct mcp_features features = {.resources = false};
     enum az_status st = find_features(it, &features);
+    if (st == AZ_OK)
+        st = mcp_find_instructions(it, &features);
     if (st == AZ_OK)
         it->result = mcp_discover_result(it->req->op.mem, &features);
     return st;
@@ -80,8 +85,10 @@ give_initialization(struct mcp_exchange *it)
 {
     const char *asked = json_string_value(json_object_get(it->message.params, "protocolVersion"));
     const char *version = mcp_legacy_version(asked);
-    struct mcp_features features;
+    struct mcp_features features = {.resources = false};
     enum az_status st = find_features(it, &features);
+    if (st == AZ_OK)
+        st = mcp_find_instructions(it, &features);
     if (st == AZ_OK)
         st = mcp_session_open(it, version);
     if (st == AZ_OK)

@@ -10,8 +10,12 @@
  * that the web server does not keep for other requests. */
 bool mcp_listen_holds(const struct request *req);
 
-/* Begin the stream with the topics that are told here of those that the client asks for. Without
- * any it ends at once. */
+/* Find out if the endpoint of this visit has MCP resources whose changes are known here: those of
+ * STATIC resources. */
+enum az_status mcp_listen_watches(struct mcp_exchange *it, bool *ret);
+
+/* Begin the stream with the topics and URIs that are told here of those that the client asks for.
+ * Without any it ends at once. */
 enum az_status mcp_listen(struct mcp_exchange *it);
 
 #endif

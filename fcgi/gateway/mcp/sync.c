@@ -14,10 +14,11 @@
 #include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/peer/peer.h"
 #include "gateway/mcp/peer/peer_list.h"
+#include "gateway/mcp/peer/peer_memory.h"
 #include "managed/auth.h"
 #include "managed/canonical.h"
 #include "managed/names.h"
-#include "store/gateway/prompts.h"
+#include "store/gateway/listing.h"
 #include "store/gateway/resources.h"
 
 /* Time for all pages of a server, in seconds: a slow one must not keep housekeeping, or the worker
@@ -36,7 +37,9 @@ struct listed {
     json_t *entries;
     size_t octets; /* of the entries */
     size_t left_out;
-    size_t named; /* of those that were left out, in the log */
+    size_t named;             /* of those that were left out, in the log */
+    const char *instructions; /* of the server, as clients see them; "": it gave none; NULL: it was
+                                 not asked */
 };
 
 /* Leave out the entries from `first` on that are more than a resource can store, so that they do
@@ -84,6 +87,19 @@ name_left_out(TALLOC_CTX *mem, const struct managed_resource *resource, struct l
     }
 }
 
+/* Note what the server says to models, if it was asked for this page. */
+static enum az_status
+take_instructions(struct op *op, const struct peer_reply *reply, struct listed *listed)
+{
+    const char *text = json_string_value(json_object_get(reply->hello, "instructions"));
+    if (reply->hello == NULL)
+        return AZ_OK;
+    listed->instructions = shown_instructions(op->mem, text != NULL ? text : "");
+    return listed->instructions != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
+}
+
 /* Read one page. Its memory is given back at once, all but the entries: a server may send 100 of
  * them. *ret_cursor is NULL behind the last one. */
 static enum az_status
@@ -95,6 +111,8 @@ read_page(struct op *op, struct peer_request *request, struct listed *listed,
     struct peer_reply reply;
     enum az_status st = peer_ask(op, request, &reply);
     *ret_cursor = NULL;
+    if (st == AZ_OK)
+        st = take_instructions(op, &reply, listed);
     if (st != AZ_OK)
         return st;
     if (peer_error_is(reply.error, RPC_METHOD_NOT_FOUND) && listed->list == &peer_prompts)
@@ -151,6 +169,9 @@ read_lists(struct op *op, const struct managed_resource *resource,
     if (tools->entries == NULL || prompts->entries == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = resource_secrets(op, resource, &request.secrets);
+    /* What is known of the server is asked anew: it says its instructions with that. */
+    if (st == AZ_OK && resource->pinned_instructions)
+        peer_memory_forget(op, resource, caller);
     if (st == AZ_OK)
         st = read_pages(op, &request, tools);
     if (st == AZ_OK && resource->pinned_prompts)
@@ -185,7 +206,26 @@ store_prompts(struct op *op, const struct managed_resource *resource, struct lis
     }
     if (jsonx_built(&rows) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for prompts");
-    return prompts_store(op, resource, rows.value, &ret->waiting_prompts);
+    return listing_store(op, LISTING_PROMPT, resource, rows.value, &ret->waiting_prompts);
+}
+
+/* Store the instructions with their hash; a server that gave none has none. */
+static enum az_status
+store_instructions(struct op *op, const struct managed_resource *resource, const char *text,
+                   struct mcp_synced *ret)
+{
+    char sha256[MANAGED_PIN_SIZE];
+    struct jsonx_build rows = {jsonx_own(op->mem, json_array()), false};
+    json_t *entry = jsonx_own(op->mem, json_pack("{s:s}", "instructions", text));
+    if (*text != '\0' && entry != NULL && managed_entry_hash(op->mem, entry, sha256))
+        jsonx_append(&rows, json_pack("{s:s,s:O,s:s}", "key", LISTING_INSTRUCTIONS_KEY, "entry",
+                                      entry, "sha256", sha256));
+    else
+        rows.lost = rows.lost || *text != '\0';
+    if (jsonx_built(&rows) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
+    return listing_store(op, LISTING_INSTRUCTIONS, resource, rows.value,
+                         &ret->waiting_instructions);
 }
 
 /* Merge and store; repeat if the resource is saved by another request meanwhile. */
@@ -239,6 +279,8 @@ mcp_sync(struct op *op, const struct managed_resource *resource,
                  ret->tools.left_out);
     if (resource->pinned_prompts)
         st = store_prompts(op, resource, &prompts, ret);
+    if (st == AZ_OK && resource->pinned_instructions && tools.instructions != NULL)
+        st = store_instructions(op, resource, tools.instructions, ret);
     if (prompts.left_out > 0)
         log_text(AZ_SEV_WARN, "gateway", "%s: %zu prompts of the upstream left out", resource->name,
                  prompts.left_out);

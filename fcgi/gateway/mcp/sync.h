@@ -1,5 +1,5 @@
-/* Reading the tools and prompts of MCP upstreams into their resources (gateway-admin.md 1.5): by
- * the admin API, and by housekeeping. */
+/* Reading the tools, prompts and instructions of MCP upstreams into their resources
+ * (gateway-admin.md 1.5): by the admin API, and by housekeeping. */
 #ifndef AZ_GATEWAY_MCP_SYNC_H
 #define AZ_GATEWAY_MCP_SYNC_H
 
@@ -10,14 +10,15 @@
 /* What a sync found. */
 struct mcp_synced {
     struct tool_merge tools;
-    json_t *waiting_prompts; /* array of the names of prompts that wait for approval */
+    json_t *waiting_prompts;      /* array of the names of prompts that wait for approval */
+    json_t *waiting_instructions; /* array with an entry if the instructions wait for it; NULL: they
+                                     are not read */
 };
 
 /*
- * Read the tools of a resource, and its prompts if it serves them, from its upstream and store
- * them. caller: whose linked account is
- * used; NULL stands for the service itself. The failures are those of peer_ask(); the resource's
- * status follows.
+ * Read the tools of a resource, and its prompts and instructions if it serves them, from its
+ * upstream and store them. caller: whose linked account is used; NULL stands for the service
+ * itself. The failures are those of peer_ask(); the resource's status follows.
  */
 enum az_status mcp_sync(struct op *op, const struct managed_resource *resource,
                         const struct upstream_caller *caller, struct mcp_synced *ret);

@@ -7,7 +7,7 @@
 #include "base/json/jsonx.h"
 #include "gateway/mcp/sync.h"
 #include "gateway/mcp/tools/tool_pins.h"
-#include "store/gateway/prompts.h"
+#include "store/gateway/listing.h"
 #include "store/gateway/resources.h"
 
 struct tool_sync {
@@ -30,6 +30,7 @@ static const struct field answer_tool_sync_fields[] = {
     {"changed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it describes in another way"},
     {"removed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it has no more"},
     {"waitingPrompts", FIELD_TEXT_LIST, .required = true, .help = "Prompts that wait for approval"},
+    {"waitingInstructions", FIELD_BOOLEAN, .help = "true: the instructions wait for approval; left out where they are not read"},
 };
 static const struct field prompt_fields[] = {
     {"name",        FIELD_TEXT,  .required = true, .help = "Name at the upstream"},
@@ -40,7 +41,15 @@ static const struct field prompt_fields[] = {
     {"sha256",      FIELD_TEXT,  .required = true, .help = "Hash of it, which an approval names"},
     {"seenAt",      FIELD_TEXT,  .required = true, .help = "Time of the sync that read it"},
 };
+static const struct field instructions_fields[] = {
+    {"instructions", FIELD_TEXT, .required = true, .help = "What the server says to models about its tools, as clients get it"},
+    {"status",       FIELD_TEXT, .required = true, .help = "State of this text: approved, new, changed, or missing (the upstream gives none any more)"},
+    {"sha256",       FIELD_TEXT, .required = true, .help = "Hash of it, which an approval names"},
+    {"seenAt",       FIELD_TEXT, .required = true, .help = "Time of the sync that read it"},
+};
 /* clang-format on */
+const struct field_table stored_instructions_table =
+    FIELD_TABLE("StoredInstructions", instructions_fields, FIELDS_ANSWER);
 const struct field_table stored_prompt_table =
     FIELD_TABLE("StoredPrompt", prompt_fields, FIELDS_ANSWER);
 const struct field_table tool_sync_table = FIELD_TABLE("ToolSync", tool_sync_fields, 0);
@@ -102,11 +111,14 @@ tools_sync_handle(struct request *req)
     st = mcp_sync(op, resource, options.subject != NULL ? &caller : NULL, &done);
     if (st != AZ_OK)
         return st;
+    const json_t *waits = done.waiting_instructions;
     return respond_json(
         req, 200,
-        jsonx_own(op->mem, json_pack("{s:O,s:O,s:O,s:O}", "added", done.tools.added, "changed",
-                                     done.tools.changed, "removed", done.tools.removed,
-                                     "waitingPrompts", done.waiting_prompts)));
+        jsonx_own(op->mem,
+                  json_pack("{s:O,s:O,s:O,s:O,s:o*}", "added", done.tools.added, "changed",
+                            done.tools.changed, "removed", done.tools.removed, "waitingPrompts",
+                            done.waiting_prompts, "waitingInstructions",
+                            waits != NULL ? json_boolean(json_array_size(waits) > 0) : NULL)));
 }
 
 enum az_status
@@ -144,15 +156,15 @@ tool_approve_handle(struct request *req)
     return st == AZ_OK ? respond_empty(req, 204) : st;
 }
 
-/* ---- prompts */
+/* ---- prompts and instructions */
 
-/* Return a prompt with the state of its description: a new reference. */
+/* Return an entry with the state of its description: a new reference. */
 static json_t *
-prompt_with_pin(const struct stored_prompt *prompt)
+entry_with_pin(const struct stored_entry *entry)
 {
-    json_t *shown = json_pack("{s:s,s:s,s:s}", "status", managed_pin_word(prompt->pin), "sha256",
-                              prompt->sha256, "seenAt", prompt->seen_at);
-    if (shown == NULL || json_object_update_missing(shown, prompt->entry) != 0) {
+    json_t *shown = json_pack("{s:s,s:s,s:s}", "status", managed_pin_word(entry->pin), "sha256",
+                              entry->sha256, "seenAt", entry->seen_at);
+    if (shown == NULL || json_object_update_missing(shown, entry->entry) != 0) {
         json_decref(shown);
         return NULL;
     }
@@ -164,18 +176,35 @@ prompts_list_handle(struct request *req)
 {
     struct op *op = &req->op;
     const struct managed_resource *resource;
-    struct stored_prompts prompts;
+    struct stored_entries prompts;
     struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
     enum az_status st = find_mcp(req, "prompt", &resource);
     if (st == AZ_OK)
-        st = prompts_read(op, resource, &prompts);
+        st = listing_read(op, LISTING_PROMPT, resource, &prompts);
     for (size_t i = 0; st == AZ_OK && i < prompts.count; i++)
-        jsonx_append(&list, prompt_with_pin(&prompts.item[i]));
+        jsonx_append(&list, entry_with_pin(&prompts.item[i]));
     return st == AZ_OK ? respond_json(req, 200, jsonx_built(&list)) : st;
 }
 
 enum az_status
-prompt_approve_handle(struct request *req)
+instructions_show_handle(struct request *req)
+{
+    struct op *op = &req->op;
+    const struct managed_resource *resource;
+    struct stored_entries stored = {.count = 0};
+    enum az_status st = find_mcp(req, "prompt", &resource);
+    if (st == AZ_OK)
+        st = listing_read(op, LISTING_INSTRUCTIONS, resource, &stored);
+    if (st != AZ_OK)
+        return st;
+    return stored.count > 0
+               ? respond_json(req, 200, jsonx_own(op->mem, entry_with_pin(&stored.item[0])))
+               : op_fail(op, AZ_NOT_FOUND, NULL, "no stored instructions");
+}
+
+/* Approve an entry of a resource by the optional body of the request. */
+static enum az_status
+approve_entry(struct request *req, enum listing_kind kind, const char *name)
 {
     const struct managed_resource *resource;
     struct tool_approval options = {.sha256 = NULL};
@@ -183,6 +212,18 @@ prompt_approve_handle(struct request *req)
     if (st == AZ_OK)
         st = find_mcp(req, "prompt", &resource);
     if (st == AZ_OK)
-        st = prompt_approve(&req->op, resource, req->path_value[1], options.sha256);
+        st = listing_approve(&req->op, kind, resource, name, options.sha256);
     return st == AZ_OK ? respond_empty(req, 204) : st;
+}
+
+enum az_status
+prompt_approve_handle(struct request *req)
+{
+    return approve_entry(req, LISTING_PROMPT, req->path_value[1]);
+}
+
+enum az_status
+instructions_approve_handle(struct request *req)
+{
+    return approve_entry(req, LISTING_INSTRUCTIONS, LISTING_INSTRUCTIONS_KEY);
 }

@@ -29,7 +29,9 @@ enum relay_text {
     RELAY_EVENT_TOOLS,
     RELAY_EVENT_PROMPTS,
     RELAY_EVENT_RESOURCES,
-    RELAY_FAREWELL, /* the events that end the stream */
+    RELAY_EVENTS_UPDATED, /* those of its URIs, one behind the other */
+    RELAY_REVISION,       /* of the policy that was asked about its URIs */
+    RELAY_FAREWELL,       /* the events that end the stream */
     RELAY_REQUEST_ID,
     RELAY_CLIENT,
     RELAY_SUBJECT,  /* or "" */
@@ -37,6 +39,11 @@ enum relay_text {
     RELAY_OPERATION,
     RELAY_TEXTS
 };
+
+/* URIs of one stream: what a person works with. */
+#define RELAY_URIS_MAX 50
+/* Octets of their events. */
+#define RELAY_UPDATES_MAX (16 << 10)
 
 /* A stream, as it is handed over. */
 struct relay_hold {
@@ -47,12 +54,14 @@ struct relay_hold {
     int64_t resource;                  /* row of the managed resource; 0: the stream is about all */
     uint64_t client, person;           /* numbers under which it is counted; person 0: none */
     unsigned topics;                   /* bits of enum relay_topic */
+    size_t uris;                       /* that the stream is about */
+    int64_t watched[RELAY_URIS_MAX];   /* row of the managed resource of each */
     const char *text[RELAY_TEXTS];     /* never NULL; that of a topic without its bit is "" */
 };
 
 /* Octets of a message to the relay: the texts repeat an id of JSON_RPC_ID_MAX octets, with escapes
- * of six octets for one, up to six times. */
-#define RELAY_MESSAGE_MAX (32 << 10)
+ * of six octets for one, up to six times; and RELAY_UPDATES_MAX. */
+#define RELAY_MESSAGE_MAX (48 << 10)
 
 /* Streams of one client that are no person's, and of one person: what the programs of a person
  * need, and too few to take the room of others. */

@@ -59,6 +59,29 @@ note_changes(struct relay_stream *stream, const struct served *before, const str
     stream->due |= topics & stream->hold.topics;
 }
 
+/* Note which URIs of a stream have a resource that changed. */
+static void
+note_uris(struct relay_stream *stream, const struct served *before, const struct served *now)
+{
+    for (size_t i = 0; i < stream->hold.uris && stream->ends_ms == 0; i++) {
+        int64_t id = stream->hold.watched[i];
+        if (changed_topics(find_served(before, id), find_served(now, id)) != 0)
+            stream->due_uris |= (uint64_t) 1 << i;
+    }
+}
+
+/* Let a stream with URIs end at a time, unless the policy still decides that was asked about them.
+ * Nothing is told of them any more. */
+static void
+end_later(struct relay_stream *stream, const char *revision, int64_t ends_ms)
+{
+    if (stream->hold.uris == 0 || stream->ends_ms != 0
+        || strcmp(stream->hold.text[RELAY_REVISION], revision) == 0)
+        return;
+    stream->ends_ms = ends_ms;
+    stream->due_uris = 0;
+}
+
 enum az_status
 relay_look_served(struct op *op, struct relay_sight *sight, struct relay_stream *const *stream,
                   size_t count, int64_t now_ms)
@@ -71,9 +94,12 @@ relay_look_served(struct op *op, struct relay_sight *sight, struct relay_stream 
         return st;
     }
     unsigned anywhere = sight->mem != NULL ? changed_anywhere(&sight->served, &now) : 0;
-    for (size_t i = 0; sight->mem != NULL && i < count; i++)
+    for (size_t i = 0; sight->mem != NULL && i < count; i++) {
+        end_later(stream[i], now.revision, now_ms + (int64_t) (i * RELAY_SPREAD_MS / count));
+        note_uris(stream[i], &sight->served, &now);
         if (stream[i]->ended == NULL && stream[i]->reply < 0)
             note_changes(stream[i], &sight->served, &now, anywhere, now_ms);
+    }
     talloc_free(sight->mem);
     *sight = (struct relay_sight){mem, now};
     return AZ_OK;

@@ -11,6 +11,10 @@
  * time of a look, within the 15 s that gateway-admin.md 1.9 allows. */
 #define RELAY_LOOK_SECONDS 5
 
+/* Milliseconds over which streams with URIs end when another policy decides: their clients come
+ * again, and are decided anew, but not all at once. */
+#define RELAY_SPREAD_MS 30000
+
 /* Looks in a row that may fail before all streams end: nothing is known of their tokens by then. */
 #define RELAY_LOOKS_FAILED_MAX 2
 
@@ -21,7 +25,8 @@ struct relay_sight {
 };
 
 /* Look at what is served, and note in each stream that has begun what it is to be told of the
- * changes since the last look, and which ones are over, as their resource is gone. */
+ * changes since the last look, which ones are over, as their resource is gone, and when those with
+ * URIs end, as another policy decides. */
 enum az_status relay_look_served(struct op *op, struct relay_sight *sight,
                                  struct relay_stream *const *stream, size_t count, int64_t now_ms);
 

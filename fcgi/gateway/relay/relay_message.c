@@ -39,7 +39,7 @@ relay_message_read(const char *message, size_t length, struct relay_hold *ret)
         ret->text[i] = at;
         at = stop + 1;
     }
-    return at == end;
+    return at == end && ret->uris <= RELAY_URIS_MAX;
 }
 
 bool

@@ -225,6 +225,7 @@ tell(struct relay_stream *stream, int64_t now_ms)
         if ((stream->due & 1U << i) != 0 && stream->ended == NULL)
             relay_stream_send(stream, stream->hold.text[i], now_ms);
     stream->due = 0;
+    relay_stream_update(stream, now_ms);
     stream->told_ms = now_ms;
 }
 
@@ -238,9 +239,12 @@ turn(struct relay *relay)
         struct relay_stream *stream = relay->stream[i];
         if (stream->ended != NULL || stream->reply >= 0)
             continue;
-        bool tells = stream->due != 0 && now_ms - stream->told_ms >= TELL_MS;
+        bool tells =
+            (stream->due != 0 || stream->due_uris != 0) && now_ms - stream->told_ms >= TELL_MS;
         if (stream->hold.expires_at <= now)
             relay_stream_end(stream, "expired", now_ms);
+        else if (stream->ends_ms != 0 && stream->ends_ms <= now_ms)
+            relay_stream_end(stream, "policy", now_ms);
         else if (tells && told++ < TELL_AT_ONCE)
             tell(stream, now_ms);
         else if (now_ms - stream->written_ms >= COMMENT_MS)

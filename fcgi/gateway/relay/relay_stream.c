@@ -189,6 +189,24 @@ relay_stream_send(struct relay_stream *stream, const char *events, int64_t now_m
 }
 
 void
+relay_stream_update(struct relay_stream *stream, int64_t now_ms)
+{
+    char event[RELAY_UPDATES_MAX + 1];
+    const char *at = stream->hold.text[RELAY_EVENTS_UPDATED], *end;
+    for (size_t i = 0; i < stream->hold.uris && (end = strstr(at, "\n\n")) != NULL; i++) {
+        size_t length = (size_t) (end - at) + strlen("\n\n");
+        if ((stream->due_uris & (uint64_t) 1 << i) != 0 && stream->ended == NULL
+            && length < sizeof(event)) {
+            memcpy(event, at, length);
+            event[length] = '\0';
+            relay_stream_send(stream, event, now_ms);
+        }
+        at += length;
+    }
+    stream->due_uris = 0;
+}
+
+void
 relay_stream_end(struct relay_stream *stream, const char *why, int64_t now_ms)
 {
     char room[RELAY_MESSAGE_MAX + RECORDS_OCTETS];

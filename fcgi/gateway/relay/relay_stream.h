@@ -16,7 +16,9 @@ struct relay_stream {
     const char *ended;      /* why it is over, for the audit row; NULL: it goes on */
     int64_t began_ms, written_ms, told_ms; /* monotonic */
     unsigned due;                          /* topics that are to be told */
-    char *unsent;                          /* octets that the socket did not take */
+    uint64_t due_uris;                     /* the same of its URIs, as bits */
+    int64_t ends_ms; /* when it ends, because another policy decides; 0: it goes on */
+    char *unsent;    /* octets that the socket did not take */
     size_t unsent_length;
     bool waits;            /* epoll says when the socket takes octets again */
     unsigned char head[8]; /* of the record that is read */
@@ -36,6 +38,9 @@ void relay_stream_read(struct relay_stream *stream);
 /* Send events; what the socket does not take is kept, and with more than RELAY_UNSENT_MAX the
  * stream is over. */
 void relay_stream_send(struct relay_stream *stream, const char *events, int64_t now_ms);
+
+/* Send the events of the URIs that are due. */
+void relay_stream_update(struct relay_stream *stream, int64_t now_ms);
 
 /* Send what was kept. */
 void relay_stream_flush(struct relay_stream *stream);

@@ -89,7 +89,8 @@ struct gateway_tools_question {
     const struct gateway_target *resources;
     size_t resource_count;
     const struct gateway_tool *tools;
-    size_t tool_count; /* at most GATEWAY_TOOLS_MAX */
+    size_t tool_count;    /* at most GATEWAY_TOOLS_MAX */
+    const char *revision; /* out: of the policy that answered, or NULL */
 };
 
 /* The demands that a rule can make of the gateway beside allowing a request. One that the gateway
@@ -115,6 +116,7 @@ struct gateway_decision {
     json_t *step_up; /* array of the missing scopes, all of which are the action's; NULL: this is
                       * no case for a new authorization */
     json_t *reasons; /* array, sorted; never NULL */
+    const char *revision; /* of the policy that answered; NULL: none did */
     /* Seconds for which whoever asked may keep the answer: 0 to GATEWAY_CACHE_SECONDS_MAX. */
     int64_t cache_seconds;
     struct gateway_obligations obligations; /* set if `allow`, and then never NULL */

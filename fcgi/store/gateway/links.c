@@ -45,14 +45,16 @@ enum link_request_find_column {
     LINK_AT_UPSTREAM,
     LINK_SESSION_HASH,
     LINK_BINDING,
-    LINK_VERIFIER_SEALED
+    LINK_VERIFIER_SEALED,
+    LINK_MADE_MS
 };
 static const struct db_stmt link_request_find_stmt = {
     "link_request_find",
     "SELECT l.jti, l.subject, l.idp, l.resource, l.client_id, c.client_name, l.return_to,"
     " l.flow_id, to_json(l.scopes) AS scopes, l.used_at IS NOT NULL AS used,"
     " l.expires_at <= now() AS expired, l.state_hash IS NOT NULL AS at_upstream, l.session_hash,"
-    " l.binding, l.verifier_sealed FROM gateway_link_request l"
+    " l.binding, l.verifier_sealed,"
+    " floor(extract(epoch FROM l.created_at) * 1000)::bigint AS made_ms FROM gateway_link_request l"
     " LEFT JOIN client c ON c.client_id = l.client_id WHERE l.jti = $1 OR l.state_hash = $2",
     2};
 static const struct db_stmt link_request_mark_stmt = {
@@ -167,6 +169,7 @@ link_request_find(struct op *op, const unsigned char *jti, const unsigned char *
         .client_name = db_get(row, 0, LINK_CLIENT_NAME),
         .return_to = db_get(row, 0, LINK_RETURN_TO),
         .flow_id = db_get(row, 0, LINK_FLOW_ID),
+        .made_ms = db_get_number(row, 0, LINK_MADE_MS, 0),
     };
     st = db_read_json(op, row, 0, LINK_SCOPES, &link.scopes);
     if (st == AZ_OK)

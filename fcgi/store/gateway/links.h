@@ -47,6 +47,7 @@ struct link_request {
                                           is closed; or NULL */
     const unsigned char *binding;      /* of the configuration at that time, or NULL */
     const char *verifier;              /* PKCE; secret; or NULL */
+    int64_t made_ms;                   /* when the link was needed, milliseconds since 1970 */
 };
 
 /*

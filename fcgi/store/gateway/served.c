@@ -11,7 +11,7 @@ enum served_resources_column { SERVED_ID, SERVED_VERSION, SERVED_PROMPTS };
 static const struct db_stmt served_resources_stmt = {
     "served_resources",
     "SELECT m.id, m.version, coalesce((SELECT sum(hashtextextended(l.key, hashtextextended(l.approved_sha256, 0))::numeric)"
-    "   FROM gateway_listing l WHERE l.resource_id = m.id AND l.listed AND l.approved_sha256 = l.seen_sha256) % 1e18, 0)::bigint"
+    "   FROM gateway_listing l WHERE l.resource_id = m.id AND l.kind = 'prompt' AND l.listed AND l.approved_sha256 = l.seen_sha256) % 1e18, 0)::bigint"
     "  AS prompts FROM managed_resource m WHERE m.enabled ORDER BY m.id", 0};
 /* clang-format on */
 

@@ -417,5 +417,29 @@ is_deeply(
 $seen = call( shop( { form => $true }, $lacks ) );
 like( text_of($seen), qr/interaction/, 'one that has it learns that the resource does not allow it' );
 
+# ---- an older server, which was told no capability (MCP 2025-11-25): its results may have any further member
+
+$peer->set(
+    '/older' => [
+        (   { body => { jsonrpc => '2.0', id => 1, error => { code => -32601, message => 'Unknown method' } } },
+            answer(
+                {   protocolVersion => '2025-06-18', capabilities => { tools => {} },
+                    serverInfo      => { name => 'older', version => '1' } } ),
+            { status => 202, body => '' },
+            $listed ),
+        { body => { jsonrpc => '2.0', id => 1, error => { code => -32601, message => 'Unknown method' } } },
+        answer(
+            {   protocolVersion => '2025-06-18', capabilities => { tools => {} },
+                serverInfo      => { name => 'older', version => '1' } } ),
+        { status => 202, body => '' },
+        asks($many) ] );
+$mcp->resource(
+    'older',
+    upstreamType => 'MCP', upstreamUrl => $peer->url('/older'), interaction => { form => $true } );
+is( $stack->admin( POST => '/admin/api/managed-resources/older/sync' )->status, 200, 'an older server' );
+$seen = call('older');
+is( ( $mcp->result($seen) // {} )->{resultType}, 'complete', '... asks for no input' ) or diag $seen->text;
+ok( $mcp->result($seen)->{isError}, '... its result is none of tools/call' );
+
 Authz::Inputs::inputs_ok($stack);
 done_testing;

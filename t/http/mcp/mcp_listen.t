@@ -245,6 +245,75 @@ ok( defined Authz::Process::until_true( 30, sub { my $now = relay(); defined $no
 my $last;
 Authz::Process::until_true( 30, sub { $last = listen_at( $mcp, id => 9 ); status($last) == 200 } );
 is( status($last), 200, '... and holds new ones' );
+
+# ---- URIs: those of STATIC resources, whose changes are known here
+
+close $last->{socket};
+my @read = (
+    { id => 'about', path => '/about',     mcpResource => { name => 'about' }, response => { status => 200 } },
+    { id => 'doc',   path => '/docs/{id}', mcpResource => { name => 'doc' },   response => { status => 200 } } );
+my %documents = ( upstreamType => 'STATIC', routes => \@read, tools => [] );
+$mcp->resource( $_, %documents ) for qw(files quiet);
+my $rule = <<'REGO';
+package custom.gateway
+
+deny contains "not_this" if {
+	input.action.kind == "resource"
+	input.arguments.subscribe
+	input.arguments.path.id == "secret"
+}
+REGO
+is( $stack->admin(
+        POST => '/admin/api/policy-rules',
+        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
+    )->status,
+    201,
+    'a rule about subscriptions' );
+my @uri     = map {"mcp+files+res://files/$_"} qw(about docs/a);
+my @left    = ( 'mcp+files+res://files/docs/secret', 'mcp+files+res://files/none', 'res://files/about', 'file:///x' );
+my $watches = listen_at( $mcp, id => 5, filter => { resourceSubscriptions => [ @uri, @left, $uri[0] ] } );
+is_deeply(
+    ( events($watches) )[0]{params}{notifications},
+    { resourceSubscriptions => \@uri },
+    'URIs of STATIC resources that policy allows are told, once each, and no other' ) or diag("$watches->{text}");
+my $quiet =
+  listen_at( $mcp, filter => { toolsListChanged => true, resourceSubscriptions => ['mcp+quiet+res://quiet/about'] } );
+is_deeply(
+    ( events($quiet) )[0]{params}{notifications},
+    { toolsListChanged => true, resourceSubscriptions => ['mcp+quiet+res://quiet/about'] },
+    '... beside topics' );
+my $topics = listen_at($mcp);
+
+for my $case (
+    [ 'no list',          'mcp+files+res://files/about' ],
+    [ 'a number',         [7] ],
+    [ 'more URIs',        [ map {"mcp+files+res://files/docs/$_"} 1 .. 51 ] ],
+    [ 'the most of them', [ map {"mcp+files+res://files/docs/$_"} 1 .. 50 ], 200 ],
+  )
+{
+    my ( $what, $asked, $status ) = @$case;
+    my $one = listen_at( $own{other}, filter => { resourceSubscriptions => $asked } );
+    is( status($one), $status // 400, "resourceSubscriptions with $what" ) or diag("$one->{text}");
+    close $one->{socket};
+}
+$mcp->resource( 'files', %documents, displayName => 'changed' );
+ok( read_on( $watches, qr/resources\/updated.*resources\/updated/s ), 'a change of the resource is told' );
+is_deeply(
+    [ ( events($watches) )[1] ],
+    [   {   jsonrpc => '2.0', method => 'notifications/resources/updated',
+            params  => { _meta => { 'io.modelcontextprotocol/subscriptionId' => 5 }, uri => $uri[0] } } ],
+    '... with the URI as the client wrote it' );
+is_deeply( [ map { $_->{params}{uri} // () } events($watches) ], \@uri, '... each once' );
+is_deeply( [ map { $_->{params}{uri} // () } events($quiet) ],   [],    '... and no URI of another resource' );
+
+# Policy was asked about URIs once: when another one decides, these streams end, the first at once and all within 30 s.
+$stack->patch_row( 'svc.operator.controls.lifetime', { default_ttl => 3000 } );
+ok( has_farewell($watches),                              'a stream with URIs ends when policy is saved' );
+ok( read_on( $topics, qr/list_changed/ ),                '... one without them goes on' );
+ok( !$topics->{ended},                                   '... and is told that lists may differ' );
+ok( has_farewell($quiet),                                '... and all with URIs end' );
+ok( ( grep { $_ eq 'policy' } @{ ends('agent') } ) >= 1, '... as the audit log says' );
+$last = $topics;
 $stack->{service}->stop;
 ok( has_farewell($last), 'a service that stops says farewell' ) or diag("$last->{text}");
 done_testing;

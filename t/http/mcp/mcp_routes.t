@@ -56,8 +56,12 @@ sub contents { my ($answer) = @_; return ( $mcp->result($answer) // {} )->{conte
 
 is_deeply(
     $mcp->result( $mcp->modern( 'server/discover', {}, at => 'desk' ) )->{capabilities},
-    { ( map { ( $_ => { listChanged => JSON::PP::true() } ) } qw(tools resources) ), completions => {} },
+    {   tools     => { listChanged => JSON::PP::true() },
+        resources => { listChanged => JSON::PP::true(), subscribe => JSON::PP::true() }, completions => {} },
     'a route with mcpResource: resources are declared' );
+is_deeply(
+    $mcp->result( $mcp->modern( 'server/discover', {}, at => 'code' ) )->{capabilities}{resources},
+    { listChanged => JSON::PP::true() }, '... those of a REST upstream without subscriptions' );
 my $list = $mcp->modern( 'resources/list', {}, at => 'desk' );
 is_deeply(
     $mcp->result($list)->{resources},
@@ -163,6 +167,11 @@ is_deeply(
 is_deeply(
     $mcp->result( complete( 'res://code/repos/{owner}/{repo}', 'repo', '' ) )->{completion}{values}, [],
     '... one without an enum by nothing' );
+$mcp->resource( 'code', %code, tools => [ { %{ $tools[0] }, enabled => JSON::PP::false() } ] );
+is_deeply(
+    $mcp->result( complete( 'res://code/repos/{owner}/{repo}', 'owner', 'an' ) )->{completion}{values}, [],
+    '... nor by that of a tool that is switched off' );
+$mcp->resource( 'code', %code );
 for my $uri ( 'res://code/repos/{owner}', 'res://code/plain', 'res://code/repos/ann/one' ) {
     is( ( $mcp->error( complete( $uri, 'owner', '' ) ) // {} )->{code}, -32602, "no template: $uri" );
 }
@@ -178,6 +187,11 @@ deny contains "not_ann" if {
 }
 
 deny contains "no_about" if input.action.uri == "res://desk/about"
+
+deny contains "no_issue" if {
+	input.action.kind == "tool"
+	input.action.name == "issue"
+}
 REGO
 is( $stack->admin(
         POST => '/admin/api/policy-rules',
@@ -192,6 +206,10 @@ is( $peer->hits, $asked, '... which is not sent' );
 is_deeply(
     listed( $mcp->modern( 'resources/list', {}, at => 'desk' ), 'resources' ), [qw(res://desk/picture res://desk/gone)],
     'a list hides what a read would deny' );
+
+is_deeply(
+    $mcp->result( complete( 'res://code/repos/{owner}/{repo}', 'owner', 'an' ) )->{completion}{values}, [],
+    'the enum of a tool that policy hides completes nothing' );
 
 # ---- documents
 

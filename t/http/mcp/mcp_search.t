@@ -188,6 +188,39 @@ is_deeply(
 $answer = $mcp->result( call( 'desk__wipe', {} ) );
 is( $answer->{content}[0]{text}, 'Denied: no_wiping', '... and a call of it is denied' );
 
+# ---- verdicts that a worker keeps for 30 s
+
+sub list_row {
+    my (%option) = @_;
+    my $names    = listed( at => 'desk', %option );
+    my $row      = audited('/gateway/mcp/%7Bname%7D');
+    return ( $row->{requestId}, ( $row->{requestSummary} // {} )->{kept_from}, $names );
+}
+desk( 'desk', 'all', @tools );
+my ( $first, $kept, $names ) = list_row();
+is_deeply( $names, [qw(close_issue create_issue list_issues)], 'a list' );
+is( $kept, undef, '... is decided' );
+is( ( list_row() )[1], $first,
+    'the next one of the same token has its verdicts, and the audit row says of which request' );
+is_deeply( ( list_row() )[2], $names, '... and shows the same' );
+is( ( list_row( token => $mcp->token('mcp') ) )[1], undef, '... one of another token is decided' );
+is( ( $mcp->modern( 'tools/call', { name => 'list_issues', arguments => {} }, at => 'desk' ) )->status, 200, 'a call' );
+is( ( audited('/gateway/mcp/%7Bname%7D')->{requestSummary} // {} )->{kept_from}, undef, '... is decided' );
+desk( 'desk', 'all', @tools, tool( late => 'A new one.' ) );
+( $first, $kept, $names ) = list_row();
+is( $kept, undef, 'after a save of the resource a list is decided' );
+is_deeply( $names, [qw(close_issue create_issue late list_issues)], '... and shows it' );
+is( $stack->admin(
+        PUT  => '/admin/api/policy-rules/by-path',
+        json => {
+            path    => 'custom/gateway.rego', kind => 'rego', version => '1a',
+            content => $rule =~ s/== "wipe"/in {"wipe", "late"}/r, enabled => true } )->status,
+    200,
+    'another policy' );
+( $first, $kept, $names ) = list_row();
+is( $kept, undef, '... decides' );
+is_deeply( $names, [qw(close_issue create_issue list_issues)], '... at once' );
+
 # What is denied has no part in what counts as rare: the order is that of a resource without it.
 my @denied = map { tool( "wipe$_", 'The rare word is unicorn.' ) } 1 .. 9;
 my @open   = ( tool( a => 'A unicorn.' ), tool( b => 'A horse and a donkey.' ), tool( c => 'A horse.' ) );

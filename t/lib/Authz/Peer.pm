@@ -7,7 +7,7 @@ package Authz::Peer;
 #   $peer->set( '/client.json' => { body => {...} } );   # several paths in one call; undef forgets the path: 404
 #   $peer->url('/client.json'); $peer->hits('/client.json'); $peer->requests('/client.json');
 #
-# An answer, all members optional (a list of answers: one after the other, the last stays):
+# An answer of JSON-RPC with the id 1 gets the id of its request. An answer, all members optional (a list of answers: one after the other, the last stays):
 #   status => 200, type => 'application/json', headers => [ Name => 'value', ... ], body => 'text' or { JSON }
 #   delay => SECONDS      before the head          pad => N        N blanks after the body
 #   stall => N            sits after N octets of the body            drip => SECONDS  between octets, head and all
@@ -160,10 +160,21 @@ sub _serve {
                 %$request{qw(head headers body)} } );
         my ($text) = grep { index( $request->{body} // '', $_ ) >= 0 } keys %{ $answer->{instead} // {} };
         $answer = $answer->{instead}{$text} if defined $text;
+        $answer = _with_id( $answer, $request );
         $self->_await( $client, $answer, ( split /\?/, $target )[0] ), next if $answer->{await};
         _answer( $client, $answer ) or last;
     }
     return;
+}
+
+# An answer of JSON-RPC with the id 1 gets that of its request.
+sub _with_id {
+    my ( $answer, $request ) = @_;
+    my $body = $answer->{body};
+    return $answer if ref $body ne 'HASH' || !$body->{jsonrpc} || ( $body->{id} // '' ) ne '1';
+    my $asked = eval { $json->decode( $request->{body} ) } // {};
+    return $answer if ref $asked ne 'HASH' || ( $asked->{id} // '' ) !~ /\A\d+\z/;
+    return { %$answer, body => { %$body, id => $asked->{id} + 0 } };
 }
 
 # Writes it down, and finds the answer: the nth of the list for the nth request of the path.

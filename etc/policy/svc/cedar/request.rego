@@ -61,7 +61,7 @@ operation := concat(":", ["prompt_completion", input.action.name]) if {
 	input.action.kind == "completion"
 	not input.action.template
 } else := concat(":", [input.action.kind, input.action.name]) if {
-	input.action.kind in {"resource", "prompt", "completion", "elicitation", "sampling", "roots"}
+	input.action.kind in {"resource", "prompt", "instructions", "completion", "elicitation", "sampling", "roots"}
 } else := name if {
 	name := input.action.name
 } else := input.action.route

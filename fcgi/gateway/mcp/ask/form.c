@@ -103,10 +103,22 @@ is_truth(const json_t *value)
     return json_is_boolean(value);
 }
 
+/* True for a text that people read as it is: what is sent back cannot have characters taken out. */
+static bool
+is_plain(const json_t *value)
+{
+    return json_is_string(value) && shown_is_plain(json_string_value(value));
+}
+
 static bool
 are_texts(const json_t *value)
 {
-    return json_array_size(value) > 0 && jsonx_is_texts(value);
+    size_t index;
+    const json_t *text;
+    json_array_foreach (value, index, text)
+        if (!is_plain(text))
+            return false;
+    return json_array_size(value) > 0;
 }
 
 static bool
@@ -115,8 +127,8 @@ are_choices(const json_t *value)
     size_t index;
     const json_t *item;
     json_array_foreach (value, index, item)
-        if (!json_is_string(json_object_get(item, "const"))
-            || !json_is_string(json_object_get(item, "title")) || json_object_size(item) != 2)
+        if (!is_plain(json_object_get(item, "const")) || !is_plain(json_object_get(item, "title"))
+            || json_object_size(item) != 2)
             return false;
     return json_array_size(value) > 0;
 }
@@ -193,7 +205,8 @@ read_field(TALLOC_CTX *mem, const char *name, const json_t *field, struct jsonx_
     const char *title = json_string_value(json_object_get(field, "title"));
     const char *format = json_string_value(json_object_get(field, "format"));
     struct jsonx_build kept = {json_object(), false};
-    bool sound = type != NULL && *name != '\0' && strlen(name) <= FIELD_NAME_MAX;
+    bool sound =
+        type != NULL && *name != '\0' && strlen(name) <= FIELD_NAME_MAX && shown_is_plain(name);
     if (sound)
         jsonx_set(&kept, "type", json_string(type->name));
     for (size_t i = 0; sound && i < MEMBERS_MAX && type->member[i].name != NULL; i++) {

@@ -170,22 +170,64 @@ is_message(TALLOC_CTX *mem, const json_t *message)
     return json_array_size(content) > 0 && json_array_size(content) <= MCP_CONTENT_MAX;
 }
 
-/* Members of a sampling that pass. includeContext does not: the client would show the upstream what
- * others said. Tools would be called for the upstream by the client. */
-static json_t *
-sampling_params(const json_t *params)
+static bool
+are_messages(const json_t *value)
 {
-    static const char *const members[] = {"messages",    "modelPreferences", "systemPrompt",
-                                          "temperature", "maxTokens",        "stopSequences"};
+    return json_is_array(value);
+}
+
+static bool
+are_preferences(const json_t *value)
+{
+    return json_is_object(value);
+}
+
+static bool
+is_prompt(const json_t *value)
+{
+    return json_is_string(value);
+}
+
+static bool
+is_number(const json_t *value)
+{
+    return json_is_number(value);
+}
+
+static bool
+is_count(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) > 0;
+}
+
+/* Collect the members of a sampling that pass, each of its type. includeContext does not: the
+ * client would show the upstream what others said. Tools would be called for the upstream by the
+ * client. */
+static enum az_status
+sampling_params(const json_t *params, json_t **ret)
+{
+    static const struct {
+        const char *name;
+        bool (*is_sound)(const json_t *value);
+    } members[] = {
+        {"messages",         are_messages   },
+        {"modelPreferences", are_preferences},
+        {"systemPrompt",     is_prompt      },
+        {"temperature",      is_number      },
+        {"maxTokens",        is_count       },
+        {"stopSequences",    jsonx_is_texts },
+    };
     struct jsonx_build kept = {json_object(), false};
+    bool sound = true;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        json_t *value = json_object_get(params, members[i]);
-        if (value != NULL)
-            jsonx_set(&kept, members[i], json_incref(value));
+        json_t *value = json_object_get(params, members[i].name);
+        if (value == NULL)
+            continue;
+        sound = sound && members[i].is_sound(value);
+        jsonx_set(&kept, members[i].name, json_incref(value));
     }
-    if (kept.lost)
-        json_decref(kept.value);
-    return jsonx_built(&kept);
+    *ret = kept.value;
+    return !sound ? AZ_INVALID : kept.lost ? AZ_SERVER_ERROR : AZ_OK;
 }
 
 static enum az_status
@@ -202,8 +244,10 @@ read_sampling(struct question_reader *reader)
     json_array_foreach (messages, index, message)
         if (!is_message(reader->mem, message))
             return AZ_INVALID;
-    ret->request = sampling_params(reader->params);
-    const char *text = ret->request != NULL ? jsonx_dump(reader->mem, ret->request) : NULL;
+    enum az_status st = sampling_params(reader->params, &ret->request);
+    if (st != AZ_OK)
+        return st;
+    const char *text = jsonx_dump(reader->mem, ret->request);
     if (text != NULL && strlen(text) > QUESTION_SAMPLING_MAX)
         return AZ_INVALID;
     ret->seen = json_incref(ret->request);

@@ -10,6 +10,7 @@
 #include "gateway/mcp/ask/answer.h"
 #include "gateway/mcp/ask/await.h"
 #include "gateway/mcp/peer/peer_message.h"
+#include "gateway/mcp/peer/peer.h"
 
 /* Key of a request of an older upstream, which has no name. */
 #define REQUEST_KEY "request"
@@ -124,10 +125,10 @@ mcp_round_refuse(struct mcp_exchange *it, json_t *lacks)
 /* ---- the upstream asks */
 
 bool
-mcp_round_is_asked(const json_t *result)
+mcp_round_is_asked(const struct peer_reply *reply)
 {
-    const char *type = json_string_value(json_object_get(result, "resultType"));
-    return type != NULL && strcmp(type, "input_required") == 0;
+    const char *type = json_string_value(json_object_get(reply->result, "resultType"));
+    return reply->modern && type != NULL && strcmp(type, "input_required") == 0;
 }
 
 /* Decide about one question. The call keeps its place in the audit row unless a question is denied:

@@ -16,6 +16,8 @@
  * down. */
 #define ROUNDS_MAX 5
 
+struct peer_reply;
+
 /* One call, as it came. */
 struct mcp_round {
     struct mcp_exchange *it; /* NULL: no client has called, and none can be asked */
@@ -65,8 +67,9 @@ bool mcp_round_same_duties(const struct gateway_obligations *one,
  * out of memory. */
 bool mcp_round_add(const struct mcp_round *round, json_t *params);
 
-/* True if a result asks for input. */
-bool mcp_round_is_asked(const json_t *result);
+/* True if a server asks for input in place of a result. One of an older revision cannot: it was
+ * told no capability, and another member of its results has the name by chance. */
+bool mcp_round_is_asked(const struct peer_reply *reply);
 
 /*
  * Take such a result of an upstream, for a call that policy has allowed: each question is a

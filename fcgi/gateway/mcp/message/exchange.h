@@ -17,7 +17,8 @@ struct mcp_exchange {
     struct mcp_era era;
     struct mcp_session session;      /* of an older client; .named false: none */
     struct managed_resources served; /* mcp_find_resources(); .item NULL: not yet found */
-    bool via_search; /* the message was a call of authz_call_tool, and names its tool now */
+    bool via_search;       /* the message was a call of authz_call_tool, and names its tool now */
+    const char *kept_from; /* request whose verdicts a list has (verdict_memory.h), or NULL */
     /* The answer of a handler that returns AZ_OK. */
     json_t *result;              /* NULL if there is a fault */
     struct json_rpc_fault fault; /* with its HTTP status */

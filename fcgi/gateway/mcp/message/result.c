@@ -222,17 +222,19 @@ capabilities(const struct mcp_features *has)
 {
     const struct {
         const char *name;
-        bool declared, changes;
+        bool declared, changes, watches;
     } members[] = {
-        {"tools",       true,                           has->streams},
-        {"resources",   has->resources,                 has->streams},
-        {"prompts",     has->prompts,                   has->streams},
-        {"completions", has->resources || has->prompts, false       },
-        {"logging",     has->log,                       false       },
+        {"tools",       true,                           has->streams, false       },
+        {"resources",   has->resources,                 has->streams, has->watches},
+        {"prompts",     has->prompts,                   has->streams, false       },
+        {"completions", has->resources || has->prompts, false,        false       },
+        {"logging",     has->log,                       false,        false       },
     };
     json_t *declared = json_object();
     for (size_t i = 0; declared != NULL && i < sizeof(members) / sizeof(members[0]); i++) {
-        json_t *member = members[i].changes ? json_pack("{s:b}", "listChanged", 1) : json_object();
+        json_t *member =
+            json_pack("{s:o*,s:o*}", "listChanged", members[i].changes ? json_true() : NULL,
+                      "subscribe", members[i].watches ? json_true() : NULL);
         if (!members[i].declared) {
             json_decref(member);
         } else if (json_object_set_new(declared, members[i].name, member) != 0) {
@@ -246,17 +248,20 @@ capabilities(const struct mcp_features *has)
 json_t *
 mcp_discover_result(TALLOC_CTX *mem, const struct mcp_features *features)
 {
-    return jsonx_own(mem,
-                     json_pack("{s:o,s:o,s:i,s:s,s:{s:o}}", "supportedVersions", mcp_versions(),
-                               "capabilities", capabilities(features), "ttlMs", MCP_DISCOVER_TTL_MS,
-                               "cacheScope", "public", "_meta", MCP_META_SERVER, server_info()));
+    return jsonx_own(mem, json_pack("{s:o,s:o,s:s*,s:i,s:s,s:{s:o}}", "supportedVersions",
+                                    mcp_versions(), "capabilities", capabilities(features),
+                                    "instructions", features->instructions, "ttlMs",
+                                    features->decided ? MCP_LIST_TTL_MS : MCP_DISCOVER_TTL_MS,
+                                    "cacheScope", features->decided ? "private" : "public", "_meta",
+                                    MCP_META_SERVER, server_info()));
 }
 
 json_t *
 mcp_initialize_result(TALLOC_CTX *mem, const char *version, const struct mcp_features *features)
 {
-    return jsonx_own(mem, json_pack("{s:s,s:o,s:o}", "protocolVersion", version, "capabilities",
-                                    capabilities(features), "serverInfo", server_info()));
+    return jsonx_own(mem, json_pack("{s:s,s:o,s:o,s:s*}", "protocolVersion", version,
+                                    "capabilities", capabilities(features), "serverInfo",
+                                    server_info(), "instructions", features->instructions));
 }
 
 json_t *

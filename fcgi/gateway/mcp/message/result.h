@@ -61,8 +61,11 @@ bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
 /* What an endpoint has beside tools. */
 struct mcp_features {
     bool resources, prompts;
-    bool log;     /* of upstreams */
-    bool streams; /* changes of lists are told to clients that wait for them */
+    bool log;                 /* of upstreams */
+    bool streams;             /* changes of lists are told to clients that wait for them */
+    bool watches;             /* ... and changes of URIs */
+    const char *instructions; /* for the model of this caller, or NULL */
+    bool decided;             /* policy was asked about them: the answer is the caller's alone */
 };
 
 /* Return the result of `server/discover`, and of `initialize` with this version. */

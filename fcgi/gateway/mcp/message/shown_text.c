@@ -2,7 +2,6 @@
 
 #include "gateway/mcp/message/shown_text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* True for a character that is not shown: controls, and those that reorder text, with which an
@@ -57,4 +56,20 @@ const char *
 shown_lines(TALLOC_CTX *mem, const char *text)
 {
     return copy_shown(mem, text, strlen(text), true);
+}
+
+const char *
+shown_instructions(TALLOC_CTX *mem, const char *text)
+{
+    return copy_shown(mem, text, SHOWN_INSTRUCTIONS_MAX, true);
+}
+
+bool
+shown_is_plain(const char *text)
+{
+    size_t octets;
+    for (const char *at = text; *at != '\0'; at += octets)
+        if (is_hidden(code_point(at, &octets)))
+            return false;
+    return true;
 }

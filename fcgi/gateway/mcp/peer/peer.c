@@ -102,7 +102,7 @@ take_message(void *arg, const char *text, size_t len)
     enum az_status st = json_rpc_read(mem, text, len, &message, &fault);
     if (st != AZ_OK)
         it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
-    else if (peer_answers(&message)) {
+    else if (peer_answers(&message, it->message)) {
         it->rpc = message;
         it->reply->mem = mem;
         it->answered = true;
@@ -377,6 +377,7 @@ open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
         return refuse_peer(it, "no answer to initialize");
     if ((way.version = peer_version(it->rpc.result)) == NULL)
         return refuse_peer(it, "initialize names no known version");
+    it->reply->hello = it->rpc.result;
     if ((session = answer_session(it)) == NULL)
         return refuse_peer(it, "the session id is too long");
     way.session = *session != '\0' ? talloc_strdup(op->mem, session) : NULL;
@@ -419,6 +420,7 @@ probe(struct exchange *it, bool again, struct peer_way *ret)
         return refuse_peer(it, "no answer to server/discover");
     if (st == AZ_OK && succeeded(it) && it->answered && peer_is_modern(it->rpc.result)) {
         *ret = modern;
+        it->reply->hello = it->rpc.result;
         peer_memory_keep(it->op, it->request->resource, it->request->caller, it->told, &modern);
         return AZ_OK;
     }
@@ -451,6 +453,7 @@ take_reply(struct exchange *it)
         peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
     it->reply->result = it->rpc.result;
     it->reply->error = it->rpc.error;
+    it->reply->modern = it->way->modern;
     return AZ_OK;
 }
 

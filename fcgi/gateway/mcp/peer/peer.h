@@ -41,9 +41,12 @@ struct peer_request {
 struct peer_reply {
     const json_t *result;
     const json_t *error;
-    TALLOC_CTX *mem; /* owns result and error; below the memory of the operation */
-    int status;      /* HTTP status code of the last answer; 0 if there was none */
-    size_t octets;   /* of it */
+    const json_t *hello; /* result of server/discover or initialize, on the memory of the operation;
+                            NULL: the server was known */
+    bool modern;         /* the server follows revision 2026-07-28 */
+    TALLOC_CTX *mem;     /* owns result and error; below the memory of the operation */
+    int status;          /* HTTP status code of the last answer; 0 if there was none */
+    size_t octets;       /* of it */
     struct upstream_credential credential; /* with AZ_LINK_REQUIRED: the link */
 };
 

@@ -11,7 +11,8 @@
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/peer/progress.h"
 
-/* Every request has a connection of its own, so one id is enough. */
+/* Every request has a connection of its own, so one id is enough; but a call that comes again with
+ * answers has another one (MCP 2026-07-28, basic/patterns/mrtr). */
 #define PEER_ID 1
 
 /* ---- writing */
@@ -70,7 +71,8 @@ write_body(TALLOC_CTX *mem, const struct peer_way *way, const struct peer_messag
         json_pack("{s:s,s:s,s:o*}", "jsonrpc", "2.0", "method", message->method, "params", params);
     body = jsonx_own(mem, body);
     if (body == NULL
-        || (!message->notification && json_object_set_new(body, "id", json_integer(PEER_ID)) != 0))
+        || (!message->notification
+            && json_object_set_new(body, "id", json_integer(PEER_ID + message->round)) != 0))
         return AZ_SERVER_ERROR;
     ret->body = jsonx_dump(mem, body);
     if (ret->body == NULL)
@@ -162,10 +164,11 @@ peer_write_answer(const struct peer_way *way, const char *answer, struct peer_en
 /* ---- reading */
 
 bool
-peer_answers(const struct json_rpc *message)
+peer_answers(const struct json_rpc *message, const struct peer_message *request)
 {
     bool answer = message->kind == JSON_RPC_RESULT || message->kind == JSON_RPC_ERROR;
-    return answer && (message->id == NULL || json_integer_value(message->id) == PEER_ID);
+    return answer
+           && (message->id == NULL || json_integer_value(message->id) == PEER_ID + request->round);
 }
 
 const char *

@@ -37,6 +37,7 @@ struct peer_message {
     json_t
         *capabilities; /* object: of the client, as far as the upstream may use them; NULL: none */
     const char *log_level; /* the least of the log messages that are wanted, or NULL: none is */
+    int round;             /* of the call: 0 is the first; each has an id of its own */
     bool notification;
     bool progress;          /* ask for progress, with PROGRESS_TOKEN */
     struct mcp_trace trace; /* of the caller; empty: none is sent */
@@ -68,7 +69,7 @@ enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
                                  struct peer_envelope *ret);
 
 /* True if a message answers a request that peer_write() made. */
-bool peer_answers(const struct json_rpc *message);
+bool peer_answers(const struct json_rpc *message, const struct peer_message *request);
 
 /* Return the message of an error that an upstream answered with, cut and without control
  * characters, on mem, or NULL if out of memory. */

@@ -131,23 +131,30 @@ resource_call_note(struct resource_call *c)
     mcp_note(c->it, &summary, c->ask.began_ms, c->ask.reply.status, c->ask.reply.octets);
 }
 
+enum az_status
+resource_call_list(struct resource_call *c, const struct gateway_target *target,
+                   const struct gateway_tool *asked, size_t count, enum gateway_verdict *verdicts)
+{
+    struct mcp_exchange *it = c->it;
+    struct gateway_tools_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resources = target,
+        .resource_count = 1,
+        .tools = asked,
+        .tool_count = count,
+    };
+    return gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+}
+
 /* Find out if a list hides the prompt of a call: then it is unknown to the caller, as one that does
  * not exist. */
 static enum az_status
 is_hidden(struct resource_call *c, const struct gateway_target *target, bool *ret)
 {
-    struct mcp_exchange *it = c->it;
     enum gateway_verdict verdict = GATEWAY_DENY;
     struct gateway_tool prompt = {0, c->action};
     prompt.action.kind = "prompt";
-    struct gateway_tools_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
-        .resources = target,
-        .resource_count = 1,
-        .tools = &prompt,
-        .tool_count = 1,
-    };
-    enum az_status st = gateway_decide_tools(it->req, &it->visit, &question, &verdict);
+    enum az_status st = resource_call_list(c, target, &prompt, 1, &verdict);
     *ret = verdict == GATEWAY_DENY;
     return st;
 }
@@ -183,13 +190,13 @@ look_for_prompt(struct resource_call *c, const struct gateway_target *target)
     return resource_refuse_prompt(c->it);
 }
 
-/* Ask policy. The obligations that can be met are by default those of a tool of an MCP server, but
- * for approval: what a person would approve is a call. */
-static enum az_status
-decide_call(struct resource_call *c, const struct gateway_target *target)
+/* Return the question about a call. The obligations that can be met are by default those of a tool
+ * of an MCP server, but for approval: what a person would approve is a call. */
+static struct gateway_question
+question_of(const struct resource_call *c, const struct gateway_target *target)
 {
-    struct mcp_exchange *it = c->it;
-    struct gateway_question question = {
+    const struct mcp_exchange *it = c->it;
+    return (struct gateway_question){
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
         .resource = *target,
         .action = c->action,
@@ -199,6 +206,32 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
         .obligations =
             c->obligations != 0 ? c->obligations : GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
     };
+}
+
+enum az_status
+resource_call_may(struct resource_call *c, const char **ret_revision)
+{
+    struct request *req = c->it->req;
+    const struct audit_entry before = req->audit;
+    struct gateway_target target;
+    bool linked;
+    enum az_status st =
+        mcp_target(&req->op, &c->ask.caller, c->ask.request.resource, &linked, &target);
+    if (st != AZ_OK)
+        return st;
+    struct gateway_question question = question_of(c, &target);
+    st = gateway_decide(req, &c->it->visit, &question, &c->decision);
+    req->audit = before;
+    *ret_revision = st == AZ_OK && c->decision.allow ? c->decision.revision : NULL;
+    return st;
+}
+
+/* Ask policy. */
+static enum az_status
+decide_call(struct resource_call *c, const struct gateway_target *target)
+{
+    struct mcp_exchange *it = c->it;
+    struct gateway_question question = question_of(c, target);
     const char *why;
     enum az_status st = mcp_round_look(&c->round, &question, &why);
     if (st == AZ_OK && why != NULL)
@@ -266,7 +299,7 @@ take_reply(struct resource_call *c, const struct gateway_target *target)
     json_t *lacks = mcp_round_lacks(&c->round, c->ask.reply.error);
     if (lacks != NULL)
         return mcp_round_refuse(it, lacks);
-    if (!mcp_round_is_asked(c->ask.reply.result))
+    if (!mcp_round_is_asked(&c->ask.reply))
         return AZ_OK;
     enum az_status st = mcp_round_ask(&c->round, target, &c->action, c->ask.reply.result);
     return st == AZ_FORBIDDEN || st == AZ_UPSTREAM_INVALID || st == AZ_RESOURCE_UNAVAILABLE
@@ -323,6 +356,7 @@ ask_once(struct resource_call *c, json_t *params)
         return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
     c->ask.request.message.params = params;
     c->ask.request.message.capabilities = c->round.capabilities;
+    c->ask.request.message.round = c->round.state.round;
     c->ask.request.policy_headers = c->decision.obligations.headers;
     c->ask.request.max_answer = (size_t) c->decision.obligations.response_max_bytes;
     listen_to_upstream(c);

@@ -87,6 +87,16 @@ struct resource_call {
  * none. A denial becomes the answer, AZ_OK. */
 enum az_status resource_call_decide(struct resource_call *c, struct gateway_target *ret);
 
+/* Find out if policy allows the call as it is, without an answer to the caller: *ret_revision is
+ * that of the policy, or NULL. The audit row stays as it is. */
+enum az_status resource_call_may(struct resource_call *c, const char **ret_revision);
+
+/* Ask policy what a list would show of these tools or entries, of the call's resource; `verdicts`
+ * has room for all. */
+enum az_status resource_call_list(struct resource_call *c, const struct gateway_target *target,
+                                  const struct gateway_tool *asked, size_t count,
+                                  enum gateway_verdict *verdicts);
+
 /* Ask policy, and then the upstream with these params (NULL: out of memory), which are changed.
  * AZ_OK without an answer for the caller: c->ask.reply. A read or get may be asked for input first,
  * a completion may not (MCP 2026-07-28, multi round-trip requests). The obligations that can be met

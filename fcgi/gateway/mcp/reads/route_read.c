@@ -133,30 +133,38 @@ show_read(struct route_read *r)
     return AZ_OK;
 }
 
+/* Describe the read of a URI, whose route was found, to policy. */
+static void
+describe_read(struct route_read *r, const char *uri)
+{
+    const struct managed_route *route = r->choice.route;
+    r->call.action = (struct gateway_action){
+        .kind = "resource",
+        .name = uri,
+        .uri = uri,
+        .route = route->id,
+        .method = "GET",
+        .path = r->choice.path,
+        .scopes = route->scopes,
+    };
+    r->call.always = route->obligations;
+    r->call.obligations =
+        gateway_obligations_of("http", managed_upstream_word(r->resource->upstream));
+    resource_ask_begin(r->it, r->resource, r->it->message.method, &r->call.ask);
+}
+
 enum az_status
 mcp_read_route(struct mcp_exchange *it, const struct managed_resource *resource, const char *uri)
 {
     struct route_read r = {.it = it, .resource = resource, .call = {.it = it}};
+    struct gateway_target target;
     bool found;
     enum az_status st = find_route(&r, uri, &found);
     if (st != AZ_OK)
         return st;
     if (!found)
         return resource_refuse_uri(it);
-    const struct managed_route *route = r.choice.route;
-    r.call.action = (struct gateway_action){
-        .kind = "resource",
-        .name = uri,
-        .uri = uri,
-        .route = route->id,
-        .method = "GET",
-        .path = r.choice.path,
-        .scopes = route->scopes,
-    };
-    r.call.always = route->obligations;
-    r.call.obligations = gateway_obligations_of("http", managed_upstream_word(resource->upstream));
-    resource_ask_begin(it, resource, it->message.method, &r.call.ask);
-    struct gateway_target target;
+    describe_read(&r, uri);
     st = resource_call_decide(&r.call, &target);
     if (st == AZ_OK && mcp_goes_on(it))
         st = send_read(&r);
@@ -164,4 +172,20 @@ mcp_read_route(struct mcp_exchange *it, const struct managed_resource *resource,
         st = show_read(&r);
     resource_call_note(&r.call);
     return st;
+}
+
+enum az_status
+mcp_may_watch_route(struct mcp_exchange *it, const struct managed_resource *resource,
+                    const char *uri, const char **ret_revision)
+{
+    struct route_read r = {.it = it, .resource = resource, .call = {.it = it}};
+    bool found;
+    *ret_revision = NULL;
+    enum az_status st = find_route(&r, uri, &found);
+    if (st != AZ_OK || !found)
+        return st;
+    describe_read(&r, uri);
+    if (json_object_set_new(r.call.arguments, "subscribe", json_true()) != 0)
+        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a subscription");
+    return resource_call_may(&r.call, ret_revision);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/tools/catalogue.h"
 
 #define ROUTE_SCHEME "res://"
 
@@ -51,18 +52,51 @@ route_entry(const struct managed_route *route, const char *address, const char *
 
 /* ---- completion */
 
-/* Return the enum that a tool of the route has for an argument, or NULL. */
+/* Return the enum that a tool has for an argument, or NULL. */
 static const json_t *
-argument_enum(const struct managed_resource *resource, const struct managed_route *route,
-              const char *name)
+enum_of(const struct managed_tool *tool, const char *name)
 {
+    const json_t *properties = json_object_get(tool->input_schema, "properties");
+    const json_t *values = json_object_get(json_object_get(properties, name), "enum");
+    return json_is_array(values) ? values : NULL;
+}
+
+/* Find the enum that a tool of the route has for an argument, and that the caller may know: tools
+ * that a list hides tell nothing. *ret is NULL if there is none. The audit row keeps the decision
+ * about the completion. */
+static enum az_status
+find_enum(struct resource_call *c, const struct gateway_target *target,
+          const struct managed_route *route, const json_t **ret)
+{
+    struct mcp_exchange *it = c->it;
+    const struct managed_resource *resource = c->ask.request.resource;
+    const json_t *argument = json_object_get(c->arguments, "argument");
+    const char *name = json_string_value(json_object_get(argument, "name"));
+    const struct audit_entry decided = it->req->audit;
+    size_t count = 0;
+    const json_t **values =
+        talloc_array(it->req->op.mem, const json_t *, (unsigned) resource->tools + 1);
+    struct gateway_tool *asked =
+        talloc_array(it->req->op.mem, struct gateway_tool, (unsigned) resource->tools + 1);
+    enum gateway_verdict *verdicts =
+        talloc_zero_array(it->req->op.mem, enum gateway_verdict, (unsigned) resource->tools + 1);
+    *ret = NULL;
+    if (values == NULL || asked == NULL || verdicts == NULL)
+        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a completion");
     for (size_t i = 0; i < resource->tools; i++) {
-        const json_t *properties = json_object_get(resource->tool[i].input_schema, "properties");
-        const json_t *values = json_object_get(json_object_get(properties, name), "enum");
-        if (resource->tool[i].route == route && json_is_array(values))
-            return values;
+        const struct mcp_tool tool = {resource, &resource->tool[i], resource->tool[i].name};
+        if (tool.row->route != route || !tool.row->served || enum_of(tool.row, name) == NULL)
+            continue;
+        values[count] = enum_of(tool.row, name);
+        asked[count++] = (struct gateway_tool){0, mcp_describe_tool(&tool)};
     }
-    return NULL;
+    if (count == 0)
+        return AZ_OK;
+    enum az_status st = resource_call_list(c, target, asked, count, verdicts);
+    it->req->audit = decided;
+    for (size_t i = 0; st == AZ_OK && *ret == NULL && i < count; i++)
+        *ret = verdicts[i] != GATEWAY_DENY ? values[i] : NULL;
+    return st;
 }
 
 /* Answer with the texts of a list that begin with what was typed. */
@@ -117,7 +151,9 @@ mcp_complete_route(struct resource_call *c, const struct managed_resource *resou
     enum az_status st = resource_call_decide(c, &target);
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
-    return show_values(
-        it, argument_enum(resource, route, json_string_value(json_object_get(argument, "name"))),
-        json_string_value(json_object_get(argument, "value")));
+    const json_t *list = NULL;
+    st = find_enum(c, &target, route, &list);
+    return st == AZ_OK
+               ? show_values(it, list, json_string_value(json_object_get(argument, "value")))
+               : st;
 }

@@ -26,6 +26,12 @@ json_t *route_entry(const struct managed_route *route, const char *address, cons
 enum az_status mcp_read_route(struct mcp_exchange *it, const struct managed_resource *resource,
                               const char *uri);
 
+/* Find out if the caller may learn of changes of a URI of such a resource: policy is asked as for a
+ * read, with `subscribe` among the arguments. *ret_revision is that of the policy; NULL: the caller
+ * may not, or there is no such URI. */
+enum az_status mcp_may_watch_route(struct mcp_exchange *it, const struct managed_resource *resource,
+                                   const char *uri, const char **ret_revision);
+
 /* Complete an argument of a template of such a resource: by the enum that a tool of the same route
  * has for it. c: its template and arguments. */
 enum az_status mcp_complete_route(struct resource_call *c, const struct managed_resource *resource);

@@ -54,7 +54,7 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
     TALLOC_CTX *mem = call->op->mem;
     if (reply->error != NULL)
         return show_error(call, reply->error);
-    if (mcp_round_is_asked(reply->result)) {
+    if (mcp_round_is_asked(reply)) {
         call->asked = reply->result;
         return AZ_OK;
     }
@@ -92,6 +92,7 @@ mcp_call_peer(struct mcp_call *call)
                       .schema = row->input_schema,
                       .capabilities = call->round->capabilities,
                       .log_level = call->log != NULL ? mcp_log_word(call->log->level) : NULL,
+                      .round = call->round->state.round,
                       .progress = call->progress != NULL,
                       .trace = call->trace,
                       },

@@ -7,6 +7,7 @@
 #include "gateway/link/account.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/tools/search.h"
+#include "gateway/mcp/tools/verdict_memory.h"
 #include "managed/auth.h"
 
 /* Return the place of a tool's resource among those of the catalogue. */
@@ -19,25 +20,18 @@ resource_index(const struct mcp_catalogue *catalogue, const struct mcp_tool *too
     return i;
 }
 
-enum az_status
-mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
-                 enum gateway_verdict **ret)
+/* Ask policy about all tools. */
+static enum az_status
+ask_about_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue, const bool *linked,
+                enum gateway_verdict *verdicts, const char **ret_revision)
 {
     struct op *op = &it->req->op;
-    *ret = talloc_zero_array(op->mem, enum gateway_verdict, (unsigned) catalogue->tools + 1);
     struct gateway_target *targets =
         talloc_array(op->mem, struct gateway_target, (unsigned) catalogue->resources + 1);
     struct gateway_tool *tools =
         talloc_array(op->mem, struct gateway_tool, (unsigned) catalogue->tools + 1);
-    bool *linked = talloc_array(op->mem, bool, (unsigned) catalogue->resources + 1);
-    struct gateway_bearer bearer = {it->req, it->visit.token};
-    const struct upstream_caller caller = gateway_caller(&bearer);
-    if (*ret == NULL || targets == NULL || tools == NULL || linked == NULL)
+    if (targets == NULL || tools == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
-    enum az_status st =
-        link_are_linked(op, &caller, catalogue->resource, catalogue->resources, linked);
-    if (st != AZ_OK)
-        return st;
     for (size_t i = 0; i < catalogue->resources; i++) {
         const struct managed_resource *resource = catalogue->resource[i];
         targets[i] = gateway_target_of(
@@ -55,7 +49,37 @@ mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
         .tools = tools,
         .tool_count = catalogue->tools,
     };
-    return gateway_decide_tools(it->req, &it->visit, &question, *ret);
+    enum az_status st = gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+    *ret_revision = question.revision;
+    return st;
+}
+
+enum az_status
+mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
+                 enum gateway_verdict **ret)
+{
+    struct op *op = &it->req->op;
+    struct gateway_bearer bearer = {it->req, it->visit.token};
+    const struct upstream_caller caller = gateway_caller(&bearer);
+    struct verdict_key key;
+    const char *revision = NULL;
+    bool *linked = talloc_array(op->mem, bool, (unsigned) catalogue->resources + 1);
+    *ret = talloc_zero_array(op->mem, enum gateway_verdict, (unsigned) catalogue->tools + 1);
+    if (*ret == NULL || linked == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
+    enum az_status st =
+        link_are_linked(op, &caller, catalogue->resource, catalogue->resources, linked);
+    if (st == AZ_OK)
+        st = verdict_key_make(it, catalogue, linked, &key);
+    if (st != AZ_OK)
+        return st;
+    it->kept_from = verdicts_find(it, catalogue, &key, *ret);
+    if (it->kept_from != NULL)
+        return AZ_OK;
+    st = ask_about_tools(it, catalogue, linked, *ret, &revision);
+    if (st == AZ_OK)
+        verdicts_keep(it, catalogue, &key, revision, *ret);
+    return st;
 }
 
 /* Return the annotations of a tool: what an upstream claims of an approved tool, and above it what
@@ -105,6 +129,16 @@ shown_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     return jsonx_built(&list);
 }
 
+/* Note for the audit row which request has the decision. */
+static void
+note_kept(struct mcp_exchange *it)
+{
+    struct jsonx_build summary = {jsonx_own(it->req->op.mem, json_pack("{s:s,s:s}", "kind", "list",
+                                                                       "kept_from", it->kept_from)),
+                                  false};
+    mcp_note(it, &summary, 0, 0, 0);
+}
+
 enum az_status
 mcp_list_tools(struct mcp_exchange *it)
 {
@@ -116,6 +150,8 @@ mcp_list_tools(struct mcp_exchange *it)
     if ((st = mcp_catalogue_read(it, &catalogue)) != AZ_OK
         || (st = mcp_decide_tools(it, &catalogue, &verdicts)) != AZ_OK)
         return st;
+    if (it->kept_from != NULL)
+        note_kept(it);
     json_t *list = shown_tools(it, &catalogue, verdicts);
     if (list != NULL)
         it->result = mcp_list_result(it->req->op.mem, "tools", list);

@@ -141,6 +141,8 @@ show_found(struct mcp_exchange *it, const struct rank_hit *hits, size_t count)
         jsonx_own(mem, json_pack("{s:s,s:I,s:s}", "kind", "search", "found", (json_int_t) count,
                                  "mcp_version", it->era.version)),
         false};
+    if (it->kept_from != NULL)
+        jsonx_set(&summary, "kept_from", json_string(it->kept_from));
     mcp_note(it, &summary, 0, 0, 0);
     return AZ_OK;
 }

@@ -1,0 +1,49 @@
+#include "config.h"
+
+#include "gateway/mcp/reads/instructions.h"
+
+#include <string.h>
+
+#include "gateway/mcp/reads/stored_list.h"
+
+/* Return the texts with that of one resource behind them, under its name; one for which there is no
+ * room is left out. NULL: out of memory. */
+static char *
+add_under_name(char *texts, const struct managed_resource *resource, const char *text)
+{
+    char *part =
+        talloc_asprintf(texts, "%s%s:\n%s", *texts != '\0' ? "\n\n" : "", resource->name, text);
+    if (part == NULL)
+        return NULL;
+    return strlen(texts) + strlen(part) <= INSTRUCTIONS_ALL_MAX
+               ? talloc_strdup_append_buffer(texts, part)
+               : texts;
+}
+
+enum az_status
+mcp_find_instructions(struct mcp_exchange *it, struct mcp_features *ret)
+{
+    struct op *op = &it->req->op;
+    struct stored_list list;
+    enum gateway_verdict *verdicts;
+    enum az_status st = stored_list_read(it, LISTING_INSTRUCTIONS, &list);
+    if (st != AZ_OK || list.count == 0)
+        return st;
+    ret->decided = true;
+    if ((st = stored_list_decide(it, &list, &verdicts)) != AZ_OK)
+        return st;
+    char *texts = talloc_strdup(op->mem, "");
+    for (size_t i = 0; texts != NULL && i < list.count; i++) {
+        const json_t *entry = list.item[i].row->entry;
+        const char *text = json_string_value(json_object_get(entry, "instructions"));
+        if (verdicts[i] == GATEWAY_DENY || text == NULL)
+            continue;
+        texts = it->visit.resource != NULL
+                    ? talloc_strdup(op->mem, text)
+                    : add_under_name(texts, list.resource[list.item[i].resource], text);
+    }
+    if (texts == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
+    ret->instructions = *texts != '\0' ? texts : NULL;
+    return AZ_OK;
+}
