@@ -40,7 +40,7 @@ static const struct field sync_fields[] = {
     {"settings", FIELD_OBJECT, .rule = managed_object_rule, FIELD_INTO(struct connector_syncs, settings), .help = "Settings in place of those of the connector, without secrets; absent: they stay", .example = "{\"clientId\": \"abc\"}"},
 };
 /* clang-format on */
-const struct field_table connector_sync_table = FIELD_TABLE("ConnectorSync", sync_fields, 0);
+const struct field_table connector_sync_table = FIELD_TABLE("ConnectorSyncRequest", sync_fields, 0);
 
 /* The sync of one connector. */
 struct connector_sync {
