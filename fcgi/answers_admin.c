@@ -326,7 +326,7 @@ static const struct field impact_fields[] = {
     {"state",             FIELD_TEXT,    .required = true, .help = "running, done or failed", .example = "\"done\""},
     {"createdAt",         FIELD_TEXT,    .required = true, .example = "\"2026-11-24T12:00:00.000Z\""},
     {"by",                FIELD_TEXT,    .required = true, .help = "Label of the admin key, or authzctl", .example = "\"ci\""},
-    {"selection",         FIELD_OBJECT,  .required = true, .help = "since, until, decisions and filter, as they were asked for", .example = "{\"since\": \"24h\", \"decisions\": 100000}"},
+    {"selection",         FIELD_OBJECT,  .required = true, .help = "since, until, decisions, filter and limits, as they were asked for", .example = "{\"since\": \"24h\", \"decisions\": 100000}"},
     {"progress",          FIELD_OBJECT,  .required = true, .shape = &impact_progress},
     {"note",              FIELD_TEXT,    .help = "Why it failed"},
     {"baseRevision",      FIELD_TEXT,    .required = true, .help = "Revision that decides now", .example = "\"0123456789abcdef0123456789abcdef\""},
@@ -361,7 +361,8 @@ static const struct field impact_fields[] = {
     {"byReason",          FIELD_ARRAY,   .help = "added and removed by reason code"},
     {"clients",           FIELD_INTEGER, .help = "Clients with a difference"},
     {"people",            FIELD_INTEGER, .help = "Subjects with a difference"},
-    {"guards",            FIELD_ARRAY,   .help = "Limits that were counted: name, of, the counts, and refused with limit, max, seen, of, and of a sample estimate and upper; notMeasured: it takes no sample"},
+    {"guards",            FIELD_ARRAY,   .help = "Guards that were counted: name, of, the counts, and refused with limit, max, seen, of, and of a sample estimate and upper; notMeasured: it takes no sample, or why says what else"},
+    {"limits",            FIELD_OBJECT,  .help = "The limits of the request, with the members of a guard but for its name"},
     {"examples",          FIELD_OBJECT,  .help = "Examples by class: auditId, index, createdAt, endpoint, clientId, subjectId, before, after"},
 };
 const struct field_table answer_impact = ANSWER("PolicyImpact", impact_fields);

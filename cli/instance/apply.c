@@ -11,17 +11,24 @@
 #include "cli/instance/apply_object.h"
 #include "cli/instance/instance.h"
 #include "cli/instance/policy_step.h"
+#include "cli/lib/limits.h"
 #include "cli/verbs.h"
 
 /* Marks of one request: the body of the admin API has room for them. */
 #define MARKS_AT_ONCE 200
 
+/* clang-format off */
 const struct cli_option apply_options[] = {
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
     CLI_MESSAGE,
+    LIMITS_OVERRIDE_OPTION,
     {"prune", 0, NULL, offsetof(struct cli_choices, prune), false,
-      "Delete the objects of this owner that the files no longer have"},
-    {NULL,       0,     NULL,  0,                     false,                         NULL    },
+     "Delete the objects of this owner that the files no longer have"},
+    LIMITS_SINCE_OPTION,
+    {NULL, 0, NULL, 0, false, NULL},
 };
+/* clang-format on */
 
 static bool
 step_is(const json_t *step, const char *action)

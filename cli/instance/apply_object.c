@@ -126,35 +126,53 @@ write_object(struct applying *apply, const struct instance_kind *kind, const jso
     return status;
 }
 
-/* Install a connector, or bring it to the version of the catalogue. */
+/* Make sure that a connector is what the files say. */
+static int
+check_connector(const struct applying *apply, const json_t *step, const json_t *stored)
+{
+    const json_t *object = json_object_get(step, "object"),
+                 *settings = json_object_get(object, INSTANCE_SETTINGS);
+    const char *key = step_text(step, "key"),
+               *wanted = json_string_value(json_object_get(object, "version")),
+               *version = json_string_value(json_object_get(stored, "version"));
+    bool other = wanted != NULL && (version == NULL || strcmp(version, wanted) != 0);
+    if (!other
+        && (settings == NULL || json_equal(settings, json_object_get(stored, INSTANCE_SETTINGS))))
+        return CLI_OK;
+    output_error("%s: connector %s has version %s%s, and the files say %s: the catalogue of the "
+                 "service has no other, or a sync was refused; see `authzctl connector sync %s`",
+                 apply->run.cli->path, key, version != NULL ? version : "-",
+                 other ? "" : " and other settings", wanted != NULL ? wanted : "others", key);
+    return CLI_FAILED;
+}
+
+/* Install a connector, or bring it to the version of the catalogue, with the settings of the files.
+ */
 static int
 write_connector(struct applying *apply, const struct instance_kind *kind, const json_t *step,
                 const char *operation)
 {
     struct cli *cli = apply->run.cli;
-    const char *key = step_text(step, "key"), *path = instance_path(cli, kind, key),
-               *wanted =
-                   json_string_value(json_object_get(json_object_get(step, "object"), "version"));
+    const char *path = instance_path(cli, kind, step_text(step, "key"));
+    json_t *settings = json_object_get(json_object_get(step, "object"), INSTANCE_SETTINGS);
     const struct query_pair owner = {"owner", apply->run.owner};
-    const struct call call = {.method = "POST",
-                              .path = talloc_asprintf(cli->mem, "%s/%s", path, operation),
-                              .query = &owner,
-                              .queries = 1};
+    const struct call call = {
+        .method = "POST",
+        .path = talloc_asprintf(cli->mem, "%s/%s", path, operation),
+        .query = &owner,
+        .queries = 1,
+        .body = jsonx_own(cli->mem, json_pack("{s:O*}", INSTANCE_SETTINGS, settings))};
     const struct call look = {.method = "GET", .path = path};
     struct answer answer;
+    if (call.body == NULL)
+        return output_no_memory(cli);
     int status = send_step(apply, step, &call, &answer);
     if (status == CLI_OK)
         status = send_step(apply, step, &look, &answer);
+    if (status == CLI_OK)
+        status = check_connector(apply, step, answer.json);
     if (status != CLI_OK)
         return status;
-    const char *version = json_string_value(json_object_get(answer.json, "version"));
-    if (wanted != NULL && (version == NULL || strcmp(version, wanted) != 0)) {
-        output_error(
-            "%s: connector %s has version %s, and the files say %s: the catalogue of the "
-            "service has no other, or a sync was refused; see `authzctl connector sync %s`",
-            cli->path, key, version != NULL ? version : "-", wanted, key);
-        return CLI_FAILED;
-    }
     return apply_mark(apply, kind, step, answer.json, NULL);
 }
 

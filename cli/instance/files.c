@@ -49,18 +49,19 @@ read_object(struct reading *reading, const struct dir_entry *entry)
     return object;
 }
 
-/* Refuse members of a connector that have no effect: settings, with their secrets, are those of its
- * managed resource. */
+/* Refuse members of a connector that have no effect. */
 static void
 check_connector(struct reading *reading, const struct dir_entry *entry, const json_t *object)
 {
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *) (uintptr_t) object, name, value)
-        if (strcmp(name, "id") != 0 && strcmp(name, "version") != 0)
-            files_fault(reading, entry->path,
-                        "has a member other than id and version; settings belong into the file of "
-                        "its managed resource");
+        if (strcmp(name, "id") != 0 && strcmp(name, "version") != 0
+            && strcmp(name, INSTANCE_SETTINGS) != 0)
+            files_fault(reading, entry->path, "has a member other than id, version and settings");
+    value = json_object_get(object, INSTANCE_SETTINGS);
+    if (value != NULL && !json_is_object(value))
+        files_fault(reading, entry->path, "settings must be an object; {} clears them");
 }
 
 /* Take the object of a file. */

@@ -24,6 +24,9 @@
 /* Member of a step whose object was marked with the save of the policy. */
 #define INSTANCE_MARKED "marked"
 
+/* Member of a connector with its settings, which are no secrets. */
+#define INSTANCE_SETTINGS "settings"
+
 /* Most secrets of one object: those of upstreamAuth. */
 #define INSTANCE_SECRETS_MAX 4
 
@@ -116,6 +119,11 @@ bool instance_has_secret(const struct instance_kind *kind, const json_t *object)
 /* Refuse secrets that are not {"env": NAME} or {"file": PATH}. */
 void instance_check_secrets(struct instance *run, const struct instance_kind *kind,
                             const char *file, const json_t *object);
+
+/* Refuse settings of a connector that are secrets, as its manifest says. Returns the exit status.
+ */
+int instance_check_settings(struct instance *run, const struct instance_kind *kind, const char *key,
+                            const json_t *file);
 
 /* Put the secrets into an object in place of their names, and give them as one text. CLI_OK, with
  * NULL in *ret_text if the object names none; else the error was printed. */

@@ -2,23 +2,36 @@
 #include "config.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "cli/instance/compare.h"
 #include "cli/instance/instance.h"
 #include "cli/instance/policy_step.h"
+#include "cli/lib/limits.h"
 #include "cli/verbs.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
 #include "managed/merge.h"
 
+/* Tries of a request that the service limits (SVC_RATE_LIMIT_REQUESTS), and the longest wait
+ * between two: the windows of a day are for tests. */
+#define LIMITED_TRIES 10
+#define LIMITED_SECONDS_MAX 120
+
+/* clang-format off */
 const struct cli_option plan_options[] = {
-    {"check",                                             0, NULL, offsetof(struct cli_choices,                           check),                      false,
+    {"check", 0, NULL, offsetof(struct cli_choices, check), false,
      "End with exit status 2 if the plan changes anything"},
-    {"out",                                                   0,                                                "FILE", offsetof(struct cli_choices, out), false,
+    LIMITS_IMPACT_OPTION,
+    LIMITS_OPTIONS,
+    {"out", 0, "FILE", offsetof(struct cli_choices, out), false,
      "Write the plan to FILE, for `authzctl apply FILE`"},
-    {NULL, 0,  NULL,   0,                                                       false,                                                                             NULL                                                                              },
+    LIMITS_SINCE_OPTION,
+    {NULL, 0, NULL, 0, false, NULL},
 };
+/* clang-format on */
 
 /* True if a kind is saved by a deploy. */
 static bool
@@ -85,6 +98,23 @@ wipe_text(const char *text)
         secret_wipe((void *) (uintptr_t) text, strlen(text));
 }
 
+/* Send a request of which the service takes so many in a minute, and wait as long as it says. */
+static int
+send_limited(struct instance *run, const struct call *call, struct answer *ret)
+{
+    int status = call_send(run->cli, call, ret);
+    for (int tries = 1; tries < LIMITED_TRIES && status == CLI_OK && ret->status == 429; tries++) {
+        const char *header = call_header(run->cli, ret, "Retry-After");
+        int64_t seconds = 1;
+        if (header != NULL && !digits_read(header, LIMITED_SECONDS_MAX, &seconds))
+            break;
+        output_line(run->cli, "the service takes no more requests for %d s", (int) seconds);
+        nanosleep(&(struct timespec){seconds, 0}, NULL);
+        status = call_send(run->cli, call, ret);
+    }
+    return status == CLI_OK && ret->status / 100 != 2 ? call_refuse(run->cli, ret, NULL) : status;
+}
+
 /* Ask the service if the secrets of an object are those of its mark. */
 static int
 compare_secrets(struct instance *run, const struct instance_kind *kind, const char *key,
@@ -101,7 +131,7 @@ compare_secrets(struct instance *run, const struct instance_kind *kind, const ch
                                                       kind->name, "key", key, "secret", text));
     const struct call call = {
         .method = "POST", .path = "/admin/api/object-owners/secrets", .body = body};
-    status = body != NULL ? call_run(run->cli, &call, NULL, &answer) : output_no_memory(run->cli);
+    status = body != NULL ? send_limited(run, &call, &answer) : output_no_memory(run->cli);
     instance_wipe_secrets(kind, object);
     wipe_text(json_string_value(
         json_object_get(json_array_get(json_object_get(body, "secrets"), 0), "secret")));
@@ -216,11 +246,13 @@ plan_object(struct instance *run, const struct instance_kind *kind, const char *
             kind->name, key, owner, run->owner, kind->name, key);
         return CLI_OK;
     }
-    if (instance_object(run->stored, kind->name, key) != NULL) {
-        int status = plan_stored(run, kind, key, file);
+    int status = instance_check_settings(run, kind, key, file);
+    if (status == CLI_OK && instance_object(run->stored, kind->name, key) != NULL) {
+        status = plan_stored(run, kind, key, file);
         return status == CLI_OK ? plan_pins(run, kind, key, file) : status;
     }
-    int status = check_readable(run, kind, file);
+    if (status == CLI_OK)
+        status = check_readable(run, kind, file);
     return status == CLI_OK
                ? add_step(run, "create", kind->name, key, json_pack("{s:O}", "object", file))
                : status;

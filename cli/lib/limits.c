@@ -120,6 +120,20 @@ limit_of(const char *limit)
     return digits_read(limit, INT64_MAX, &most) ? json_integer(most) : output_string(limit);
 }
 
+/* Tell of guards that a preview did not measure; a save does. */
+static void
+print_unmeasured(const struct cli *cli, const json_t *result)
+{
+    size_t index;
+    const json_t *guard;
+    json_array_foreach (json_object_get(result, "guards"), index, guard) {
+        const char *name = json_string_value(json_object_get(guard, "name")),
+                   *why = json_string_value(json_object_get(guard, "why"));
+        if (name != NULL && why != NULL)
+            output_error("%s: guard %s: not measured: %s", cli->path, name, why);
+    }
+}
+
 int
 limits_judge(const struct cli *cli, const json_t *result)
 {
@@ -132,6 +146,7 @@ limits_judge(const struct cli *cli, const json_t *result)
     if (jsonx_built(&max) == NULL || verdict_find(&op, result, max.value, &verdict) != AZ_OK)
         return output_no_memory(cli);
     limits_print_refused(cli, verdict.refused);
+    print_unmeasured(cli, result);
     if (verdict.lack != NULL)
         output_error("%s: %s: REFUSED", cli->path, verdict.lack);
     bool unmeasured =

@@ -102,19 +102,33 @@ mark_fault(void *arg, const char *path, const char *why)
     request_field_fault(place->req, whole != NULL ? whole : path, why);
 }
 
+/* Refuse to compare two secrets with that of one object: each request is one guess. */
+static bool
+is_named_before(json_t *seen, const struct object_mark *mark, const struct mark_place *place)
+{
+    char *name = talloc_asprintf(place->req->op.mem, "%s\n%s", mark->kind, mark->key);
+    bool before = name == NULL || json_object_get(seen, name) != NULL
+                  || json_object_set_new(seen, name, json_true()) != 0;
+    if (before)
+        mark_fault((void *) (uintptr_t) place, "key", "names an object that is named before");
+    return before;
+}
+
 /* Read the items of a body, with MACs in place of the secrets. */
 static enum az_status
 marks_read(struct request *req, const struct field_table *table, const json_t *items, json_t **ret)
 {
     struct jsonx_build marks = {jsonx_own(req->op.mem, json_array()), false};
+    const bool compares = table == &object_secret_table;
     size_t i;
-    json_t *item;
+    json_t *item, *seen = jsonx_own(req->op.mem, json_object());
     enum az_status st = AZ_OK;
     json_array_foreach (items, i, item) {
         char mac[SHA256_HEX_SIZE] = "";
         struct object_mark mark = {.kind = NULL};
-        struct mark_place place = {req, table == &object_mark_table ? "marks" : "secrets", i};
-        if (fields_read(req->op.mem, table, item, mark_fault, &place, &mark, NULL) != AZ_OK)
+        struct mark_place place = {req, compares ? "secrets" : "marks", i};
+        if (fields_read(req->op.mem, table, item, mark_fault, &place, &mark, NULL) != AZ_OK
+            || (compares && is_named_before(seen, &mark, &place)))
             return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
         if (mark.secret != NULL)
             st = mark_mac(&req->op, &mark, mac);

@@ -6,71 +6,18 @@ use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
-use File::Temp ();
 use Test::More;
 
-use Authz::Path    ();
-use Authz::Process ();
-use Authz::Stack   ();
+use AuditClock qw(run seal_rows);
 use Authzctl;
 
-# The seals of last year are made by a program whose clock is so many seconds behind.
-my $dir   = File::Temp->newdir;
-my $clock = put_file( $dir, 'clock.c', <<'END' );
-#define _GNU_SOURCE
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-int clock_gettime(clockid_t id, struct timespec *ret)
-{
-    const char *behind = getenv("CLOCK_BEHIND");
-    int status = (int) syscall(SYS_clock_gettime, id, ret);
-    if (status == 0 && id == CLOCK_REALTIME && behind != NULL)
-        ret->tv_sec -= atol(behind);
-    return status;
-}
-time_t time(time_t *ret)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (ret != NULL)
-        *ret = now.tv_sec;
-    return now.tv_sec;
-}
-END
-plan skip_all => 'no C compiler' if system("cc -shared -fPIC -o $dir/clock.so $clock 2> $dir/cc") != 0;
-my ($works) = Authz::Process->run(
-    name    => 'preload', env => { LD_PRELOAD => "$dir/clock.so" },
-    command => [ Authz::Path::program('authzctl'), '--version' ] );
-plan skip_all => 'the program cannot be given another clock' if $works != 0;
-
-my $stack = Authz::Stack->start;
-my $env   = { %{ $stack->settings }, SVC_AUDIT_RETENTION_DAYS => 0 };
-my %short = ( SVC_AUDIT_RETENTION_DAYS => 1, SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 86400 );
+my $stack = AuditClock::start();
+my $env   = AuditClock::environment();
+my %short = AuditClock::short();
+my $dir   = AuditClock::directory();
 my $today = sql(q{SELECT (now() AT TIME ZONE 'UTC')::date - date '2026-01-01'});
 
 sub sql { return $stack->sql( $_[0] ) }
-
-# Run authzctl, with a clock so many days behind.
-sub run {
-    my ( $status, $words, $name, %option ) = @_;
-    my %behind =
-      $option{days} ? ( LD_PRELOAD => "$dir/clock.so", CLOCK_BEHIND => 86400 * $option{days} ) : ();
-    return ctl_is( $status, [ split / /, $words ], $name, env => { %$env, %behind, %{ $option{env} // {} } } );
-}
-
-# Rows of a day, which is made if it is missing; then a checkpoint of so many days ago.
-sub seal_rows {
-    my ( $count, $day, $days ) = @_;
-    sql("SELECT partition_create('audit_log', $day)");
-    sql("INSERT INTO audit_log (id, created_at, request_id, endpoint, operation, method, http_status, outcome) SELECT nextval('audit_id_seq'), timestamptz '2026-01-01 12:00:00+00' + $day * interval '1 day', 'made', '/token', 'token', 'POST', 200, 'allowed' FROM generate_series(1, $count)"
-    );
-    run( 0, 'audit seal --quiet', "$count rows are sealed $days days ago", days => $days );
-    sql("UPDATE audit_checkpoint SET made_at = now() - interval '$days days' WHERE size = (SELECT size FROM audit_log_state)"
-    );
-    return sql('SELECT size FROM audit_log_state');
-}
 
 sub count { my ( $table, $where ) = @_; return sql("SELECT count(*) FROM audit_$table WHERE $where") }
 
@@ -128,7 +75,7 @@ for my $case (
     sql("UPDATE audit_tile SET leaves = $forged WHERE level = 0 AND n = 1");
     my $said = ctl( ['maintain'], env => { %$env, %short, SVC_AUDIT_PROOF_DAYS => 400 } );
     like(
-        "$said->{out}$said->{err}", qr/tile 1 of the audit log is not what its notes say/,
+        "$said->{out}$said->{err}", qr/tile 1 of epoch 1 of the audit log is not what its notes say/,
         "a tile that says a row $what" );
     is( count( 'note', q(line LIKE '{"v":1,"aged"%') ), 0, '... does not age' );
     sql('UPDATE audit_tile t SET leaves = h.leaves FROM honest h WHERE t.level = 0 AND t.n = 1');
@@ -141,7 +88,8 @@ sql(q{UPDATE job SET due_at = now() + interval '1 day'});
 
 like(
     sql(q(SELECT line FROM audit_note WHERE line LIKE '{"v":1,"aged"%')),
-    qr/\A\{"v":1,"aged":\{"leaves":$aged,"days":400,"gone":\[/, 'a note says which leaves have aged' );
+    qr/\A\{"v":1,"aged":\{"days":400,"epochs":\[\{"epoch":1,"leaves":$aged,"gone":\[/,
+    'a note says of which epoch which leaves have aged' );
 is( count(
         'tile',
         "level = 0 AND n > 0 AND n < $aged / 256 AND NOT EXISTS (SELECT 1 FROM audit_checkpoint WHERE (size - 1) / 256 = n)"
@@ -199,6 +147,12 @@ tampered(
     [qq(UPDATE audit_note SET line = replace(line, '"leaves":$aged', '"leaves":$beyond') WHERE leaf = $note)],
     ["changed or missing note at leaf $note"],
     'a note that says that more leaves have aged' );
+tampered(
+    [   "DELETE FROM audit_log WHERE id = $row",
+        qq(INSERT INTO audit_note VALUES (1, 1000000, '{"v":1,"dropped":{"day":$today,"date":"2026-01-01","rows":99}}')),
+        q{INSERT INTO audit_checkpoint (epoch, size, note) VALUES (1, 1000001, 'x')} ],
+    ["missing row $row"],
+    'a note of a dropped day behind the log excuses nothing, with a checkpoint of its size' );
 tampered(
     ["DELETE FROM audit_note WHERE leaf = $note"], ['forged or missing tile at leaf 256'],
     'without the note the hashes are missing' );

@@ -222,7 +222,11 @@ for my $case (
         'another name in the file' ],
     [ { 'clients/a.json' => '{"clientName": "a", "clientName": "b"}' }, qr/clients\/a[.]json: /, 'a repeated member' ],
     [ { 'clients/a.json' => '{"id": 7}' }, qr/the service sets id; remove it/, 'a member that the service sets' ],
-    [ { 'connectors/a.json' => '{"settings": {}}' }, qr/member other than id and version/, 'settings of a connector' ] )
+    [   { 'connectors/a.json' => '{"name": "A"}' }, qr/the service sets name; remove it/,
+        'a member of a connector that the service sets' ],
+    [   { 'connectors/a.json' => '{"secret": {}}' }, qr/member other than id, version and settings/,
+        'another member of a connector' ],
+    [ { 'connectors/a.json' => '{"settings": null}' }, qr/settings must be an object/, 'settings that are none' ] )
 {
     my ( $files, $why, $name ) = @$case;
     like( run( 1, "refused: $name (F2)", 'plan', instance( 'red', %$files ) )->{err}, $why, '... with the reason' );
@@ -253,7 +257,55 @@ run( 0, 'an export', 'export', '--owner', 'all', "$place/all" );
 like( slurp("$place/all/resources/orders.json"), qr/"upstreamType": "REST"/, '... has the resource' );
 unlike( slurp("$place/all/resources/orders.json"), qr/"set"|updatedAt|the key of/, '... without its secret' );
 is( join( ' ', sort { $a cmp $b } keys %{ $json->decode( slurp("$place/all/connectors/static-demo.json") ) } ),
-    'id version', '... and the connector' );
+    'id settings version', '... and the connector' );
+
+# Settings of a connector (F2, F4): its secrets are those of the resource.
+my %rest = ( version => connector_version('generic-rest') );
+my $set  = { baseUrl => 'https://one.example', readScope => 'one:read', writeScope => 'one:write' };
+for my $literal ( 'a literal credential', { env => 'UPSTREAM_KEY' } ) {
+    my $refused = run(
+        1, 'secret_literal: a setting of a connector (F4)',
+        'plan',
+        instance( 'kit', 'connectors/generic-rest.json' => { %rest, settings => { %$set, secret => $literal } } ) );
+    like(
+        $refused->{err},
+        qr/connector generic-rest: settings[.]secret is a secret .* upstreamAuth of the file of its managed/,
+        '... is refused, with its place' );
+    unlike( $refused->{err}, qr/literal credential/, '... and not repeated' );
+}
+my $kit = instance( 'kit', 'connectors/generic-rest.json' => { %rest, settings => { %$set, baseUrl => 7 } } );
+like(
+    run( 1, 'refused: a setting that the manifest does not allow (F2)', 'apply', $kit )->{err}, qr/settings[.]baseUrl/,
+    '... by its name' );
+is( connector('generic-rest')->{installed}, JSON::PP::false(), '... and nothing is installed' );
+spew( "$kit/connectors/generic-rest.json", $json->encode( { %rest, settings => $set } ) );
+run( 0, 'a connector with settings (F2)', 'apply', $kit );
+is_deeply( connector('generic-rest')->{settings}, $set, '... has them' );
+run( 0, '... after which the plan is empty', 'plan', '--check', $kit );
+run( 0, '... and after an export', 'export', '--owner', 'kit', "$place/kit" );
+is_deeply(
+    $json->decode( slurp("$place/kit/connectors/generic-rest.json") )->{settings}, $set,
+    '... whose file has them' );
+unlike( run( 0, '... as it was applied', 'plan', "$place/kit" )->{out}, qr/connector/, '... with no step for it' );
+spew( "$kit/connectors/generic-rest.json", $json->encode( { %rest, settings => { %$set, readScope => 'two:read' } } ) );
+like(
+    run( 2, 'another setting', 'plan', '--check', $kit )->{out}, qr/^change connector generic-rest: settings$/m,
+    '... is a change' );
+run( 0, '... that is made', 'apply', $kit );
+is( connector('generic-rest')->{settings}->{readScope}, 'two:read', '... by a sync' );
+run( 0, '... after which the plan is empty', 'plan', '--check', $kit );
+spew( "$kit/connectors/generic-rest.json", $json->encode( \%rest ) );
+run( 0, 'a file without settings leaves them', 'plan', '--check', $kit );
+my $other_kit = instance( 'kat', 'connectors/generic-rest.json' => { %rest, settings => {} } );
+like(
+    run( 1, 'other_owner: the connector of another one (F5)', 'apply', $other_kit )->{err},
+    qr/connector generic-rest belongs to the owner kit/,
+    '... is refused' );
+unlink "$kit/connectors/generic-rest.json" or die;
+run( 0, 'prune_own_only: connectors (F5)', 'apply', '--prune', $kit );
+is( connector( $_->[0] )->{installed}, $_->[1],
+    "... $_->[0] is " . ( $_->[1] ? 'left' : 'uninstalled' )
+) for [ 'generic-rest', JSON::PP::false() ], [ 'static-demo', JSON::PP::true() ];
 
 # A tool that waits: its hash in the file is the approval (F6).
 my ( $seen, $other ) = ( 'a' x 64, 'b' x 64 );
@@ -285,8 +337,31 @@ run( 0, '... and then the plan is empty', 'plan', '--check', $mcp );
 # ---- the marks over the API (F5)
 
 sub marks {
-    return [ map { { kind => 'rule', key => "$_[0]/$_", digest => '0' x 64 } } 1 .. $_[1] ];
+    return [ map { { kind => 'entry', key => "$_[0].row/m/$_", digest => '0' x 64 } } 1 .. $_[1] ];
 }
+api(POST => 'policy-bundle/deploy',
+    {   data => [
+            { dataKey => 'many.row', payload => { m => { map { $_ => 1 } 1 .. 1001 } } },
+            { dataKey => 'else.row', payload => { m => { 1 => 1, 'a/b' => 2 } } } ] } );
+for my $case (
+    [ 'client', 'absent-1' ],           [ 'provider', 'absent' ], [ 'resource', 'absent' ], [ 'connector', 'absent' ],
+    [ 'rule',   'custom/absent.rego' ], [ 'row', 'absent.row' ],  [ 'entry', 'else.row/m/2' ],
+    [ 'entry',  'absent.row/m/1' ],
+    [ 'entry',  'else.row' ] )
+{
+    my ( $kind, $key ) = @$case;
+    my @marks  = ( @{ marks( 'else', 1 ) }, { kind => $kind, key => $key, digest => '0' x 64 } );
+    my $absent = api( PUT => 'object-owners', { owner => 'else', marks => \@marks } );
+    is( $absent->status, 409, "refused: the mark of an object that is not stored, $kind $key (F5)" );
+    like( $absent->text, qr/There is no $kind \Q$key\E, so it cannot have an owner/, '... by its name' );
+}
+is( $stack->sql(q{SELECT count(*) FROM object_owner WHERE owner = 'else'}), 0,
+    '... and none of the request is written' );
+is( api(PUT => 'object-owners',
+        { owner => 'else', marks => [ { kind => 'entry', key => 'else.row/m/a/b', digest => '0' x 64 } ] } )->status,
+    204,
+    'an entry whose name has a slash' );
+api( DELETE => 'object-owners?kind=entry&key=else.row/m/a/b' );
 is( api( PUT => 'object-owners', { owner => 'many', marks => marks( 'many', 1000 ) } )->status, 204,
     '1000 marks at once' );
 is( api( PUT => 'object-owners', { owner => 'many', marks => marks( 'many', 1001 ) } )->status, 400,
@@ -339,9 +414,40 @@ is( api( POST => 'policy-bundle/deploy', { data => [ { %$row, payload => { a => 
 is( $stack->sql(q{SELECT payload FROM policy_data WHERE data_key = 'both.row'}) =~ /2/ ? 1 : 0, 0,
     '... and nothing is saved' );
 
-is( api( DELETE => 'object-owners?kind=rule&key=many/1' )->status, 204, 'a mark is released' );
-is( api( DELETE => 'object-owners?kind=rule&key=many/1' )->status, 404, '... once' );
-is( api( DELETE => 'object-owners?kind=rule' )->status,            400, 'refused: no key' );
+for my $case (
+    [ { kind => 'row',   key => 'both.none' },      'a row that the deploy does not make' ],
+    [ { kind => 'rule',  key => 'custom/no.rego' }, 'a rule' ],
+    [ { kind => 'entry', key => 'both.row/b' },     'an entry that its row does not have' ] )
+{
+    my ( $mark, $name ) = @$case;
+    my $absent = api(
+        POST => 'policy-bundle/deploy',
+        { data => [ { %$row, payload => { a => 3 } } ], owner => 'many', marks => [ { %$mark, digest => '0' x 64 } ] }
+    );
+    is( $absent->status, 409, "refused: a deploy that marks $name (F5)" );
+    is( $stack->sql(q{SELECT payload FROM policy_data WHERE data_key = 'both.row'}) =~ /3/ ? 1 : 0, 0,
+        '... and nothing is saved' );
+}
+is( api(POST => 'policy-bundle/deploy',
+        {   data  => [ { dataKey => 'made.row', payload => { b => 1 } } ], owner => 'many',
+            marks => [ { kind    => 'entry',    key     => 'made.row/b', digest => '0' x 64 } ] } )->status,
+    200,
+    'what the deploy itself makes is marked' );
+
+is( api( DELETE => 'object-owners?kind=entry&key=many.row/m/1' )->status, 204, 'a mark is released' );
+is( api( DELETE => 'object-owners?kind=entry&key=many.row/m/1' )->status, 404, '... once' );
+is( api( DELETE => 'object-owners?kind=rule' )->status,                   400, 'refused: no key' );
+
+# Secrets are compared one at a time for each object: a request is one guess (F4).
+my $guess = { kind => 'client', key => 'green', secret => 'x' };
+is_deeply(
+    api( POST => 'object-owners/secrets', { secrets => [$guess] } )->json, { same => [ JSON::PP::false() ] },
+    'a secret that is another' );
+my $two_guesses = api( POST => 'object-owners/secrets', { secrets => [ $guess, { %$guess, secret => 'y' } ] } );
+is_deeply(
+    [ $two_guesses->status, keys %{ $two_guesses->member('fieldErrors') } ],
+    [ 400,                  'secrets[1].key' ],
+    'refused: two secrets for one object' );
 
 # ---- an export into a directory that is in use (F2, F4)
 
@@ -452,6 +558,7 @@ for my $case ( [ twice => 'hydra_duplicate_keys' ], [ deep => 'nesting of 65' ],
 }
 
 sub pin               { return $stack->admin( GET => '/admin/api/managed-resources/desk' )->json->{tools}[0]{pin} }
+sub connector         { my ($id) = @_; return $stack->admin( GET => "/admin/api/connectors/$id" )->json }
 sub connector_version { my ($id) = @_; return $stack->admin( GET => "/admin/api/connectors/$id" )->member('version') }
 
 done_testing;

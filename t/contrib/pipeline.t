@@ -11,7 +11,7 @@ use Authz::Process ();
 use Authz::Stack   ();
 use Authz::Web     ();
 
-my $stack  = Authz::Stack->start;
+my $stack  = Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
 my $folder = Authz::Path::source( 'contrib', 'examples', 'pipeline' );
 my $dir    = Authz::Process::directory() . '/pipeline';
 my $bin    = Authz::Path::program('authzctl') =~ s{/[^/]+\z}{}r;
@@ -49,6 +49,43 @@ step( 0, 'apply', 'apply', "$dir.plan" );
 is( $stack->admin( GET => '/admin/api/clients/by-ci' )->status, 200, '... does what was planned' );
 step( 0, 'plan ends with 0 if nothing is to do', 'plan', $dir, "$dir.plan" );
 step( 64, 'refused: no step' );
+
+# ---- a guard: a limit for every save (policy.md G2)
+
+my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['read'] } );
+is( $stack->token( @crm, scope => 'read' )->status, 200, 'a decision that is recorded' );
+Authz::Web::write_file(
+    "$dir/policy/custom/i.rego",
+    "package custom.issue\n\ndeny contains \"x\" if input.client.id in {\"x\", \"crm\"}\n" );
+Authz::Web::write_file( "$dir/clients/after.json", '{"clientType": "public"}' );
+for my $limit ( [ 0, 1, 'a limit that is passed' ], [ 1, 2, '... and one that is not' ] ) {
+    my ( $most, $status, $name ) = @$limit;
+    my $text =
+      step( $status, "plan --max-newly-denied $most: $name", 'plan', $dir, "$dir.limited", "--max-newly-denied=$most" );
+    is( -e "$dir.limited" ? 2 : 1, $status, '... the plan is there if the limit holds' );
+    like(
+        $text, $status == 1 ? qr/limit: newly denied 1 of \d+, at most 0: REFUSED/ : qr/^change rule/m,
+        '... and it says so' );
+}
+step( 2, 'apply ends with 2 if a limit is passed', 'apply', "$dir.limited", '--max-newly-denied=0' );
+is( $stack->admin( GET => '/admin/api/clients/after' )->status, 404, '... and changes nothing' );
+step( 2, 'plan before there is a guard', 'plan', $dir, "$dir.plan" );
+$stack->patch_row(
+    'svc.operator.controls.changes',
+    { guards => [ { name => 'none', limits => { newlyDenied => 0 } } ] } );
+my $refused = step( 1, 'plan ends with 1 if a guard refuses it', 'plan', $dir, "$dir.refused" );
+like( $refused, qr/guard none: newly denied 1 of \d+, at most 0: REFUSED/, '... and says which' );
+ok( !-e "$dir.refused", '... there is no plan' );
+step( 1, '... and the next step of the pipeline has nothing to do', 'apply', "$dir.refused" );
+
+# The plan was made of the revision before the guard.
+isnt(
+    (   Authz::Process->run(
+            name => 'pipeline', env => \%env, command => [ "$folder/pipeline.sh", 'apply', "$dir.plan" ] ) )[0],
+    0,
+    'apply of a plan from before' );
+is( $stack->token( @crm, scope => 'read' )->status,             200, '... does not pass the guard' );
+is( $stack->admin( GET => '/admin/api/clients/after' )->status, 404, '... and the run ends there' );
 
 for my $file (qw(github.yml gitlab.yml)) {
     my $text = Authz::Web::edit("$folder/$file");

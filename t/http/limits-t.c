@@ -25,6 +25,7 @@ static const struct {
     {"PolicyImpactRequest", "data", "so are its items"},
     {"PolicyImpactRequest", "rule", "it is read as an item of rules"},
     {"PolicyImpactRequest", "row", "it is read as an item of data"},
+    {"PolicyImpactRequest", "limits", "each of its names is one of seven (impact_limits.c)"},
     {"ImpactLimits", "limits", "each of its names is one of seven (impact_limits.c)"},
     {"PolicyImpactPatch", "merge", "the body is smaller than the largest row"},
     {"PolicyShadowRequest", "rules", "its items are read as those of a deploy"},

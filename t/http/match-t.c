@@ -133,6 +133,7 @@ test_table(void)
                                          "/access/v1/evaluation", "/access/v1/evaluations"};
     /* GET /authorize/ciba begins sign-ins as /authorize does (decisions.md "Rate limit"). */
     static const char *const limited[] = {"/token",
+                                          "/admin/api/object-owners/secrets",
                                           "/introspect",
                                           "/revoke",
                                           "/authorize",

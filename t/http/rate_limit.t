@@ -52,6 +52,11 @@ is( admitted( $stack, 41, '2001:db8::1' ), '40 in, 1 out', 'an IPv6 address is c
 is( admitted( $stack, 1, '2001:db8::ffff' ), '0 in, 1 out',
     'one subscriber owns a /64: its addresses share the count' );
 
+is( admitted( $stack, 41, '192.0.2.4', '/admin/api/object-owners/secrets' ),
+    '40 in, 1 out', 'guesses at secrets of objects are counted too (doc/design/instance.md F4)' );
+is( admitted( $stack, 41, '192.0.2.5', '/admin/api/object-owners' ), '41 in, 0 out',
+    '... and no other path of its kind' );
+
 my $wrong_method = $stack->client->get( '/token', headers => [ 'X-Forwarded-For' => '192.0.2.1' ] );
 is( $wrong_method->status, 429, 'a wrong method on a listed path is counted like the right one (specification 8)' );
 is( $wrong_method->header('Allow'), undef, 'and has no Allow when it is one too many' );

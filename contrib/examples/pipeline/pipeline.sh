@@ -1,8 +1,9 @@
 #!/bin/sh
 # One step of a pipeline for an instance as files (doc/instance-as-files.md):
 #   pipeline.sh test DIR          run the tests of the rules; needs no service
-#   pipeline.sh plan DIR PLAN     write the plan to PLAN, and print it; 2: it changes something
-#   pipeline.sh apply PLAN        do exactly that
+#   pipeline.sh plan DIR PLAN [LIMIT...]   write the plan to PLAN, and print it; 2: it changes something; 1: a limit refuses it
+#   pipeline.sh apply PLAN [LIMIT...]      do exactly that; 2: a limit refuses it
+# A LIMIT is an option like --max-newly-denied=0, of the policy's effect on recorded decisions; guards of the service hold in any case.
 # AUTHZ_SERVER and AUTHZ_ADMIN_KEY name the service and the admin key; secrets of the files are variables too.
 set -eu
 
@@ -17,12 +18,20 @@ test)
     if [ -d "$2/policy" ]; then authzctl policy test "$2/policy"; fi
     ;;
 plan)
-    [ $# -eq 3 ] || usage
-    authzctl plan --check --out "$3" "$2"
+    [ $# -ge 3 ] || usage
+    dir=$2 plan=$3 status=0
+    shift 3
+    rm -f "$plan"
+    authzctl plan --check --out "$plan" "$@" "$dir" || status=$?
+    # 2 is a limit that refuses the policy, too; then there is no plan.
+    if [ "$status" -eq 2 ] && [ ! -e "$plan" ]; then status=1; fi
+    exit "$status"
     ;;
 apply)
-    [ $# -eq 2 ] || usage
-    authzctl apply "$2"
+    [ $# -ge 2 ] || usage
+    plan=$2
+    shift 2
+    authzctl apply "$@" "$plan"
     ;;
 *)
     usage

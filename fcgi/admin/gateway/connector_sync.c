@@ -7,14 +7,27 @@
 #include "admin/gateway/connector_files.h"
 #include "admin/gateway/connector_policy.h"
 #include "admin/gateway/connector_resource.h"
+#include "admin/gateway/connector_settings.h"
 #include "admin/policy/impact_limits.h"
 #include "admin/resource/owner.h"
 #include "admin/resource/resource.h"
 #include "base/json/jsonx.h"
+#include "crypto/secret.h"
+#include "managed/reader.h"
 #include "store/db/object_owners.h"
 #include "store/gateway/connectors.h"
 
 static const char *const truths[] = {"true", "false", NULL};
+
+/* The syncs of one request. */
+struct connector_syncs {
+    struct request *req;
+    const char *owner;      /* of the one connector that is synced, or NULL */
+    const json_t *settings; /* of it, in place of the stored ones; NULL: they stay */
+    bool force;
+    bool saves; /* the transaction is that of a save of policy */
+    struct jsonx_build report;
+};
 
 /* clang-format off */
 const struct route_param connector_sync_params[] = {
@@ -23,16 +36,11 @@ const struct route_param connector_sync_params[] = {
     RESOURCE_OWNER_PARAM,
     {.name = NULL},
 };
-/* clang-format on */
-
-/* The syncs of one request. */
-struct connector_syncs {
-    struct request *req;
-    const char *owner; /* of the one connector that is synced, or NULL */
-    bool force;
-    bool saves; /* the transaction is that of a save of policy */
-    struct jsonx_build report;
+static const struct field sync_fields[] = {
+    {"settings", FIELD_OBJECT, .rule = managed_object_rule, FIELD_INTO(struct connector_syncs, settings), .help = "Settings in place of those of the connector, without secrets; absent: they stay", .example = "{\"clientId\": \"abc\"}"},
 };
+/* clang-format on */
+const struct field_table connector_sync_table = FIELD_TABLE("ConnectorSyncRequest", sync_fields, 0);
 
 /* The sync of one connector. */
 struct connector_sync {
@@ -42,6 +50,7 @@ struct connector_sync {
     const char *id;
     const struct connector_stored *stored;
     const struct managed_manifest *manifest;
+    json_t *settings;            /* that hold from now on */
     json_t *added;               /* names of new scopes */
     struct jsonx_build warnings; /* sentences */
     struct jsonx_build report;   /* of its resources */
@@ -86,8 +95,7 @@ sync_resource(struct connector_sync *sync, const char *name)
     json_t *document, *filled = NULL;
     enum az_status st = connector_resource_read(op, name, &document);
     if (st == AZ_OK)
-        st = connector_resource_fill(sync->req, sync->manifest, sync->stored->settings, name,
-                                     &filled);
+        st = connector_resource_fill(sync->req, sync->manifest, sync->settings, name, &filled);
     if (st != AZ_OK)
         return st;
     if (!managed_manifest_update(document, filled))
@@ -114,11 +122,20 @@ static enum az_status
 sync_apply(struct connector_sync *sync)
 {
     struct op *op = &sync->req->op;
-    const char *text = jsonx_dump(op->mem, sync->manifest->document);
+    const char *text = jsonx_dump(op->mem, sync->manifest->document), *settings = NULL;
     json_t *name;
     size_t index;
-    enum az_status st = text != NULL ? connector_update(op, sync->id, sync->manifest->version, text)
-                                     : sync_lost(sync);
+    enum az_status st = AZ_OK;
+    sync->settings = sync->stored->settings;
+    if (sync->all->settings != NULL) {
+        st = connector_settings_read(sync->req, sync->manifest, sync->all->settings,
+                                     &sync->settings);
+        settings = st == AZ_OK ? jsonx_dump(op->mem, sync->settings) : NULL;
+    }
+    if (st == AZ_OK && (text == NULL || (sync->all->settings != NULL && settings == NULL)))
+        st = sync_lost(sync);
+    if (st == AZ_OK)
+        st = connector_update(op, sync->id, sync->manifest->version, text, settings);
     if (st == AZ_OK)
         st = sync_policy(sync);
     json_array_foreach (sync->stored->resources, index, name)
@@ -186,6 +203,19 @@ sync_all(struct op *op, void *arg)
     return st;
 }
 
+/* Sync in a transaction, which is that of a save if policy data changes. */
+static enum az_status
+sync_in_transaction(struct request *req, struct connector_syncs *all)
+{
+    enum az_status st = db_begin(&req->op);
+    if (st == AZ_OK)
+        st = db_end(&req->op, sync_all(&req->op, all));
+    if (st != AZ_RETRY)
+        return st;
+    all->saves = true;
+    return connector_policy_save(req, sync_all, all);
+}
+
 enum az_status
 connector_sync_handle(struct request *req)
 {
@@ -197,14 +227,12 @@ connector_sync_handle(struct request *req)
         return request_invalid_field(req, "force", "must be true or false");
     all.force = force != NULL && strcmp(force, "true") == 0;
     enum az_status st = resource_owner_read(req, &all.owner);
+    if (st == AZ_OK && req->path_value[0] != NULL)
+        st = resource_read_fields(req, &connector_sync_table, &all);
     if (st == AZ_OK)
-        st = db_begin(&req->op);
-    if (st == AZ_OK)
-        st = db_end(&req->op, sync_all(&req->op, &all));
-    if (st == AZ_RETRY) {
-        all.saves = true;
-        st = connector_policy_save(req, sync_all, &all);
-    }
+        st = sync_in_transaction(req, &all);
+    secret_wipe((void *) (uintptr_t) req->body, req->body_length);
+    resource_wipe_json(req->json);
     if (st != AZ_OK)
         return st;
     json_t *list = jsonx_built(&all.report);

@@ -7,6 +7,7 @@
 #include "admin/gateway/connector_files.h"
 #include "admin/gateway/connector_policy.h"
 #include "admin/gateway/connector_resource.h"
+#include "admin/gateway/connector_settings.h"
 #include "admin/policy/impact_limits.h"
 #include "admin/resource/owner.h"
 #include "base/json/field_rules.h"
@@ -14,7 +15,6 @@
 #include "crypto/secret.h"
 #include "managed/names.h"
 #include "managed/reader.h"
-#include "policy/rows/schema.h"
 #include "store/gateway/connectors.h"
 
 /* The body of an install. */
@@ -105,34 +105,12 @@ connector_get_handle(struct request *req)
 
 /* ---- installing */
 
-/* Report the failures of a JSON Schema: "/clientId" is the field settings.clientId. */
-static void
-tell_failures(struct request *req, const json_t *failures)
-{
-    json_t *failure;
-    size_t index;
-    json_array_foreach (failures, index, failure) {
-        char *path = talloc_asprintf(req->op.mem, "settings%s",
-                                     json_string_value(json_object_get(failure, "path")));
-        for (char *c = path; c != NULL && *c != '\0'; c++)
-            if (*c == '/')
-                *c = '.';
-        if (path != NULL)
-            request_field_fault(req, path, json_string_value(json_object_get(failure, "message")));
-    }
-}
-
 /* Check the settings. Required ones may be missing if no resource is created. */
 static enum az_status
 check_settings(struct request *req, const struct managed_manifest *manifest,
                const struct connector_install *install)
 {
-    json_t *schema = managed_manifest_schema(req->op.mem, manifest), *failures = NULL;
-    enum az_status st = schema == NULL ? AZ_SERVER_ERROR
-                        : install->settings == NULL
-                            ? AZ_OK
-                            : schema_validate(req->op.mem, schema, install->settings, &failures);
-    tell_failures(req, failures);
+    enum az_status st = connector_settings_check(req, manifest, install->settings);
     if (st != AZ_SERVER_ERROR && install->create
         && !managed_manifest_complete(manifest, install->settings, request_field_fault, req))
         st = AZ_INVALID;

@@ -111,9 +111,8 @@ impact_limits_read(struct request *req, struct save_limits *ret)
     return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-/* Check the limits of a body. */
-static void
-check_limits(struct request *req, const json_t *limits)
+void
+impact_limits_check(struct request *req, const char *member, const json_t *limits)
 {
     const char *name;
     json_t *limit;
@@ -123,7 +122,7 @@ check_limits(struct request *req, const json_t *limits)
                 ? watch_limit_fault(limit)
                 : "is not one of newlyDenied, newlyAllowed, narrowed, widened, other, "
                   "failing, notKnown";
-        char *place = why != NULL ? talloc_asprintf(req->op.mem, "impact.limits.%s", name) : NULL;
+        char *place = why != NULL ? talloc_asprintf(req->op.mem, "%s.%s", member, name) : NULL;
         if (place != NULL)
             request_field_error(req, place, why);
     }
@@ -148,7 +147,7 @@ impact_limits_read_body(struct request *req, const json_t *impact, struct save_l
         return request_invalid_field(req, "impact", "must not stand beside limits in the query");
     fields_read(req->op.mem, &impact_limits_table, impact, impact_limits_fault, req, &given, NULL);
     check_texts(req, &given, "impact.since", "impact.override");
-    check_limits(req, given.max);
+    impact_limits_check(req, "impact.limits", given.max);
     if (json_object_size(given.max) == 0)
         given.max = NULL;
     *ret = given;

@@ -35,6 +35,10 @@ extern const struct route_param impact_limit_params[], save_params[];
  * fieldErrors. */
 enum az_status impact_limits_read(struct request *req, struct save_limits *ret);
 
+/* Check limits by class of a body (NULL: there are none), which stand in this member. Every fault
+ * is in the answer's fieldErrors. */
+void impact_limits_check(struct request *req, const char *member, const json_t *limits);
+
 /* ImpactLimits: the same as a member `impact` of a body. */
 extern const struct field_table impact_limits_table;
 

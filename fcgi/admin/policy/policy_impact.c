@@ -6,6 +6,7 @@
 
 #include "admin/audit/audit_filter.h"
 #include "admin/policy/impact_candidate.h"
+#include "admin/policy/impact_limits.h"
 #include "admin/resource/path_id.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
@@ -26,7 +27,7 @@
 struct impact_request {
     struct impact_forms forms;
     const char *since, *until;
-    const json_t *filter;
+    const json_t *filter, *limits;
     int64_t decisions, examples;
 };
 
@@ -87,6 +88,7 @@ static const struct field impact_fields[] = {
     {"decisions",   FIELD_INTEGER,   .min = 1, .max = 5000000, FIELD_INTO(struct impact_request, decisions), .help = "Audit rows to look at; if there are more, about so many at random. Not more than SVC_IMPACT_DECISIONS"},
     {"examples",    FIELD_INTEGER,   .min = 0, .max = IMPACT_EXAMPLES_MAX, FIELD_INTO(struct impact_request, examples), .help = "Examples of each class; 10 if it is left out", .example = "10"},
     {"filter",      FIELD_OBJECT,    .shape = &filter_table, FIELD_INTO(struct impact_request, filter), .help = "Only decisions that match"},
+    {"limits",      FIELD_OBJECT,    FIELD_INTO(struct impact_request, limits), .help = "Most decisions of newlyDenied, newlyAllowed, narrowed, widened, other, failing, notKnown: numbers, or percentages like 5%; the answer says which are passed", .example = "{\"newlyDenied\": 0}"},
 };
 const struct field_table policy_impact_table = FIELD_TABLE("PolicyImpactRequest", impact_fields, 0);
 /* clang-format on */
@@ -143,6 +145,7 @@ read_request(struct request *req, struct impact_request *ret, struct impact_sele
     fields_read(req->op.mem, &policy_impact_table, req->json, request_field_fault, req, ret, NULL);
     read_inner(req, "filter", &filter_table, ret->filter, &filter);
     read_inner(req, "patch", &patch_table, ret->forms.patch, NULL);
+    impact_limits_check(req, "limits", ret->limits);
     *selection = (struct impact_selection){
         .filter = {.endpoint = filter.endpoint,
                    .client_id = filter.client_id,
@@ -161,20 +164,30 @@ read_request(struct request *req, struct impact_request *ret, struct impact_sele
                : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-/* Count against the guards whose decisions are all looked at: a filter would hide some. *ret_digest
- * names them. */
+/* Why a preview does not measure a guard, which a save measures in any case. */
+#define WHY_PERIOD "its period begins before that of the measurement"
+#define WHY_PART "the measurement has a filter or an end, so it leaves decisions out"
+
+/* Count against the limits of the request, and against the guards whose decisions are all looked
+ * at: a filter would hide some. *ret_digest names the guards. */
 static enum az_status
-add_guards(struct request *req, const struct impact_request *given,
-           struct impact_selection *selection, const char **ret_digest)
+add_watches(struct request *req, const struct impact_request *given,
+            struct impact_selection *selection, const char **ret_digest)
 {
     struct guards guards;
     struct jsonx_build watches = {jsonx_own(req->op.mem, json_array()), false};
-    int64_t earliest = selection->filter.from_ms;
+    int64_t from = selection->filter.from_ms, earliest = from;
+    bool part = given->filter != NULL || given->until != NULL;
     enum az_status st = guards_read(&req->op, &guards);
     *ret_digest = guards.digest;
-    if (st != AZ_OK || given->filter != NULL || given->until != NULL)
+    if (st != AZ_OK)
         return st;
-    guards_watch(&guards, req->op.now_ms, selection->filter.from_ms, &watches, &earliest);
+    if (json_object_size(given->limits) > 0)
+        jsonx_append(&watches,
+                     json_pack("{s:n,s:I,s:O,s:b}", "name", "fromMs", (json_int_t) from, "limits",
+                               (json_t *) (uintptr_t) given->limits, "count", 0));
+    guards_watch(&guards, req->op.now_ms, part ? INT64_MAX : from, part ? WHY_PART : WHY_PERIOD,
+                 &watches, &earliest);
     selection->watches = jsonx_built(&watches);
     return selection->watches != NULL
                ? AZ_OK
@@ -186,10 +199,10 @@ static const char *
 selection_text(struct request *req, const struct impact_request *given,
                const struct impact_selection *selection, const char *guards)
 {
-    json_t *text = json_pack("{s:s,s:s*,s:I,s:O*,s:s}", "since",
+    json_t *text = json_pack("{s:s,s:s*,s:I,s:O*,s:O*,s:s}", "since",
                              given->since != NULL ? given->since : IMPACT_PERIOD, "until",
                              given->until, "decisions", (json_int_t) selection->decisions, "filter",
-                             given->filter, "guards", guards);
+                             given->filter, "limits", given->limits, "guards", guards);
     return jsonx_dump(req->op.mem, jsonx_own(req->op.mem, text));
 }
 
@@ -236,7 +249,7 @@ policy_impact_create_handle(struct request *req)
         st = impact_candidate_read(req, &given.forms, &pair);
     if (st != AZ_OK)
         return policy_impact_refuse(req, st);
-    if ((st = add_guards(req, &given, &selection, &guards)) != AZ_OK)
+    if ((st = add_watches(req, &given, &selection, &guards)) != AZ_OK)
         return st;
     const struct impact_label label = {req->admin.label,
                                        selection_text(req, &given, &selection, guards)};

@@ -7,7 +7,6 @@
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_bundle.h"
 #include "base/json/jsonx.h"
-#include "base/log.h"
 #include "base/words.h"
 #include "http/if_match.h"
 #include "policy/decide/console_guard.h"
@@ -32,6 +31,8 @@
 #define TIME_MAX 64
 /* Nesting of a result. */
 #define RESULT_DEPTH_MAX 64
+/* The version of a shadow (shadow_shown): its id and the revision that it is made of. */
+#define SHADOW_VERSION "%lld.%s"
 
 /* PolicyShadowRequest. */
 struct shadow_request {
@@ -302,18 +303,23 @@ policy_shadow_delete_handle(struct request *req)
     return found ? respond_empty(req, 204) : no_shadow(req);
 }
 
-/* Read the deploy of the shadow: after the revision that it was compared with. */
+/* Read the deploy of the shadow that the caller has seen: after the revision that it was compared
+ * with. */
 static enum az_status
-read_promoted(struct request *req, int64_t id, struct deploy *ret)
+read_promoted(struct request *req, struct deploy *ret)
 {
     struct shadow_work work;
     enum az_status st = shadow_fetch_active(&req->op, 0, &work);
-    if (st == AZ_OK && work.id != id)
+    if (st == AZ_OK && work.id == 0)
         return no_shadow(req);
+    if (st == AZ_OK)
+        st = request_if_match(
+            req, talloc_asprintf(req->op.mem, SHADOW_VERSION, (long long) work.id, work.base));
     if (st == AZ_OK)
         st = shadow_change_read(&req->op, work.change, ret);
     if (st != AZ_OK)
         return st;
+    ret->shadow = work.id;
     ret->who = req->admin.label;
     ret->message = work.message;
     ret->if_revision = work.base;
@@ -327,7 +333,6 @@ policy_shadow_promote_handle(struct request *req)
     struct deploy deploy;
     struct deploy_result result;
     struct save_limits limits;
-    bool found;
     enum az_status st = impact_limits_read(req, &limits);
     if (st == AZ_OK)
         st = find_active(req, &shown);
@@ -335,14 +340,11 @@ policy_shadow_promote_handle(struct request *req)
         return request_invalid_field(req, "If-Match",
                                      "must be the ETag of the shadow, whose result was seen");
     if (st == AZ_OK)
-        st = read_promoted(req, shown.id, &deploy);
+        st = read_promoted(req, &deploy);
     if (st != AZ_OK)
         return st;
     deploy.limits = &limits;
-    policy_shadow_note(req, shown.id, deploy.if_revision, NULL, deploy.message);
+    policy_shadow_note(req, deploy.shadow, deploy.if_revision, NULL, deploy.message);
     st = deploy_run(&req->op, &deploy, &result);
-    struct op after = op_beside(&req->op, req->op.mem);
-    if (st == AZ_OK && shadow_end(&after, shown.id, "promoted", req->admin.label, &found) != AZ_OK)
-        log_text(AZ_SEV_WARN, "policy shadow", "promoted, and not ended: %s", after.fault.detail);
     return policy_bundle_answer(req, st, shadow_change_mode(&deploy), &result);
 }

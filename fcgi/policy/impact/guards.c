@@ -81,7 +81,7 @@ guards_may_override(const struct guards *guards, const char *key)
 }
 
 bool
-guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms,
+guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms, const char *why,
              struct jsonx_build *watches, int64_t *earliest_ms)
 {
     size_t index;
@@ -92,8 +92,11 @@ guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms,
         int64_t from;
         if (!impact_period_read(period != NULL ? period : GUARD_PERIOD, now_ms, &from))
             return false;
-        if (from < least_ms)
+        if (from < least_ms) {
+            jsonx_append(watches, json_pack("{s:O,s:s}", "name", json_object_get(guard, "name"),
+                                            "why", why));
             continue;
+        }
         if (from < *earliest_ms)
             *earliest_ms = from;
         jsonx_append(watches, json_pack("{s:O,s:I,s:O*,s:O*,s:O*,s:O*,s:b}", "name",

@@ -37,10 +37,10 @@ bool guards_are_kept(const struct guards *guards);
  * is GUARDS_OPERATOR. `key` is the id of the admin key; NULL: there is no key. */
 bool guards_may_override(const struct guards *guards, const char *key);
 
-/* Add the guards to a list of watches (watch.h), but those whose period begins before `least_ms`.
- * *earliest_ms becomes the begin of the longest period, if that is earlier. False: a period cannot
- * be read. */
-bool guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms,
+/* Add the guards to a list of watches (watch.h). Those whose period begins before `least_ms` are
+ * not measured, with `why` as the reason. *earliest_ms becomes the begin of the longest period of
+ * the others, if that is earlier. False: a period cannot be read. */
+bool guards_watch(const struct guards *guards, int64_t now_ms, int64_t least_ms, const char *why,
                   struct jsonx_build *watches, int64_t *earliest_ms);
 
 #endif

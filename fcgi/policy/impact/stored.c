@@ -24,14 +24,14 @@ stored_await(struct op *op, int64_t id, int64_t ms, json_t **ret)
                : op_fail(op, AZ_SERVER_ERROR, NULL, "a stored measurement cannot be read");
 }
 
-/* Return how many guards a result has counted against; the limits of a request have no name. */
+/* Return how many guards a result has counted against. */
 static size_t
 count_guards(const json_t *result)
 {
     size_t index, count = 0;
     const json_t *watch;
     json_array_foreach (json_object_get(result, "guards"), index, watch)
-        count += json_is_string(json_object_get(watch, "name"));
+        count += json_object_get(watch, "why") == NULL;
     return count;
 }
 

@@ -203,7 +203,6 @@ tally_json(TALLOC_CTX *mem, const struct tally *tally, size_t keys)
     bool sampled = tally->sample.rows > 0;
     if (sampled)
         jsonx_set(&out, "estimates", estimates_json(tally));
-    jsonx_set(&out, "guards",
-              json_incref(watches_json(mem, tally->watches, sampled ? &tally->sample : NULL)));
+    watches_write(tally->watches, sampled ? &tally->sample : NULL, &out);
     return jsonx_built(&out);
 }

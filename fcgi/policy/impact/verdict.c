@@ -25,11 +25,9 @@ add_passed(struct jsonx_build *refused, const json_t *passed, json_t *name)
 static const json_t *
 counts_of_request(TALLOC_CTX *mem, const json_t *result)
 {
-    size_t index;
-    const json_t *watch;
-    json_array_foreach (json_object_get(result, "guards"), index, watch)
-        if (!json_is_string(json_object_get(watch, "name")))
-            return watch;
+    const json_t *counts = json_object_get(result, "limits");
+    if (counts != NULL)
+        return counts;
     struct jsonx_build all = {jsonx_own(mem, json_object()), false};
     watch_counts_add(result, &all);
     jsonx_set(&all, "of", json_integer(json_integer_value(json_object_get(all.value, "looked"))));
@@ -66,7 +64,7 @@ verdict_find(struct op *op, const json_t *result, const json_t *max, struct verd
     if (counted)
         json_array_foreach (json_object_get(result, "guards"), index, watch) {
             json_t *name = json_object_get(watch, "name");
-            if (!json_is_string(name))
+            if (!json_is_string(name) || json_object_get(watch, "why") != NULL)
                 continue;
             add_passed(&refused, json_object_get(watch, "refused"), name);
             if (json_is_true(json_object_get(watch, "notMeasured")))

@@ -95,7 +95,8 @@ static bool
 is_about(const struct watch *watch, const struct impact_decision *decision, int64_t at_ms)
 {
     const json_t *when = json_object_get(watch->about, "when");
-    return at_ms >= json_integer_value(json_object_get(watch->about, "fromMs"))
+    return json_object_get(watch->about, "why") == NULL
+           && at_ms >= json_integer_value(json_object_get(watch->about, "fromMs"))
            && list_matches(json_object_get(when, "evaluations"),
                            json_string_value(json_object_get(decision->input, "evaluation")))
            && list_matches(json_object_get(when, "endpoints"), decision->endpoint)
@@ -175,7 +176,8 @@ watches_unknown(struct watches *watches, const struct impact_decision *decision,
     for (size_t i = 0; i < watches->count; i++) {
         struct watch *watch = &watches->watch[i];
         /* A question that cannot be read may be about anything. */
-        if (decision->input != NULL && !is_about(watch, decision, at_ms))
+        if ((decision->input != NULL && !is_about(watch, decision, at_ms))
+            || json_object_get(watch->about, "why") != NULL)
             continue;
         watch->of += (int64_t) count;
         watch->count[WATCH_NOT_KNOWN] += (int64_t) count;
@@ -285,6 +287,10 @@ watch_refused(const json_t *watch, const json_t *counts, const struct impact_sam
 static json_t *
 watch_json(const struct watch *watch, const struct impact_sample *sample)
 {
+    json_t *why = json_object_get(watch->about, "why");
+    if (why != NULL)
+        return json_pack("{s:O,s:b,s:O}", "name", json_object_get(watch->about, "name"),
+                         "notMeasured", 1, "why", why);
     struct jsonx_build item = {json_pack("{s:O,s:I}", "name", json_object_get(watch->about, "name"),
                                          "of", (json_int_t) watch->of),
                                false};
@@ -298,13 +304,22 @@ watch_json(const struct watch *watch, const struct impact_sample *sample)
     return jsonx_built(&item);
 }
 
-json_t *
-watches_json(TALLOC_CTX *mem, const struct watches *watches, const struct impact_sample *sample)
+void
+watches_write(const struct watches *watches, const struct impact_sample *sample,
+              struct jsonx_build *ret)
 {
-    struct jsonx_build list = {jsonx_own(mem, json_array()), false};
-    for (size_t i = 0; i < watches->count; i++)
-        jsonx_append(&list, watch_json(&watches->watch[i], sample));
-    return jsonx_built(&list);
+    struct jsonx_build list = {json_array(), false};
+    for (size_t i = 0; i < watches->count; i++) {
+        json_t *item = watch_json(&watches->watch[i], sample);
+        if (json_is_string(json_object_get(watches->watch[i].about, "name"))) {
+            jsonx_append(&list, item);
+        } else {
+            json_object_del(item, "name");
+            jsonx_set(ret, "limits", item);
+        }
+    }
+    ret->lost = ret->lost || list.lost;
+    jsonx_set(ret, "guards", list.value);
 }
 
 /* Return the sum of what is not known, which a result lists by its reason. */

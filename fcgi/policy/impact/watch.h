@@ -10,7 +10,8 @@
  * A watch is an object: name, fromMs (decisions since then), when (evaluations, endpoints, clients,
  * resources, scopes: lists of texts, which match whole or to a last *), limits (numbers, or "5%",
  * by class, failing and notKnown), least (decisions that a percentage needs), count (false: what is
- * not known counts towards no limit but its own), whole (true: a sample does not measure it).
+ * not known counts towards no limit but its own), whole (true: a sample does not measure it). One
+ * with `why` is not measured, for this reason. The limits of the request itself have no name.
  */
 
 struct watches;
@@ -35,10 +36,12 @@ void watches_unknown(struct watches *watches, const struct impact_decision *deci
 /* Add what can be limited in a result, and `looked`, to an object: numbers by name. */
 void watch_counts_add(const json_t *result, struct jsonx_build *ret);
 
-/* Return [{name, of, counts, refused [{limit, max, seen, estimate, upper, of}], notMeasured}], on
- * mem; NULL: no memory. Without a sample (NULL) there is neither estimate nor upper. */
-json_t *watches_json(TALLOC_CTX *mem, const struct watches *watches,
-                     const struct impact_sample *sample);
+/* Add `guards` [{name, of, counts, refused [{limit, max, seen, estimate, upper, of}]}], with
+ * notMeasured (true) and why in place of what is not measured, and, if there are limits of the
+ * request, `limits` (one such item). Without a sample (NULL) there is neither estimate nor upper.
+ */
+void watches_write(const struct watches *watches, const struct impact_sample *sample,
+                   struct jsonx_build *ret);
 
 /* Return the limits of a watch that its counts pass (numbers by name, and `of`), as above; a new
  * reference. */

@@ -14,6 +14,7 @@
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
 #include "store/db/object_owners.h"
+#include "store/policy/shadow.h"
 
 /* State of a listed rule or row before the deploy. */
 enum row_state { ROW_NEW, ROW_DIFFERS, ROW_SAME };
@@ -283,6 +284,24 @@ same_of(TALLOC_CTX *mem, const enum row_state *state, size_t count)
     return same;
 }
 
+/* End the shadow that is promoted. A save applies its change more than once, and rolls back all but
+ * the last time. */
+static enum az_status
+end_shadow(struct op *op, const struct deploy *deploy)
+{
+    bool found = true;
+    enum az_status st =
+        deploy->shadow != 0
+            ? shadow_promote(op, deploy->shadow, deploy->if_revision, deploy->who, &found)
+            : AZ_OK;
+    return st != AZ_OK || found
+               ? st
+               : op_fail(op, AZ_CONFLICT,
+                         "The shadow was dropped, replaced or made of another revision meanwhile; "
+                         "look at it again",
+                         NULL);
+}
+
 static enum az_status
 apply_deploy(struct op *op, void *arg)
 {
@@ -302,9 +321,9 @@ apply_deploy(struct op *op, void *arg)
     if (st == AZ_OK)
         st = check_written(op, step.work);
     const struct deploy *deploy = step.work->deploy;
-    return st == AZ_OK && deploy->owner != NULL
-               ? object_owners_put(op, deploy->owner, deploy->marks)
-               : st;
+    if (st == AZ_OK && deploy->owner != NULL)
+        st = object_owners_put(op, deploy->owner, deploy->marks);
+    return st == AZ_OK ? end_shadow(op, deploy) : st;
 }
 
 static struct save_plan

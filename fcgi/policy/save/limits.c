@@ -101,7 +101,7 @@ add_watches(struct judging *j)
                      json_pack("{s:n,s:I,s:O*,s:b}", "name", "fromMs", (json_int_t) j->from_ms,
                                "limits", (json_t *) (uintptr_t) limits->max, "count", 0));
     }
-    if (!guards_watch(&j->guards, op->now_ms, INT64_MIN, &j->watches, &j->guards_from_ms))
+    if (!guards_watch(&j->guards, op->now_ms, INT64_MIN, NULL, &j->watches, &j->guards_from_ms))
         j->lack = "the period of a guard cannot be read";
     if (j->guards_from_ms < j->from_ms)
         j->from_ms = j->guards_from_ms;

@@ -8,10 +8,12 @@
 
 /* The last id that was given out. Whoever got an id up to this one holds the lock of
  * mark_writers_stmt, or has committed. */
-enum mark_last_column { LAST_ID, LAST_NOW };
+enum mark_last_column { LAST_ID, LAST_NOW, LAST_CACHE };
 static const struct db_stmt mark_last_stmt = {
     "mark_last",
-    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id, now() AS now FROM audit_id_seq",
+    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id, now() AS now,"
+    "  (SELECT seqcache FROM pg_sequence WHERE seqrelid = 'audit_id_seq'::regclass) AS cache"
+    " FROM audit_id_seq",
     0};
 /* Transactions that may have written an audit row and are not over. A statement locks its partition
  * before it takes an id, and keeps the lock until its transaction has ended; so this needs no lock
@@ -55,6 +57,11 @@ audit_mark_find(struct op *op, struct audit_mark *ret)
     enum az_status st = db_exec(op, &mark_last_stmt, NULL, true, &result);
     if (st != AZ_OK)
         return st;
+    if (db_get_number(result, 0, LAST_CACHE, 1) != 1)
+        return op_fail(op, AZ_CONFLICT, NULL,
+                       "the sequence audit_id_seq has CACHE %s, so a session may use a smaller id "
+                       "later; run ALTER SEQUENCE audit_id_seq CACHE 1",
+                       db_get(result, 0, LAST_CACHE));
     ret->last = db_get_number(result, 0, LAST_ID, 0);
     ret->now = db_get(result, 0, LAST_NOW);
     st = db_fetch_text(op, &mark_writers_stmt, NULL, &writers);

@@ -15,7 +15,8 @@ struct audit_mark {
 };
 
 /* Find the mark: read the last id that was given out, and wait until the transactions that may
- * have written up to it are over. AZ_RETRY without a fault: one of them takes too long. */
+ * have written up to it are over. AZ_RETRY without a fault: one of them takes too long.
+ * AZ_CONFLICT: ids are not given out in their order (CACHE of the sequence). */
 enum az_status audit_mark_find(struct op *op, struct audit_mark *ret);
 
 #endif

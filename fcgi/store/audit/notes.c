@@ -39,16 +39,29 @@ static const struct db_stmt audit_dropped_stmt = {
     "  line::json -> 'dropped' ->> 'rows' AS rows FROM audit_note"
     " WHERE line LIKE '{\"v\":1,\"dropped\":%' ORDER BY epoch, leaf",
     0};
-/* The last note of aged leaves of each epoch that has a checkpoint, with a row for each day of it.
- */
-enum audit_aged_column { AGED_EPOCH, AGED_LEAF, AGED_LEAVES, AGED_DAY, AGED_ROWS };
+/* The last note of aged leaves in each epoch that has a checkpoint, the newest first, with a row
+ * for each epoch that it names and each day of it. A note of an earlier version is about its own
+ * epoch alone, and does not name it. */
+enum audit_aged_column {
+    AGED_IN,
+    AGED_LEAF,
+    AGED_EPOCH,
+    AGED_LEAVES,
+    AGED_UP_TO,
+    AGED_DAY,
+    AGED_ROWS
+};
 static const struct db_stmt audit_aged_stmt = {
     "audit_aged",
-    "SELECT a.epoch, a.leaf, a.aged ->> 'leaves' AS leaves, g.day, g.rows"
+    "SELECT a.epoch AS \"in\", a.leaf, coalesce(e.epoch, a.epoch) AS epoch, e.leaves,"
+    "  e.\"upTo\" AS up_to, g.day, g.rows"
     " FROM (SELECT DISTINCT ON (n.epoch) n.epoch, n.leaf, n.line::json -> 'aged' AS aged"
     "  FROM audit_note n JOIN audit_checkpoint c ON c.epoch = n.epoch AND c.size = n.leaf + 1"
     "  WHERE n.line LIKE '{\"v\":1,\"aged\":%' ORDER BY n.epoch, n.leaf DESC) a"
-    " LEFT JOIN LATERAL json_to_recordset(a.aged -> 'gone') AS g(day bigint, rows bigint) ON true",
+    " CROSS JOIN LATERAL json_to_recordset(coalesce(a.aged -> 'epochs', json_build_array(a.aged)))"
+    "  AS e(epoch integer, leaves bigint, \"upTo\" bigint, gone json)"
+    " LEFT JOIN LATERAL json_to_recordset(e.gone) AS g(day bigint, rows bigint) ON true"
+    " ORDER BY 1 DESC, 3 DESC",
     0};
 /* An hour: the clocks of hosts that write rows may differ. */
 static const struct db_stmt audit_outside_stmt = {
@@ -127,7 +140,11 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
         ret->epoch[ret->epochs++] = (struct audit_epoch){.next_up_to = INT64_MAX, .aged_leaf = -1};
     if (ret->epoch[ret->epochs - 1].begin_at == NULL)
         ret->epoch[ret->epochs - 1].previous = state->epoch - 1;
-    ret->epoch[ret->epochs - 1].state = *state;
+    struct audit_epoch *last = &ret->epoch[ret->epochs - 1];
+    last->state = *state;
+    /* A checkpoint of more leaves than there are covers nothing. */
+    if (last->covered > state->size)
+        last->covered = state->size;
     return AZ_OK;
 }
 
@@ -139,6 +156,49 @@ epoch_of(const struct audit_notes *notes, int64_t number)
         if (notes->epoch[i].state.epoch == number)
             return &notes->epoch[i];
     return NULL;
+}
+
+/* What a note of aged leaves says of an epoch. */
+struct aged_note {
+    const struct audit_epoch *in; /* that has the note */
+    int64_t leaf;                 /* number of the note */
+    struct audit_epoch *epoch;
+    int64_t leaves;
+    int64_t up_to; /* of its rows; -1: not all its leaves have aged */
+};
+
+/* True if a note counts: a checkpoint covers it, it has not aged itself, and no newer one says
+ * something of this epoch. */
+static bool
+aged_counts(const struct aged_note *note)
+{
+    const struct audit_epoch *in = note->in, *epoch = note->epoch;
+    return in != NULL && epoch != NULL && epoch->state.epoch <= in->state.epoch
+           && note->leaf < in->covered && (in == epoch || note->leaf >= in->aged)
+           && (epoch->aged_leaf < 0
+               || (epoch->aged_in == in->state.epoch && epoch->aged_leaf == note->leaf));
+}
+
+/* Set what a note says of an epoch. False: it cannot be. */
+static bool
+set_aged(const struct aged_note *note)
+{
+    struct audit_epoch *epoch = note->epoch;
+    int64_t most = note->in == epoch ? note->leaf : epoch->covered;
+    bool whole = note->up_to >= 0;
+    if (whole ? note->in == epoch || note->leaves <= 0
+              : note->leaves < MERKLE_TILE_WIDTH || note->leaves % MERKLE_TILE_WIDTH != 0
+                    || note->leaves > most)
+        return false;
+    epoch->aged = note->leaves;
+    epoch->aged_in = note->in->state.epoch;
+    epoch->aged_leaf = note->leaf;
+    epoch->whole = whole;
+    if (whole) { /* its own last notes are no longer checked */
+        epoch->state.size = epoch->covered = note->leaves;
+        epoch->state.up_to = note->up_to;
+    }
+    return true;
 }
 
 /* Read which leaves have aged. */
@@ -153,17 +213,16 @@ read_aged(struct op *op, struct audit_notes *ret)
     if (ret->gone == NULL)
         return no_memory(op);
     for (int i = 0; i < PQntuples(result); i++) {
-        struct audit_epoch *epoch = epoch_of(ret, db_get_number(result, i, AGED_EPOCH, 0));
-        int64_t leaf = db_get_number(result, i, AGED_LEAF, 0),
-                leaves = db_get_number(result, i, AGED_LEAVES, 0);
-        if (epoch == NULL || leaf >= epoch->covered || leaves < MERKLE_TILE_WIDTH || leaves > leaf
-            || leaves % MERKLE_TILE_WIDTH != 0)
-            continue;
-        epoch->aged = leaves;
-        epoch->aged_leaf = leaf;
-        if (db_get(result, i, AGED_DAY) != NULL)
+        const struct aged_note note = {
+            .in = epoch_of(ret, db_get_number(result, i, AGED_IN, 0)),
+            .leaf = db_get_number(result, i, AGED_LEAF, 0),
+            .epoch = epoch_of(ret, db_get_number(result, i, AGED_EPOCH, 0)),
+            .leaves = db_get_number(result, i, AGED_LEAVES, 0),
+            .up_to = db_get_number(result, i, AGED_UP_TO, -1),
+        };
+        if (aged_counts(&note) && set_aged(&note) && db_get(result, i, AGED_DAY) != NULL)
             ret->gone[ret->gones++] =
-                (struct audit_gone){.epoch = epoch->state.epoch,
+                (struct audit_gone){.epoch = note.epoch->state.epoch,
                                     .day = db_get_number(result, i, AGED_DAY, -1),
                                     .rows = db_get_number(result, i, AGED_ROWS, 0)};
     }
@@ -252,8 +311,10 @@ audit_notes_drop_at(const struct audit_notes *notes, int epoch, int64_t leaf)
     for (size_t i = 0; i < notes->count; i++)
         if (notes->dropped[i].epoch == epoch && notes->dropped[i].leaf == leaf)
             return true;
-    const struct audit_epoch *its = epoch_of(notes, epoch);
-    return its != NULL && its->aged_leaf == leaf;
+    for (size_t i = 0; i < notes->epochs; i++)
+        if (notes->epoch[i].aged_leaf == leaf && notes->epoch[i].aged_in == epoch)
+            return true;
+    return false;
 }
 
 enum az_status

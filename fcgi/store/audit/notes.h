@@ -28,6 +28,8 @@ struct audit_epoch {
     struct audit_log_state state;
     int previous;      /* the one before it, as its first note says; restores lost those between */
     int64_t aged;      /* hashes of the first leaves may be gone, as a note says; 0: none is */
+    bool whole;        /* these are all: the epoch ended, and the note says where */
+    int aged_in;       /* epoch of that note */
     int64_t aged_leaf; /* number of that note; -1: there is none */
     int64_t covered;   /* leaves up to the last checkpoint; notes after it excuse nothing */
     int64_t begin_up_to;  /* rows up to this id were there before it began */

@@ -345,14 +345,16 @@ enum az_status
 audit_verify_epoch(struct op *op, const struct audit_check *check, const struct audit_epoch *epoch,
                    struct audit_notes *notes, struct audit_report *ret)
 {
-    const struct audit_log_state begun = {.epoch = epoch->state.epoch, .size = epoch->aged};
+    /* Of an epoch that has aged as a whole there is no leaf to go on with. */
+    const struct audit_log_state begun = {.epoch = epoch->state.epoch,
+                                          .size = epoch->whole ? 0 : epoch->aged};
     struct verify verify = {.op = op,
                             .check = check,
                             .report = ret,
                             .epoch = epoch,
                             .state = epoch->state,
                             .notes = notes};
-    bool lost = false;
+    bool lost = epoch->whole;
     int64_t ignored;
     *ret = (struct audit_report){.origin = audit_log_origin(op, epoch->state.epoch)};
     if (ret->origin == NULL)
@@ -365,7 +367,7 @@ audit_verify_epoch(struct op *op, const struct audit_check *check, const struct 
         st = audit_edge_read(op, &begun, &verify.edge);
     while (st == AZ_OK && !lost && audit_edge_size(verify.edge) < verify.state.size)
         st = check_next(&verify, &lost);
-    if (st == AZ_OK && !lost)
+    if (st == AZ_OK && (!lost || epoch->whole))
         st = rows_pass(&verify, INT64_MAX, &ignored);
     if (st == AZ_OK)
         st = check_outside(&verify);

@@ -51,26 +51,32 @@ root_of(struct verify *verify, uint64_t size, merkle_hash ret)
     return st;
 }
 
-/* Check the stored checkpoints. */
+/* Check the stored checkpoints. An epoch of which all leaves have aged has its last one, and none
+ * of more leaves. */
 static enum az_status
 check_stored(struct verify *verify)
 {
     PGresult *stored;
     merkle_hash root;
-    enum az_status st =
-        verify_checkpoints(verify->op, &verify->state, 0, verify->epoch->aged, &stored);
+    const struct audit_epoch *epoch = verify->epoch;
+    bool last = !epoch->whole;
+    enum az_status st = verify_checkpoints(verify->op, &verify->state, 0,
+                                           epoch->whole ? INT64_MAX : epoch->aged, &stored);
     int count = st == AZ_OK ? PQntuples(stored) : 0;
     for (int i = 0; i < count && st == AZ_OK; i++) {
         int64_t size = db_get_number(stored, i, CHECKPOINT_SIZE, 0);
+        last = last || size == epoch->aged;
         st = root_of(verify, (uint64_t) size, root);
         verify->report->checkpoints++;
-        if (st == AZ_INVALID
+        if (st == AZ_INVALID || size > verify->state.size
             || (st == AZ_OK
                 && !verify_is_of_log(verify, db_get(stored, i, CHECKPOINT_NOTE), (uint64_t) size,
                                      root)))
             audit_fault_add(verify->report, AUDIT_CHECKPOINT_FORGED, size);
         st = st == AZ_INVALID ? AZ_OK : st;
     }
+    if (st == AZ_OK && !last)
+        audit_fault_add(verify->report, AUDIT_CHECKPOINT_GONE, epoch->aged);
     return st;
 }
 

@@ -7,14 +7,18 @@
 #include "base/json/jsonx.h"
 #include "managed/import/manifest.h"
 
-/* The manifest is given as it was written: jsonb would write the numbers of a schema anew. */
+/* The manifest is given as it was written: jsonb would write the numbers of a schema anew. No
+ * secret is stored with a connector, but a later manifest may make one of a setting. */
 #define CONNECTOR_DTO                                                                              \
     "json_build_object('id', c.id, 'name', c.manifest ->> 'name',"                                 \
     " 'description', coalesce(c.manifest ->> 'description', ''),"                                  \
     " 'category', c.manifest ->> 'category',"                                                      \
     " 'resourceType', coalesce(c.manifest ->> 'resourceType', ''), 'version', c.version,"          \
     " 'installed', true, 'installedAt', to_char(c.installed_at" DB_TIME ","                        \
-    " 'updatedAt', to_char(c.updated_at" DB_TIME ", 'manifest', c.manifest)"
+    " 'updatedAt', to_char(c.updated_at" DB_TIME ", 'settings', (SELECT "                          \
+    "coalesce(json_object_agg(s.key, s.value ORDER BY s.key), '{}') FROM json_each(c.settings) s " \
+    "WHERE (c.manifest #>> ARRAY['settings', 'properties', s.key, 'writeOnly']) IS DISTINCT FROM " \
+    "'true'), 'manifest', c.manifest)"
 
 /* clang-format off */
 static const struct db_stmt connector_list_stmt = {
@@ -59,7 +63,7 @@ static const struct db_stmt connector_blockers_stmt = {
     " jsonb_path_query(b.value, '$.gateway_scopes[*]') g WHERE g #>> '{}' <> '*' AND starts_with(m ->> 'name', left(g #>> '{}', -1)))))"
     ") u ORDER BY place, id", 1};
 static const struct db_stmt connector_update_stmt = {
-    "connector_update", "UPDATE connector SET version = $2, manifest = $3::json, updated_at = now() WHERE id = $1", 3};
+    "connector_update", "UPDATE connector SET version = $2, manifest = $3::json, settings = coalesce($4::json, settings), updated_at = now() WHERE id = $1", 4};
 static const struct db_stmt connector_row_hold_stmt = {
     "connector_row_hold", "UPDATE policy_data SET shipped = $2 WHERE data_key = $1", 2};
 static const struct db_stmt connector_adopt_stmt = {
@@ -77,6 +81,7 @@ static const struct field connector_fields[] = {
     {"installed",    FIELD_BOOLEAN, .required = true, .example = "true"},
     {"installedAt",  FIELD_TEXT,    .help = "Time of the installation"},
     {"updatedAt",    FIELD_TEXT,    .help = "Time of the last sync that changed it, or of the installation"},
+    {"settings",     FIELD_OBJECT,  .help = "The settings of an installed one, without secrets, which its managed resource has", .example = "{\"clientId\": \"abc\"}"},
     {"manifest",     FIELD_OBJECT,  .required = true, .help = "The manifest: the file if it is not installed, else its copy", .example = "{\"manifestVersion\": 1, \"id\": \"github\"}"},
 };
 /* clang-format on */
@@ -135,12 +140,14 @@ connector_blockers(struct op *op, const char *id, json_t **ret)
 }
 
 enum az_status
-connector_update(struct op *op, const char *id, const char *version, const char *manifest)
+connector_update(struct op *op, const char *id, const char *version, const char *manifest,
+                 const char *settings)
 {
     struct db_params params = {.count = 0};
     db_text(&params, id);
     db_text(&params, version);
     db_text(&params, manifest);
+    db_text(&params, settings);
     return db_exec(op, &connector_update_stmt, &params, false, NULL);
 }
 

@@ -32,9 +32,9 @@ enum az_status connector_ids(struct op *op, json_t **ret);
  * bindings that grant one of its scopes. */
 enum az_status connector_blockers(struct op *op, const char *id, json_t **ret);
 
-/* Store a new version of the manifest. */
+/* Store a new version of the manifest, and other settings (JSON text; NULL: they stay). */
 enum az_status connector_update(struct op *op, const char *id, const char *version,
-                                const char *manifest);
+                                const char *manifest, const char *settings);
 
 /* Record that a managed resource belongs to a connector, in this version. */
 enum az_status connector_adopt(struct op *op, const char *id, const char *version,

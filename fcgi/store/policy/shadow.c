@@ -15,6 +15,10 @@ static const struct db_stmt shadow_expire_stmt = {
 static const struct db_stmt shadow_end_stmt = {
     "shadow_end",
     "UPDATE policy_shadow SET state = $2, ended_by = $3, ended_at = now() WHERE id = $1 AND state = 'active' AND ends_at > now()", 3};
+static const struct db_stmt shadow_promote_stmt = {
+    "shadow_promote",
+    "UPDATE policy_shadow SET state = 'promoted', ended_by = $3, ended_at = now()"
+    " WHERE id = $1 AND state = 'active' AND ends_at > now() AND base = $2", 3};
 static const struct db_stmt shadow_insert_stmt = {
     "shadow_insert",
     "INSERT INTO policy_shadow (who, message, change, base, candidate, rate, ends_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
@@ -76,17 +80,31 @@ static const struct field shadow_fields[] = {
 const struct field_table shadow_view = FIELD_TABLE("PolicyShadow", shadow_fields, FIELDS_ANSWER);
 /* clang-format on */
 
-enum az_status
-shadow_end(struct op *op, int64_t id, const char *state, const char *who, bool *ret_found)
+/* End a shadow by a statement of its id, a text, and who does it. */
+static enum az_status
+end_by(struct op *op, const struct db_stmt *stmt, int64_t id, const char *text, const char *who,
+       bool *ret_found)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, id);
-    db_text(&params, state);
+    db_text(&params, text);
     db_text(&params, who);
-    enum az_status st = db_exec(op, &shadow_end_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, stmt, &params, false, &result);
     *ret_found = st == AZ_OK && db_written(result) > 0;
     return st;
+}
+
+enum az_status
+shadow_end(struct op *op, int64_t id, const char *state, const char *who, bool *ret_found)
+{
+    return end_by(op, &shadow_end_stmt, id, state, who, ret_found);
+}
+
+enum az_status
+shadow_promote(struct op *op, int64_t id, const char *base, const char *who, bool *ret_found)
+{
+    return end_by(op, &shadow_promote_stmt, id, base, who, ret_found);
 }
 
 /* Store a shadow, in the open transaction. */

@@ -47,6 +47,11 @@ extern const struct field_table shadow_view;
 enum az_status shadow_insert(struct op *op, const struct shadow_new *shadow, int64_t replaced,
                              int64_t *ret_id);
 
+/* End a shadow in the open transaction of the save that promotes it. *ret_found is false if it is
+ * not active any more, or made of another base. Its row stays locked until the transaction ends. */
+enum az_status shadow_promote(struct op *op, int64_t id, const char *base, const char *who,
+                              bool *ret_found);
+
 /* End the active shadow of this id. *ret_found is false if it is not active. */
 enum az_status shadow_end(struct op *op, int64_t id, const char *state, const char *who,
                           bool *ret_found);

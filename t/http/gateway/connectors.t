@@ -282,7 +282,25 @@ is( "$report->{version} $report->{warnings}[0]",
 is( get('/own')->json->{version},                                   '2', '... and nothing is changed' );
 is( resync('/own/sync?force=true')->json->{connectors}[0]{version}, '3', '... without force=true' );
 admin_error( resync('/own/sync?force=yes'), 400, 'sync: force is true or false', fields => ['force'] );
-is( resync('/none/sync')->status,                    404,           'sync: not installed is 404' );
+is( resync('/none/sync')->status, 404, 'sync: not installed is 404' );
+my $with     = sub { return $stack->admin( POST => "$path/generic-rest/sync", json => $_[0] ) };
+my $settings = get('/generic-rest')->json->{settings};
+is( $settings->{secret}, undef, 'an installed connector shows its settings without secrets (gateway-admin.md 3.7)' );
+for my $case (
+    [ { settings => { secret => 'x' } }, 'settings.secret',  'a secret' ],
+    [ { settings => { baseUrl => 7 } },  'settings.baseUrl', 'a setting of another type' ],
+    [ { settings => [] },                'settings',         'no object' ],
+    [ { setting  => {} },                'setting',          'an unknown member' ] )
+{
+    admin_error( $with->( $case->[0] ), 400, "sync refuses $case->[2]", fields => [ $case->[1] ] );
+}
+is_deeply( get('/generic-rest')->json->{settings}, $settings, '... and the settings stay' );
+my $others = { %$settings, baseUrl => 'https://other.example', writeScope => 'other:write' };
+is( $with->( { settings => $others } )->status, 200, 'sync with other settings' );
+is_deeply( get('/generic-rest')->json->{settings}, $others, '... keeps them' );
+is( resync('/generic-rest/sync')->status, 200, 'sync without a body' );
+is_deeply( get('/generic-rest')->json->{settings}, $others, '... leaves them' );
+$with->( { settings => $settings } );
 is( scalar @{ resync('/sync')->json->{connectors} }, @built_in + 1, 'sync of all: every installed connector' );
 
 # The tools of an MCP upstream may nest more than a manifest.

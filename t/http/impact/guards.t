@@ -140,6 +140,55 @@ refused_by(
 
 $stack->sql(q{DELETE FROM audit_log WHERE policy_input = '\x00ff'});
 
+# ---- a preview says what it measured
+
+sub preview {
+    my (%more) = @_;
+    return $stack->admin(
+        POST    => '/admin/api/policy-impact',
+        json    => { rule => { %{ deny('"pay.send" in input.scopes.requested') }{qw(path content)} }, %more },
+        headers => [ Prefer => 'wait=25' ] );
+}
+for my $case (
+    [ { newlyDenied => -1 },     'limits.newlyDenied', 'a negative limit' ],
+    [ { newlyDenied => '101%' }, 'limits.newlyDenied', 'a percentage over 100' ],
+    [ { same        => 1 },      'limits.same',        'a limit of what cannot be limited' ] )
+{
+    my $answer = preview( limits => $case->[0] );
+    is_deeply(
+        [ $answer->status, keys %{ $answer->member('fieldErrors') // {} } ], [ 400, $case->[1] ],
+        "a preview refuses $case->[2] (policy.md I1)" );
+}
+my $seen = preview( since => '30d', limits => { newlyDenied => 0, newlyAllowed => 9 } );
+is( $seen->status, 200, 'a preview with limits' );
+is_deeply(
+    [ map {"$_->{limit} $_->{max} $_->{seen}"} @{ $seen->member('limits')->{refused} } ],
+    [ 'newlyDenied 0 ' . $seen->member('newlyDenied') ],
+    '... answers those that are passed (policy.md I1)' );
+is_deeply( [ map { $_->{name} } @{ $seen->member('guards') } ], [qw(payments few)], '... beside the guards' );
+is( ( grep { $_->{notMeasured} } @{ $seen->member('guards') } ), 0, '... which are all measured' );
+for my $case (
+    [ { since => '2d' }, [qw(few)], qr/period begins before/, 'of a shorter period than that of a guard' ],
+    [ { since => '30d', filter => { clientId => 'crm' } }, [qw(payments few)], qr/filter/, 'with a filter' ],
+    [ { since => '30d', until  => '1m' },                  [qw(payments few)], qr/end/,    'with an end' ] )
+{
+    my ( $period, $names, $why, $name ) = @$case;
+    my @guards = @{ preview(%$period)->member('guards') };
+    is_deeply(
+        [ map { $_->{name} } grep { $_->{notMeasured} } @guards ],
+        $names, "a preview $name says that the guard is not measured (policy.md G2)" );
+    is( ( grep { $_->{notMeasured} && ( $_->{why} // '' ) !~ $why } @guards ), 0, '... and why' );
+}
+my ( $told, $words ) = $stack->authzctl( qw(policy impact --since 2d --rule custom/issue.rego), rule_file() );
+like( $words, qr/guard few: not measured: its period begins before/, '... and authzctl tells it' );
+
+sub rule_file {
+    open my $out, '>', "$own/issue.rego.txt" or die "issue.rego.txt: $!";
+    print {$out} deny('"pay.send" in input.scopes.requested')->{content};
+    close $out or die "issue.rego.txt: $!";
+    return "$own/issue.rego.txt";
+}
+
 # ---- an override
 
 my @mine = ( key => $key );

@@ -6,10 +6,11 @@ use warnings;
 use Test::More;
 
 use Authz::Check;
-use Authz::Client  ();
-use Authz::Path    ();
-use Authz::Process ();
-use Authz::Stack   ();
+use Authz::Client   ();
+use Authz::Path     ();
+use Authz::Postgres ();
+use Authz::Process  ();
+use Authz::Stack    ();
 
 my $where = '/admin/api/policy-shadow';
 my $rules = '/admin/api/policy-rules/by-path';
@@ -117,6 +118,73 @@ is( await_looked(4)->{result}{failing}, 4, '... which adds to the same result' )
 $stack->admin( DELETE => $where );
 is( shown()->{state},           'dropped', 'a shadow is dropped' );
 is( shown()->{result}{failing}, 4,         '... and its result stays' );
+
+# ---- a promote that meets another change of the shadow, which holds the row until the promote waits for it
+
+sub psql {
+    my ( $name, $statements ) = @_;
+    return Authz::Process->start(
+        name    => $name,
+        command => [
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
+            $Authz::Postgres::PORT,        '-d', $stack->{database}, map { ( '-c', $_ ) } @$statements ] );
+}
+
+sub waits {
+    my ($what) = @_;
+    my $found =
+      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND $what";
+    return Authz::Process::until_true( 60, sub { $stack->sql($found) > 0 } ) // die "nothing waits: $what\n";
+}
+
+# Promote the shadow in a process of its own while another transaction changes it, and return the answer.
+sub promote_meets {
+    my ($change) = @_;
+    my $tag      = $stack->admin( GET => $where )->header('ETag');
+    my $gate     = psql( 'gate', [ 'SELECT pg_advisory_lock(4711, 1)', 'SELECT pg_sleep(600)' ] );
+    waits(q{query LIKE '%pg_sleep(600)%'});
+    my $changer = psql( 'change', [ 'BEGIN', $change, 'SELECT pg_advisory_xact_lock(4711, 1)', 'COMMIT' ] );
+    waits(q{wait_event = 'advisory'});
+    pipe my $in, my $out or die "pipe: $!";
+    my $pid = fork // die "fork: $!";
+
+    if ( $pid == 0 ) {
+        close $in;
+        my $answer = $stack->client->request(
+            POST    => "$stack->{path}$where/promote",
+            headers => [ 'X-Admin-API-Key' => $Authz::Stack::KEY{SVC_ADMIN_API_KEY}, 'If-Match' => $tag ] );
+        print {$out} $answer->status . ' ' . ( $answer->member('error_description') // $answer->text );
+        close $out;
+        require POSIX;
+        POSIX::_exit(0);
+    }
+    close $out;
+    waits(q{wait_event = 'transactionid' AND query LIKE '%promoted%'});
+    $stack->sql(
+        q{SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> pg_backend_pid()}
+    );
+    local $/ = undef;
+    my $text = readline $in;
+    waitpid $pid, 0;
+    $_->stop for $gate, $changer;
+    return $text;
+}
+my $served = served();
+for my $case (
+    [ q{UPDATE policy_shadow SET base = repeat('f', 32) WHERE state = 'active'}, 'made of another revision' ],
+    [   q{UPDATE policy_shadow SET state = 'dropped', ended_by = 'other', ended_at = now() WHERE state = 'active'},
+        'dropped' ] )
+{
+    my ( $change, $name ) = @$case;
+    is( shadow( { rules => [ deny('true') ] } )->status, 201, 'a shadow' );
+    like(
+        promote_meets($change), qr/\A409 The shadow was dropped, replaced or made of another revision/,
+        "refused: a shadow that is $name while it is promoted (policy.md S5)" );
+    is( served(), $served,                                                              '... and nothing is saved' );
+    is( $stack->sql(q{SELECT count(*) FROM policy_shadow WHERE state = 'promoted'}), 0, '... nor said to be promoted' );
+    $stack->admin( DELETE => $where );
+}
+is( $stack->token( @crm, scope => 'read' )->status, 200, '... and tokens are issued' );
 
 # ---- the end of its time
 
