@@ -234,6 +234,16 @@ check_witness() {
         END { for (name in count) printf "decided again by OPA: %s %d\n", name, count[name]; exit !count["same"] }'
 }
 
+# Run the HTTP tests, all or the named ones, on databases that refuse what other PostgreSQLs refuse.
+check_strict() {
+    export AUTHZ_TEST_DATABASE=strict
+    if [ $# -eq 0 ]; then
+        cd "$TOP"
+        set -- t/http/*.t t/http/*/*.t
+    fi
+    check_tests gcc "$@"
+}
+
 # check_differential N: compare N answers of both engines; the log shows the state of the run.
 check_differential() {
     TESTS_SECONDS=172800

@@ -40,9 +40,8 @@ static const struct db_stmt schema_applied_stmt = {
 static const struct db_stmt schema_record_stmt = {
     "schema_record", "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, $3)",
     3};
-static const struct db_stmt schema_lock_stmt = {"schema_lock", "SELECT pg_advisory_lock($1, 0)", 1};
-static const struct db_stmt schema_unlock_stmt = {"schema_unlock",
-                                                  "SELECT pg_advisory_unlock($1, 0)", 1};
+static const struct db_stmt schema_lock_stmt = {"schema_lock",
+                                                "SELECT pg_advisory_xact_lock($1, 0)", 1};
 
 /* One file of sql/. */
 struct migration {
@@ -121,19 +120,68 @@ schema_find_applied(const PGresult *applied, int version)
     return -1;
 }
 
+/* Begin a transaction in which one process at a time migrates. It waits as long as the migration of
+ * another takes, and sees what that did, whatever isolation is the default. */
 static enum az_status
-schema_apply(struct op *op, const struct migration *migration)
+schema_begin(struct op *op)
 {
     struct db_params params = {.count = 0};
+    db_number(&params, LOCK_MIGRATION);
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK)
+        st = db_script(
+            op, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0");
+    if (st == AZ_OK)
+        st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
+    return st;
+}
+
+static enum az_status
+schema_make_table(struct op *op)
+{
+    enum az_status st = schema_begin(op);
+    if (st == AZ_OK)
+        st = db_script(op, table_sql);
+    return db_end(op, st);
+}
+
+/* *ret_missing: the migration is not applied. It fails if another text was applied. */
+static enum az_status
+schema_is_missing(struct op *op, const struct migration *migration, const PGresult *applied,
+                  bool *ret_missing)
+{
+    int row = schema_find_applied(applied, migration->version);
+    *ret_missing = row < 0;
+    if (row < 0 || strcmp(db_get(applied, row, APPLIED_CHECKSUM), migration->checksum) == 0)
+        return AZ_OK;
+    return op_fail(op, AZ_SERVER_ERROR, NULL,
+                   "%s differs from the migration that was applied; never change a migration, add "
+                   "a new one",
+                   migration->name);
+}
+
+/* Apply a migration, unless another process did it meanwhile. */
+static enum az_status
+schema_apply(struct op *op, const struct migration *migration, int *ret_applied)
+{
+    struct db_params params = {.count = 0};
+    PGresult *applied;
+    bool missing = false;
     db_number(&params, migration->version);
     db_text(&params, migration->name);
     db_text(&params, migration->checksum);
-    enum az_status st = db_begin(op);
+    enum az_status st = schema_begin(op);
     if (st == AZ_OK)
+        st = db_exec(op, &schema_applied_stmt, NULL, true, &applied);
+    if (st == AZ_OK)
+        st = schema_is_missing(op, migration, applied, &missing);
+    if (st == AZ_OK && missing)
         st = db_script(op, migration->text);
-    if (st == AZ_OK)
+    if (st == AZ_OK && missing)
         st = db_exec(op, &schema_record_stmt, &params, false, NULL);
-    return db_end(op, st);
+    st = db_end(op, st);
+    *ret_applied += st == AZ_OK && missing;
+    return st;
 }
 
 enum az_status
@@ -142,34 +190,18 @@ schema_migrate(struct op *op, int *ret_applied)
     struct migration *list;
     size_t count;
     PGresult *applied;
-    struct db_params params = {.count = 0};
-    db_number(&params, LOCK_MIGRATION);
     *ret_applied = 0;
     enum az_status st = schema_read_files(op, &list, &count);
     if (st == AZ_OK)
-        st = db_script(op, "SET lock_timeout = 0"); /* another process may run a long migration */
-    if (st == AZ_OK)
-        st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
-    if (st == AZ_OK)
-        st = db_script(op, table_sql);
+        st = schema_make_table(op);
     if (st == AZ_OK)
         st = db_exec(op, &schema_applied_stmt, NULL, true, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
-        int row = schema_find_applied(applied, list[i].version);
-        if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
-            return op_fail(op, AZ_SERVER_ERROR, NULL,
-                           "%s differs from the migration that was applied; never change a "
-                           "migration, add a new one",
-                           list[i].name);
-        if (row >= 0)
-            continue;
-        st = schema_apply(op, &list[i]);
-        *ret_applied += st == AZ_OK;
+        bool missing;
+        st = schema_is_missing(op, &list[i], applied, &missing);
+        if (st == AZ_OK && missing)
+            st = schema_apply(op, &list[i], ret_applied);
     }
-    if (st == AZ_OK)
-        st = db_exec(op, &schema_unlock_stmt, &params, false, NULL);
-    if (st == AZ_OK)
-        st = db_script(op, "RESET lock_timeout");
     return st;
 }
 
