@@ -1,26 +1,14 @@
 #include "config.h"
 
-#include "store/db/schema.h"
+#include "store/schema/schema.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
 #include "base/json/jsonx.h"
-#include "base/settings/settings.h"
-#include "base/words.h"
-#include "crypto/digest.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
+#include "store/schema/migrations.h"
 
-/* A migration is a page or two of SQL. */
-#define FILE_MAX (1 << 20)
-#define MIGRATIONS_MAX 999
 /* Within one thousand, migrations only add, so that the older program keeps running while the newer
  * one is installed. The first migration of the next thousand may break the older program. */
 #define MAJOR_STEP 1000
@@ -43,61 +31,7 @@ static const struct db_stmt schema_record_stmt = {
 static const struct db_stmt schema_lock_stmt = {"schema_lock",
                                                 "SELECT pg_advisory_xact_lock($1, 0)", 1};
 
-/* One file of sql/. */
-struct migration {
-    int version;                    /* leading digits of the name */
-    const char *name;               /* file name */
-    char *text;                     /* content */
-    char checksum[SHA256_HEX_SIZE]; /* of the content */
-};
-
-static int
-is_migration(const struct dirent *entry)
-{
-    return isdigit((unsigned char) entry->d_name[0]) && words_end(entry->d_name, ".sql");
-}
-
-static enum az_status
-schema_read_file(struct op *op, const char *dir, const char *name, struct migration *ret)
-{
-    char *path = talloc_asprintf(op->mem, "%s/%s", dir, name);
-    FILE *file = fopen(path, "re");
-    ret->text = file != NULL ? talloc_zero_array(op->mem, char, FILE_MAX) : NULL;
-    size_t length = ret->text != NULL ? fread(ret->text, 1, FILE_MAX - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    if (length == 0 || length == FILE_MAX - 1)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "%s cannot be read: %s", path, strerror(errno));
-    ret->name = talloc_strdup(op->mem, name);
-    int64_t version;
-    digits_take(name, strlen(name), INT_MAX, &version);
-    ret->version = (int) version;
-    return sha256_hex(ret->text, length, ret->checksum);
-}
-
-/* Read all files in order of their numbers. */
-static enum az_status
-schema_read_files(struct op *op, struct migration **ret, size_t *ret_count)
-{
-    char *dir = talloc_asprintf(op->mem, "%s/sql", op->az->cfg->data_dir);
-    struct dirent **entries;
-    int count = scandir(dir, &entries, is_migration, alphasort);
-    struct migration *list = talloc_zero_array(op->mem, struct migration, MIGRATIONS_MAX);
-    enum az_status st = AZ_OK;
-    if (count <= 0)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: no migrations in %s", dir);
-    for (int i = 0; i < count; i++) {
-        if (st == AZ_OK && i < MIGRATIONS_MAX)
-            st = schema_read_file(op, dir, entries[i]->d_name, &list[i]);
-        free(entries[i]);
-    }
-    free(entries);
-    *ret = list;
-    *ret_count = (size_t) count;
-    return st;
-}
-
-static enum az_status
+enum az_status
 schema_read_applied(struct op *op, PGresult **ret)
 {
     PGresult *exists;
@@ -111,7 +45,7 @@ schema_read_applied(struct op *op, PGresult **ret)
     return db_exec(op, &schema_applied_stmt, NULL, true, ret);
 }
 
-static int
+int
 schema_find_applied(const PGresult *applied, int version)
 {
     for (int row = 0; applied != NULL && row < PQntuples(applied); row++)
@@ -191,7 +125,7 @@ schema_migrate(struct op *op, int *ret_applied)
     size_t count;
     PGresult *applied;
     *ret_applied = 0;
-    enum az_status st = schema_read_files(op, &list, &count);
+    enum az_status st = migrations_read(op, &list, &count);
     if (st == AZ_OK)
         st = schema_make_table(op);
     if (st == AZ_OK)
@@ -212,7 +146,7 @@ schema_status(struct op *op, json_t **ret)
     size_t count;
     PGresult *applied;
     struct jsonx_build rows = {jsonx_own(op->mem, json_array()), false};
-    enum az_status st = schema_read_files(op, &list, &count);
+    enum az_status st = migrations_read(op, &list, &count);
     if (st == AZ_OK)
         st = schema_read_applied(op, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
