@@ -24,7 +24,7 @@ check() {
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
         grep -a '^failed beside other tests' "$log" | sed 's/^/   /' || :
-        case $name in tests | sanitize) tail -n 40 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
+        case $name in tests | sanitize | faults) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
@@ -242,6 +242,13 @@ check_strict() {
         set -- t/http/*.t t/http/*/*.t
     fi
     check_tests gcc "$@"
+}
+
+# Run the programme of faults, with the C programs that it names.
+check_faults() {
+    local build=$WORK/build-gcc
+    make -C "$build" -j"$(nproc)" check TESTS=
+    AUTHZ_BUILDDIR=$build "$TOP/contrib/fault/run"
 }
 
 # check_differential N: compare N answers of both engines; the log shows the state of the run.

@@ -26,19 +26,20 @@ sub shared_or_new {
     return $self;
 }
 
+# below: a directory for its files, in place of that of the test.
 sub new {
-    my ($class) = @_;
-    my $self = _place($class);
+    my ( $class, %option ) = @_;
+    my $self = _place( $class, $option{below} );
     $self->_run_program( 'initdb', '-D', $self->{data}, qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) );
     $self->start;
     return $self;
 }
 
 sub _place {
-    my ($class) = @_;
-    my $number  = ++( our $clusters );
-    my $self    = bless { user => Authz::Path::unprivileged(), number => $number }, $class;
-    $self->{dir}  = $self->{socket} = $self->make_directory( Authz::Process::directory() . "/pg$number" );
+    my ( $class, $below ) = @_;
+    my $number = ++( our $clusters );
+    my $self   = bless { user => Authz::Path::unprivileged(), number => $number }, $class;
+    $self->{dir}  = $self->{socket} = $self->make_directory( ( $below // Authz::Process::directory() ) . "/pg$number" );
     $self->{data} = "$self->{dir}/data";
     return $self;
 }
