@@ -251,6 +251,21 @@ check_faults() {
     AUTHZ_BUILDDIR=$build "$TOP/contrib/fault/run"
 }
 
+# The release before: the last commit with schema 40. The next release names its own predecessor here.
+OLDER=63dd2876
+
+# Build it into WORK/older, with its sources in src.
+check_older() {
+    mkdir -p "$WORK/older/src"
+    git -C "$TOP" archive "$OLDER" | tar -x -C "$WORK/older/src"
+    build_into "$WORK/older/src" "$WORK/build-older" "$WORK/older" CC=gcc
+}
+
+check_rolling() {
+    export AUTHZ_TEST_OLDER=$WORK/older
+    check_tests gcc t/failure/rolling.t
+}
+
 # check_differential N: compare N answers of both engines; the log shows the state of the run.
 check_differential() {
     TESTS_SECONDS=172800
