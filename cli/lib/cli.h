@@ -26,33 +26,33 @@ enum cli_exit {
 
 /* Values of the options; each option row names its member. */
 struct cli_choices {
-    bool json;       /* print one JSON document instead of text */
-    bool quiet;      /* print no progress lines */
-    bool help;       /* print help and do nothing else */
-    bool version;    /* print the version and do nothing else */
-    bool offline;    /* config check: check the settings only; db migrate: the service is stopped */
-    bool patch;      /* policy data set: merge into the stored payload */
-    bool dry_run;    /* bundle deploy: check and count only */
-    bool coverage;   /* policy test: show the lines that no test evaluates */
-    bool force;      /* bundle pull: accept a directory that holds other files; connector sync */
-    bool disabled;   /* policy rule set: keep the rule out of the bundle */
-    bool yes;        /* verbs that cannot be undone: do not ask */
-    bool start;      /* setup: start the service */
-    bool check;      /* plan: end with status 2 if there are changes */
-    bool prune;      /* apply: delete strays */
-    const char *out; /* plan: file for apply */
-    const char *owner;      /* export: owner of the objects */
-    bool defaults;          /* setup: do not ask */
-    const char *config;     /* becomes SVC_CONFIG */
-    const char *label;      /* admin-key mint: purpose of the key */
-    const char *role;       /* admin-key mint: what it may do; NULL: everything */
-    const char *ends;       /* admin-key mint: end of the key, or NULL */
-    const char *mode;       /* bundle deploy: merge or replace */
-    const char *after;      /* bundle deploy: revision that must be active */
-    const char *note;       /* verbs that save policy: message for the history */
-    const char *dir;        /* bundle diff: directory to compare */
-    const char *limit;      /* bundle history: most rows */
-    const char *opa;        /* policy test: program of the policy engine */
+    bool json;          /* print one JSON document instead of text */
+    bool quiet;         /* print no progress lines */
+    bool help;          /* print help and do nothing else */
+    bool version;       /* print the version and do nothing else */
+    bool offline;       /* config check: settings only; db migrate: the service is stopped */
+    bool patch;         /* policy data set: merge into the stored payload */
+    bool dry_run;       /* bundle deploy: check and count only */
+    bool coverage;      /* policy test: show the lines that no test evaluates */
+    bool force;         /* bundle pull: accept a directory that holds other files; connector sync */
+    bool disabled;      /* policy rule set: keep the rule out of the bundle */
+    bool yes;           /* verbs that cannot be undone: do not ask */
+    bool start;         /* setup: start the service */
+    bool check;         /* plan: end with status 2 if there are changes */
+    bool prune;         /* apply: delete strays */
+    const char *out;    /* plan: file for apply */
+    const char *owner;  /* export: owner of the objects */
+    bool defaults;      /* setup: do not ask */
+    const char *config; /* becomes SVC_CONFIG */
+    const char *label;  /* admin-key mint: purpose of the key */
+    const char *role;   /* admin-key mint: what it may do; NULL: everything */
+    const char *ends;   /* admin-key mint: end of the key, or NULL */
+    const char *mode;   /* bundle deploy: merge or replace */
+    const char *after;  /* bundle deploy: revision that must be active */
+    const char *note;   /* verbs that save policy: message for the history */
+    const char *dir;    /* bundle diff: directory to compare */
+    const char *limit;  /* bundle history: most rows */
+    const char *opa;    /* policy test: program of the policy engine */
     const char *policies;   /* cedar authorize: file of policies */
     const char *entities;   /* cedar authorize: file of entities */
     const char *engine;     /* cedar: builtin or opa */

@@ -5,8 +5,8 @@
  *   -- plan: KIND[; locks TABLE MODE, ...][; reads TABLE, ...][; rewrites TABLE, ...]
  *
  * KIND is expand (programs of the release before run on) or contract (they do not). The tables are
- * those that were there before: `locks` those that requests can not write, or read, meanwhile; `reads`
- * and `rewrites` those whose rows are read (an index, a constraint) or written.
+ * those that were there before: `locks` those that requests can not write, or read, meanwhile;
+ * `reads` and `rewrites` those whose rows are read (an index, a constraint) or written.
  */
 #ifndef AZ_STORE_SCHEMA_PLAN_H
 #define AZ_STORE_SCHEMA_PLAN_H
