@@ -14,7 +14,7 @@
 #include "policy/engine/engine.h"
 #include "process.h"
 #include "store/db/db.h"
-#include "store/db/schema.h"
+#include "store/schema/schema.h"
 #include "store/tokens/signing_keys.h"
 
 const struct cli_option config_check_options[] = {

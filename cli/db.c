@@ -8,15 +8,25 @@
 #include "cli/verbs.h"
 #include "policy/save/shipped.h"
 #include "store/db/partitions.h"
-#include "store/db/schema.h"
 #include "store/people/admin_keys.h"
+#include "store/schema/plan.h"
+#include "store/schema/schema.h"
 #include "store/tokens/signing_keys_turn.h"
+
+const struct cli_option db_migrate_options[] = {
+    {"offline", 0, NULL, offsetof(struct cli_choices, offline), false,
+     "Apply migrations that hold locks for longer than 200 ms too; the service must be stopped on "
+     "all hosts"},
+    {NULL,         0,       NULL,  0,                   false,                         NULL      },
+};
 
 static enum az_status
 migrate_schema(struct cli *cli, struct jsonx_build *report)
 {
     int applied;
-    enum az_status st = schema_migrate(&cli->op, &applied);
+    enum az_status st = cli->choice.offline ? AZ_OK : schema_plan_check(&cli->op);
+    if (st == AZ_OK)
+        st = schema_migrate(&cli->op, &applied);
     if (st == AZ_OK)
         st = schema_check(&cli->op);
     if (st != AZ_OK)
@@ -93,6 +103,29 @@ db_migrate_run(struct cli *cli)
     if (cli->choice.json)
         output_json(jsonx_built(&report));
     return CLI_OK;
+}
+
+int
+db_plan_run(struct cli *cli)
+{
+    static const struct output_column columns[] = {
+        {"version",  "VERSION" },
+        {"kind",     "KIND"    },
+        {"rows",     "ROWS"    },
+        {"ms",       "MS"      },
+        {"offline",  "OFFLINE" },
+        {"locks",    "LOCKS"   },
+        {"reads",    "READS"   },
+        {"rewrites", "REWRITES"},
+        {"name",     "NAME"    },
+        {NULL,       NULL      }
+    };
+    json_t *rows;
+    bool offline;
+    if (schema_plan(&cli->op, &rows, &offline) != AZ_OK)
+        return output_fault(cli);
+    output_rows(cli, rows, columns);
+    return offline ? CLI_NOTABLE : CLI_OK;
 }
 
 int

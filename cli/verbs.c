@@ -180,11 +180,16 @@ static const struct cli_verb own_verbs[] = {
      "Take the routes and tools of a new manifest into the managed resources of a connector",
      "CONNECTOR is an id, or all for every installed connector. Routes and tools of your own stay, and what you switched off stays off. "
      "A connector of which a scope implies others than before is not changed without --force; the column WARNINGS says so."},
-    {"db migrate", "", 0, 0, NULL, cli_needs_all, CLI_HOST, false, db_migrate_run,
+    {"db migrate", "", 0, 0, db_migrate_options, cli_needs_all, CLI_HOST, false, db_migrate_run,
      "Create or upgrade the database schema and load the shipped policy",
-     "Applies migrations, creates partitions and signing keys, registers the admin key of the configuration and loads "
+     "Applies migrations, if none of them holds locks for longer than 200 ms (`authzctl db plan`) or with --offline, creates partitions and signing keys, registers the admin key of the configuration and loads "
      "the shipped policy. It can be run again at any time, even on several hosts at once, and does not change rows that "
      "exist."},
+    {"db plan", "", 0, 0, NULL, migrations, CLI_HOST, false, db_plan_run,
+     "Show what the missing migrations will do to the database",
+     "For each: expand (programs of the release before run on) or contract (they do not); the tables that it locks, those whose "
+     "rows it reads for an index or a constraint, and those whose rows it rewrites; how many rows these have, and an estimate "
+     "of the time in milliseconds. The exit status is 2 if one of them needs `authzctl db migrate --offline`."},
     {"db status", "", 0, 0, NULL, migrations, CLI_HOST, false, db_status_run,
      "Show which migrations are applied",
      "The exit status is 78 if the database does not have the schema of this program."},

@@ -31,7 +31,7 @@
 #include "process.h"
 #include "store/db/audit.h"
 #include "store/db/db.h"
-#include "store/db/schema.h"
+#include "store/schema/schema.h"
 
 /* Connections that the kernel queues while all workers are busy; lighttpd opens one per request. */
 #define BACKLOG 1024

@@ -24,9 +24,9 @@
 #include "store/db/commits.h"
 #include "store/db/db.h"
 #include "store/db/db_board.h"
-#include "store/db/schema.h"
 #include "store/people/admin_keys.h"
 #include "store/people/session_cleanup.h"
+#include "store/schema/schema.h"
 #include "store/tokens/signing_keys_turn.h"
 
 static volatile int stopping;

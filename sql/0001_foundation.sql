@@ -1,3 +1,4 @@
+-- plan: expand
 -- The foundation: clients, keys, policy rows and bundles, access tokens by expiry, audit rows by day.
 -- Times are timestamptz. Partition numbers count hours (tokens) or days (audit) since 2026-01-01T00:00Z.
 

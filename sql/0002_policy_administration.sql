@@ -1,3 +1,4 @@
+-- plan: expand; locks bundle AccessExclusive, engine_instance AccessExclusive; reads bundle
 -- Policy administration: bundles that are tried before they stand, their history, and what each engine fetched.
 
 -- A revision names the rows it was built from (same rows, same revision), so it may come back.

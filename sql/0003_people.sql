@@ -1,3 +1,4 @@
+-- plan: expand; locks access_token AccessExclusive, client AccessExclusive; reads client
 -- People sign in: identity providers, subjects, browser sessions, consent, authorization codes and refresh tokens, and the
 -- documents of others that clients and providers are known by.
 

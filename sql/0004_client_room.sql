@@ -1,3 +1,4 @@
+-- plan: expand; locks client AccessExclusive; reads client
 -- Room for clients that register themselves: each registration type is counted on its own, and the oldest client that
 -- never had a token makes room for a new one.
 

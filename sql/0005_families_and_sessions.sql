@@ -1,3 +1,4 @@
+-- plan: expand; locks browser_session Share, refresh_token AccessExclusive, token_grant AccessExclusive; reads browser_session, identity_provider, subject
 -- Siblings of refresh tokens end, the home issuer stays, and browser sessions end at an age.
 
 -- The issuer whose subjects keep the upstream's own sub, one row at most. It is stored at the first sign-in, so that the

@@ -1,3 +1,4 @@
+-- plan: expand; locks fetched_document AccessExclusive; reads fetched_document
 -- Hosts of client metadata that are being asked now: any caller can name many documents of one host, and this service must
 -- not become many requests to it at a time. A row lives as long as its fetch.
 CREATE TABLE fetching_host (

@@ -1,3 +1,4 @@
+-- plan: expand; locks bundle AccessExclusive
 -- The reason that the author of a policy save gave, for the history of bundles.
 
 ALTER TABLE bundle ADD COLUMN message text;   -- NULL: none was given

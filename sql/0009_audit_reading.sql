@@ -1,3 +1,4 @@
+-- plan: expand; locks audit_log Share; reads audit_log
 -- Audit rows can be found and counted. Building the indexes takes some seconds for a million rows, in which nothing can
 -- write audit rows.
 

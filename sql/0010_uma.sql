@@ -1,3 +1,4 @@
+-- plan: expand; locks client ShareRowExclusive
 -- UMA 2.0 resources and permission tickets, and delegations of such resources (specification 2.14, 2.15).
 
 -- Owned by (client, subject) of the token that registered it. subject is the client_id if the token was the client's own.

@@ -1,3 +1,4 @@
+-- plan: expand
 -- The members of GovernanceReportDto (specification 2.16) that do not depend on a period.
 CREATE VIEW governance_inventory AS
 SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "generatedAt",

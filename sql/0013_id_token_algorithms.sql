@@ -1,3 +1,4 @@
+-- plan: expand; locks client AccessExclusive, signing_key AccessExclusive; reads client, signing_key
 -- Each use has an active and a next key for every algorithm that it signs by.
 ALTER TABLE signing_key ADD COLUMN alg text NOT NULL DEFAULT 'RS256' CHECK (alg IN ('RS256', 'ES256'));
 DROP INDEX signing_key_active;

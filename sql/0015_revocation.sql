@@ -1,3 +1,4 @@
+-- plan: expand; locks access_token Share, client AccessExclusive, refresh_token Share, subject AccessExclusive, token_grant AccessExclusive; reads access_token, refresh_token
 -- All tokens of a person or a client are revoked by one write, and found by the person.
 
 -- Tokens with an older audit_id, and families with an older number, are revoked: the id of the audit row of the revocation.

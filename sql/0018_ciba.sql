@@ -1,3 +1,4 @@
+-- plan: expand; locks client ShareRowExclusive, identity_provider ShareRowExclusive, subject ShareRowExclusive, token_grant AccessExclusive; reads subject
 -- CIBA in poll mode: requests that wait until a person has answered.
 
 CREATE TABLE ciba_request (

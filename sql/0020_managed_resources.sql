@@ -1,3 +1,4 @@
+-- plan: expand
 -- Managed resources: the upstreams of the gateway (specification 2.10).
 
 -- The version changes with the definition (a save, a sync, an approval), not with the status, which calls change.

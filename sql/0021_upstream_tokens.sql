@@ -1,3 +1,4 @@
+-- plan: expand; locks managed_resource ShareRowExclusive
 -- Access tokens of the gateway at upstreams (upstreamAuth of type client_credentials): one for all workers and hosts.
 CREATE TABLE upstream_token (
     resource_id  bigint PRIMARY KEY REFERENCES managed_resource (id) ON DELETE CASCADE,

@@ -1,3 +1,4 @@
+-- plan: expand; locks identity_provider ShareRowExclusive, managed_resource ShareRowExclusive, subject ShareRowExclusive
 -- Accounts of people at upstreams of the gateway: links that wait to be opened, connections, and our own registrations at the
 -- upstreams' authorization servers.
 

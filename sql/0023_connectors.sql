@@ -1,3 +1,4 @@
+-- plan: expand; locks managed_resource ShareRowExclusive; reads managed_resource
 -- Installed connectors (specification 2.9). Secrets are not kept here: they are sealed with the resource that uses them.
 CREATE TABLE connector (
     id           text PRIMARY KEY CHECK (id ~ '^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$'),

@@ -1,3 +1,4 @@
+-- plan: expand; locks bundle AccessExclusive
 -- Plans of policies, by which the service decides in its own processes (SVC_POLICY_ENGINE=embedded). A plan depends on the
 -- modules alone, so bundles that differ in their data share one.
 CREATE TABLE policy_plan (

@@ -1,3 +1,4 @@
+-- plan: expand; locks audit_cut Exclusive, audit_log Share; reads audit_cut, audit_log
 -- Decisions about requests to managed resources by day, for GovernanceReportDto.resources (specification 2.16). Housekeeping sums
 -- them with the other numbers of audit rows (store/audit/counts.c).
 CREATE TABLE resource_count (

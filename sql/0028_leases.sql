@@ -1,3 +1,4 @@
+-- plan: expand; locks gateway_connection AccessExclusive, upstream_token AccessExclusive
 -- Leases in place of locks: a request to another server is made outside of transactions, and a process that dies leaves a lease
 -- that ends.
 ALTER TABLE gateway_connection ADD COLUMN refreshing_until timestamptz; -- a process refreshes the tokens; NULL: none does

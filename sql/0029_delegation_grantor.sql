@@ -1,3 +1,4 @@
+-- plan: expand; locks delegation AccessExclusive, identity_provider ShareRowExclusive; reads delegation; rewrites delegation
 -- The identity provider of the person who delegated: a delegation counts while it is enabled, and is deleted with it.
 ALTER TABLE delegation ADD COLUMN grantor_idp bigint REFERENCES identity_provider (id) ON DELETE CASCADE; -- NULL: a client's own
 CREATE INDEX delegation_grantor_idp ON delegation (grantor_idp) WHERE grantor_idp IS NOT NULL;

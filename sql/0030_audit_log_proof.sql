@@ -1,3 +1,4 @@
+-- plan: expand; locks signing_key AccessExclusive; reads signing_key
 -- The log over all audit rows (doc/design/decisions.md "An audit that proves itself"): a Merkle tree in the order of ids.
 -- Read rows as one log: ids come in the order in which they are given out.
 ALTER TABLE signing_key DROP CONSTRAINT signing_key_use_check;

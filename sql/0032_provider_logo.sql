@@ -1,3 +1,4 @@
+-- plan: expand; locks identity_provider AccessExclusive
 -- The logo of an identity provider, which the page shows beside its name where people choose one: a data: URL.
 ALTER TABLE identity_provider ADD COLUMN logo text;
 

@@ -1,3 +1,4 @@
+-- plan: expand; locks audit_checkpoint AccessExclusive
 -- What the service sends of the audit log to other servers (doc/design/decisions.md "Audit stream"): the rows to a collector, and
 -- the checkpoints to an address. One row for each.
 CREATE TABLE audit_stream (

@@ -1,3 +1,4 @@
+-- plan: expand; locks client ShareRowExclusive, connector ShareRowExclusive, identity_provider ShareRowExclusive, managed_resource ShareRowExclusive, policy_data ShareRowExclusive, policy_rule ShareRowExclusive
 -- Directories of files (authzctl apply) that keep an object as they say. A rule, row or entry of a row is an object too.
 CREATE TABLE object_owner (
     kind       text NOT NULL,        -- client, provider, resource, connector, rule, row or entry (of a row)

@@ -1,3 +1,4 @@
+-- plan: expand; locks managed_resource AccessExclusive
 -- What a sync read of an MCP upstream beside its tools (gateway-admin.md 1.7). A program without this table serves none of it.
 CREATE TABLE gateway_listing (
     resource_id     bigint NOT NULL REFERENCES managed_resource (id) ON DELETE CASCADE,

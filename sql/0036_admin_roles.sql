@@ -1,3 +1,4 @@
+-- plan: expand; locks admin_key AccessExclusive; reads admin_key
 -- What an admin key may do, until when, and who made it (gateway-admin.md 3.9). A key of before may do everything.
 ALTER TABLE admin_key
     ADD COLUMN role         text NOT NULL DEFAULT 'owner' CHECK (role IN ('auditor', 'operator', 'owner')),

@@ -1,3 +1,4 @@
+-- plan: expand
 -- Measurements of what a candidate of the policy would have decided (doc/design/policy.md 7). A run writes its progress here, and its result.
 CREATE TABLE policy_impact (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,3 +1,4 @@
+-- plan: expand
 -- Shadows of the policy: a change that decides nothing, and what it would have decided (doc/design/policy.md 7.2).
 CREATE TABLE policy_shadow (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,3 +1,4 @@
+-- plan: expand; locks admin_session AccessExclusive, browser_session ShareRowExclusive, delegation Share; reads admin_session, delegation
 -- Sessions of the console of people who signed in at an identity provider (gateway-admin.md 3.9). A session is of a key or
 -- of a sign-in, and ends with it.
 ALTER TABLE admin_session

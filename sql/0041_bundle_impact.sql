@@ -1,3 +1,4 @@
+-- plan: expand; locks bundle AccessExclusive; reads bundle
 -- What a bundle changed in recorded decisions, and who passed guards with it (doc/design/policy.md 7.1).
 ALTER TABLE bundle
     ADD COLUMN impact          json,   -- counts of the measurement; NULL: there was none

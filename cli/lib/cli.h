@@ -30,7 +30,7 @@ struct cli_choices {
     bool quiet;         /* print no progress lines */
     bool help;          /* print help and do nothing else */
     bool version;       /* print the version and do nothing else */
-    bool offline;       /* config check: check the settings only */
+    bool offline;       /* config check: settings only; db migrate: the service is stopped */
     bool patch;         /* policy data set: merge into the stored payload */
     bool dry_run;       /* bundle deploy: check and count only */
     bool coverage;      /* policy test: show the lines that no test evaluates */

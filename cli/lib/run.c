@@ -20,7 +20,7 @@
 #include "policy/save/save.h"
 #include "process.h"
 #include "store/db/db.h"
-#include "store/db/schema.h"
+#include "store/schema/schema.h"
 
 /* Variable with the URL of the service, in place of --server. */
 #define SERVER_VARIABLE "AUTHZ_SERVER"

@@ -24,7 +24,7 @@ check() {
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
         grep -a '^failed beside other tests' "$log" | sed 's/^/   /' || :
-        case $name in tests | sanitize) tail -n 40 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
+        case $name in tests | sanitize | faults) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
@@ -232,6 +232,38 @@ check_witness() {
     sed -n 's/^# decided again by OPA: //p' "$UP_DIR/make-check-gcc.log" | tr -d , | awk '
         { for (i = 1; i < NF; i += 2) count[$i] += $(i + 1) }
         END { for (name in count) printf "decided again by OPA: %s %d\n", name, count[name]; exit !count["same"] }'
+}
+
+# Run the HTTP tests, all or the named ones, on databases that refuse what other PostgreSQLs refuse.
+check_strict() {
+    export AUTHZ_TEST_DATABASE=strict
+    if [ $# -eq 0 ]; then
+        cd "$TOP"
+        set -- t/http/*.t t/http/*/*.t
+    fi
+    check_tests gcc "$@"
+}
+
+# Run the programme of faults, with the C programs that it names.
+check_faults() {
+    local build=$WORK/build-gcc
+    make -C "$build" -j"$(nproc)" check TESTS=
+    AUTHZ_BUILDDIR=$build "$TOP/contrib/fault/run"
+}
+
+# The release before: the last commit with schema 40. The next release names its own predecessor here.
+OLDER=63dd2876
+
+# Build it into WORK/older, with its sources in src.
+check_older() {
+    mkdir -p "$WORK/older/src"
+    git -C "$TOP" archive "$OLDER" | tar -x -C "$WORK/older/src"
+    build_into "$WORK/older/src" "$WORK/build-older" "$WORK/older" CC=gcc
+}
+
+check_rolling() {
+    export AUTHZ_TEST_OLDER=$WORK/older
+    check_tests gcc t/failure/rolling.t
 }
 
 # check_differential N: compare N answers of both engines; the log shows the state of the run.

@@ -17,8 +17,8 @@
 #include "store/audit/signed.h"
 #include "store/audit/unsealed.h"
 #include "store/db/db.h"
-#include "store/db/schema.h"
 #include "store/policy/engines.h"
+#include "store/schema/schema.h"
 #include "store/tokens/signing_keys.h"
 
 enum az_status

@@ -13,7 +13,7 @@ use Authzctl;
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
   ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 105, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 107, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '',  '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );
@@ -82,14 +82,14 @@ my @refused = (
     [   [],
         qr/missing command; expected one of: admin-key, apply, audit, bundle, cedar, client, completion, config, connector, consent, db, entitle, export, idp, import, keys, maintain, openapi, owner, plan, policy, report, resource, restore-fence, secrets, session, setup, token, unentitle;/,
         'no words at all' ],
-    [ ['db'], qr/db: missing command; expected one of: migrate, status;/, 'a noun alone' ],
+    [ ['db'], qr/db: missing command; expected one of: migrate, plan, status;/, 'a noun alone' ],
     [   [ 'policy', 'data' ], qr/policy data: missing command; expected one of: delete, get, list, set;/,
         'half of a verb' ],
     [   [ 'db', 'migrte' ], qr/db: unknown command 'migrte'; did you mean 'migrate'\? See /,
         'an unknown verb: the nearest of its noun' ],
     [   [ 'keys', 'rotat' ], qr/unknown command 'rotat'; did you mean 'rotate'\? See /,
         'an unknown verb of another noun' ],
-    [   [ 'db', 'xyzzyplugh' ], qr/unknown command 'xyzzyplugh'; expected one of: migrate, status;/,
+    [   [ 'db', 'xyzzyplugh' ], qr/unknown command 'xyzzyplugh'; expected one of: migrate, plan, status;/,
         'an unknown verb near to none: all of its noun' ],
     [ ['polcy'],                   qr/unknown command 'polcy'; did you mean 'policy'\? See /, 'an unknown noun' ],
     [ [''],                        qr/unknown command '';/,                                   'an empty word' ],

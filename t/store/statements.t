@@ -107,6 +107,7 @@ for my $statement (@statement) {
     $text         =~ s/%P/$partition{access_token}/g;
     $text         =~ s/%D/$partition{audit_log}/g;
     $text         =~ s/%R/$partition{refresh_token}/g;
+    $text         =~ s/%N/pg_notify/g;
     my $params = eval {
         $postgres->sql(
             "PREPARE s AS $text; SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 's'",

@@ -55,7 +55,9 @@ enum az_status
 save_lock(struct op *op, unsigned *ret_session)
 {
     bool withdrawn = false;
-    enum az_status st = wait_for_lock(op, ret_session);
+    enum az_status st = db_learn_notify(op); /* the bundle is published in a transaction */
+    if (st == AZ_OK)
+        st = wait_for_lock(op, ret_session);
     if (st != AZ_OK)
         return st;
     st = limit_silence(op);

@@ -47,6 +47,8 @@ commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows
     /* The last audit row may show that the connection is lost: tag the session that writes. */
     db_settle(op);
     enum az_status st = db_connect(op);
+    if (st == AZ_OK && db_session(op->az->db) == 0)
+        return AZ_SQL; /* no other process could learn that the session has ended */
     for (size_t i = 0; i < count && st == AZ_OK; i++)
         all[rows[i]].tag = db_session(op->az->db);
     atomic_thread_fence(memory_order_seq_cst);

@@ -52,6 +52,8 @@ db_new_beside(TALLOC_CTX *mem, const struct db *other)
     if (db != NULL) {
         db->as = other->as;
         db->board = other->board;
+        db->quiet = other->quiet;
+        db->quiet_known = other->quiet_known;
     }
     return db;
 }
@@ -78,6 +80,12 @@ struct partition_lists **
 db_partition_lists(struct db *db)
 {
     return &db->partitions;
+}
+
+struct aside_locks **
+db_aside_locks(struct db *db)
+{
+    return &db->asides;
 }
 
 uint64_t

@@ -14,11 +14,15 @@
 /* Most parameters of one statement, and most statements of one round trip. */
 #define DB_PARAMS_MAX 40
 #define DB_BATCH_MAX 8
+/* Times that a batch is sent again because another transaction was in the way. Of requests that
+ * change the same row at least one succeeds in each round, and hosts have some ten workers. */
+#define DB_CONFLICTS_MAX 10
 
 /* In place of a partition's number: the statement names none. */
 #define DB_NO_PARTITION UINT32_MAX
 
 /* SQLSTATEs that callers handle themselves. */
+#define SQLSTATE_FEATURE_NOT_SUPPORTED "0A000"
 #define SQLSTATE_FOREIGN_KEY_VIOLATION "23503"
 #define SQLSTATE_UNIQUE_VIOLATION "23505"
 #define SQLSTATE_DUPLICATE_TABLE "42P07"
@@ -29,6 +33,8 @@
  * the number of a token partition, of an audit partition and of a refresh token partition. They are
  * filled in when the statement is prepared, with digits that come from us and never from input. A
  * statement that names its partition locks one table instead of all of them (performance.md 3.3).
+ * %N stands for pg_notify, or for a function that does nothing where the server refuses
+ * notifications.
  *
  * Results are read by the number of the column. A statement NAME with more than one column has an
  * `enum NAME_column` that lists its columns in order, each named like the column after a common
@@ -84,6 +90,7 @@ struct db_step {
 
 struct db_batch;
 struct partition_lists;
+struct aside_locks;
 
 /* Make a batch on op->mem; freeing op->mem frees it and its results. Never NULL: without memory the
  * batch fails when it runs. */
@@ -109,8 +116,10 @@ void db_batch_commit(struct db_batch *batch);
 /*
  * Send the batch and read all results: one round trip, one implicit transaction (unless steps say
  * BEGIN/COMMIT). With `reads_only` a lost connection is made again and the batch is sent once more;
- * otherwise a loss after sending is an unknown outcome: AZ_UNAVAILABLE. An SQL error is
- * AZ_SERVER_ERROR with the SQLSTATE in the step and in the fault.
+ * otherwise a loss after sending is an unknown outcome: AZ_UNAVAILABLE. A batch that another
+ * transaction was in the way of (SQLSTATE 40001, 40P01) did nothing and is sent again, at most
+ * DB_CONFLICTS_MAX times, unless a transaction is open; then it is AZ_UNAVAILABLE. Any other SQL
+ * error is AZ_SERVER_ERROR with the SQLSTATE in the step and in the fault.
  */
 enum az_status db_run(struct op *op, struct db_batch *batch, bool reads_only);
 
@@ -134,8 +143,9 @@ bool db_batch_unconfirmed(const struct db_batch *batch);
 /* Fault of an answer by a server that is no longer the primary. */
 #define DB_FENCED "the answer is of an old primary, for another server takes writes since"
 
-/* Return the database's message about the step that failed, for the operator. */
-const char *db_batch_message(const struct db_batch *batch);
+/* Fail the operation with the database's message about the step that failed: AZ_UNAVAILABLE if
+ * another transaction was in the way, else AZ_SERVER_ERROR. */
+enum az_status db_batch_fail(struct op *op, const struct db_batch *batch);
 
 /*
  * Send the batch and return without waiting; the next batch or db_settle reads its results. For
@@ -197,8 +207,13 @@ enum az_status db_limit_lock_wait(struct op *op, int ms);
 enum az_status db_limit_silence(struct op *op, int ms);
 enum az_status db_allow_silence(struct op *op);
 
+/* Find out if the server takes notifications, before a transaction that sends one. Once per
+ * handle. */
+enum az_status db_learn_notify(struct op *op);
+
 /* Subscribe to a NOTIFY channel (a name of ours). db_wait waits at most ms for a notification of
- * another session; true if one came. */
+ * another session; true if one came. Where the server refuses notifications it waits for a short
+ * time, so that the caller looks by itself. */
 enum az_status db_listen(struct op *op, const char *channel);
 bool db_wait(struct op *op, int ms);
 enum az_status db_unlisten(struct op *op);
@@ -235,6 +250,9 @@ bool db_is_open(const struct db *db);
 
 /* The place of the partition lists that are kept with this handle, for partitions.c. */
 struct partition_lists **db_partition_lists(struct db *db);
+
+/* The place of the locks that are held beside this handle, for locks.c. */
+struct aside_locks **db_aside_locks(struct db *db);
 
 /* Round trips since the start of the process. */
 uint64_t db_trips(const struct db *db);

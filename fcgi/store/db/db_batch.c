@@ -80,12 +80,6 @@ db_batch_unconfirmed(const struct db_batch *batch)
     return batch->unconfirmed;
 }
 
-const char *
-db_batch_message(const struct db_batch *batch)
-{
-    return batch->message;
-}
-
 struct db_step *
 db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t bucket, uint32_t day)
 {

@@ -124,7 +124,8 @@ take_notice(void *arg, const PGresult *notice)
         db->unconfirmed = true;
 }
 
-/* Take the lock that tells others, who ask for it alone, that this session has ended. */
+/* Take the lock that tells others, who ask for it alone, that this session has ended. A server that
+ * refuses locks of sessions leaves it without a number, and its process writes alone. */
 static bool
 mark_session(struct db *db)
 {
@@ -138,9 +139,11 @@ mark_session(struct db *db)
              lock_number(&number, sizeof(number)));
     PGresult *result = db_ask(db->conn, sql);
     bool held = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    bool refused = state != NULL && strcmp(state, SQLSTATE_FEATURE_NOT_SUPPORTED) == 0;
     PQclear(result);
     db->session = held ? number : 0;
-    return held;
+    return held || refused;
 }
 
 /* Add a reason to those of the servers before, without the end of line that libpq's have. */

@@ -47,15 +47,31 @@ db_prepared_find(struct db *db, const struct db_step *step)
     struct prepared *entry = talloc(db->prepared, struct prepared);
     if (entry == NULL)
         return NULL;
-    *entry = (struct prepared){
-        .stmt = step->stmt, .bucket = step->bucket, .day = step->day, .refresh = step->refresh};
+    *entry = (struct prepared){.stmt = step->stmt,
+                               .bucket = step->bucket,
+                               .day = step->day,
+                               .refresh = step->refresh,
+                               .quiet = db->quiet};
     prepared_name(step, entry->name);
     db->prepared_count++;
     return *slot = entry;
 }
 
+bool
+db_prepared_silence(struct prepared *prepared)
+{
+    size_t length = strlen(prepared->name);
+    if (prepared->quiet || strstr(prepared->stmt->text, "%N") == NULL)
+        return false;
+    /* The server knows the text of before under this name. */
+    snprintf(prepared->name + length, DB_NAME_SIZE - length, "~");
+    prepared->quiet = true;
+    prepared->sent = false;
+    return true;
+}
+
 char *
-db_prepared_text(TALLOC_CTX *mem, const struct db_step *step)
+db_prepared_text(TALLOC_CTX *mem, const struct db_step *step, bool quiet)
 {
     char *text = talloc_strdup(mem, "");
     for (const char *c = step->stmt->text; *c != '\0' && text != NULL;) {
@@ -65,6 +81,9 @@ db_prepared_text(TALLOC_CTX *mem, const struct db_step *step)
         if (c[0] == '%' && (c[1] == 'P' || c[1] == 'D' || c[1] == 'R')) {
             uint32_t number = c[1] == 'P' ? step->bucket : c[1] == 'D' ? step->day : step->refresh;
             text = talloc_asprintf_append_buffer(text, "%u", (unsigned) number);
+            c += 2;
+        } else if (c[0] == '%' && c[1] == 'N') {
+            text = talloc_strdup_append_buffer(text, quiet ? "concat" : "pg_notify");
             c += 2;
         } else if (c[0] == '%') {
             text = talloc_strndup_append_buffer(text, c++, 1);

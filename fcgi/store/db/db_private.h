@@ -2,8 +2,8 @@
  * Private parts of the database handle, for the db_*.c files only. Each file calls only those
  * before it in this list: db_result.c (columns), db_batch.c (batches, parameters), db_prepared.c
  * (statements that the server knows), db_hosts.c (servers), db_connect.c (making a connection),
- * db.c (connection), db_trip.c (round trips), db_exec.c (one statement) and db_session.c (scripts,
- * transactions).
+ * db.c (connection), db_again.c (batches that are sent again), db_trip.c (round trips), db_exec.c
+ * (one statement) and db_session.c (scripts, transactions).
  */
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
@@ -27,6 +27,7 @@ struct prepared {
     const struct db_stmt *stmt;    /* key: statement and partitions */
     uint32_t bucket, day, refresh; /* partitions */
     bool sent;                     /* the server has it, or will before what is sent next */
+    bool quiet;                    /* its %N is a function that does nothing */
     char name[DB_NAME_SIZE];       /* NAME:BUCKET:DAY, or NAME:BUCKET:DAY:REFRESH */
 };
 
@@ -49,10 +50,13 @@ struct db {
     int64_t retry_at_ms;                       /* monotonic time of the next attempt */
     char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */
     struct db_board *board;                    /* of the host; NULL: this process is alone */
-    uint64_t line;     /* of the connection's server, see db_hosts.h; or 0 */
-    size_t first_host; /* server to try first, if the board has none */
-    int64_t heard_ms;  /* monotonic time of the last answer */
-    bool unconfirmed;  /* a commit was not confirmed by the standby */
+    uint64_t line;              /* of the connection's server, see db_hosts.h; or 0 */
+    size_t first_host;          /* server to try first, if the board has none */
+    int64_t heard_ms;           /* monotonic time of the last answer */
+    bool unconfirmed;           /* a commit was not confirmed by the standby */
+    bool quiet;                 /* the server refuses notifications */
+    bool quiet_known;           /* it was asked */
+    struct aside_locks *asides; /* locks beside this handle, for locks.c */
 };
 
 struct db_batch {
@@ -91,8 +95,18 @@ void db_batch_reset(struct db_batch *batch);
 /* Return the entry of a step's statement, made if it is new; NULL without memory. */
 struct prepared *db_prepared_find(struct db *db, const struct db_step *step);
 
-/* Return the statement's text with its partitions filled in. */
-char *db_prepared_text(TALLOC_CTX *mem, const struct db_step *step);
+/* Return the statement's text with its partitions filled in; `quiet`: without its notification. */
+char *db_prepared_text(TALLOC_CTX *mem, const struct db_step *step, bool quiet);
+
+/* Prepare a statement without its notification from now on. False: it has none. */
+bool db_prepared_silence(struct prepared *prepared);
+
+/* True for the SQLSTATEs of a transaction that did nothing because another one was in the way. */
+bool db_is_conflict(const char *sqlstate);
+
+/* True if a batch that failed, outside an open transaction, may succeed when it is sent again, at
+ * once; waits a little before. *conflicts counts them. */
+bool db_again(struct db *db, const struct db_batch *batch, int *conflicts);
 
 /* Forget all entries, because the session is gone. */
 void db_prepared_drop(struct db *db);

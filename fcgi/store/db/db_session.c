@@ -5,14 +5,21 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 
-enum az_status
-db_script(struct op *op, const char *sql)
+/* Time after which a process looks for news itself where the server refuses notifications. One
+ * look is one read by an index. Milliseconds. */
+#define QUIET_MS 200
+
+/* Run a script. ret_state is the SQLSTATE of a failure, or "". */
+static enum az_status
+run_script(struct op *op, const char *sql, char ret_state[6])
 {
+    ret_state[0] = '\0';
     if (sql == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: " DB_NO_MEMORY);
     db_settle(op);
@@ -21,6 +28,8 @@ db_script(struct op *op, const char *sql)
         return st;
     PGresult *result = PQexec(op->az->db->conn, sql);
     ExecStatusType status = PQresultStatus(result);
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    snprintf(ret_state, 6, "%s", state != NULL ? state : "");
     PQclear(result);
     op->az->db->trips++;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
@@ -30,7 +39,15 @@ db_script(struct op *op, const char *sql)
     bool lost = PQstatus(op->az->db->conn) != CONNECTION_OK;
     if (lost)
         db_close(op->az->db);
-    return op_fail(op, lost ? AZ_UNAVAILABLE : AZ_SERVER_ERROR, NULL, "database: %s", message);
+    return op_fail(op, lost || db_is_conflict(ret_state) ? AZ_UNAVAILABLE : AZ_SERVER_ERROR, NULL,
+                   "database: %s", message);
+}
+
+enum az_status
+db_script(struct op *op, const char *sql)
+{
+    char state[6];
+    return run_script(op, sql, state);
 }
 
 enum az_status
@@ -109,18 +126,37 @@ take_notifications(PGconn *conn)
 }
 
 enum az_status
+db_learn_notify(struct op *op)
+{
+    static const struct db_stmt learn_stmt = {"learn_notify", "SELECT %N('svc_probe', '')", 0};
+    struct db *db = op->az->db;
+    enum az_status st = db->quiet_known ? AZ_OK : db_exec(op, &learn_stmt, NULL, true, NULL);
+    db->quiet_known = db->quiet_known || st == AZ_OK;
+    return st;
+}
+
+enum az_status
 db_listen(struct op *op, const char *channel)
 {
-    enum az_status st = db_script(op, talloc_asprintf(op->mem, "LISTEN %s", channel));
+    struct db *db = op->az->db;
+    struct op own = op_beside(op, op->mem);
+    char state[6];
+    if (db->quiet)
+        return db_connect(op);
+    enum az_status st = run_script(&own, talloc_asprintf(op->mem, "LISTEN %s", channel), state);
     if (st == AZ_OK)
-        take_notifications(op->az->db->conn); /* notifications since the last wait */
-    return st;
+        take_notifications(db->conn); /* notifications since the last wait */
+    else if (strcmp(state, SQLSTATE_FEATURE_NOT_SUPPORTED) == 0)
+        db->quiet = true;
+    else
+        op->fault = own.fault;
+    return db->quiet ? AZ_OK : st;
 }
 
 enum az_status
 db_unlisten(struct op *op)
 {
-    return db_script(op, "UNLISTEN *");
+    return op->az->db->quiet ? AZ_OK : db_script(op, "UNLISTEN *");
 }
 
 bool
@@ -131,6 +167,8 @@ db_wait(struct op *op, int ms)
         return false;
     if (take_notifications(conn))
         return true;
+    if (op->az->db->quiet && ms > QUIET_MS)
+        ms = QUIET_MS;
     struct pollfd fd = {.fd = PQsocket(conn), .events = POLLIN};
     if (poll(&fd, 1, ms) <= 0)
         return false;

@@ -14,6 +14,8 @@
 /* A server that does not answer for this long counts as lost; none of our statements takes a tenth
  * of it. Milliseconds. */
 #define ANSWER_TIMEOUT_MS 10000
+/* Most results before that of the sync: the error of a commit, and the end of its command. */
+#define SYNC_LOOKS 4
 
 /* Queue PREPARE (if the connection has not prepared the statement) and the execution of one
  * step. */
@@ -28,7 +30,7 @@ queue_step(struct db *db, struct db_batch *batch, size_t index)
     batch->prepared[index] = prepared;
     batch->prepares[index] = !prepared->sent;
     if (!prepared->sent) {
-        char *text = db_prepared_text(batch, step);
+        char *text = db_prepared_text(batch, step, prepared->quiet);
         if (text == NULL || PQsendPrepare(db->conn, prepared->name, text, 0, NULL) != 1)
             return false;
         prepared->sent = true;
@@ -127,6 +129,32 @@ collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost
         note_error(batch, step, step->result);
 }
 
+/* Read up to the sync of the pipeline, where the transaction of a batch without BEGIN is committed:
+ * what fails there is a failure of its last step. */
+static void
+collect_sync(struct db *db, struct db_batch *batch, bool *ret_lost)
+{
+    bool end = false;
+    for (int looks = 0; looks < SYNC_LOOKS && !end && !*ret_lost; looks++) {
+        PGresult *result = next_result(db, ret_lost);
+        end = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        if (result != NULL && !end && !result_ok(result) && batch->count > 0)
+            note_error(batch, &batch->step[batch->count - 1], result);
+        PQclear(result);
+    }
+    *ret_lost = *ret_lost || !end;
+}
+
+/* End a transaction that failed between BEGIN and COMMIT of a batch. */
+static bool
+roll_back(struct db *db)
+{
+    PGresult *result = db_ask(db->conn, "ROLLBACK");
+    bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return done;
+}
+
 /* True if all results were read, by the primary of this moment, and a commit, if there was one, is
  * confirmed; false if the connection was lost. */
 static bool
@@ -136,15 +164,16 @@ collect_batch(struct db *db, struct db_batch *batch)
     for (size_t i = 0; i < batch->count && !lost; i++)
         collect_step(db, batch, i, &lost);
     if (!lost)
-        PQclear(next_result(db, &lost)); /* the pipeline's sync */
+        collect_sync(db, batch, &lost);
     if (!lost)
         lost = PQexitPipelineMode(db->conn) != 1;
     batch->unconfirmed = !lost && db_take_unconfirmed(db);
     batch->fenced = !lost && db_is_fenced(db);
     lost = lost || batch->unconfirmed || batch->fenced;
-    /* A statement that failed between BEGIN and COMMIT leaves the transaction aborted: start with a
-     * new session. */
-    if (!lost && PQtransactionStatus(db->conn) == PQTRANS_INERROR)
+    /* The transaction of several trips that failed ends with the session: db_rollback has nothing
+     * left to do. */
+    if (!lost && PQtransactionStatus(db->conn) == PQTRANS_INERROR
+        && (db->in_transaction || !roll_back(db)))
         db_close(db);
     if (lost)
         db_close(db);
@@ -204,24 +233,32 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", fault);
     db_settle(op);
     bool inside = db->in_transaction;
-    for (int attempt = 0; attempt < 2; attempt++) {
+    for (int losses = 0, conflicts = 0;; db_batch_reset(batch)) {
         enum az_status st = db_connect(op);
         if (st != AZ_OK)
             return st;
         bool answered = db_prepared_prune(db) && send_batch(db, batch) && collect_batch(db, batch);
         if (answered && batch->failed == NULL)
             return AZ_OK;
-        bool outage = !answered || state_is_outage(batch->failed->sqlstate);
-        if (!outage)
-            return AZ_SQL;
+        if (answered && !state_is_outage(batch->failed->sqlstate)) {
+            if (inside || !db_again(db, batch, &conflicts))
+                return AZ_SQL;
+            continue;
+        }
         db_close(db);
-        bool again = reads_only && attempt == 0 && !inside;
+        bool again = reads_only && losses++ == 0 && !inside;
         if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
             return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s",
                            answered ? batch->message : no_outcome(batch, "connection lost"));
-        db_batch_reset(batch);
     }
-    return AZ_UNAVAILABLE;
+}
+
+enum az_status
+db_batch_fail(struct op *op, const struct db_batch *batch)
+{
+    bool conflict = batch->failed != NULL && db_is_conflict(batch->failed->sqlstate);
+    return op_fail(op, conflict ? AZ_UNAVAILABLE : AZ_SERVER_ERROR, NULL, "database: %s",
+                   batch->message);
 }
 
 enum az_status
@@ -232,7 +269,7 @@ db_run_or_retry(struct op *op, struct db_batch *batch, bool reads_only, const ch
         return st;
     if (sqlstate != NULL && db_batch_failed_with(batch, sqlstate))
         return AZ_RETRY;
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", batch->message);
+    return db_batch_fail(op, batch);
 }
 
 enum az_status

@@ -3,6 +3,7 @@
 #include "store/db/locks.h"
 
 #include <stdint.h>
+#include <string.h>
 
 static const struct db_stmt lock_stmt = {
     "lock", "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", 2};
@@ -38,28 +39,152 @@ lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size
     db_number(&step->params, lock_number(octets, length));
 }
 
+/* A lock of a transaction, on a connection of its own, in place of a lock of a session. */
+struct aside_lock {
+    struct aside_lock *next;
+    enum lock_class class; /* of the lock that is held */
+    const char *name;      /* so; NULL: the connection holds none */
+    struct db *db;
+};
+
+/* Locks beside a handle whose server refuses those of sessions. */
+struct aside_locks {
+    struct aside_lock *first;
+};
+
+/* A snapshot of the transaction would keep old rows. A process that hangs keeps the lock so long;
+ * no policy save takes that time, and what takes more (exports, measurements) may run twice. */
+#define ASIDE_BEGIN                                                                                \
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL "                                   \
+    "idle_in_transaction_session_timeout = '15min'"
+
+enum lock_aside_try_column { ASIDE_GOT };
+static const struct db_stmt lock_aside_try_stmt = {
+    "lock_aside_try",
+    "SELECT pg_try_advisory_xact_lock($1::integer, CASE WHEN $2 = '' THEN 0 ELSE hashtext($2) END) "
+    "AS got",
+    2};
+
+/* Run a statement about a lock. AZ_RETRY without a fault: the server refuses locks of sessions. */
 static enum az_status
-run_session(struct op *op, const struct db_stmt *stmt, enum lock_class class, const char *name,
-            bool *ret_got)
+run_lock(struct op *op, const struct db_stmt *stmt, enum lock_class class, const char *name,
+         bool *ret_got)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_number(&params, class);
-    db_text(&params, name);
-    enum az_status st = db_exec(op, stmt, &params, false, &result);
-    *ret_got = st == AZ_OK && db_get_bool(result, 0, TRY_GOT);
+    _Static_assert((int) TRY_GOT == (int) DROP_GOT && (int) TRY_GOT == (int) ASIDE_GOT,
+                   "one reader for all");
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, stmt);
+    db_number(&step->params, class);
+    db_text(&step->params, name);
+    enum az_status st = db_run_or_retry(op, batch, false, SQLSTATE_FEATURE_NOT_SUPPORTED);
+    *ret_got = st == AZ_OK && db_get_bool(step->result, 0, TRY_GOT);
     return st;
+}
+
+/* Return an operation on the connection of a lock. */
+static struct op
+aside_op(const struct op *op, struct az *az, const struct aside_lock *lock)
+{
+    struct op own = op_beside(op, op->mem);
+    *az = *op->az;
+    az->db = lock->db;
+    az->commits = NULL;
+    own.az = az;
+    return own;
+}
+
+/* Return the connection that holds the lock; without a name one that holds none, or NULL. */
+static struct aside_lock *
+aside_find(const struct aside_locks *asides, enum lock_class class, const char *name)
+{
+    struct aside_lock *lock = asides->first;
+    while (lock != NULL
+           && (name == NULL
+                   ? lock->name != NULL
+                   : lock->name == NULL || lock->class != class || strcmp(lock->name, name) != 0))
+        lock = lock->next;
+    return lock;
+}
+
+/* Return a connection that holds no lock, made if there is none; NULL: no memory. */
+static struct aside_lock *
+aside_take(struct op *op, struct aside_locks *asides)
+{
+    struct aside_lock *lock = aside_find(asides, 0, NULL);
+    if (lock != NULL)
+        return lock;
+    lock = talloc_zero(asides, struct aside_lock);
+    if (lock != NULL && (lock->db = db_new_beside(lock, op->az->db)) == NULL)
+        TALLOC_FREE(lock);
+    if (lock == NULL)
+        return NULL;
+    lock->next = asides->first;
+    return asides->first = lock;
+}
+
+static enum az_status
+aside_try(struct op *op, enum lock_class class, const char *name, bool *ret_got)
+{
+    struct aside_locks *asides = *db_aside_locks(op->az->db);
+    struct az az;
+    *ret_got = aside_find(asides, class, name) != NULL;
+    if (*ret_got)
+        return AZ_OK;
+    struct aside_lock *lock = aside_take(op, asides);
+    char *held = lock != NULL ? talloc_strdup(lock, name) : NULL;
+    if (held == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a lock");
+    struct op own = aside_op(op, &az, lock);
+    enum az_status st = db_begin(&own);
+    if (st == AZ_OK)
+        st = db_script(&own, ASIDE_BEGIN);
+    if (st == AZ_OK)
+        st = run_lock(&own, &lock_aside_try_stmt, class, name, ret_got);
+    if (st == AZ_OK && *ret_got) {
+        lock->class = class;
+        lock->name = held;
+        return AZ_OK;
+    }
+    talloc_free(held);
+    db_rollback(&own);
+    op->fault = own.fault;
+    return st;
+}
+
+/* *ret_got: the lock was held until now. */
+static enum az_status
+aside_drop(struct op *op, enum lock_class class, const char *name, bool *ret_got)
+{
+    struct aside_lock *lock = aside_find(*db_aside_locks(op->az->db), class, name);
+    struct az az;
+    *ret_got = false;
+    if (lock == NULL)
+        return AZ_OK;
+    struct op own = aside_op(op, &az, lock);
+    *ret_got = db_end(&own, AZ_OK) == AZ_OK;
+    lock->name = NULL;
+    return AZ_OK;
 }
 
 enum az_status
 lock_session_try(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
-    return run_session(op, &lock_session_try_stmt, class, name, ret_got);
+    struct aside_locks **asides = db_aside_locks(op->az->db);
+    if (*asides == NULL) {
+        enum az_status st = run_lock(op, &lock_session_try_stmt, class, name, ret_got);
+        if (st != AZ_RETRY)
+            return st;
+        *asides = talloc_zero(op->az->db, struct aside_locks);
+        if (*asides == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for locks");
+    }
+    return aside_try(op, class, name, ret_got);
 }
 
 enum az_status
 lock_session_drop(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
-    _Static_assert((int) TRY_GOT == (int) DROP_GOT, "one reader for both");
-    return run_session(op, &lock_session_drop_stmt, class, name, ret_got);
+    return *db_aside_locks(op->az->db) != NULL
+               ? aside_drop(op, class, name, ret_got)
+               : run_lock(op, &lock_session_drop_stmt, class, name, ret_got);
 }

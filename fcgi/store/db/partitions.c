@@ -48,15 +48,15 @@ static const struct db_stmt partition_leftovers_stmt = {
     "   AND c.relname ~ '^(access_token|audit_log|refresh_token)_p[0-9]+$' AND (i.inhrelid IS NULL "
     "OR i.inhdetachpending)",
     0};
+/* The lock that partition_create takes too, so that what is missing under it stays missing until it
+ * is made. to_regclass does not look at the snapshot of the transaction. */
+static const struct db_stmt partition_lock_stmt = {
+    "partition_lock", "SELECT pg_advisory_xact_lock(1, hashtext($1 || '_p' || $2))", 2};
+enum partition_missing_column { MISSING_MISSING };
+static const struct db_stmt partition_missing_stmt = {
+    "partition_missing", "SELECT to_regclass($1 || '_p' || $2) IS NULL AS missing", 2};
 static const struct db_stmt partition_make_stmt = {"partition_make",
                                                    "SELECT partition_create($1, $2::integer)", 2};
-/* Runs in the same transaction: a table that another process made has another xmin. */
-enum partition_made_column { MADE_MADE };
-static const struct db_stmt partition_made_stmt = {
-    "partition_made",
-    "SELECT coalesce(bool_or(xmin = pg_current_xact_id_if_assigned()::xid), false) AS made FROM "
-    "pg_class WHERE oid = to_regclass($1 || '_p' || $2)",
-    2};
 
 /* Sorted partition numbers of one table. */
 struct numbers {
@@ -234,16 +234,17 @@ static enum az_status
 partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step[] = {db_batch_add(batch, &partition_make_stmt),
-                              db_batch_add(batch, &partition_made_stmt)};
-    for (size_t i = 0; i < 2; i++) {
+    struct db_step *step[] = {db_batch_add(batch, &partition_lock_stmt),
+                              db_batch_add(batch, &partition_missing_stmt),
+                              db_batch_add(batch, &partition_make_stmt)};
+    for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
         db_text(&step[i]->params, table_names[table]);
         db_number(&step[i]->params, number);
     }
     /* A session that asked for the table before another process made it may not have learned of it
      * when it gets the lock: its look still finds none. */
     enum az_status st = db_run_or_retry(op, batch, false, SQLSTATE_DUPLICATE_TABLE);
-    *ret_made = st == AZ_OK && db_get_bool(step[1]->result, 0, MADE_MADE);
+    *ret_made = st == AZ_OK && db_get_bool(step[1]->result, 0, MISSING_MISSING);
     return st == AZ_OK || st == AZ_RETRY ? partition_reload(op) : st;
 }
 

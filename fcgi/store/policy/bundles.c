@@ -46,7 +46,7 @@ static const struct db_stmt bundle_publish_stmt = {
     " state AS (UPDATE bundle_state SET served = (SELECT id FROM new), acceptable = CASE WHEN "
     "$10::boolean OR $1 = ANY (acceptable) THEN acceptable ELSE acceptable[1:1] || "
     "acceptable[greatest(2, cardinality(acceptable) - 97):] || $1::text END RETURNING 1)"
-    " SELECT (SELECT id FROM new) AS id, pg_notify('svc_bundle', $1) FROM state",
+    " SELECT (SELECT id FROM new) AS id, %N('svc_bundle', $1) FROM state",
     15};
 
 enum bundle_confirm_column { CONFIRM_COUNT };
@@ -64,7 +64,7 @@ static const struct db_stmt bundle_withdraw_stmt = {
     "RETURNING id, previous),"
     " state AS (UPDATE bundle_state s SET served = l.previous FROM lost l WHERE s.served = l.id "
     "RETURNING 1)"
-    " SELECT pg_notify('svc_bundle', 'withdrawn') FROM state",
+    " SELECT %N('svc_bundle', 'withdrawn') FROM state",
     2};
 /* A save that waits for the engines holds the lock on its own session: if the lock is free, that
  * save has ended. The row is checked again under the lock, so that a save that just finished keeps
@@ -78,7 +78,7 @@ static const struct db_stmt bundle_reconcile_stmt = {
     "b.status = 'pending' RETURNING b.id, b.previous),"
     " state AS (UPDATE bundle_state s SET served = l.previous FROM lost l WHERE s.served = l.id "
     "RETURNING 1)"
-    " SELECT count(*), count(pg_notify('svc_bundle', 'withdrawn')) AS told FROM state",
+    " SELECT count(*), count(%N('svc_bundle', 'withdrawn')) AS told FROM state",
     2};
 
 enum bundle_current_column { CURRENT_ID, CURRENT_REVISION, CURRENT_ETAG, CURRENT_PENDING };

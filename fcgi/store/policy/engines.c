@@ -21,7 +21,7 @@ static const struct db_stmt engines_report_stmt = {
     " ON CONFLICT (instance) DO UPDATE SET active_revision = excluded.active_revision, code = "
     "excluded.code, message = excluded.message, tried_ms = excluded.tried_ms, reported_at = "
     "excluded.reported_at RETURNING 1)"
-    " SELECT pg_notify('svc_bundle_status', $1) FROM r",
+    " SELECT %N('svc_bundle_status', $1) FROM r",
     5};
 #define CODE_TRANSPORT "transport"
 
@@ -71,7 +71,7 @@ static const struct db_stmt engines_asked_stmt = {
     "a AS (INSERT INTO engine_instance (instance, active_revision, code, message, reported_at, "
     "asked_at) SELECT $1::text, '', '', '', '-infinity', clock_timestamp() FROM async WHERE $1 IS "
     "NOT NULL ON CONFLICT (instance) DO UPDATE SET asked_at = excluded.asked_at)"
-    " SELECT pg_notify('svc_bundle_status', 'get') FROM async",
+    " SELECT %N('svc_bundle_status', 'get') FROM async",
     1};
 /* Only the first fetch counts: reports after it can be about this bundle. */
 static const struct db_stmt engines_fetched_stmt = {
@@ -91,7 +91,7 @@ static const struct db_stmt engines_call_stmt = {
     " before AS (SELECT called_at FROM bundle_state),"
     " called AS (UPDATE bundle_state SET called_at = clock_timestamp() FROM there, async WHERE "
     "there.engines > 1 RETURNING 1)"
-    " SELECT before.called_at::text AS before, pg_notify('svc_bundle', 'call') FROM called, before",
+    " SELECT before.called_at::text AS before, %N('svc_bundle', 'call') FROM called, before",
     0};
 enum engines_unanswered_column { UNANSWERED_LATE };
 static const struct db_stmt engines_unanswered_stmt = {

@@ -110,9 +110,8 @@ grant_try_insert(struct op *op, const struct grant_new *grant, const struct text
         *ret_stored = false;
         return AZ_OK;
     }
-    return db_batch_failed_with(batch, SQLSTATE_UNDEFINED_TABLE)
-               ? AZ_RETRY
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    return db_batch_failed_with(batch, SQLSTATE_UNDEFINED_TABLE) ? AZ_RETRY
+                                                                 : db_batch_fail(op, batch);
 }
 
 enum az_status

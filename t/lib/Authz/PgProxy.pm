@@ -1,6 +1,6 @@
 package Authz::PgProxy;
 
-# Stands between the service and PostgreSQL and counts round trips. A trip is a Sync or a simple Query message from the
+# Stands between the service and PostgreSQL, counts round trips, and loses the network when it is told to (cut). A trip is a Sync or a simple Query message from the
 # client: each makes the server answer and flush, and the client may wait for that. Several statements in one pipeline
 # before one Sync are one trip; a pipeline with two Syncs is two.
 
@@ -17,9 +17,9 @@ use Authz::Server  ();
 
 sub start {
     my ( $class, $dir, $upstream_dir, $port ) = @_;
-    my $self =
-      bless { path => "$dir/.s.PGSQL.$port", upstream => "$upstream_dir/.s.PGSQL.$port", record => "$dir/pg-trips" },
-      $class;
+    my $self = bless {
+        path => "$dir/.s.PGSQL.$port", upstream => "$upstream_dir/.s.PGSQL.$port", record => "$dir/pg-trips",
+        cut  => "$dir/pg-cut" }, $class;
     my $listen = IO::Socket::UNIX->new( Local => $self->{path}, Listen => 64, Type => SOCK_STREAM )
       or die "$self->{path}: $!";
     chmod 0666, $self->{path};
@@ -55,15 +55,41 @@ sub trips {
     return @trip;
 }
 
+# Lose the network at the next trip with this statement: before the server has it, or when it has done it and before its answer
+# comes back. Once; cut_done is true when it has happened.
+sub cut {
+    my ( $self, $when, $statement ) = @_;
+    open my $out, '>', "$self->{cut}.new" or die "$self->{cut}: $!";
+    print {$out} "$when $statement\n";
+    close $out or die "$self->{cut}: $!";
+    rename "$self->{cut}.new", $self->{cut} or die "$self->{cut}: $!";
+    return;
+}
+
+sub cut_done { return !-e $_[0]{cut} }
+
+# 'before' or 'after' if the network is lost at a trip that has just been read; ''.
+sub _cut_now {
+    my ($self) = @_;
+    my $trip = delete $self->{ended} // return '';
+    open my $in, '<', $self->{cut} or return '';
+    my ( $when, $statement ) = split ' ', readline($in) // '';
+    return defined $statement && $trip =~ /\b\Q$statement\E\b/ && unlink( $self->{cut} ) ? $when : '';
+}
+
 sub _serve {
     my ( $self, $client ) = @_;
     my $server = IO::Socket::UNIX->new( Peer => $self->{upstream}, Type => SOCK_STREAM ) or return;
     my $select = IO::Select->new( $client, $server );
+    my $lost   = 0;
     my %other  = ( fileno $client => $server, fileno $server => $client );
     while (1) {
         for my $from ( $select->can_read ) {
             sysread( $from, my $octets, 65536 ) or return;
             $self->_note($octets) if $from == $client;
+            my $cut = $from == $client ? $self->_cut_now : '';
+            return if $cut eq 'before' || ( $lost && $from == $server );
+            $lost ||= $cut eq 'after';
             for ( my $at = 0 ; $at < length $octets ; ) {
                 $at += syswrite( $other{ fileno $from }, $octets, length($octets) - $at, $at ) // return;
             }
@@ -89,7 +115,8 @@ sub _note {
         elsif ( $type eq 'Q' ) { push @{ $self->{trip} }, substr( $message, 5 ) =~ s/\s+/ /gr =~ s/\0//gr }
 
         if ( $type eq 'S' || $type eq 'Q' ) {
-            syswrite $self->{out}, join( ', ', @{ $self->{trip} // ['(nothing)'] } ) . "\n";
+            $self->{ended} = join ', ', @{ $self->{trip} // ['(nothing)'] };
+            syswrite $self->{out}, "$self->{ended}\n";
             $self->{trip} = undef;
         }
     }

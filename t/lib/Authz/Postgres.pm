@@ -26,19 +26,20 @@ sub shared_or_new {
     return $self;
 }
 
+# below: a directory for its files, in place of that of the test.
 sub new {
-    my ($class) = @_;
-    my $self = _place($class);
+    my ( $class, %option ) = @_;
+    my $self = _place( $class, $option{below} );
     $self->_run_program( 'initdb', '-D', $self->{data}, qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) );
     $self->start;
     return $self;
 }
 
 sub _place {
-    my ($class) = @_;
-    my $number  = ++( our $clusters );
-    my $self    = bless { user => Authz::Path::unprivileged(), number => $number }, $class;
-    $self->{dir}  = $self->{socket} = $self->make_directory( Authz::Process::directory() . "/pg$number" );
+    my ( $class, $below ) = @_;
+    my $number = ++( our $clusters );
+    my $self   = bless { user => Authz::Path::unprivileged(), number => $number }, $class;
+    $self->{dir}  = $self->{socket} = $self->make_directory( ( $below // Authz::Process::directory() ) . "/pg$number" );
     $self->{data} = "$self->{dir}/data";
     return $self;
 }
@@ -171,12 +172,33 @@ sub make_template {
     return;
 }
 
-# A fresh database; its name.
+# Let a database refuse what other PostgreSQLs refuse (decisions.md "Other PostgreSQLs"): transactions are serializable, and
+# NOTIFY and locks of sessions are not supported. Functions of the schema `strict` hide those of PostgreSQL.
+sub make_strict {
+    my ( $self, $name ) = @_;
+    my $refuse = q{RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE feature_not_supported; END $$};
+    my @lock   = map {"pg_$_"}
+      qw(advisory_lock advisory_lock_shared try_advisory_lock try_advisory_lock_shared advisory_unlock advisory_unlock_shared);
+    $self->sql(
+        join(
+            '; ',
+            'CREATE SCHEMA strict',
+            "CREATE FUNCTION strict.pg_notify(text, text) $refuse",
+            map({ ( "CREATE FUNCTION strict.$_(integer, integer) $refuse", "CREATE FUNCTION strict.$_(bigint) $refuse" )
+                } @lock ),
+            "ALTER DATABASE $name SET search_path = public, strict, pg_catalog",
+            "ALTER DATABASE $name SET default_transaction_isolation = 'serializable'" ),
+        $name );
+    return;
+}
+
+# A fresh database; its name. strict: it refuses what make_strict says.
 sub database {
     my ( $self, %option ) = @_;
     my $name = sprintf 't%d_%d_%d', $^T, $$, ++( our $databases );    # a long run uses process ids again
     $self->sql( "CREATE DATABASE $name" . ( $option{empty} ? '' : " TEMPLATE $TEMPLATE" ) );
     push @{ $self->{databases} }, $name;
+    $self->make_strict($name) if $option{strict} || ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'strict';
     return $name;
 }
 

@@ -66,6 +66,7 @@ sub runtime_dir {
 #   fake_opa => 1, pg_proxy => 1, not_ready => 1, own_opa => 1, opa_edit => [qr/find/ => 'put', ...],
 #   bundles => 2, web_workers => 4, gateway => 2)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
+#   strict: on a database that refuses what Authz::Postgres::make_strict says.
 #   fake_opa, pg_proxy: stand-ins between the service and those. opa_edit: changes to the shipped opa.yaml.
 #   web_more: lines of the web server's configuration after the shipped file, for lighttpd and apache. web_modules: more
 #   modules of apache.
@@ -81,9 +82,10 @@ sub start {
       bless { number => $number, owner => $$, dir => $dir, workers => 4, web => 'lighttpd', path => '', %option },
       $class;
     $self->{postgres} = $beside ? $beside->{postgres} : $option{postgres} // Authz::Postgres->shared_or_new;
-    $self->{database} = $beside ? $beside->{database} : $option{database} // $self->{postgres}->database;
-    $self->{port}     = Authz::Web::free_port();
-    $self->{base}     = "http://127.0.0.1:$self->{port}";
+    $self->{database} = $beside ? $beside->{database} : $option{database}
+      // $self->{postgres}->database( strict => $option{strict} );
+    $self->{port} = Authz::Web::free_port();
+    $self->{base} = "http://127.0.0.1:$self->{port}";
     my $shares_opa = $beside && !$option{own_opa};
     $self->{opa_socket} = $shares_opa ? $beside->{opa_socket} : "$dir/opa.sock";
     $self->{http}       = $self->client;

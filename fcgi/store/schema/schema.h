@@ -1,7 +1,7 @@
 /* Migrations: numbered files of sql/, each applied once; their checksums are stored. Also the check
  * of the schema at start. */
-#ifndef AZ_STORE_DB_SCHEMA_H
-#define AZ_STORE_DB_SCHEMA_H
+#ifndef AZ_STORE_SCHEMA_SCHEMA_H
+#define AZ_STORE_SCHEMA_SCHEMA_H
 
 #include <jansson.h>
 

@@ -1,26 +1,14 @@
 #include "config.h"
 
-#include "store/db/schema.h"
+#include "store/schema/schema.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
 #include "base/json/jsonx.h"
-#include "base/settings/settings.h"
-#include "base/words.h"
-#include "crypto/digest.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
+#include "store/schema/migrations.h"
 
-/* A migration is a page or two of SQL. */
-#define FILE_MAX (1 << 20)
-#define MIGRATIONS_MAX 999
 /* Within one thousand, migrations only add, so that the older program keeps running while the newer
  * one is installed. The first migration of the next thousand may break the older program. */
 #define MAJOR_STEP 1000
@@ -40,65 +28,10 @@ static const struct db_stmt schema_applied_stmt = {
 static const struct db_stmt schema_record_stmt = {
     "schema_record", "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, $3)",
     3};
-static const struct db_stmt schema_lock_stmt = {"schema_lock", "SELECT pg_advisory_lock($1, 0)", 1};
-static const struct db_stmt schema_unlock_stmt = {"schema_unlock",
-                                                  "SELECT pg_advisory_unlock($1, 0)", 1};
+static const struct db_stmt schema_lock_stmt = {"schema_lock",
+                                                "SELECT pg_advisory_xact_lock($1, 0)", 1};
 
-/* One file of sql/. */
-struct migration {
-    int version;                    /* leading digits of the name */
-    const char *name;               /* file name */
-    char *text;                     /* content */
-    char checksum[SHA256_HEX_SIZE]; /* of the content */
-};
-
-static int
-is_migration(const struct dirent *entry)
-{
-    return isdigit((unsigned char) entry->d_name[0]) && words_end(entry->d_name, ".sql");
-}
-
-static enum az_status
-schema_read_file(struct op *op, const char *dir, const char *name, struct migration *ret)
-{
-    char *path = talloc_asprintf(op->mem, "%s/%s", dir, name);
-    FILE *file = fopen(path, "re");
-    ret->text = file != NULL ? talloc_zero_array(op->mem, char, FILE_MAX) : NULL;
-    size_t length = ret->text != NULL ? fread(ret->text, 1, FILE_MAX - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    if (length == 0 || length == FILE_MAX - 1)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "%s cannot be read: %s", path, strerror(errno));
-    ret->name = talloc_strdup(op->mem, name);
-    int64_t version;
-    digits_take(name, strlen(name), INT_MAX, &version);
-    ret->version = (int) version;
-    return sha256_hex(ret->text, length, ret->checksum);
-}
-
-/* Read all files in order of their numbers. */
-static enum az_status
-schema_read_files(struct op *op, struct migration **ret, size_t *ret_count)
-{
-    char *dir = talloc_asprintf(op->mem, "%s/sql", op->az->cfg->data_dir);
-    struct dirent **entries;
-    int count = scandir(dir, &entries, is_migration, alphasort);
-    struct migration *list = talloc_zero_array(op->mem, struct migration, MIGRATIONS_MAX);
-    enum az_status st = AZ_OK;
-    if (count <= 0)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: no migrations in %s", dir);
-    for (int i = 0; i < count; i++) {
-        if (st == AZ_OK && i < MIGRATIONS_MAX)
-            st = schema_read_file(op, dir, entries[i]->d_name, &list[i]);
-        free(entries[i]);
-    }
-    free(entries);
-    *ret = list;
-    *ret_count = (size_t) count;
-    return st;
-}
-
-static enum az_status
+enum az_status
 schema_read_applied(struct op *op, PGresult **ret)
 {
     PGresult *exists;
@@ -112,7 +45,7 @@ schema_read_applied(struct op *op, PGresult **ret)
     return db_exec(op, &schema_applied_stmt, NULL, true, ret);
 }
 
-static int
+int
 schema_find_applied(const PGresult *applied, int version)
 {
     for (int row = 0; applied != NULL && row < PQntuples(applied); row++)
@@ -121,19 +54,68 @@ schema_find_applied(const PGresult *applied, int version)
     return -1;
 }
 
+/* Begin a transaction in which one process at a time migrates. It waits as long as the migration of
+ * another takes, and sees what that did, whatever isolation is the default. */
 static enum az_status
-schema_apply(struct op *op, const struct migration *migration)
+schema_begin(struct op *op)
 {
     struct db_params params = {.count = 0};
+    db_number(&params, LOCK_MIGRATION);
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK)
+        st = db_script(
+            op, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0");
+    if (st == AZ_OK)
+        st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
+    return st;
+}
+
+static enum az_status
+schema_make_table(struct op *op)
+{
+    enum az_status st = schema_begin(op);
+    if (st == AZ_OK)
+        st = db_script(op, table_sql);
+    return db_end(op, st);
+}
+
+/* *ret_missing: the migration is not applied. It fails if another text was applied. */
+static enum az_status
+schema_is_missing(struct op *op, const struct migration *migration, const PGresult *applied,
+                  bool *ret_missing)
+{
+    int row = schema_find_applied(applied, migration->version);
+    *ret_missing = row < 0;
+    if (row < 0 || strcmp(db_get(applied, row, APPLIED_CHECKSUM), migration->checksum) == 0)
+        return AZ_OK;
+    return op_fail(op, AZ_SERVER_ERROR, NULL,
+                   "%s differs from the migration that was applied; never change a migration, add "
+                   "a new one",
+                   migration->name);
+}
+
+/* Apply a migration, unless another process did it meanwhile. */
+static enum az_status
+schema_apply(struct op *op, const struct migration *migration, int *ret_applied)
+{
+    struct db_params params = {.count = 0};
+    PGresult *applied;
+    bool missing = false;
     db_number(&params, migration->version);
     db_text(&params, migration->name);
     db_text(&params, migration->checksum);
-    enum az_status st = db_begin(op);
+    enum az_status st = schema_begin(op);
     if (st == AZ_OK)
+        st = db_exec(op, &schema_applied_stmt, NULL, true, &applied);
+    if (st == AZ_OK)
+        st = schema_is_missing(op, migration, applied, &missing);
+    if (st == AZ_OK && missing)
         st = db_script(op, migration->text);
-    if (st == AZ_OK)
+    if (st == AZ_OK && missing)
         st = db_exec(op, &schema_record_stmt, &params, false, NULL);
-    return db_end(op, st);
+    st = db_end(op, st);
+    *ret_applied += st == AZ_OK && missing;
+    return st;
 }
 
 enum az_status
@@ -142,34 +124,18 @@ schema_migrate(struct op *op, int *ret_applied)
     struct migration *list;
     size_t count;
     PGresult *applied;
-    struct db_params params = {.count = 0};
-    db_number(&params, LOCK_MIGRATION);
     *ret_applied = 0;
-    enum az_status st = schema_read_files(op, &list, &count);
+    enum az_status st = migrations_read(op, &list, &count);
     if (st == AZ_OK)
-        st = db_script(op, "SET lock_timeout = 0"); /* another process may run a long migration */
-    if (st == AZ_OK)
-        st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
-    if (st == AZ_OK)
-        st = db_script(op, table_sql);
+        st = schema_make_table(op);
     if (st == AZ_OK)
         st = db_exec(op, &schema_applied_stmt, NULL, true, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
-        int row = schema_find_applied(applied, list[i].version);
-        if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
-            return op_fail(op, AZ_SERVER_ERROR, NULL,
-                           "%s differs from the migration that was applied; never change a "
-                           "migration, add a new one",
-                           list[i].name);
-        if (row >= 0)
-            continue;
-        st = schema_apply(op, &list[i]);
-        *ret_applied += st == AZ_OK;
+        bool missing;
+        st = schema_is_missing(op, &list[i], applied, &missing);
+        if (st == AZ_OK && missing)
+            st = schema_apply(op, &list[i], ret_applied);
     }
-    if (st == AZ_OK)
-        st = db_exec(op, &schema_unlock_stmt, &params, false, NULL);
-    if (st == AZ_OK)
-        st = db_script(op, "RESET lock_timeout");
     return st;
 }
 
@@ -180,7 +146,7 @@ schema_status(struct op *op, json_t **ret)
     size_t count;
     PGresult *applied;
     struct jsonx_build rows = {jsonx_own(op->mem, json_array()), false};
-    enum az_status st = schema_read_files(op, &list, &count);
+    enum az_status st = migrations_read(op, &list, &count);
     if (st == AZ_OK)
         st = schema_read_applied(op, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {

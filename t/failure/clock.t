@@ -1,0 +1,80 @@
+# The clock of a host is wrong, and jumps. The database decides what has expired, so nothing expired is honoured and nothing live is
+# refused while the clocks differ by two minutes or by an hour (performance.md R12).
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use Authz::Check;
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+# Seconds that a token lives by default, and that are left of one of a clock that is too late.
+my ( $VALID, $LEFT ) = ( 3600, 4 );
+
+my $dir     = Authz::Process::directory();
+my $library = "$dir/clock.so";
+my $program = Authz::Path::program('authz.fcgi');
+plan skip_all => 'a library of the sanitizers must come first' if `ldd $program` =~ /lib[au][sb]an/;
+plan skip_all => 'no compiler'
+  if system( 'cc', '-shared', '-fPIC', '-o', $library, Authz::Path::source(qw(contrib fault clock.c)), '-ldl' ) != 0;
+
+sub set_clock {
+    my ($seconds) = @_;
+    open my $out, '>', "$dir/offset.new" or die "$dir/offset: $!";
+    print {$out} $seconds;
+    close $out or die "$dir/offset: $!";
+    rename "$dir/offset.new", "$dir/offset" or die "$dir/offset: $!";
+    return;
+}
+set_clock(0);
+my $stack = Authz::Stack->start(
+    settings => {
+        LD_PRELOAD => $library, AUTHZ_CLOCK_OFFSET => "$dir/offset",
+    } );
+my %cc   = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm  = $stack->make_client( 'crm',  \%cc );
+my @once = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs   = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
+
+sub token { return $stack->token_text( @{ $_[0] }, scope => 'orders.read' ) }
+sub look  { return $stack->introspect( @rs, $_[0] ) }
+my $held = token( \@crm );
+
+for my $case ( [ 120, 'two minutes ahead' ], [ -120, 'two minutes late' ], [ -3000, 'a jump back of most of an hour' ] )
+{
+    my ( $seconds, $name ) = @$case;
+    set_clock($seconds);
+    my $before = time;
+    my $answer = $stack->token( @crm, scope => 'orders.read' );
+    oauth_ok( $answer, {}, "$name: a token" );
+    cmp_ok( $answer->member('expires_in'), '>', 0, "$name: expires_in is positive" );
+    my $new = $answer->member('access_token');
+    my $exp = look($new)->member('exp') // 0;
+    ok( $exp >= $before + $seconds + $VALID - 1 && $exp <= time + $seconds + $VALID + 1,
+        "$name: the clock of the host is the wrong one, and that of the database is right" ) or diag( $exp - $before );
+    oauth_ok( look($held), { active => true }, "$name: a token of before is active" );
+    oauth_ok( look($new),  { active => true }, "$name: so is the new one" );
+    is( $stack->revoke( @crm, token => $new )->status, 200, "$name: it is revoked" );
+    inactive( look($new), "$name: and ends" );
+    my $single = token( \@once );
+    oauth_ok( look($single), { active => true }, "$name: a single-use token is shown" );
+    inactive( look($single), "$name: once" );
+}
+
+# Issued by a clock that is late by nearly its life: the host believes that it lives for an hour.
+set_clock( $LEFT - $VALID );
+my ( $short, $late ) = ( token( \@crm ), token( \@once ) );
+oauth_ok( look($short), { active => true }, 'a late clock: the token is active for the rest of its life' );
+sleep $LEFT + 1;
+inactive( look($short), 'a late clock: the token has expired by the clock of the database' );
+inactive( look($late),  'a late clock: so has a single-use one' );
+is( $stack->revoke( @crm, token => $short )->status, 200, 'a late clock: revoking it is nothing' );
+set_clock(0);
+inactive( look($short), 'the clock is right again: it stays so' );
+oauth_ok( look($held), { active => true }, 'the clock is right again: the token of before is active' );
+unlike( $stack->{service}->log_text, qr/worker ended/, 'all of it by the same processes' );
+
+done_testing;

@@ -1,0 +1,105 @@
+# Conflicts of transactions, and databases that refuse NOTIFY and locks of sessions (decisions.md "Other PostgreSQLs").
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Client  ();
+use Authz::Grant   ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+# DB_CONFLICTS_MAX of store/db/db.h.
+my $MOST = 10;
+
+my $stack = Authz::Stack->start( strict => 1, workers => 4 );
+my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm   = $stack->make_client( 'crm',  \%cc );
+my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs    = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
+pass('without NOTIFY and locks of sessions a policy save is confirmed');
+like( $stack->{service}->log_text, qr/"notifications refused"/, '... and the log says so' );
+
+sub rows { return $stack->sql('SELECT count(*) FROM access_token') }
+
+is( $stack->sql('SHOW transaction_isolation'), 'serializable', 'the transactions are serializable' );
+for my $case ( [ \@crm, 'a token' ], [ \@once, 'a single-use token' ] ) {
+    my ( $client, $name ) = @$case;
+    my $token  = $stack->token_text( @$client, scope => 'orders.read' );
+    my @answer = Authz::Client::together(
+        map {
+            [   $stack->client,
+                $stack->client->octets(
+                    POST => '/introspect', headers => [ Authz::Client::basic(@rs) ], form => [ token => $token ] ) ]
+        } 1 .. 8 );
+    is( scalar( grep { $_->status == 200 } @answer ), 8, "$name: eight introspections at once are answered" );
+    is( scalar( grep { $_->member('active') } @answer ),
+        $client == \@once ? 1 : 8, "$name: " . ( $client == \@once ? 'and one has it (R11)' : 'and all see it' ) );
+}
+
+Authz::Grant->people( $stack, subject => 'alice' );
+my @web = $stack->make_client(
+    'web', { grants => ['authorization_code'], scopes => ['openid'] },
+    redirectUris => [$Authz::Grant::REDIRECT] );
+my $code   = Authz::Grant->code( $stack, client => 'web' );
+my @answer = Authz::Client::together(
+    map {
+        [   $stack->client,
+            $stack->client->octets(
+                POST => '/token', headers => [ Authz::Client::basic(@web) ], form => [ Authz::Grant->redemption($code) ]
+            ) ]
+    } 1 .. 6 );
+is( join( ' ', sort map { $_->status } @answer ),
+    '200 400 400 400 400 400', 'six redemptions of a code at once: one succeeds, the others are refused (R11)' );
+
+# ---- a conflict, forced: the trigger raises it so many times. A sequence is not rolled back.
+
+# Let the next so many inserts of tokens fail, at once or when they commit.
+sub fail_next {
+    my ( $times, $state, $when ) = @_;
+    $stack->sql( <<"SQL" );
+DROP TRIGGER IF EXISTS fail ON access_token;
+DROP SEQUENCE IF EXISTS failures;
+CREATE SEQUENCE failures;
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS \$\$
+BEGIN IF nextval('failures') <= $times THEN RAISE SQLSTATE '$state'; END IF; RETURN NEW; END \$\$;
+CREATE @{[ $when eq 'commit' ? 'CONSTRAINT TRIGGER fail AFTER' : 'TRIGGER fail BEFORE' ]} INSERT ON access_token
+  @{[ $when eq 'commit' ? 'DEFERRABLE INITIALLY DEFERRED' : '' ]} FOR EACH ROW EXECUTE FUNCTION fail();
+SQL
+    return;
+}
+for my $case (
+    [ 1,         '40001', 'at once', 200, 'a serialization failure' ],
+    [ $MOST,     '40001', 'at once', 200, "$MOST of them" ],
+    [ $MOST + 1, '40001', 'at once', 503, 'one more' ],
+    [ 1,         '40P01', 'at once', 200, 'a deadlock' ],
+    [ $MOST + 1, '40P01', 'at once', 503, 'more of them than are tried again' ],
+    [ 1,         '40001', 'commit',  200, 'a serialization failure at the commit' ],
+    [ $MOST + 1, '40001', 'commit',  503, 'more of them at the commit' ],
+    [ 1,         '23514', 'at once', 500, 'another failure is not tried again' ],
+    [ 1,         '23514', 'commit',  500, 'nor at the commit' ],
+  )
+{
+    my ( $times, $state, $when, $status, $name ) = @$case;
+    fail_next( $times, $state, $when );
+    my $before = rows();
+    my $answer = $stack->token( @crm, scope => 'orders.read' );
+    is( $answer->status, $status, "$name: $status" ) or diag( $answer->text );
+    is( rows() - $before, $status == 200 ? 1 : 0,
+        "$name: " . ( $status == 200 ? 'written once' : 'nothing is written' ) );
+}
+$stack->sql('DROP TRIGGER fail ON access_token');
+oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the same processes serve on' );
+unlike( $stack->{service}->log_text, qr/worker ended/, '... without a new worker' );
+
+# ---- jobs of the host
+
+my ( $status, $text ) = $stack->authzctl('maintain');
+is( $status, 0, 'housekeeping runs without locks of sessions' ) or diag($text);
+my $export = $stack->admin( GET => '/admin/api/audit-logs/export?format=ndjson' );
+is( $export->status, 200, 'so does an export' ) or diag( $export->text );
+is( $stack->admin( GET => '/admin/api/audit-logs/export?format=ndjson' )->status,
+    200, 'and the next one finds the lock free' );
+
+done_testing;
