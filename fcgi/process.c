@@ -24,6 +24,7 @@
 #include "store/db/commits.h"
 #include "store/db/db.h"
 #include "store/db/db_board.h"
+#include "store/db/db_standby.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
 #include "store/people/session_cleanup.h"
@@ -72,7 +73,7 @@ open_commits(struct az *az, const char **ret_why)
 }
 
 /* The file of what is known about the database servers. MAGIC changes with struct db_board. */
-#define DATABASE_MAGIC 0x617a646174616231ULL
+#define DATABASE_MAGIC 0x617a646174616232ULL
 struct database_map {
     struct mapped_head head;
     struct db_board board;
@@ -89,6 +90,37 @@ open_database(struct az *az, const char **ret_why)
     return st;
 }
 
+/* Let the command line know the newest timeline that the host knows, without a change to the file.
+ */
+static bool
+know_writer(struct az *az)
+{
+    struct database_map known;
+    struct db_board *board = talloc_zero(az, struct db_board);
+    if (board == NULL)
+        return false;
+    if (mapped_read(az, az->cfg->runtime_dir, "database", DATABASE_MAGIC, &known, sizeof(known)))
+        atomic_store(&board->line, atomic_load(&known.board.line));
+    db_use_board(az->db, board);
+    db_look_at_all(az->db);
+    return true;
+}
+
+/* Check the address of the standby: the one server of SVC_DATABASE_URL is none. */
+static void
+check_read_url(struct az *az, struct problems *problems)
+{
+    const char *url = az->cfg->database_read_url, *fault = db_url_fault(url);
+    if (fault != NULL)
+        problems_add(az, problems,
+                     "SVC_DATABASE_READ_URL: %s; write it as postgresql://USER@HOST/DATABASE",
+                     fault);
+    else if (db_is_same_server(url, az->cfg->database_url))
+        problems_add(az, problems,
+                     "SVC_DATABASE_READ_URL: names the one server of SVC_DATABASE_URL, which takes "
+                     "the writes; name a standby, or a list of servers with one, or delete it");
+}
+
 /* Only the keyring needs settings without a default; the CLI can run without a keyring. */
 static bool
 make_handles(struct az *az)
@@ -97,11 +129,14 @@ make_handles(struct az *az)
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         return false;
     az->db = db_new(az, cfg->database_url);
+    if (!settings_is_blank(cfg->database_read_url))
+        az->standby = db_standby_new(az, cfg->database_read_url);
     az->engine = engine_new(az, cfg->opa_url, cfg->policy_timeout_ms);
     az->clients = client_cache_new(az);
     if (cfg->credential_key != NULL && cfg->admin_pepper != NULL)
         az->keyring = keyring_new(az, cfg->credential_key, cfg->admin_pepper);
-    return az->db != NULL && az->engine != NULL && az->clients != NULL;
+    return az->db != NULL && az->engine != NULL && az->clients != NULL
+           && (az->standby != NULL || settings_is_blank(cfg->database_read_url));
 }
 
 struct az *
@@ -116,6 +151,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     log_level_set(cfg->log_level);
     log_format_set(cfg->log_format);
     az->cfg = cfg;
+    if (!settings_is_blank(cfg->database_read_url))
+        check_read_url(az, problems);
     az->stopping = &stopping;
     az->pool = "single";
     if (with_shared && problems->count == 0
@@ -126,7 +163,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->metrics = az->counters != NULL ? counters_metrics(az->counters) : NULL;
     az->dpop_algs = cfg->dpop_enabled ? cfg->dpop_signing_algs : NULL;
     az->pages = pages_load(az, cfg, problems);
-    if (!make_handles(az))
+    if (!make_handles(az) || (!with_shared && !know_writer(az)))
         return NULL;
     if (with_shared && problems->count == 0
         && (open_database(az, &why) != AZ_OK || open_commits(az, &why) != AZ_OK))

@@ -37,8 +37,11 @@ db_use_board(struct db *db, struct db_board *board)
 void
 db_forget_line(struct db *db)
 {
-    if (db->board != NULL)
-        atomic_store(&db->board->line, 0);
+    if (db->board == NULL)
+        return;
+    atomic_store(&db->board->line, 0);
+    atomic_store(&db->board->standby, 0);
+    atomic_store(&db->board->standby_told_ms, 0);
 }
 
 bool
@@ -63,10 +66,14 @@ url_is_plain(const char *url)
     return true;
 }
 
-/* Connect to one server. It sees the account of the process at this moment (peer authentication).
- * Which server is the right one is decided here, not by target_session_attrs: take_server(). */
+/* PQconnectdbParams, or PQconnectStartParams. */
+typedef PGconn *connect_fn(const char *const *keys, const char *const *values, int expand_dbname);
+
+/* Connect to one server, which sees the account of the process at this moment (peer
+ * authentication). `attrs` replaces the target_session_attrs of the connection string, unless NULL.
+ */
 static PGconn *
-connect_now(const struct db *db, const struct db_host *host)
+connect_with(const struct db *db, const struct db_host *host, const char *attrs, connect_fn *make)
 {
     const char *const keys[] = {"connect_timeout",
                                 "tcp_user_timeout",
@@ -85,30 +92,32 @@ connect_now(const struct db *db, const struct db_host *host)
                                   SESSION_OPTIONS,
                                   "UTF8",
                                   db->url,
-                                  host != NULL ? "any" : NULL,
+                                  attrs,
                                   host != NULL ? host->name : NULL,
                                   host != NULL ? host->address : NULL,
                                   host != NULL ? host->port : NULL,
                                   NULL};
     if (db->as == 0)
-        return PQconnectdbParams(keys, values, 1);
+        return make(keys, values, 1);
     if (seteuid(db->as) != 0)
         return NULL;
-    PGconn *conn = PQconnectdbParams(keys, values, 1);
+    PGconn *conn = make(keys, values, 1);
     if (seteuid(0) != 0)
         abort(); /* what follows must not run under an account that it does not expect */
     return conn;
 }
 
-/* Return the reason why there is no connection, for the log. */
-static const char *
-connect_fault(const struct db *db)
+#define NOT_SHOWN(setting)                                                                         \
+    "cannot connect; libpq's reason is not shown because an @ or / in " setting                    \
+    " may be part of a password: write %40 and %2F instead"
+
+const char *
+db_connect_fault(const struct db *db)
 {
     if (db->conn == NULL)
         return "out of memory";
     if (!url_is_plain(db->url))
-        return "cannot connect; libpq's reason is not shown because an @ or / in SVC_DATABASE_URL "
-               "may be part of a password: write %40 and %2F instead";
+        return db->reads ? NOT_SHOWN("SVC_DATABASE_READ_URL") : NOT_SHOWN("SVC_DATABASE_URL");
     return PQerrorMessage(db->conn);
 }
 
@@ -206,9 +215,10 @@ static bool
 connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
 {
     *ret_standby = false;
-    db->conn = connect_now(db, host);
+    /* Which server of a list is the right one is decided in take_server(). */
+    db->conn = connect_with(db, host, host != NULL ? "any" : NULL, PQconnectdbParams);
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
-        add_fault(db, "", connect_fault(db));
+        add_fault(db, "", db_connect_fault(db));
     else if (take_server(db, ret_standby)) {
         if (mark_session(db)) {
             PQsetNoticeReceiver(db->conn, take_notice, db);
@@ -221,10 +231,32 @@ connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
     return false;
 }
 
+void
+db_look_at_all(struct db *db)
+{
+    db->looks_at_all = db->board != NULL && atomic_load(&db->board->line) == 0;
+}
+
+/* Learn the newest timeline of the servers in a list. */
+static void
+look_at_all(struct db *db, const struct db_hosts *hosts)
+{
+    int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
+    bool standby;
+    for (size_t i = 0; hosts->count > 1 && i < hosts->count; i++)
+        if (clock_monotonic_ms() < until && connect_one(db, &hosts->host[i], &standby)) {
+            db_hosts_note(db->board, i, true); /* an older one behind it is refused */
+            db_close(db);
+        }
+    db->looks_at_all = false;
+}
+
 bool
 db_connect_any(struct db *db)
 {
     struct db_hosts *hosts = db_hosts_read(db, db->url);
+    if (db->looks_at_all && hosts != NULL)
+        look_at_all(db, hosts);
     int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
     size_t count = hosts != NULL && hosts->count > 0 ? hosts->count : 1, standbys = 0;
     size_t first = hosts != NULL ? db_hosts_first(hosts, db->board, db->first_host) : 0;
@@ -246,4 +278,17 @@ db_connect_any(struct db *db)
         add_fault(db, "", STANDBYS_ONLY);
     talloc_free(hosts);
     return found;
+}
+
+void
+db_connect_standby(struct db *db)
+{
+    struct db_hosts *hosts = db_hosts_read(db, db->url);
+    const struct db_host *host = NULL;
+    if (hosts != NULL && hosts->count > 0)
+        host = &hosts->host[db->first_host++ % hosts->count];
+    db->conn = connect_with(db, host, "standby", PQconnectStartParams);
+    if (db->conn != NULL)
+        PQsetNoticeReceiver(db->conn, take_notice, db);
+    talloc_free(hosts);
 }

@@ -41,7 +41,8 @@ queue_step(struct db *db, struct db_batch *batch, size_t index)
 static bool
 send_batch(struct db *db, struct db_batch *batch)
 {
-    if (PQenterPipelineMode(db->conn) != 1)
+    if (PQenterPipelineMode(db->conn) != 1
+        || (batch->applies && !queue_step(db, batch, DB_BATCH_MAX)))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         if (!queue_step(db, batch, i))
@@ -59,7 +60,8 @@ next_result(struct db *db, bool *ret_lost)
         struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
         if (PQflush(db->conn) == 1)
             fd.events |= POLLOUT;
-        int ready = poll(&fd, 1, ANSWER_TIMEOUT_MS);
+        int64_t left = db->until_ms == 0 ? ANSWER_TIMEOUT_MS : db->until_ms - clock_monotonic_ms();
+        int ready = left > 0 ? poll(&fd, 1, (int) left) : 0;
         if (ready < 0 && errno == EINTR)
             continue; /* a stop signal: finish reading this answer */
         if (ready <= 0 || PQconsumeInput(db->conn) != 1) {
@@ -133,6 +135,8 @@ static bool
 collect_batch(struct db *db, struct db_batch *batch)
 {
     bool lost = false;
+    if (batch->applies)
+        collect_step(db, batch, DB_BATCH_MAX, &lost);
     for (size_t i = 0; i < batch->count && !lost; i++)
         collect_step(db, batch, i, &lost);
     if (!lost)
@@ -151,6 +155,15 @@ collect_batch(struct db *db, struct db_batch *batch)
     else
         db->heard_ms = clock_monotonic_ms();
     return !lost;
+}
+
+bool
+db_exchange(struct db *db, struct db_batch *batch)
+{
+    bool answered = db_prepared_prune(db) && send_batch(db, batch) && collect_batch(db, batch);
+    if (!answered)
+        db_close(db);
+    return answered;
 }
 
 /* Return why a batch that was sent has no outcome. */
@@ -204,11 +217,13 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", fault);
     db_settle(op);
     bool inside = db->in_transaction;
+    if (!reads_only && !inside && !batch->adds && op->az->standby != NULL)
+        db_batch_apply(batch);
     for (int attempt = 0; attempt < 2; attempt++) {
         enum az_status st = db_connect(op);
         if (st != AZ_OK)
             return st;
-        bool answered = db_prepared_prune(db) && send_batch(db, batch) && collect_batch(db, batch);
+        bool answered = db_exchange(db, batch);
         if (answered && batch->failed == NULL)
             return AZ_OK;
         bool outage = !answered || state_is_outage(batch->failed->sqlstate);
