@@ -59,6 +59,30 @@ like(
     command => [ Authz::Path::program('authzctl'), qw(db status) ] );
 is( $status, 0, 'named before the primary it is passed over, without target_session_attrs' ) or diag $said;
 
+# ---- a pooler in front of the database
+
+# Answers as pgbouncer does to the options of a session.
+my $pooler = Authz::Process::directory() . '/pooler';
+mkdir $pooler or die "$pooler: $!";
+my $pool = IO::Socket::UNIX->new( Local => "$pooler/.s.PGSQL.$Authz::Postgres::PORT", Listen => 8 )
+  or die "$pooler: $!";
+Authz::Process->start(
+    name => 'pooler',
+    code => sub {
+        while ( my $client = $pool->accept ) {
+            sysread $client, my ($startup), 4096;
+            my $error = "SFATAL\0C08P01\0Munsupported startup parameter: options\0\0";
+            syswrite $client, pack 'aNa*', 'E', 4 + length $error, $error;
+        }
+    } );
+close $pool;
+( $status, $said ) = Authz::Process->run(
+    name    => 'ctl',
+    env     => { %good, SVC_DATABASE_URL => url($pooler) },
+    command => [ Authz::Path::program('authzctl'), qw(db status) ] );
+isnt( $status, 0, 'a pooler that is named as the writer is refused' );
+like( $said, qr/leads to a pooler such as pgbouncer, .*: name PostgreSQL itself/, '... and the text says what to do' );
+
 # ---- the processes of a host remember where the writer is
 
 my $stack = Authz::Stack->start(

@@ -18,8 +18,9 @@ my $database = $primary->database;
 $standby->sql($_) for q{ALTER SYSTEM SET log_statement = 'all'}, 'SELECT pg_reload_conf()';
 
 sub url {
-    my ($server) = @_;
-    return "postgresql:///$database?user=postgres&port=$Authz::Postgres::PORT&host=" . $server->socket;
+    my (@server) = @_;
+    return "postgresql:///$database?user=postgres&port=$Authz::Postgres::PORT&host=" . join ',',
+      map { $_->socket } @server;
 }
 
 # ---- addresses that cannot be right
@@ -39,7 +40,7 @@ for (
 
 my $stack = Authz::Stack->start(
     postgres => $primary, database => $database, workers => 2,
-    settings => { SVC_DATABASE_READ_URL => url($standby) } );
+    settings => { SVC_DATABASE_READ_URL => url( $primary, $standby ) } );
 my %cc   = ( grants => ['client_credentials'], scopes => ['orders.read'] );
 my @crm  = $stack->make_client( 'crm',  \%cc );
 my @once = $stack->make_client( 'once', { %cc, jit_single_use => true } );

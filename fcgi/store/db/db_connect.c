@@ -28,6 +28,10 @@
     "no server that answers takes writes: SVC_DATABASE_URL must name the primary too; or promote " \
     "a standby. Patroni without its store (etcd) makes the primary a standby until that is back"
 
+#define POOLER                                                                                     \
+    "SVC_DATABASE_URL leads to a pooler such as pgbouncer, through which locks of sessions and "   \
+    "LISTEN do not work: name PostgreSQL itself"
+
 void
 db_use_board(struct db *db, struct db_board *board)
 {
@@ -152,9 +156,8 @@ mark_session(struct db *db)
     return held;
 }
 
-/* Add a reason to those of the servers before, without the end of line that libpq's have. */
-static void
-add_fault(struct db *db, const char *server, const char *reason)
+void
+db_add_fault(struct db *db, const char *server, const char *reason)
 {
     size_t used = strlen(db->fault), length = strlen(reason);
     while (length > 0 && reason[length - 1] == '\n')
@@ -190,9 +193,9 @@ take_server(struct db *db, bool *ret_standby)
     *ret_standby = is_on(db->conn, "in_hot_standby");
     db->line = 0;
     if (*ret_standby || is_on(db->conn, "default_transaction_read_only")) {
-        add_fault(db, server_name(db, server),
-                  *ret_standby ? " is a standby"
-                               : " takes no writes: default_transaction_read_only is on");
+        db_add_fault(db, server_name(db, server),
+                     *ret_standby ? " is a standby"
+                                  : " takes no writes: default_transaction_read_only is on");
         return false;
     }
     if (db->board == NULL)
@@ -205,8 +208,15 @@ take_server(struct db *db, bool *ret_standby)
              "and make it a standby (pg_rewind, patronictl reinit). If it was restored on purpose, "
              "restart authz, or remove the file database of SVC_RUNTIME_DIR if there is no daemon",
              db_line_timeline(db->line), db_line_timeline(atomic_load(&db->board->line)));
-    add_fault(db, server_name(db, server), reason);
+    db_add_fault(db, server_name(db, server), reason);
     return false;
+}
+
+/* True if pgbouncer refused the options of the session, which PostgreSQL never does. */
+static bool
+is_pooler(const PGconn *conn)
+{
+    return conn != NULL && strstr(PQerrorMessage(conn), "unsupported startup parameter") != NULL;
 }
 
 /* Connect to one server, NULL: that which libpq chooses. False: its reason is added to db->fault.
@@ -217,15 +227,17 @@ connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
     *ret_standby = false;
     /* Which server of a list is the right one is decided in take_server(). */
     db->conn = connect_with(db, host, host != NULL ? "any" : NULL, PQconnectdbParams);
-    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
-        add_fault(db, "", db_connect_fault(db));
-    else if (take_server(db, ret_standby)) {
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
+        db_add_fault(db, "", db_connect_fault(db));
+        if (is_pooler(db->conn))
+            db_add_fault(db, "", POOLER);
+    } else if (take_server(db, ret_standby)) {
         if (mark_session(db)) {
             PQsetNoticeReceiver(db->conn, take_notice, db);
             db->unconfirmed = false;
             return true;
         }
-        add_fault(db, "", "a new connection does not answer");
+        db_add_fault(db, "", "a new connection does not answer");
     }
     db_close(db);
     return false;
@@ -275,12 +287,12 @@ db_connect_any(struct db *db)
         db_hosts_note(db->board, at, found);
     }
     if (standbys > 0 && !found)
-        add_fault(db, "", STANDBYS_ONLY);
+        db_add_fault(db, "", STANDBYS_ONLY);
     talloc_free(hosts);
     return found;
 }
 
-void
+size_t
 db_connect_standby(struct db *db)
 {
     struct db_hosts *hosts = db_hosts_read(db, db->url);
@@ -290,5 +302,7 @@ db_connect_standby(struct db *db)
     db->conn = connect_with(db, host, "standby", PQconnectStartParams);
     if (db->conn != NULL)
         PQsetNoticeReceiver(db->conn, take_notice, db);
+    size_t servers = host != NULL ? hosts->count : 1;
     talloc_free(hosts);
+    return servers;
 }

@@ -81,8 +81,13 @@ bool db_take_unconfirmed(struct db *db);
 /* Connect to a server that takes writes. False: db->fault says why there is none. */
 bool db_connect_any(struct db *db);
 
-/* Begin a connection to the next standby of the list; PQconnectPoll goes on with it. */
-void db_connect_standby(struct db *db);
+/* Begin a connection to the next server of the list, which is refused if it is no standby;
+ * PQconnectPoll goes on with it. Return the number of servers. */
+size_t db_connect_standby(struct db *db);
+
+/* Add a reason to those of the servers before in db->fault, without the end of line that libpq's
+ * have. */
+void db_add_fault(struct db *db, const char *server, const char *reason);
 
 /* Return the reason why there is no connection, for the log, without a password. */
 const char *db_connect_fault(const struct db *db);

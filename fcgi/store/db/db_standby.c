@@ -15,8 +15,10 @@
 /* Interval at which a process asks the writer how far it is: at any moment the last mark or the one
  * before is young enough, and a standby under load has reached one of them. Milliseconds. */
 #define MARK_MS 100
-/* Longest wait for a connection, which no request waits for. Milliseconds. */
+/* Longest silence of a server that a connection is being made to. No request waits that long: the
+ * one that begins it waits a moment, in which a server nearby takes it. Milliseconds. */
 #define CONNECT_MS 2000
+#define CONNECT_WAIT_MS 20
 /* Time after which a standby that failed is tried again. Milliseconds. */
 #define RETRY_MS 1000
 /* Least time between two lines of the log about the standby, on a host. Milliseconds. */
@@ -32,7 +34,8 @@ struct mark {
 struct db_standby {
     struct db *db;                     /* the connection */
     PostgresPollingStatusType polling; /* how far the connection is; PGRES_POLLING_OK: it is made */
-    int64_t tried_ms;                  /* monotonic time at which it was begun */
+    int64_t moved_ms;                  /* monotonic time at which it last went on */
+    size_t servers, failed;            /* servers of the list; those that just failed in turn */
     int64_t again_ms;                  /* monotonic time before which the standby is not asked */
     uint64_t line;                     /* line of the writer of which it is a standby; 0: unknown */
     unsigned generation;               /* the writer's connection that the marks are of */
@@ -104,67 +107,80 @@ tell(struct op *op, enum told state, const char *why)
 static void
 leave_out(struct op *op, int64_t ms, const char *why)
 {
-    char line[DB_FAULT_SIZE];
-    size_t length = strlen(why);
-    while (length > 0 && why[length - 1] == '\n')
-        length--;
-    snprintf(line, sizeof(line), "%.*s", (int) length, why);
     op->az->standby->again_ms = clock_monotonic_ms() + ms;
-    tell(op, TOLD_LEFT_OUT, line);
+    tell(op, TOLD_LEFT_OUT, why);
 }
 
-/* Go on with a connection as far as it does not wait. */
+/* Go on with a connection, and wait for it until that time at most. */
 static void
-poll_connection(struct db_standby *standby)
+poll_connection(struct db_standby *standby, int64_t until)
 {
     PGconn *conn = standby->db->conn;
     if (conn == NULL || PQstatus(conn) == CONNECTION_BAD)
         standby->polling = PGRES_POLLING_FAILED;
     while (standby->polling == PGRES_POLLING_READING || standby->polling == PGRES_POLLING_WRITING) {
+        int64_t left = until - clock_monotonic_ms();
         struct pollfd fd = {.fd = PQsocket(conn),
                             .events = standby->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT};
-        if (poll(&fd, 1, 0) <= 0)
+        if (poll(&fd, 1, left > 0 ? (int) left : 0) <= 0)
             return;
         standby->polling = PQconnectPoll(conn);
+        standby->moved_ms = clock_monotonic_ms();
     }
 }
 
-/* True if there is a connection. If not, one is begun, or goes on. */
+/* True if there is a connection. If not, one is begun, or goes on; a server that is no standby is
+ * passed over. */
 static bool
-connect_standby(struct op *op, struct db_standby *standby, int64_t now)
+connect_standby(struct op *op, struct db_standby *standby)
 {
     struct db *db = standby->db;
-    if (db->conn != NULL && standby->polling == PGRES_POLLING_OK)
-        return true;
-    if (db->conn == NULL) {
-        db_connect_standby(db);
-        standby->polling = PGRES_POLLING_WRITING;
-        standby->tried_ms = now;
-        standby->line = 0;
+    while (db->conn == NULL || standby->polling != PGRES_POLLING_OK) {
+        int64_t until = 0;
+        if (db->conn == NULL) {
+            if (standby->failed == 0)
+                db->fault[0] = '\0';
+            standby->servers = db_connect_standby(db);
+            standby->polling = PGRES_POLLING_WRITING;
+            standby->line = 0;
+            standby->moved_ms = clock_monotonic_ms();
+            until = standby->moved_ms + CONNECT_WAIT_MS;
+        }
+        poll_connection(standby, until);
+        bool failed = standby->polling == PGRES_POLLING_FAILED;
+        bool late = clock_monotonic_ms() - standby->moved_ms > CONNECT_MS;
+        if (standby->polling != PGRES_POLLING_OK && !failed && !late)
+            return false;
+        if (standby->polling == PGRES_POLLING_OK)
+            break;
+        db_add_fault(db, "", failed ? db_connect_fault(db) : "a server does not answer");
+        db_close(db);
+        if (++standby->failed >= standby->servers) {
+            standby->failed = 0;
+            leave_out(op, RETRY_MS, db->fault);
+            return false;
+        }
     }
-    poll_connection(standby);
-    if (standby->polling == PGRES_POLLING_OK)
-        return true;
-    if (standby->polling != PGRES_POLLING_FAILED && now - standby->tried_ms < CONNECT_MS)
-        return false;
-    leave_out(op, RETRY_MS,
-              standby->polling == PGRES_POLLING_FAILED ? db_connect_fault(db)
-                                                       : "the server does not answer");
-    db_close(db);
-    return false;
+    standby->failed = 0;
+    return true;
 }
 
 /* Ask the writer how far it is, unless that is known of a moment ago. */
 static bool
-take_mark(struct op *op, struct db_standby *standby, int64_t now)
+take_mark(struct op *op, struct db_standby *standby)
 {
     struct db *writer = op->az->db;
+    int64_t now = clock_monotonic_ms();
     if (standby->generation == db_generation(writer) && now - standby->mark[0].ms < MARK_MS)
         return true;
     struct op quiet = op_beside(op, op->mem);
-    PGresult *result;
-    if (db_exec(&quiet, &standby_writer_stmt, NULL, true, &result) != AZ_OK)
+    struct db_batch *batch = db_batch_new(&quiet);
+    const struct db_step *step = db_batch_add(batch, &standby_writer_stmt);
+    db_batch_adds(batch);
+    /* Once: a writer that is silent is asked again by the lookup itself. */
+    if (db_run(&quiet, batch, false) != AZ_OK)
         return false;
+    const PGresult *result = step->result;
     bool same = standby->generation == db_generation(writer);
     standby->mark[1] = same ? standby->mark[0] : (struct mark){.ms = 0};
     standby->mark[0] =
@@ -226,10 +242,8 @@ bool
 db_standby_begin(struct op *op, struct db_batch *batch)
 {
     struct db_standby *standby = op->az->standby;
-    int64_t now = clock_monotonic_ms();
-    if (standby == NULL || now < standby->again_ms || db_in_transaction(op->az->db)
-        || !connect_standby(op, standby, now) || !take_mark(op, standby, now)
-        || !prove(op, standby))
+    if (standby == NULL || clock_monotonic_ms() < standby->again_ms || db_in_transaction(op->az->db)
+        || !connect_standby(op, standby) || !take_mark(op, standby) || !prove(op, standby))
         return false;
     db_batch_add(batch, &standby_reached_stmt);
     return true;
