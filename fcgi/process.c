@@ -24,6 +24,7 @@
 #include "store/db/commits.h"
 #include "store/db/db.h"
 #include "store/db/db_board.h"
+#include "store/db/db_standby.h"
 #include "store/people/admin_keys.h"
 #include "store/people/session_cleanup.h"
 #include "store/schema/schema.h"
@@ -72,7 +73,7 @@ struct process_file {
 };
 static const struct process_file witness_file = {"witness", 0x617a7769746e6574ULL,
                                                  sizeof(struct witness_map), use_witness};
-static const struct process_file database_file = {"database", 0x617a646174616231ULL,
+static const struct process_file database_file = {"database", 0x617a646174616232ULL,
                                                   sizeof(struct database_map), use_database};
 static const struct process_file commits_file = {"commits", 0x617a636f6d6d6934ULL,
                                                  sizeof(struct commits_map), use_commits};
@@ -88,6 +89,38 @@ open_file(struct az *az, const struct process_file *file, const char **ret_why)
     return st;
 }
 
+/* Let the command line know the newest timeline that the host knows, without a change to the file.
+ */
+static bool
+know_writer(struct az *az)
+{
+    struct database_map known;
+    struct db_board *board = talloc_zero(az, struct db_board);
+    if (board == NULL)
+        return false;
+    if (mapped_read(az, az->cfg->runtime_dir, database_file.name, database_file.magic, &known,
+                    database_file.size))
+        atomic_store(&board->line, atomic_load(&known.board.line));
+    db_use_board(az->db, board);
+    db_look_at_all(az->db);
+    return true;
+}
+
+/* Check the address of the standby: the one server of SVC_DATABASE_URL is none. */
+static void
+check_read_url(struct az *az, struct problems *problems)
+{
+    const char *url = az->cfg->database_read_url, *fault = db_url_fault(url);
+    if (fault != NULL)
+        problems_add(az, problems,
+                     "SVC_DATABASE_READ_URL: %s; write it as postgresql://USER@HOST/DATABASE",
+                     fault);
+    else if (db_is_same_server(url, az->cfg->database_url))
+        problems_add(az, problems,
+                     "SVC_DATABASE_READ_URL: names the one server of SVC_DATABASE_URL, which takes "
+                     "the writes; name a standby, or a list of servers with one, or delete it");
+}
+
 /* Only the keyring needs settings without a default; the CLI can run without a keyring. */
 static bool
 make_handles(struct az *az)
@@ -96,6 +129,8 @@ make_handles(struct az *az)
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         return false;
     az->db = db_new(az, cfg->database_url);
+    if (!settings_is_blank(cfg->database_read_url))
+        az->standby = db_standby_new(az, cfg->database_read_url);
     az->engine = engine_new(az, cfg->opa_url, cfg->policy_timeout_ms);
     az->clients = client_cache_new(az);
     if (cfg->credential_key != NULL && cfg->admin_pepper != NULL)
@@ -103,7 +138,8 @@ make_handles(struct az *az)
     if (az->keyring != NULL && cfg->credential_old != NULL && *cfg->credential_old != '\0'
         && keyring_add_previous(az->keyring, cfg->credential_old) != AZ_OK)
         TALLOC_FREE(az->keyring);
-    return az->db != NULL && az->engine != NULL && az->clients != NULL;
+    return az->db != NULL && az->engine != NULL && az->clients != NULL
+           && (az->standby != NULL || settings_is_blank(cfg->database_read_url));
 }
 
 struct az *
@@ -118,6 +154,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     log_level_set(cfg->log_level);
     log_format_set(cfg->log_format);
     az->cfg = cfg;
+    if (!settings_is_blank(cfg->database_read_url))
+        check_read_url(az, problems);
     az->stopping = &stopping;
     az->pool = "single";
     if (with_shared && problems->count == 0
@@ -128,7 +166,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->metrics = az->counters != NULL ? counters_metrics(az->counters) : NULL;
     az->dpop_algs = cfg->dpop_enabled ? cfg->dpop_signing_algs : NULL;
     az->pages = pages_load(az, cfg, problems);
-    if (!make_handles(az))
+    if (!make_handles(az) || (!with_shared && !know_writer(az)))
         return NULL;
     if (with_shared && problems->count == 0
         && (open_file(az, &database_file, &why) != AZ_OK

@@ -133,15 +133,19 @@ signal_pids() {
 
 # ---- the hosts of authz
 
-# Print the address of the database for a host: a list of servers for libpq, or HAProxy.
-database_url() {
+# Print the address of all databases, or of HAProxy.
+servers_url() {
     local name list=
     for name in $(cluster_databases); do list="$list${list:+,}$(net_address "$name"):5432"; done
+    printf 'postgresql://authz:%s@%s/authz' "$(cluster_password authz)" "${1-$list}"
+}
+
+# Print the address of the database for a host: a list of servers for libpq, or HAProxy.
+database_url() {
     case $VIA-$1 in
-    libpq-* | both-app1) ;;
-    *) list=127.0.0.1:5432 ;;
+    libpq-* | both-app1) servers_url ;;
+    *) servers_url 127.0.0.1:5432 ;;
     esac
-    printf 'postgresql://authz:%s@%s/authz' "$(cluster_password authz)" "$list"
 }
 
 haproxy_config() {
@@ -160,7 +164,8 @@ haproxy_start() {
 
 # A step: start a host with quickstart, in its own network. All hosts have the keys of the first one.
 host_start() {
-    local name=$1 key first
+    local name=$1 key first reads=
+    if [ "$STANDBY_READS" = yes ]; then reads=$(servers_url); fi
     hint "run contrib/quickstart status --dir $DIR/$name, and see $DIR/$name/up"
     haproxy_start "$name"
     first=$DIR/app1/authz.conf
@@ -172,7 +177,8 @@ host_start() {
         AUTHZ_PREFIX=$(sed -n 's/^AUTHZ_PREFIX="\(.*\)"$/\1/p' "$DIR/app1/env")
         export AUTHZ_PREFIX
     fi
-    net_in "$name" env SVC_DATABASE_URL="$(database_url "$name")" SVC_POLICY_ENGINE=embedded SVC_RATE_LIMIT_ENABLED=false \
+    net_in "$name" env SVC_DATABASE_URL="$(database_url "$name")" SVC_DATABASE_READ_URL="$reads" \
+        SVC_POLICY_ENGINE=embedded SVC_RATE_LIMIT_ENABLED=false \
         SVC_TRUSTED_PROXY_COUNT=1 SVC_OAUTH_TIMING_ACCESS_TOKEN_VALIDITY_SECONDS=86400 AUTHZ_WEB_BIND=0.0.0.0 \
         "$TOP/contrib/quickstart" up --dir "$DIR/$name" --port "$CLUSTER_WEB_PORT" --no-demo --no-people
 }

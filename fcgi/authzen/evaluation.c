@@ -299,7 +299,7 @@ record_access(struct evaluation *it)
 static enum az_status
 evaluate(struct request *req, bool several)
 {
-    struct evaluation it = {.req = req};
+    struct evaluation it = {.req = req, .lookup.may_lag = true};
     enum az_status st = read_then_judge(&it, several);
     if (st == AZ_OK)
         st = decide_access(&it);

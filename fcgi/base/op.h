@@ -11,6 +11,7 @@
 
 struct settings;
 struct db;
+struct db_standby;
 struct engine;
 struct embedded;
 struct shared_data;
@@ -47,6 +48,7 @@ struct az_operator {
 struct az {
     const struct settings *cfg;      /* settings, complete and checked */
     struct db *db;                   /* the one database connection (made when first needed) */
+    struct db_standby *standby;      /* SVC_DATABASE_READ_URL, or NULL; writes wait for it then */
     struct engine *engine;           /* the one connection to the policy engine */
     struct embedded *embedded;       /* the revision that this process decides by, or NULL */
     struct shared_data *shared_data; /* data of revisions that the workers share, or NULL */

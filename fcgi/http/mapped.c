@@ -169,3 +169,21 @@ mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, 
     *ret = mapped;
     return AZ_OK;
 }
+
+bool
+mapped_read(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, void *ret,
+            size_t size)
+{
+    uint64_t found = 0;
+    struct stat st;
+    char *path = talloc_asprintf(mem, "%s/%s", dir, name);
+    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    bool whole = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t) size
+                 && pread(fd, ret, size, 0) == (ssize_t) size;
+    if (fd >= 0)
+        close(fd);
+    talloc_free(path);
+    if (whole)
+        memcpy(&found, ret, sizeof(found));
+    return whole && found == magic;
+}

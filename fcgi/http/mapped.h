@@ -3,6 +3,7 @@
 #define AZ_HTTP_MAPPED_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <talloc.h>
 
@@ -30,6 +31,11 @@ struct mapped {
  */
 enum az_status mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic,
                            size_t size, struct mapped **ret, const char **ret_why);
+
+/* Read the file as it is now, without mapping or making it, also as root. False: there is none of
+ * this size and magic. */
+bool mapped_read(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, void *ret,
+                 size_t size);
 
 /* Check that mapped_open can use the directory, or create it, and change nothing. */
 enum az_status mapped_check(TALLOC_CTX *mem, const char *dir, const char **ret_why);

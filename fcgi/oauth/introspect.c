@@ -285,7 +285,7 @@ respond_signed(const struct introspection *it, json_t *body)
 enum az_status
 introspect_handle(struct request *req)
 {
-    struct introspection it = {.req = req, .shown.as = SHOWN_INVALID};
+    struct introspection it = {.req = req, .lookup.may_lag = true, .shown.as = SHOWN_INVALID};
     read_token(&it);
     enum az_status st = find_then_judge(&it);
     if (st == AZ_OK)

@@ -54,10 +54,13 @@ SKIP: {
     is( $status, 0, 'HAProxy understands etc/haproxy/authz.cfg' ) or diag $said;
 }
 
-my $patroni = Authz::Web::edit( Authz::Path::source(qw(etc patroni patroni.yml)) );
-my ($ttl)   = $patroni =~ /^ +ttl: (\d+)$/m;
-my ($loop)  = $patroni =~ /^ +loop_wait: (\d+)$/m;
-my ($retry) = $patroni =~ /^ +retry_timeout: (\d+)$/m;
+my $patroni  = Authz::Web::edit( Authz::Path::source(qw(etc patroni patroni.yml)) );
+my ($ttl)    = $patroni =~ /^ +ttl: (\d+)$/m;
+my ($loop)   = $patroni =~ /^ +loop_wait: (\d+)$/m;
+my ($retry)  = $patroni =~ /^ +retry_timeout: (\d+)$/m;
+my ($margin) = $patroni =~ /^watchdog:\n(?:  .*\n)*?  safety_margin: (\d+)$/m;
+ok( defined $margin && $margin > 0 && $ttl - $margin >= $loop,
+    'the watchdog of patroni.yml resets the machine before ttl has passed, and Patroni does not give it up' );
 cmp_ok(
     $loop + 2 * $retry, '<=', $ttl,
     'a primary without etcd ends before another one begins: loop_wait + 2 * retry_timeout' );

@@ -59,6 +59,30 @@ like(
     command => [ Authz::Path::program('authzctl'), qw(db status) ] );
 is( $status, 0, 'named before the primary it is passed over, without target_session_attrs' ) or diag $said;
 
+# ---- a pooler in front of the database
+
+# Answers as pgbouncer does to the options of a session.
+my $pooler = Authz::Process::directory() . '/pooler';
+mkdir $pooler or die "$pooler: $!";
+my $pool = IO::Socket::UNIX->new( Local => "$pooler/.s.PGSQL.$Authz::Postgres::PORT", Listen => 8 )
+  or die "$pooler: $!";
+Authz::Process->start(
+    name => 'pooler',
+    code => sub {
+        while ( my $client = $pool->accept ) {
+            sysread $client, my ($startup), 4096;
+            my $error = "SFATAL\0C08P01\0Munsupported startup parameter: options\0\0";
+            syswrite $client, pack 'aNa*', 'E', 4 + length $error, $error;
+        }
+    } );
+close $pool;
+( $status, $said ) = Authz::Process->run(
+    name    => 'ctl',
+    env     => { %good, SVC_DATABASE_URL => url($pooler) },
+    command => [ Authz::Path::program('authzctl'), qw(db status) ] );
+isnt( $status, 0, 'a pooler that is named as the writer is refused' );
+like( $said, qr/leads to a pooler such as pgbouncer, .*: name PostgreSQL itself/, '... and the text says what to do' );
+
 # ---- the processes of a host remember where the writer is
 
 my $stack = Authz::Stack->start(
@@ -129,10 +153,28 @@ is( scalar( grep { $_ == 200 } @answers ), 20,           'from then on each proc
 is( rows($old),                            $on_old,      '... the old primary gets no write' );
 is( rows($new),                            $on_new + 20, '... and the new one all' );
 
-$new->stop('immediate');
-ok( comes( sub { token() == 503 } ), 'the new primary is gone: 503, though the old one would take writes' );
+# authzctl: at the old primary it would write what nobody reads.
 my $fenced =
   qr/is an old primary \(timeline 1, another server has taken writes with 2\): stop it and make it a standby/;
+
+sub create {
+    my ( $name, %env ) = @_;
+    return Authz::Process->run(
+        name    => 'ctl', env => { %{ $stack->settings }, %env },
+        command => [ Authz::Path::program('authzctl'), qw(client create), $name, qw(--type public) ] );
+}
+( $status, $said ) = create( 'ctl-old', SVC_DATABASE_URL => url($old) );
+isnt( $status, 0, 'authzctl: the old primary is refused on a host that knows the new one' );
+like( $said, $fenced, '... and the text says what to do' );
+my %elsewhere = ( SVC_RUNTIME_DIR => Authz::Stack::runtime_dir('elsewhere') );
+( $status, $said ) = create( 'ctl-list', %elsewhere, SVC_DATABASE_URL => url( $silent, $old, $new ) );
+is( $status, 0, '... and where the host knows nothing, it looks at each server of the list' ) or diag $said;
+my $made = q{SELECT string_agg(client_id, ' ') FROM client WHERE client_id LIKE 'ctl-%'};
+is( $new->sql( $made, $database ), 'ctl-list', '... so that it writes to the new one' );
+is( $old->sql( $made, $database ), '',         '... and not to the old one' );
+
+$new->stop('immediate');
+ok( comes( sub { token() == 503 } ), 'the new primary is gone: 503, though the old one would take writes' );
 ok( comes( sub { $stack->{service}->log_text =~ $fenced } ), '... and the log says what it is and what to do' );
 is( rows($old), $on_old, '... it gets no write' );
 

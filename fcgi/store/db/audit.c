@@ -101,6 +101,7 @@ audit_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry 
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
+    db_batch_adds(batch);
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, entry);
     return batch;

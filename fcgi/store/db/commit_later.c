@@ -53,6 +53,7 @@ static enum az_status
 write_one(struct op *op, const struct commit_kind *kind, const struct commit_row *row, bool unsure)
 {
     struct db_batch *batch = db_batch_new(op);
+    db_batch_adds(batch);
     if (unsure)
         db_batch_begin(batch);
     if (unsure && row->tag != 0)

@@ -36,6 +36,7 @@ commit_write(struct op *op, const struct commit_kind *kind, const uint32_t *rows
     struct db_step *step[COMMIT_BATCH_MAX];
     struct db_batch *batch = db_batch_new(op);
     bool readable = true;
+    db_batch_adds(batch);
     for (size_t i = 0; i < count; i++) {
         const struct commit_row *row = &all[rows[i]];
         ret[i] = ROW_ALONE;

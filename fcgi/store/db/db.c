@@ -14,7 +14,7 @@
 /* Wait between attempts to connect, doubled up to the maximum, so that clients do not prolong an
  * outage. Milliseconds. */
 #define BACKOFF_FIRST_MS 50
-#define BACKOFF_MAXIMUM_MS 1000
+#define BACKOFF_MAXIMUM_MS 500
 /* Most reads of an idle connection, after which it counts as broken. A last message and the end of
  * the connection take two. */
 #define IDLE_LOOKS 8

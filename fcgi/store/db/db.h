@@ -113,6 +113,10 @@ struct db_step *db_batch_add_in(struct db_batch *batch, const struct db_stmt *st
 void db_batch_begin(struct db_batch *batch);
 void db_batch_commit(struct db_batch *batch);
 
+/* Say that the batch only adds rows, which a reader who does not find them asks the writer for: its
+ * commit need not wait until the standby shows it (SVC_DATABASE_READ_URL). */
+void db_batch_adds(struct db_batch *batch);
+
 /*
  * Send the batch and read all results: one round trip, one implicit transaction (unless steps say
  * BEGIN/COMMIT). With `reads_only` a lost connection is made again and the batch is sent once more;
@@ -231,6 +235,9 @@ struct db *db_new_beside(TALLOC_CTX *mem, const struct db *other);
  * password.
  */
 const char *db_url_fault(const char *url);
+
+/* True if both connection strings name one server, and the same: none of them is a list. */
+bool db_is_same_server(const char *url, const char *other);
 
 /*
  * Let root connect under this account, which PostgreSQL then sees (peer authentication), if the

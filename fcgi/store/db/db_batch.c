@@ -25,6 +25,7 @@ db_batch_make(TALLOC_CTX *mem, const char *fault)
     batch->fault = fault;
     batch->failed = NULL;
     batch->unconfirmed = batch->fenced = false;
+    batch->adds = batch->applies = false;
     batch->message[0] = '\0';
     talloc_set_destructor(batch, db_batch_destroy);
     return batch;
@@ -64,6 +65,9 @@ db_batch_reset(struct db_batch *batch)
         batch->step[i].result = NULL;
         batch->step[i].sqlstate[0] = '\0';
     }
+    if (batch->applies)
+        PQclear(batch->step[DB_BATCH_MAX].result);
+    batch->applies = false;
     batch->failed = NULL;
     batch->unconfirmed = batch->fenced = false;
 }
@@ -80,12 +84,9 @@ db_batch_unconfirmed(const struct db_batch *batch)
     return batch->unconfirmed;
 }
 
-struct db_step *
-db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t bucket, uint32_t day)
+static struct db_step *
+begin_step(struct db_step *step, const struct db_stmt *stmt, uint32_t bucket, uint32_t day)
 {
-    if (batch->count == DB_BATCH_MAX && batch->fault == NULL)
-        batch->fault = "a batch has too many statements";
-    struct db_step *step = &batch->step[batch->fault != NULL ? DB_BATCH_MAX : batch->count++];
     step->stmt = stmt;
     step->bucket = bucket;
     step->day = day;
@@ -95,6 +96,30 @@ db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t buc
     step->result = NULL;
     step->sqlstate[0] = '\0';
     return step;
+}
+
+struct db_step *
+db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t bucket, uint32_t day)
+{
+    if (batch->count == DB_BATCH_MAX && batch->fault == NULL)
+        batch->fault = "a batch has too many statements";
+    struct db_step *step = &batch->step[batch->fault != NULL ? DB_BATCH_MAX : batch->count++];
+    return begin_step(step, stmt, bucket, day);
+}
+
+void
+db_batch_adds(struct db_batch *batch)
+{
+    batch->adds = true;
+}
+
+void
+db_batch_apply(struct db_batch *batch)
+{
+    static const struct db_stmt apply_stmt = {
+        "apply", "SELECT set_config('synchronous_commit', 'remote_apply', true)", 0};
+    begin_step(&batch->step[DB_BATCH_MAX], &apply_stmt, DB_NO_PARTITION, DB_NO_PARTITION);
+    batch->applies = true;
 }
 
 struct db_step *

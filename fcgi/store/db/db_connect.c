@@ -28,6 +28,10 @@
     "no server that answers takes writes: SVC_DATABASE_URL must name the primary too; or promote " \
     "a standby. Patroni without its store (etcd) makes the primary a standby until that is back"
 
+#define POOLER                                                                                     \
+    "SVC_DATABASE_URL leads to a pooler such as pgbouncer, through which locks of sessions and "   \
+    "LISTEN do not work: name PostgreSQL itself"
+
 void
 db_use_board(struct db *db, struct db_board *board)
 {
@@ -37,8 +41,11 @@ db_use_board(struct db *db, struct db_board *board)
 void
 db_forget_line(struct db *db)
 {
-    if (db->board != NULL)
-        atomic_store(&db->board->line, 0);
+    if (db->board == NULL)
+        return;
+    atomic_store(&db->board->line, 0);
+    atomic_store(&db->board->standby, 0);
+    atomic_store(&db->board->standby_told_ms, 0);
 }
 
 bool
@@ -63,10 +70,14 @@ url_is_plain(const char *url)
     return true;
 }
 
-/* Connect to one server. It sees the account of the process at this moment (peer authentication).
- * Which server is the right one is decided here, not by target_session_attrs: take_server(). */
+/* PQconnectdbParams, or PQconnectStartParams. */
+typedef PGconn *connect_fn(const char *const *keys, const char *const *values, int expand_dbname);
+
+/* Connect to one server, which sees the account of the process at this moment (peer
+ * authentication). `attrs` replaces the target_session_attrs of the connection string, unless NULL.
+ */
 static PGconn *
-connect_now(const struct db *db, const struct db_host *host)
+connect_with(const struct db *db, const struct db_host *host, const char *attrs, connect_fn *make)
 {
     const char *const keys[] = {"connect_timeout",
                                 "tcp_user_timeout",
@@ -85,30 +96,32 @@ connect_now(const struct db *db, const struct db_host *host)
                                   SESSION_OPTIONS,
                                   "UTF8",
                                   db->url,
-                                  host != NULL ? "any" : NULL,
+                                  attrs,
                                   host != NULL ? host->name : NULL,
                                   host != NULL ? host->address : NULL,
                                   host != NULL ? host->port : NULL,
                                   NULL};
     if (db->as == 0)
-        return PQconnectdbParams(keys, values, 1);
+        return make(keys, values, 1);
     if (seteuid(db->as) != 0)
         return NULL;
-    PGconn *conn = PQconnectdbParams(keys, values, 1);
+    PGconn *conn = make(keys, values, 1);
     if (seteuid(0) != 0)
         abort(); /* what follows must not run under an account that it does not expect */
     return conn;
 }
 
-/* Return the reason why there is no connection, for the log. */
-static const char *
-connect_fault(const struct db *db)
+#define NOT_SHOWN(setting)                                                                         \
+    "cannot connect; libpq's reason is not shown because an @ or / in " setting                    \
+    " may be part of a password: write %40 and %2F instead"
+
+const char *
+db_connect_fault(const struct db *db)
 {
     if (db->conn == NULL)
         return "out of memory";
     if (!url_is_plain(db->url))
-        return "cannot connect; libpq's reason is not shown because an @ or / in SVC_DATABASE_URL "
-               "may be part of a password: write %40 and %2F instead";
+        return db->reads ? NOT_SHOWN("SVC_DATABASE_READ_URL") : NOT_SHOWN("SVC_DATABASE_URL");
     return PQerrorMessage(db->conn);
 }
 
@@ -146,9 +159,8 @@ mark_session(struct db *db)
     return held || refused;
 }
 
-/* Add a reason to those of the servers before, without the end of line that libpq's have. */
-static void
-add_fault(struct db *db, const char *server, const char *reason)
+void
+db_add_fault(struct db *db, const char *server, const char *reason)
 {
     size_t used = strlen(db->fault), length = strlen(reason);
     while (length > 0 && reason[length - 1] == '\n')
@@ -184,9 +196,9 @@ take_server(struct db *db, bool *ret_standby)
     *ret_standby = is_on(db->conn, "in_hot_standby");
     db->line = 0;
     if (*ret_standby || is_on(db->conn, "default_transaction_read_only")) {
-        add_fault(db, server_name(db, server),
-                  *ret_standby ? " is a standby"
-                               : " takes no writes: default_transaction_read_only is on");
+        db_add_fault(db, server_name(db, server),
+                     *ret_standby ? " is a standby"
+                                  : " takes no writes: default_transaction_read_only is on");
         return false;
     }
     if (db->board == NULL)
@@ -199,8 +211,15 @@ take_server(struct db *db, bool *ret_standby)
              "and make it a standby (pg_rewind, patronictl reinit). If it was restored on purpose, "
              "restart authz, or remove the file database of SVC_RUNTIME_DIR if there is no daemon",
              db_line_timeline(db->line), db_line_timeline(atomic_load(&db->board->line)));
-    add_fault(db, server_name(db, server), reason);
+    db_add_fault(db, server_name(db, server), reason);
     return false;
+}
+
+/* True if pgbouncer refused the options of the session, which PostgreSQL never does. */
+static bool
+is_pooler(const PGconn *conn)
+{
+    return conn != NULL && strstr(PQerrorMessage(conn), "unsupported startup parameter") != NULL;
 }
 
 /* Connect to one server, NULL: that which libpq chooses. False: its reason is added to db->fault.
@@ -209,25 +228,50 @@ static bool
 connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
 {
     *ret_standby = false;
-    db->conn = connect_now(db, host);
-    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
-        add_fault(db, "", connect_fault(db));
-    else if (take_server(db, ret_standby)) {
+    /* Which server of a list is the right one is decided in take_server(). */
+    db->conn = connect_with(db, host, host != NULL ? "any" : NULL, PQconnectdbParams);
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
+        db_add_fault(db, "", db_connect_fault(db));
+        if (is_pooler(db->conn))
+            db_add_fault(db, "", POOLER);
+    } else if (take_server(db, ret_standby)) {
         if (mark_session(db)) {
             PQsetNoticeReceiver(db->conn, take_notice, db);
             db->unconfirmed = false;
             return true;
         }
-        add_fault(db, "", "a new connection does not answer");
+        db_add_fault(db, "", "a new connection does not answer");
     }
     db_close(db);
     return false;
+}
+
+void
+db_look_at_all(struct db *db)
+{
+    db->looks_at_all = db->board != NULL && atomic_load(&db->board->line) == 0;
+}
+
+/* Learn the newest timeline of the servers in a list. */
+static void
+look_at_all(struct db *db, const struct db_hosts *hosts)
+{
+    int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
+    bool standby;
+    for (size_t i = 0; hosts->count > 1 && i < hosts->count; i++)
+        if (clock_monotonic_ms() < until && connect_one(db, &hosts->host[i], &standby)) {
+            db_hosts_note(db->board, i, true); /* an older one behind it is refused */
+            db_close(db);
+        }
+    db->looks_at_all = false;
 }
 
 bool
 db_connect_any(struct db *db)
 {
     struct db_hosts *hosts = db_hosts_read(db, db->url);
+    if (db->looks_at_all && hosts != NULL)
+        look_at_all(db, hosts);
     int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
     size_t count = hosts != NULL && hosts->count > 0 ? hosts->count : 1, standbys = 0;
     size_t first = hosts != NULL ? db_hosts_first(hosts, db->board, db->first_host) : 0;
@@ -246,7 +290,22 @@ db_connect_any(struct db *db)
         db_hosts_note(db->board, at, found);
     }
     if (standbys > 0 && !found)
-        add_fault(db, "", STANDBYS_ONLY);
+        db_add_fault(db, "", STANDBYS_ONLY);
     talloc_free(hosts);
     return found;
+}
+
+size_t
+db_connect_standby(struct db *db)
+{
+    struct db_hosts *hosts = db_hosts_read(db, db->url);
+    const struct db_host *host = NULL;
+    if (hosts != NULL && hosts->count > 0)
+        host = &hosts->host[db->first_host++ % hosts->count];
+    db->conn = connect_with(db, host, "standby", PQconnectStartParams);
+    if (db->conn != NULL)
+        PQsetNoticeReceiver(db->conn, take_notice, db);
+    size_t servers = host != NULL ? hosts->count : 1;
+    talloc_free(hosts);
+    return servers;
 }

@@ -64,6 +64,24 @@ db_hosts_read(TALLOC_CTX *mem, const char *url)
     return hosts;
 }
 
+/* The parts that say where a server is; without one of them libpq takes the same for both. */
+static const char *const place_keywords[] = {"host", "hostaddr", "port", NULL};
+
+bool
+db_is_same_server(const char *url, const char *other)
+{
+    PQconninfoOption *a = PQconninfoParse(url, NULL), *b = PQconninfoParse(other, NULL);
+    bool same = a != NULL && b != NULL;
+    for (const char *const *keyword = place_keywords; *keyword != NULL && same; keyword++) {
+        const char *one = value_of(a, *keyword), *two = value_of(b, *keyword);
+        same = one == NULL || two == NULL ? one == two
+                                          : strcmp(one, two) == 0 && strchr(one, ',') == NULL;
+    }
+    PQconninfoFree(a);
+    PQconninfoFree(b);
+    return same;
+}
+
 size_t
 db_hosts_first(const struct db_hosts *hosts, struct db_board *board, size_t otherwise)
 {
@@ -86,6 +104,12 @@ db_hosts_note(struct db_board *board, size_t host, bool good)
 }
 
 /* A line is a hash of the cluster's identifier in the upper half, and the timeline in the lower. */
+uint64_t
+db_line_make(const char *cluster, unsigned long timeline)
+{
+    return (uint64_t) (uint32_t) lock_number(cluster, strlen(cluster)) << 32 | (uint32_t) timeline;
+}
+
 unsigned
 db_line_timeline(uint64_t line)
 {
@@ -157,8 +181,7 @@ db_line_read(PGconn *conn)
     }
     uint64_t line = 0;
     if (cluster != NULL && timeline != NULL)
-        line = (uint64_t) (uint32_t) lock_number(cluster, strlen(cluster)) << 32
-               | (uint32_t) strtoul(timeline, NULL, 16);
+        line = db_line_make(cluster, strtoul(timeline, NULL, 16));
     PQclear(result);
     return line;
 }

@@ -31,6 +31,9 @@ void db_hosts_note(struct db_board *board, size_t host, bool good);
 /* Return the timeline of a line, for messages. */
 unsigned db_line_timeline(uint64_t line);
 
+/* Return the line of a cluster, by its identifier in text form, and a timeline. */
+uint64_t db_line_make(const char *cluster, unsigned long timeline);
+
 /* Return the line of a server that takes writes: its cluster and its timeline. 0: it does not tell,
  * as a service that speaks the protocol of PostgreSQL. */
 uint64_t db_line_read(PGconn *conn);

@@ -3,7 +3,7 @@
  * before it in this list: db_result.c (columns), db_batch.c (batches, parameters), db_prepared.c
  * (statements that the server knows), db_hosts.c (servers), db_connect.c (making a connection),
  * db.c (connection), db_again.c (batches that are sent again), db_trip.c (round trips), db_exec.c
- * (one statement) and db_session.c (scripts, transactions).
+ * (one statement), db_session.c (scripts, transactions) and db_standby.c (reads at a standby).
  */
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
@@ -34,6 +34,7 @@ struct prepared {
 struct db {
     const char *url;                           /* connection string */
     uid_t as;                                  /* account to connect as, 0: that of the process */
+    bool reads;                                /* url is SVC_DATABASE_READ_URL: a standby */
     PGconn *conn;                              /* NULL when down */
     TALLOC_CTX *prepared;                      /* owns the entries of table */
     struct prepared *table[DB_PREPARED_SLOTS]; /* prepared statements by key */
@@ -51,8 +52,11 @@ struct db {
     char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */
     struct db_board *board;                    /* of the host; NULL: this process is alone */
     uint64_t line;              /* of the connection's server, see db_hosts.h; or 0 */
+    bool looks_at_all;          /* db_look_at_all was called, and it has not looked yet */
     size_t first_host;          /* server to try first, if the board has none */
     int64_t heard_ms;           /* monotonic time of the last answer */
+    int64_t until_ms;           /* monotonic time at which an answer is too late; 0: db_trip.c has a
+                                   limit */
     bool unconfirmed;           /* a commit was not confirmed by the standby */
     bool quiet;                 /* the server refuses notifications */
     bool quiet_known;           /* it was asked */
@@ -64,12 +68,15 @@ struct db_batch {
     size_t count;           /* steps used; those behind them are not set */
     const char *fault;      /* why the batch cannot run: full, no memory; or NULL */
     struct db_step *failed; /* first step with an SQL error */
-    struct prepared *prepared[DB_BATCH_MAX]; /* of the steps, for the trip under way */
-    bool prepares[DB_BATCH_MAX];             /* the trip carries a PREPARE too */
-    bool unconfirmed;                        /* the commit is the primary's alone */
-    bool fenced;                             /* the answer is an old primary's */
-    char message[384];                       /* the error's text, for the operator */
-    struct db_step step[DB_BATCH_MAX + 1];   /* in order; the last is the spare of a full batch */
+    struct prepared *prepared[DB_BATCH_MAX + 1]; /* of the steps, for the trip under way */
+    bool prepares[DB_BATCH_MAX + 1];             /* the trip carries a PREPARE too */
+    bool adds;                                   /* db_batch_adds was called */
+    bool applies;                                /* the last step is sent before the others */
+    bool unconfirmed;                            /* the commit is the primary's alone */
+    bool fenced;                                 /* the answer is an old primary's */
+    char message[384];                           /* the error's text, for the operator */
+    struct db_step step[DB_BATCH_MAX + 1]; /* in order; the last is the spare of a full batch, or
+                                              that of db_batch_apply */
 };
 
 /* True once if the server ended its wait for a synchronous standby since the last call: the
@@ -78,6 +85,17 @@ bool db_take_unconfirmed(struct db *db);
 
 /* Connect to a server that takes writes. False: db->fault says why there is none. */
 bool db_connect_any(struct db *db);
+
+/* Begin a connection to the next server of the list, which is refused if it is no standby;
+ * PQconnectPoll goes on with it. Return the number of servers. */
+size_t db_connect_standby(struct db *db);
+
+/* Add a reason to those of the servers before in db->fault, without the end of line that libpq's
+ * have. */
+void db_add_fault(struct db *db, const char *server, const char *reason);
+
+/* Return the reason why there is no connection, for the log, without a password. */
+const char *db_connect_fault(const struct db *db);
 
 /* True if the connection is to an old primary: another process of the host has found a server that
  * takes writes with a newer timeline. */
@@ -88,6 +106,13 @@ struct db_batch *db_batch_make(TALLOC_CTX *mem, const char *fault);
 
 /* Return why the batch cannot run, or NULL. */
 const char *db_batch_fault(const struct db_batch *batch);
+
+/* Let the commit wait until a synchronous standby shows it to readers. */
+void db_batch_apply(struct db_batch *batch);
+
+/* Send the batch on a connection that is there and read its results. False: the connection was
+ * lost, and is closed. */
+bool db_exchange(struct db *db, struct db_batch *batch);
 
 /* Free the results, so that the batch can be sent again. */
 void db_batch_reset(struct db_batch *batch);

@@ -53,7 +53,10 @@ db_script(struct op *op, const char *sql)
 enum az_status
 db_begin(struct op *op)
 {
-    enum az_status st = db_script(op, "BEGIN");
+    enum az_status st = db_script(
+        op, op->az->standby != NULL
+                ? "BEGIN; SET LOCAL synchronous_commit = remote_apply" /* db_batch_apply */
+                : "BEGIN");
     if (st == AZ_OK)
         op->az->db->in_transaction = true;
     return st;

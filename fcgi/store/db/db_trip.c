@@ -43,7 +43,8 @@ queue_step(struct db *db, struct db_batch *batch, size_t index)
 static bool
 send_batch(struct db *db, struct db_batch *batch)
 {
-    if (PQenterPipelineMode(db->conn) != 1)
+    if (PQenterPipelineMode(db->conn) != 1
+        || (batch->applies && !queue_step(db, batch, DB_BATCH_MAX)))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         if (!queue_step(db, batch, i))
@@ -61,7 +62,8 @@ next_result(struct db *db, bool *ret_lost)
         struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
         if (PQflush(db->conn) == 1)
             fd.events |= POLLOUT;
-        int ready = poll(&fd, 1, ANSWER_TIMEOUT_MS);
+        int64_t left = db->until_ms == 0 ? ANSWER_TIMEOUT_MS : db->until_ms - clock_monotonic_ms();
+        int ready = left > 0 ? poll(&fd, 1, (int) left) : 0;
         if (ready < 0 && errno == EINTR)
             continue; /* a stop signal: finish reading this answer */
         if (ready <= 0 || PQconsumeInput(db->conn) != 1) {
@@ -161,6 +163,8 @@ static bool
 collect_batch(struct db *db, struct db_batch *batch)
 {
     bool lost = false;
+    if (batch->applies)
+        collect_step(db, batch, DB_BATCH_MAX, &lost);
     for (size_t i = 0; i < batch->count && !lost; i++)
         collect_step(db, batch, i, &lost);
     if (!lost)
@@ -180,6 +184,15 @@ collect_batch(struct db *db, struct db_batch *batch)
     else
         db->heard_ms = clock_monotonic_ms();
     return !lost;
+}
+
+bool
+db_exchange(struct db *db, struct db_batch *batch)
+{
+    bool answered = db_prepared_prune(db) && send_batch(db, batch) && collect_batch(db, batch);
+    if (!answered)
+        db_close(db);
+    return answered;
 }
 
 /* Return why a batch that was sent has no outcome. */
@@ -233,11 +246,14 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", fault);
     db_settle(op);
     bool inside = db->in_transaction;
+    bool applies = !reads_only && !inside && !batch->adds && op->az->standby != NULL;
     for (int losses = 0, conflicts = 0;; db_batch_reset(batch)) {
+        if (applies)
+            db_batch_apply(batch);
         enum az_status st = db_connect(op);
         if (st != AZ_OK)
             return st;
-        bool answered = db_prepared_prune(db) && send_batch(db, batch) && collect_batch(db, batch);
+        bool answered = db_exchange(db, batch);
         if (answered && batch->failed == NULL)
             return AZ_OK;
         if (answered && !state_is_outage(batch->failed->sqlstate)) {

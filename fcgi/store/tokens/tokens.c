@@ -141,6 +141,7 @@ token_try_insert(struct op *op, const struct token_new *token, const struct audi
     struct db_batch *batch = db_batch_new(op);
     struct db_step *use = client_use_add(op, batch, token->client);
     struct db_step *step = db_batch_add_in(batch, &token_insert_stmt, bucket, day);
+    db_batch_adds(batch);
     bind_row(&step->params, token, audit);
     enum az_status st = token_run(op, batch, bucket, day, first);
     if (st == AZ_OK) {
@@ -214,6 +215,7 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
     enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, &token_denial_stmt, DB_NO_PARTITION, day);
+    db_batch_adds(batch);
     if (st != AZ_OK)
         return st;
     db_text(&step->params, revision);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crypto/secret.h"
+#include "store/db/db_standby.h"
 #include "store/db/partitions.h"
 #include "store/tokens/grants_find.h"
 #include "store/tokens/revocation.h"
@@ -220,53 +221,103 @@ token_read_delegated(struct op *op, const struct db_step *step, struct token_loo
                : db_read_json(op, step->result, 0, 0, &lookup->row.delegation);
 }
 
-/* Try token_find once; AZ_RETRY without a fault if a partition was dropped meanwhile. */
-static enum az_status
-token_find_once(struct op *op, struct token_lookup *lookup)
+/* The steps of a lookup; NULL: it has no such step. */
+struct find_steps {
+    struct db_step *state, *token, *caller, *delegated;
+};
+
+static bool
+is_refresh(const struct token_lookup *lookup)
 {
+    return lookup->token != NULL && lookup->kind == TOKEN_REFRESH;
+}
+
+static enum az_status
+token_add_all(struct op *op, struct db_batch *batch, const struct token_lookup *lookup,
+              struct find_steps *ret)
+{
+    bool refresh = is_refresh(lookup);
+    ret->state = db_batch_add(batch, &token_caller_stmt);
+    db_number(&ret->state->params, lookup->caller != NULL ? lookup->caller->id : 0);
+    db_number(&ret->state->params, lookup->caller != NULL ? lookup->caller->version : 0);
+    enum az_status st =
+        refresh ? grant_add_refresh(op, batch, lookup->token, &ret->token)
+                : token_add_find(op, batch, &token_find_stmt, lookup->token, &ret->token);
+    if (st == AZ_OK)
+        st = token_add_find(op, batch, &token_find_stmt, lookup->caller_token, &ret->caller);
+    if (st == AZ_OK && op->az->delegated && !refresh)
+        st = token_add_delegated(op, batch, lookup, &ret->delegated);
+    if (st == AZ_OK && lookup->join != NULL)
+        lookup->join(batch, lookup->join_arg);
+    return st;
+}
+
+static enum az_status
+token_read_all(struct op *op, const struct find_steps *steps, struct token_lookup *lookup)
+{
+    const PGresult *state = steps->state->result;
+    bool refresh = is_refresh(lookup);
+    enum az_status st = AZ_OK;
+    lookup->acceptable = db_get(state, 0, STATE_ACCEPTABLE);
+    lookup->caller_current = db_get_bool(state, 0, STATE_CALLER_CURRENT);
+    if (steps->token != NULL)
+        st = refresh ? token_read_refresh(op, steps->token, lookup->token, &lookup->row)
+                     : token_read_access(op, steps->token->result, lookup->token, &lookup->row);
+    if (st == AZ_OK && steps->caller != NULL)
+        st =
+            token_read_access(op, steps->caller->result, lookup->caller_token, &lookup->caller_row);
+    op->az->delegated = db_get_bool(state, 0, STATE_DELEGATED);
+    if (st == AZ_OK && op->az->delegated && lookup->row.found && !refresh)
+        st = token_read_delegated(op, steps->delegated, lookup);
+    return st;
+}
+
+/* Try token_find once; AZ_RETRY without a fault if a partition was dropped meanwhile, or if the
+ * standby has no answer. */
+static enum az_status
+token_find_once(struct op *op, struct token_lookup *lookup, bool at_standby)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct find_steps steps = {.state = NULL};
     lookup->row = no_row;
     lookup->caller_row = no_row;
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *state = db_batch_add(batch, &token_caller_stmt);
-    db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
-    db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
-    struct db_step *token = NULL, *caller = NULL, *delegated = NULL;
-    bool refresh = lookup->token != NULL && lookup->kind == TOKEN_REFRESH;
-    enum az_status st = refresh
-                            ? grant_add_refresh(op, batch, lookup->token, &token)
-                            : token_add_find(op, batch, &token_find_stmt, lookup->token, &token);
-    if (st == AZ_OK)
-        st = token_add_find(op, batch, &token_find_stmt, lookup->caller_token, &caller);
-    if (st == AZ_OK && op->az->delegated && !refresh)
-        st = token_add_delegated(op, batch, lookup, &delegated);
+    if (at_standby && !db_standby_begin(op, batch))
+        return AZ_RETRY;
+    enum az_status st = token_add_all(op, batch, lookup, &steps);
     if (st != AZ_OK)
         return st;
-    if (lookup->join != NULL)
-        lookup->join(batch, lookup->join_arg);
-    st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
-    if (st != AZ_OK)
-        return st;
-    lookup->acceptable = db_get(state->result, 0, STATE_ACCEPTABLE);
-    lookup->caller_current = db_get_bool(state->result, 0, STATE_CALLER_CURRENT);
-    if (token != NULL)
-        st = refresh ? token_read_refresh(op, token, lookup->token, &lookup->row)
-                     : token_read_access(op, token->result, lookup->token, &lookup->row);
-    if (st == AZ_OK && caller != NULL)
-        st = token_read_access(op, caller->result, lookup->caller_token, &lookup->caller_row);
-    op->az->delegated = db_get_bool(state->result, 0, STATE_DELEGATED);
-    if (st == AZ_OK && op->az->delegated && lookup->row.found && !refresh)
-        st = token_read_delegated(op, delegated, lookup);
-    return st;
+    if (at_standby)
+        st = db_standby_run(op, batch) ? AZ_OK : AZ_RETRY;
+    else
+        st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
+    return st == AZ_OK ? token_read_all(op, &steps, lookup) : st;
+}
+
+/* Look at the standby. Only rows that are all there and live count: whatever it does not have, or
+ * has as dead, the writer is asked, and also about a single-use token, which it consumes. */
+static bool
+found_at_standby(struct op *op, struct token_lookup *lookup)
+{
+    if (op->az->standby == NULL || !lookup->may_lag || lookup->join != NULL)
+        return false;
+    enum az_status st = token_find_once(op, lookup, true);
+    if (st != AZ_OK && st != AZ_RETRY)
+        az_fault_clear(&op->fault); /* the writer may answer, or fails in the same way */
+    return st == AZ_OK && (lookup->token == NULL || (lookup->row.found && !lookup->row.jit))
+           && (lookup->caller_token == NULL || lookup->caller_row.found)
+           && (lookup->caller == NULL || lookup->caller_current);
 }
 
 enum az_status
 token_find(struct op *op, struct token_lookup *lookup)
 {
-    enum az_status st = token_find_once(op, lookup);
+    if (found_at_standby(op, lookup))
+        return AZ_OK;
+    enum az_status st = token_find_once(op, lookup, false);
     if (st != AZ_RETRY)
         return st;
     st = partition_reload(op);
-    if (st == AZ_OK && (st = token_find_once(op, lookup)) == AZ_RETRY)
+    if (st == AZ_OK && (st = token_find_once(op, lookup, false)) == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "a partition disappeared twice");
     return st;
 }
