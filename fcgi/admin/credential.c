@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/console_link.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "crypto/random.h"
@@ -123,8 +124,8 @@ find_session(struct request *req)
     return st;
 }
 
-/* Find out who asks: the operator of this process, anybody in development mode, a key, or a person.
- */
+/* Find out who asks: the operator of this process, anybody in development mode, a key, a person, or
+ * at the sign-in a one-time link of a key. */
 static enum az_status
 find_admin(struct request *req, bool by_session)
 {
@@ -135,9 +136,11 @@ find_admin(struct request *req, bool by_session)
         req->admin.role = ADMIN_ROLE_OWNER;
         return AZ_OK;
     }
-    enum az_status st = key != NULL ? find_key(req, key) : by_session ? find_session(req) : AZ_OK;
+    enum az_status st = key != NULL  ? find_key(req, key)
+                        : by_session ? find_session(req)
+                                     : console_link_find(req);
     if (st == AZ_OK && req->admin.id == NULL && req->admin.subject == NULL)
-        st = op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key or session");
+        st = op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key, session or link");
     return st;
 }
 

@@ -21,8 +21,9 @@
  */
 extern const struct route_credential credential_admin;
 
-/* The same for the sign-in to the console: a key in the header alone, and 429 after
- * SHARED_SIGN_INS_MAX failures of an address in a minute. */
+/* The same for the sign-in to the console: a key in the header or a one-time link
+ * (console_link.h), no session, and 429 after SHARED_SIGN_INS_MAX failures of an address in a
+ * minute. */
 extern const struct route_credential credential_sign_in;
 
 /* Refuse a request that needs this role: AZ_ROLE_REQUIRED. For rows whose body decides whether they

@@ -23,8 +23,8 @@ static const struct {
 #define ASKS (sizeof(asks) / sizeof(asks[0]))
 
 /* Rows for owners alone: keys, whatever shows one, and what ends every token. */
-static const char *const owners[] = {"createAdminKey", "revokeAdminKey", "getAdminKeyPlaintext",
-                                     "rotateKeys", "fenceAfterRestore"};
+static const char *const owners[] = {"createAdminKey",    "revokeAdminKey", "getAdminKeyPlaintext",
+                                     "createConsoleLink", "rotateKeys",     "fenceAfterRestore"};
 #define OWNERS (sizeof(owners) / sizeof(owners[0]))
 
 static const char *

@@ -1,6 +1,7 @@
 // The page before the sign-in, and the dialog when a session ended.
 import { html, useEffect, useRef, useState } from '../html.js';
-import { signIn } from '../session.js';
+import { dropLink, signIn, signInByLink } from '../session.js';
+import { Text } from '../text.js';
 
 export const Mark = () => html`<svg viewBox="0 0 32 32" aria-hidden="true" fill="currentColor"><circle cx="16" cy="10" r="7" /><path d="M3 30a13 11 0 0 1 26 0z" /></svg>`;
 
@@ -31,21 +32,50 @@ function KeyForm({ button }) {
   </form>`;
 }
 
-export function SignIn({ off }) {
+function Door({ children }) {
   useEffect(() => { document.title = 'Sign in · Console'; }, []);
   return html`<div class="door">
     <header><${Mark} />${location.host}</header>
     <main class="panel">
       <h1 tabindex="-1">Console</h1>
       <p class="quiet">For the people who run this service.</p>
+      ${children}
+    </main>
+    <footer>Sessions end after 30 minutes without use, and after 8 hours. Each sign-in is in the audit log.</footer>
+  </div>`;
+}
+
+// The page asks before it uses the link, so that a program that opens addresses does not use it up, and no other page signs a browser in.
+export function SignInByLink({ who }) {
+  const [fault, setFault] = useState('');
+  const [busy, setBusy] = useState(false);
+  const button = useRef();
+  useEffect(() => { button.current?.focus(); }, []);
+  const submit = async event => {
+    event.preventDefault();
+    setBusy(true);
+    setFault(await signInByLink() ?? '');
+    setBusy(false);
+  };
+  return html`<${Door}>
+    ${who && html`<p class="note">This browser is signed in as <b><${Text} of=${who.label} /></b>, ${who.role}. The link ends that session.</p>`}
+    <form onSubmit=${submit}>
+      <p class="refused" role="alert" hidden=${!fault}>${fault}</p>
+      <button class="main" ref=${button} disabled=${busy}>Sign in with the link</button>
+    </form>
+    <p class="or">or</p>
+    <button type="button" class="wide" onClick=${dropLink}>${who ? 'Keep the session' : 'Sign in another way'}</button>
+  <//>`;
+}
+
+export function SignIn({ off }) {
+  return html`<${Door}>
       ${off
         ? html`<p class="note"><b>The admin API is off.</b> SVC_ADMIN_ENABLED is false, so this page can do nothing. Set it to true and restart the service.</p>`
         : html`<${KeyForm} button="Sign in with the key" />
           <p class="or">or</p>
           <a class="button" href="../admin/session/start">Sign in with an identity provider</a>`}
-    </main>
-    <footer>Sessions end after 30 minutes without use, and after 8 hours. Each sign-in is in the audit log.</footer>
-  </div>`;
+  <//>`;
 }
 
 export function SignedOut() {
