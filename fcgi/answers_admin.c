@@ -279,6 +279,7 @@ static const struct field control_fields[] = {
     {"decides",      FIELD_TEXT,      .required = true, .help = "What the control decides", .example = "\"Access requests of other programs\""},
     {"entrypoints",  FIELD_TEXT_LIST, .required = true, .help = "Decisions that ask the control", .example = "[\"access\"]"},
     {"configurable", FIELD_BOOLEAN,   .required = true, .help = "The control has rows of settings", .example = "true"},
+    {"reasons",      FIELD_ARRAY,     .required = true, .help = "Its reasons to deny: code, category and message", .example = "[{\"code\": \"client_disabled\"}]"},
 };
 const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
 

@@ -11,7 +11,7 @@ static const struct db_stmt admin_link_make_stmt = {
     "admin_link_make",
     "WITH gone AS (DELETE FROM admin_link l"
     "   WHERE l.created_at <= now() - make_interval(secs => $4::double precision)),"
-    " made AS (INSERT INTO admin_link (secret_hash, admin_key, issuer)"
+    " made AS (INSERT INTO admin_link (id_hash, admin_key, issuer)"
     "   SELECT $1, k.id, $2 FROM admin_key k WHERE k.id::text = $3 AND " ADMIN_KEY_IS_VALID
     "   RETURNING created_at)"
     " SELECT to_char((created_at + make_interval(secs => $4::double precision))" DB_TIME
@@ -19,10 +19,10 @@ static const struct db_stmt admin_link_make_stmt = {
     4};
 
 /* A second use finds no row. A link of another issuer stays. */
-enum admin_link_use_column { LINK_KEY_ID, LINK_KEY_LABEL, LINK_KEY_ROLE };
+enum admin_link_use_column { LINK_ID, LINK_LABEL, LINK_ROLE };
 static const struct db_stmt admin_link_use_stmt = {
     "admin_link_use",
-    "WITH spent AS (DELETE FROM admin_link l WHERE l.secret_hash = $1 AND l.issuer = $2"
+    "WITH spent AS (DELETE FROM admin_link l WHERE l.id_hash = $1 AND l.issuer = $2"
     "   RETURNING l.admin_key, l.created_at),"
     " found AS (SELECT k.id, k.label, k.role FROM spent l JOIN admin_key k ON k.id = l.admin_key"
     "   WHERE l.created_at > now() - make_interval(secs => $3::double precision)"
@@ -57,8 +57,8 @@ admin_link_use(struct op *op, const unsigned char hash[SHA256_OCTETS], struct ad
     db_number(&params, ADMIN_LINK_VALIDITY);
     enum az_status st = db_exec(op, &admin_link_use_stmt, &params, false, &result);
     if (st == AZ_OK && PQntuples(result) > 0)
-        *ret = (struct admin_key){.id = db_get(result, 0, LINK_KEY_ID),
-                                  .label = db_get(result, 0, LINK_KEY_LABEL),
-                                  .role = admin_role_of(db_get(result, 0, LINK_KEY_ROLE))};
+        *ret = (struct admin_key){.id = db_get(result, 0, LINK_ID),
+                                  .label = db_get(result, 0, LINK_LABEL),
+                                  .role = admin_role_of(db_get(result, 0, LINK_ROLE))};
     return st;
 }

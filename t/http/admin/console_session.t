@@ -215,7 +215,7 @@ is( $stack->sql(
           . q{%') FROM audit_log WHERE request_id = 'link-1'} ),
     "$id{operator} false",
     'link: the audit row names the key, and not the secret' );
-is( $stack->sql(q{SELECT encode(secret_hash, 'hex') FROM admin_link}),
+is( $stack->sql(q{SELECT encode(id_hash, 'hex') FROM admin_link}),
     Digest::SHA::sha256_hex($secret),
     'link: the database has its SHA-256' );
 for my $case (
@@ -244,7 +244,7 @@ my $second = by_link( $secret, @page );
 admin_error( $second, 401, 'link: a second use is 401', error => 'unauthorized' );
 is( $second->header('Set-Cookie'), undef, 'link: ... without a cookie' );
 my ( $late, $soon ) = map { link_of( $id{auditor} ) } 1 .. 2;
-$stack->sql( "UPDATE admin_link SET created_at = now() - interval '$$_[0]' WHERE secret_hash = '\\x"
+$stack->sql( "UPDATE admin_link SET created_at = now() - interval '$$_[0]' WHERE id_hash = '\\x"
       . Digest::SHA::sha256_hex( $$_[1] )
       . q{'} )
   for [ '599 seconds', $soon ], [ '600 seconds', $late ];
