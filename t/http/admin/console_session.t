@@ -247,7 +247,7 @@ my ( $late, $soon ) = map { link_of( $id{auditor} ) } 1 .. 2;
 $stack->sql( "UPDATE admin_link SET created_at = now() - interval '$$_[0]' WHERE id_hash = '\\x"
       . Digest::SHA::sha256_hex( $$_[1] )
       . q{'} )
-  for [ '599 seconds', $soon ], [ '600 seconds', $late ];
+  for [ '9 minutes', $soon ], [ '10 minutes', $late ];
 is( by_link( $soon, @page )->status, 204, 'link: it is good for 10 minutes' );
 is( by_link( $late, @page )->status, 401, 'link: ... and not longer' );
 my $short   = $stack->admin( POST => $keys, json => { label => 'short', role => 'owner' } );
