@@ -5,7 +5,7 @@ import { Text } from '../text.js';
 
 export const Mark = () => html`<svg viewBox="0 0 32 32" aria-hidden="true" fill="currentColor"><circle cx="16" cy="10" r="7" /><path d="M3 30a13 11 0 0 1 26 0z" /></svg>`;
 
-function KeyForm({ button }) {
+function KeyForm({ button, main = false }) {
   const [fault, setFault] = useState('');
   const [busy, setBusy] = useState(false);
   const field = useRef();
@@ -28,7 +28,7 @@ function KeyForm({ button }) {
       <p class="fault" id="key-fault" role="alert">${fault}</p>
       <p class="help" id="key-help">It is exchanged for a session of this browser and not kept. <code>authzctl admin-key mint</code> makes one.</p>
     </div>
-    <button class="main" disabled=${busy}>${button}</button>
+    <button class=${main ? 'main' : undefined} disabled=${busy}>${button}</button>
   </form>`;
 }
 
@@ -64,7 +64,7 @@ export function SignInByLink({ who }) {
       <button class="main" ref=${button} disabled=${busy}>Sign in with the link</button>
     </form>
     <p class="or">or</p>
-    <button type="button" class="wide" onClick=${dropLink}>${who ? 'Keep the session' : 'Sign in another way'}</button>
+    <button type="button" class="whole" onClick=${dropLink}>${who ? 'Keep the session' : 'Sign in another way'}</button>
   <//>`;
 }
 
@@ -72,9 +72,9 @@ export function SignIn({ off }) {
   return html`<${Door}>
       ${off
         ? html`<p class="note"><b>The admin API is off.</b> SVC_ADMIN_ENABLED is false, so this page can do nothing. Set it to true and restart the service.</p>`
-        : html`<${KeyForm} button="Sign in with the key" />
+        : html`<a class="button main" href="../admin/session/start">Sign in with an identity provider</a>
           <p class="or">or</p>
-          <a class="button" href="../admin/session/start">Sign in with an identity provider</a>`}
+          <${KeyForm} button="Sign in with the key" />`}
   <//>`;
 }
 
@@ -84,6 +84,6 @@ export function SignedOut() {
   return html`<dialog ref=${box} aria-labelledby="ended" onCancel=${event => event.preventDefault()}>
     <h2 id="ended">Your session ended.</h2>
     <p>What you typed is still here.</p>
-    <${KeyForm} button="Sign in and go on" />
+    <${KeyForm} button="Sign in and go on" main />
   </dialog>`;
 }
