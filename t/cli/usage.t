@@ -80,7 +80,7 @@ SKIP: {
 # Command lines that are refused, and the word that the refusal names.
 my @refused = (
     [   [],
-        qr/missing command; expected one of: admin-key, apply, audit, bundle, cedar, client, completion, config, connector, consent, db, entitle, export, idp, import, keys, maintain, openapi, owner, plan, policy, report, resource, restore-fence, session, setup, token, unentitle;/,
+        qr/missing command; expected one of: admin-key, apply, audit, bundle, cedar, client, completion, config, connector, consent, db, entitle, export, idp, import, keys, maintain, openapi, owner, plan, policy, report, resource, restore-fence, secrets, session, setup, token, unentitle;/,
         'no words at all' ],
     [ ['db'], qr/db: missing command; expected one of: migrate, status;/, 'a noun alone' ],
     [   [ 'policy', 'data' ], qr/policy data: missing command; expected one of: delete, get, list, set;/,
