@@ -20,6 +20,7 @@ extern const struct field_table answer_ticket;          /* specification 2.14 */
 extern const struct field_table answer_delegation_id;   /* specification 2.15 */
 extern const struct field_table answer_delegation;      /* oauth.md "Delegation object" */
 extern const struct field_table answer_console_session; /* gateway-admin.md 3.9 */
+extern const struct field_table answer_console_link;    /* the same */
 extern const struct field_table answer_new_admin_key;   /* the same with the key */
 extern const struct field_table answer_plaintext;       /* {key} */
 extern const struct field_table answer_audit_row;       /* specification 2.7 */

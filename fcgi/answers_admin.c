@@ -22,6 +22,12 @@ static const struct field new_admin_key_fields[] = {
 };
 const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
 
+static const struct field console_link_fields[] = {
+    {"url",       FIELD_TEXT, .required = true, .max = 0, .help = "Shown this once. A browser that opens it signs in with the rights of the key", .example = "\"https://as.example/portal/#/link/example\""},
+    {"expiresAt", FIELD_TEXT, .required = true, .help = "End of the link, if it is not used before", .example = "\"2026-01-31T12:10:00.000Z\""},
+};
+const struct field_table answer_console_link = ANSWER("ConsoleLink", console_link_fields);
+
 static const struct field console_session_fields[] = {
     {"keyId",     FIELD_TEXT, .help = "Id of the admin key; absent for a person and in development mode", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
     {"subjectId", FIELD_TEXT, .help = "The person who signed in at an identity provider; absent for a key"},
@@ -273,6 +279,7 @@ static const struct field control_fields[] = {
     {"decides",      FIELD_TEXT,      .required = true, .help = "What the control decides", .example = "\"Access requests of other programs\""},
     {"entrypoints",  FIELD_TEXT_LIST, .required = true, .help = "Decisions that ask the control", .example = "[\"access\"]"},
     {"configurable", FIELD_BOOLEAN,   .required = true, .help = "The control has rows of settings", .example = "true"},
+    {"reasons",      FIELD_ARRAY,     .required = true, .help = "Its reasons to deny: code, category and message", .example = "[{\"code\": \"client_disabled\"}]"},
 };
 const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
 

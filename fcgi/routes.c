@@ -11,6 +11,7 @@
 #include "admin/audit/audit_proof.h"
 #include "admin/audit/audit_search.h"
 #include "admin/audit/governance.h"
+#include "admin/console_link.h"
 #include "admin/console_person.h"
 #include "admin/console_session.h"
 #include "admin/credential.h"
@@ -145,6 +146,7 @@ static const struct route_param sessions_params[] = {
 /* The admin API by the least role: auditors read, and ask what changes nothing; operators write; owners make keys and see them. */
 #define OF_ADMIN(least) .credential = &credential_admin, .role = least, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
 #define ADMIN OF_ADMIN(ADMIN_ROLE_AUDITOR)
+#define OF_SESSION .credential = &credential_session, .role = ADMIN_ROLE_AUDITOR, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
 #define ADMIN_ASK ADMIN, .audited = true
 #define ADMIN_WRITE OF_ADMIN(ADMIN_ROLE_OPERATOR), .audited = true
 #define ADMIN_OWNER OF_ADMIN(ADMIN_ROLE_OWNER), .audited = true
@@ -260,14 +262,15 @@ const struct route routes[] = {
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
 
-    {POST("/admin/session", "beginConsoleSession", console_session_begin_handle), .credential = &credential_sign_in, .role = ADMIN_ROLE_AUDITOR, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE, .audited = true, ABOUT("Exchange an admin key for a session of the console"), ANSWERS(GIVES_NOTHING(204, "The cookie is the session"), FAILS(429, "Too many sign-ins of this address failed; Retry-After says when to try again"))},
-    {GET("/admin/session", "getConsoleSession", console_session_show_handle), ADMIN, ABOUT("Show who asks: the key, its role and the times of the session"), ANSWERS(GIVES(200, answer_console_session, "The key, and the session if there is one"))},
+    {POST("/admin/session", "beginConsoleSession", console_session_begin_handle), .credential = &credential_sign_in, .role = ADMIN_ROLE_AUDITOR, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE, .audited = true, ABOUT("Exchange an admin key, or a one-time link of one (X-Authz-Console-Link), for a session of the console"), ANSWERS(GIVES_NOTHING(204, "The cookie is the session"), FAILS(429, "Too many sign-ins of this address failed; Retry-After says when to try again"))},
+    {GET("/admin/session", "getConsoleSession", console_session_show_handle), OF_SESSION, ABOUT("Show who asks: the key, its role and the times of the session"), ANSWERS(GIVES(200, answer_console_session, "The key, and the session if there is one"))},
     {GET("/admin/session/start", "startConsoleSession", console_start_handle), BROWSER, LIMITED, .audited = true, QUERY(console_start_params), ABOUT("Sign a person in to the console at an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, {403, "text/html", NULL, false, "Policy gives the person no role, or another site sent the browser here"}, {404, "text/html", NULL, false, "The admin API is switched off"})},
-    {DELETE("/admin/session", "endConsoleSession", console_session_end_handle), ADMIN_ASK, ABOUT("End the session of the console"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
+    {DELETE("/admin/session", "endConsoleSession", console_session_end_handle), OF_SESSION, .audited = true, ABOUT("End the session of the console"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
 
     {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(admin_key_view, "The keys, without their plaintext"))},
     {POST("/admin/api/admin-keys", "createAdminKey", admin_key_create_handle), ADMIN_OWNER, JSON, FIELDS_OF(admin_key_table), ABOUT("Make an admin key"), ANSWERS(GIVES(201, answer_new_admin_key, "The key, with its plaintext this once"))},
     {DELETE("/admin/api/admin-keys/{id}", "revokeAdminKey", admin_key_delete_handle), ADMIN_OWNER, ABOUT("Revoke an admin key"), ANSWERS(GIVES_NOTHING(204, "The key is revoked"))},
+    {POST("/admin/api/admin-keys/{id}/link", "createConsoleLink", console_link_make_handle), ADMIN_OWNER, ABOUT("Make a one-time link that signs a browser in to the console with the rights of an admin key"), ANSWERS(GIVES(201, answer_console_link, "The link, shown this once"))},
     {GET("/admin/api/admin-keys/{id}/plaintext", "getAdminKeyPlaintext", admin_key_plaintext_handle), ADMIN_OWNER, ABOUT("Show the plaintext of an admin key"), ANSWERS(GIVES(200, answer_plaintext, "The plaintext"))},
 
     {GET("/admin/api/audit-logs", "listAuditLogs", audit_logs_handle), ADMIN, QUERY(audit_logs_params), ABOUT("List audit rows, newest first"), ANSWERS(GIVES(200, answer_audit_page, "A page of rows"))},

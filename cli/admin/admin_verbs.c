@@ -233,6 +233,11 @@ static const struct output_column token_columns[] = {
 };
 
 const struct admin_verb people_verbs[] = {
+    {ADMIN_VERB("admin-key link", "ID", 1, NULL, verbs_asking,
+                "Make a link that signs a browser in to the console once",
+                "The link is valid for 10 minutes and gives the rights of the admin key ID. Whoever opens it first is signed in, so keep it "
+                "as you keep the key; it cannot be shown again. `authzctl admin-key list` has the ids."),
+     .method = "POST", .path = API "admin-keys/{}/link", .missing = "is not a valid admin key; see `authzctl admin-key list`"},
     {ADMIN_VERB("admin-key list", "", 0, NULL, verbs_asking,
                 "List the admin keys, including revoked ones",
                 "The keys themselves are never shown."),

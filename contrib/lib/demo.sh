@@ -135,9 +135,19 @@ demo_all() {
     DEMO_DIR=
 }
 
+# Print the id of the configured admin key.
+demo_key() {
+    authzctl admin-key list --json | perl -MJSON::PP -0777 -e '
+        print map { $_->{id} } grep { $_->{managedBy} eq "environment" && !$_->{revokedAt} } @{ decode_json(<STDIN>) }'
+}
+
+# demo_link ID: print a one-time link to the console with the rights of an admin key.
+demo_link() { authzctl admin-key link "$1" | sed -n 's/^url  *//p'; }
+
 # demo_next AGAIN: tell what to try next; AGAIN is the option that names the instance.
 demo_next() {
-    local more=${1:+ $1}
+    local more=${1:+ $1} key link
+    key=$(demo_key) && link=$(demo_link "$key") || link=
     cat <<-END
 
 		The service runs at $BASE_URL. Its start page leads to the API reader and the discovery document.
@@ -151,7 +161,9 @@ demo_next() {
 		END
     fi
     cat <<-END
-		  - Administer in a browser:             $BASE_URL/portal/ (sign in with the admin key of $DIR/env)
+		  - Administer in a browser:             $BASE_URL/portal/
+		    signed in, once, within 10 minutes:  ${link:-sign in with the admin key of $DIR/env}
+		    by another such link:                . $DIR/env; authzctl admin-key link $key
 		  - Send requests from a browser:        $BASE_URL/swagger-ui/
 		  - Administer on the command line:      . $DIR/env; authzctl client list
 		  - Write a rule, test and deploy it:    doc/policy-guide.md, doc/cedar.md

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "admin/console_link.h"
+#include "admin/operator_rule.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "crypto/random.h"
@@ -103,8 +105,11 @@ admit_person(struct request *req, const struct admin_sign_in *sign_in)
 {
     enum admin_role role = console_role(sign_in->grants, sign_in->idp_id, sign_in->claims);
     if (role != ADMIN_ROLE_NONE && role == sign_in->role)
-        req->admin = (struct admin_key){
-            .subject = sign_in->subject, .label = sign_in->subject, .role = role};
+        req->admin = (struct admin_key){.subject = sign_in->subject,
+                                        .label = sign_in->subject,
+                                        .role = role,
+                                        .idp_id = sign_in->idp_id,
+                                        .claims = sign_in->claims};
 }
 
 static enum az_status
@@ -123,8 +128,8 @@ find_session(struct request *req)
     return st;
 }
 
-/* Find out who asks: the operator of this process, anybody in development mode, a key, or a person.
- */
+/* Find out who asks: the operator of this process, anybody in development mode, a key, a person, or
+ * at the sign-in a one-time link of a key. */
 static enum az_status
 find_admin(struct request *req, bool by_session)
 {
@@ -135,9 +140,11 @@ find_admin(struct request *req, bool by_session)
         req->admin.role = ADMIN_ROLE_OWNER;
         return AZ_OK;
     }
-    enum az_status st = key != NULL ? find_key(req, key) : by_session ? find_session(req) : AZ_OK;
+    enum az_status st = key != NULL  ? find_key(req, key)
+                        : by_session ? find_session(req)
+                                     : console_link_find(req);
     if (st == AZ_OK && req->admin.id == NULL && req->admin.subject == NULL)
-        st = op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key or session");
+        st = op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key, session or link");
     return st;
 }
 
@@ -175,6 +182,13 @@ check(struct request *req, bool by_session)
 static enum az_status
 check_admin(struct request *req)
 {
+    enum az_status st = check(req, true);
+    return st == AZ_OK ? operator_rule_check(req) : st;
+}
+
+static enum az_status
+check_session(struct request *req)
+{
     return check(req, true);
 }
 
@@ -196,6 +210,12 @@ check_sign_in(struct request *req)
 
 const struct route_credential credential_admin = {
     .check = check_admin,
+    .before_body = true,
+    .schemes = (const char *const[]){"adminKey", NULL},
+};
+
+const struct route_credential credential_session = {
+    .check = check_session,
     .before_body = true,
     .schemes = (const char *const[]){"adminKey", NULL},
 };

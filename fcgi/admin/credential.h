@@ -14,15 +14,21 @@
 /*
  * 401 for a missing, unknown, revoked or ended key or session; 404 for a valid one while
  * SVC_ADMIN_ENABLED is false, so that only a caller with a key learns that the API is off; 403 if
- * its role is less than that of the row, or if no page of ours sent the request of a session. A
+ * its role is less than that of the row, if no page of ours sent the request of a session, or if a
+ * rule refuses it (operator_rule.h). A
  * header counts alone: with a wrong key, a cookie beside it is not read. With
  * SVC_ALLOW_INSECURE_DEV_KEY no key is needed. The operator of az->by_operator needs neither a key
  * nor the setting: authzctl sets it in its own process, and a request cannot set it.
  */
 extern const struct route_credential credential_admin;
 
-/* The same for the sign-in to the console: a key in the header alone, and 429 after
- * SHARED_SIGN_INS_MAX failures of an address in a minute. */
+/* The same without the rule, for the sign-out and for GET /admin/session: a rule keeps a caller
+ * from neither. */
+extern const struct route_credential credential_session;
+
+/* The same for the sign-in to the console: a key in the header or a one-time link
+ * (console_link.h), no session, and 429 after SHARED_SIGN_INS_MAX failures of an address in a
+ * minute. */
 extern const struct route_credential credential_sign_in;
 
 /* Refuse a request that needs this role: AZ_ROLE_REQUIRED. For rows whose body decides whether they

@@ -136,6 +136,7 @@ struct request {
      * code, token, cookie or state whose row was found. Without that it leaves no audit row, unless
      * it asks policy or changes something (dispatch.c). */
     bool proved;
+    bool leaves_row;          /* a rule of policy refused it: it leaves an audit row on any route */
     struct audit_entry audit; /* the audit row so far */
     bool audited;             /* the handler wrote the audit row with its own write */
     struct response res;      /* the answer */

@@ -18,7 +18,7 @@
 bool
 request_leaves_row(const struct request *req)
 {
-    return req->audited
+    return req->audited || req->leaves_row
            || (req->route->audited && (req->proved || req->audit.input != NULL)
                && req->op.fault.status != AZ_BUSY);
 }

@@ -30,9 +30,9 @@ static const uint32_t impact_bounds[] = {100000, 250000, 500000, 1000000, 250000
 /* Statuses that the service answers with. The first values are found first. */
 static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "303", "405", "409", "410", "412", "413", "414", "415", "422", "500", "502", "504", "other", NULL};
 /* Members `evaluation` of policy's input. */
-static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "gateway", "gateway_tools", "other", NULL};
+static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "gateway", "gateway_tools", "admin", "other", NULL};
 /* Entrypoints of decisions (policy/engine/entrypoints.c). */
-static const char *const entrypoints[] = {"svc/decision/issue", "svc/decision/introspect", "svc/decision/register", "svc/decision/authzen", "svc/decision/authzen_batch", "svc/decision/gateway", "svc/decision/gateway_tools", "other", NULL};
+static const char *const entrypoints[] = {"svc/decision/issue", "svc/decision/introspect", "svc/decision/register", "svc/decision/authzen", "svc/decision/authzen_batch", "svc/decision/gateway", "svc/decision/gateway_tools", "svc/decision/admin", "other", NULL};
 static const char *const engines[] = {"opa", "embedded", NULL};
 static const char *const engine_outcomes[] = {"answered", "failed", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};

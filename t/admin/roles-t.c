@@ -23,8 +23,8 @@ static const struct {
 #define ASKS (sizeof(asks) / sizeof(asks[0]))
 
 /* Rows for owners alone: keys, whatever shows one, and what ends every token. */
-static const char *const owners[] = {"createAdminKey", "revokeAdminKey", "getAdminKeyPlaintext",
-                                     "rotateKeys", "fenceAfterRestore"};
+static const char *const owners[] = {"createAdminKey",    "revokeAdminKey", "getAdminKeyPlaintext",
+                                     "createConsoleLink", "rotateKeys",     "fenceAfterRestore"};
 #define OWNERS (sizeof(owners) / sizeof(owners[0]))
 
 static const char *
@@ -61,13 +61,17 @@ main(void)
     size_t rows = 0, exceptions = 0;
     for (size_t i = 0; i < routes_count; i++) {
         const struct route *row = &routes[i];
-        bool of_admin =
-            row->credential == &credential_admin || row->credential == &credential_sign_in;
+        bool of_admin = row->credential == &credential_admin
+                        || row->credential == &credential_session
+                        || row->credential == &credential_sign_in;
+        bool of_session = strcmp(row->path, "/admin/session") == 0;
         bool signs_in = strcmp(row->operation, "startConsoleSession") == 0; /* by a provider */
         is_int(of_admin, strncmp(row->path, "/admin/", 7) == 0 && !signs_in,
                "%s %s asks for an admin key if its path is below /admin/", row->method, row->path);
         if (!of_admin)
             continue;
+        is_int(row->credential != &credential_admin, of_session,
+               "... and custom.admin.deny is asked, unless it is about the session");
         rows++;
         exceptions += ask_reason(row->operation) != NULL || is_owners(row->operation);
         is_int(row->role, role_of_rule(row), "%s %s states its least role: %s", row->method,

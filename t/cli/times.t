@@ -27,6 +27,7 @@ sql(qq{ALTER DATABASE "$name" SET DateStyle = 'German'});
 # A time of each kind: a revoked admin key, a retired signing key, a rule and a row of ours.
 my $key = ctl( [qw(admin-key mint --json --label ci)], env => $env )->{json}{id};
 ctl_is( 0, [ qw(admin-key revoke), $key ], 'an admin key is revoked', env => $env );
+my $valid = ctl( [qw(admin-key mint --json --label valid)], env => $env )->{json}{id};
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
 
 # A session, a consent, and a client with a secret.
@@ -47,6 +48,7 @@ sql(q{INSERT INTO access_token (id, expires_at, issued_at, secret_hash, client, 
 
 # Verbs that print a time, and how many different members or columns with one there are at least.
 my @TIMES = (
+    [ 'admin-key link'       => 1, [$valid] ],
     [ 'admin-key list'       => 2, [] ],
     [ 'audit export'         => 2, [] ],
     [ 'audit list'           => 1, [] ],

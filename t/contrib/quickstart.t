@@ -97,6 +97,15 @@ my ($client) = $text =~ m{Sign in as alice, bob or carol: +(http://127\.0\.0\.1:
 ok( defined $client, 'the end names where to sign in' ) or diag $text;
 like( $text, qr/\Q$_\E/, "... and $_" )
   for 'test-client', '/portal/', '/swagger-ui/', 'authzctl client list', 'doc/policy-guide.md', 'doc/protect-mcp.md';
+my ($link) = $text =~ m{signed in, once, within 10 minutes: +http://127\.0\.0\.1:$port/portal/#/link/([\w-]{43})$}m;
+ok( defined $link, '... and a one-time link that signs a browser in to the console' ) or diag $text;
+my @by_link = map {
+    Authz::Client->new( port => $port )->post(
+        '/admin/session',
+        headers => [ 'X-Authz-Console' => 1, 'X-Authz-Console-Link' => $link // '', Origin => "http://127.0.0.1:$port" ]
+    )->status
+} 1 .. 2;
+is( "@by_link", '204 401', '... which does it once' );
 my $console = Authz::Client->new( port => $port )->get( '/portal/', headers => [ 'Accept-Encoding' => 'gzip' ] );
 is( $console->header('Content-Encoding'), 'gzip', '... where the console is sent, compressed' ) or diag $console->text;
 like( $text, qr/Settings of your own in \S+: SVC_PAGES_NAME$/m, '... and the settings that were given' );

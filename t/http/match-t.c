@@ -175,9 +175,13 @@ test_table(void)
             is_family = is_family || strcmp(family[i], row->path) == 0;
         ok(row->rate_limited == is_limited, "... limited as specification 8 says");
         bool sign_in = strcmp(row->operation, "beginConsoleSession") == 0;
+        bool session = strcmp(row->path, "/admin/session") == 0; /* who asks, and the sign-out */
         bool by_provider = strcmp(row->operation, "startConsoleSession") == 0;
         ok(!below(row->path, "/admin/") || by_provider
-               || (row->credential == (sign_in ? &credential_sign_in : &credential_admin)
+               || (row->credential
+                       == (sign_in   ? &credential_sign_in
+                           : session ? &credential_session
+                                     : &credential_admin)
                    && row->dialect == DIALECT_ADMIN),
            "... /admin needs the admin key (specification 5)");
         ok(!below(row->path, "/bundles/") || row->credential == &credential_bundle,

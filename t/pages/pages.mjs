@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -124,6 +125,28 @@ async function looksRight(page, name) {
     }
 }
 
+// The pages on which axe-core looks: one of each kind of content.
+const AXE = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const LOOKED_AT = ['error 503, with a long link', 'choose, with logos of providers', 'consent, loopback and details', 'approval', 'account, ended', 'home', 'away', 'logout'];
+
+async function isAccessible(page, name) {
+  await look(page, [1280, 800], 'light');
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'], preload: false }));
+  is(found.violations.flatMap(one => one.nodes.map(node => `${one.id}: ${node.target.join(' ')}`)), [], `${name}: axe-core finds nothing (WCAG 2.2 AA)`);
+}
+
+// Type, space and radius are those of the console (gateway-admin.md 7.5).
+async function looksLikeTheConsole(page, name) {
+  await look(page, [1280, 800], 'light');
+  const seen = await page.evaluate(() => {
+    const style = selector => getComputedStyle(document.querySelector(selector));
+    const type = selector => `${style(selector).fontSize}/${style(selector).lineHeight} ${style(selector).fontWeight}`;
+    return { h1: type('h1'), text: type('body'), second: type('.name'), card: `${style('main').padding} ${style('main').borderRadius}`, button: style('button').borderRadius };
+  });
+  is(seen, { h1: '20px/28px 600', text: '14px/20px 400', second: '12px/16px 400', card: '24px 6px', button: '4px' }, `${name}: type, space and radius are those of the console`);
+}
+
 // AUTHZ_PICTURES names a directory for pictures of all pages, for people who look at them.
 async function keepPicture(page, name) {
   for (const width of process.env.AUTHZ_PICTURES ? [320, 1280] : []) {
@@ -185,6 +208,8 @@ for (const [name, page] of Object.entries(cases)) {
   await looksRight(tab, name);
   await worksByKeyboard(tab, name);
   if (page[2]) await showsBrand(tab, page[2], name);
+  if (LOOKED_AT.includes(name)) await isAccessible(tab, name);
+  if (name === 'consent') await looksLikeTheConsole(tab, name);
   await keepPicture(tab, name);
   await speaksGerman(tab, name, await tab.$eval('h1', e => e.textContent));
   is(tab.faults, [], `${name}: the browser has nothing to complain of, nothing offends the Content-Security-Policy`);

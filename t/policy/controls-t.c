@@ -217,7 +217,7 @@ test_answers(TALLOC_CTX *mem)
     is_int(controls_list(&op, &list), AZ_OK, "the list");
     is_str(jsonx_dump(mem, list),
            "[{\"id\":\"a\",\"title\":\"A\",\"decides\":\"D.\",\"entrypoints\":[\"issue\"],"
-           "\"configurable\":true,\"settings\":[\"svc.a#/m\"]}]",
+           "\"configurable\":true,\"settings\":[\"svc.a#/m\"],\"reasons\":[]}]",
            "the list: one compact row per control (specification 4.12)");
     is_int(controls_settings(&op, &settings), AZ_OK, "the settings");
     is_str(names_of(mem, settings), "svc.a#/m", "the settings: those of every control");

@@ -58,7 +58,7 @@ test_rules(TALLOC_CTX *mem)
 /* clang-format off */
 #define HELP "custom/lib.rego", "package custom.lib\nlist := {1}\n"
 #define PACKAGES                                                                                   \
-    "custom.issue, custom.introspect, custom.register, custom.authzen, custom.gateway"
+    "custom.issue, custom.introspect, custom.register, custom.authzen, custom.gateway, custom.admin"
 
 static const struct {
     const char *rules[5]; /* path and text, twice */

@@ -1,7 +1,7 @@
 // The console, looked at and used as a person does. See console.t.
 
 import { done, is, launch, ok } from './browser.mjs';
-import { FEW, base, measure, signIn, tab, textOf, until, visit } from './driver.mjs';
+import { FEW, base, measure, push, signIn, tab, textOf, until, visit } from './driver.mjs';
 import ask from './ask.mjs';
 import gateway from './gateway.mjs';
 import keyboard from './keyboard.mjs';
@@ -9,7 +9,7 @@ import pages from './look.mjs';
 import roles from './roles.mjs';
 import story from './story.mjs';
 
-const { AUTHZ_OPERATOR: operator, AUTHZ_OFF: off } = process.env;
+const { AUTHZ_OPERATOR: operator, AUTHZ_OFF: off, AUTHZ_LINK: link } = process.env;
 const browser = await launch();
 const page = await tab(browser);
 const sent = [];
@@ -41,6 +41,27 @@ try {
   console.log(`# at ${page.url()}\n# ${(await textOf(page, 'body')).slice(0, 2000).replaceAll('\n', '\n# ')}\n# ${[...page.violations, ...page.faults].join('\n# ')}`);
   throw error;
 }
+
+// ---- a one-time link
+
+const once = await tab(browser);
+await once.goto(link);
+await until(once, 'Sign in with the link');
+const secret = link.split('/').at(-1);
+ok(!once.url().includes(secret), 'link: the address loses the secret before anything is sent');
+await measure(once, 'sign-in by link', FEW);
+is(await once.evaluate(async () => (await fetch('../admin/session')).status), 401, 'link: to open it signs nobody in; the page asks first');
+await once.keyboard.press('Enter');
+await once.waitForSelector('.rail');
+ok((await textOf(once, '.top')).includes('owner'), 'link: the button, which has the focus, signs in with the rights of the key');
+await once.goto(`${base}/portal/${link.slice(link.indexOf('#'))}`);
+await until(once, 'The link ends that session');
+await push(once, 'Sign in with the link');
+await until(once, 'This link is over');
+await push(once, 'Keep the session');
+await once.waitForSelector('.rail');
+ok(!once.url().includes(secret), 'link: a second use is refused, and the session of before stays');
+is([once.violations, once.dialogs], [[], []], 'link: no violation of the policy');
 
 // ---- SVC_ADMIN_ENABLED=false
 

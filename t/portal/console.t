@@ -90,10 +90,13 @@ my %key = map {
           $stack->admin( POST => '/admin/api/admin-keys', json => { label => "key of $_", role => $_ } )->member('key')
     )
 } qw(auditor operator owner);
-my $off = Authz::Stack->start(
+my ($owner) =
+  map { $_->{id} } grep { $_->{role} eq 'owner' } @{ $stack->admin( GET => '/admin/api/admin-keys' )->json };
+my $link = $stack->admin( POST => "/admin/api/admin-keys/$owner/link" )->member('url');
+my $off  = Authz::Stack->start(
     beside   => $stack, settings => { SVC_ADMIN_ENABLED => 'false' },
     web_more => Authz::Portal::settings('lighttpd') );
 Authz::Node::run_tap(
     [ Authz::Node::command( 'portal', 'console.mjs' ) ],
-    AUTHZ_BASE     => $stack->settings->{SVC_OIDC_ISSUER}, AUTHZ_OFF => $off->base, AUTHZ_SECRET => $secret,
-    AUTHZ_UPSTREAM => $peer->url('/mcp'), %key );
+    AUTHZ_BASE     => $stack->settings->{SVC_OIDC_ISSUER}, AUTHZ_OFF  => $off->base, AUTHZ_SECRET => $secret,
+    AUTHZ_UPSTREAM => $peer->url('/mcp'),                  AUTHZ_LINK => $link,      %key );

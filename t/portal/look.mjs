@@ -1,6 +1,6 @@
 // Each page at three widths in both colour schemes, and texts of others as text.
 
-import { is, ok } from './browser.mjs';
+import { is, look as resize, ok, sideways } from './browser.mjs';
 import { FEW, heading, measure, push, textOf, until, visit } from './driver.mjs';
 
 const STATES = ['no match', 'rights', 'settings', 'no such page'];
@@ -17,6 +17,9 @@ export default async function look(page) {
     await visit(page, place, words);
     await measure(page, name, STATES.includes(name) ? FEW : undefined);
   }
+  await visit(page, '#/controls', 'Denied today');
+  await page.waitForFunction(() => [...document.querySelectorAll('tr')].some(row => row.innerText.includes('entitlements') && /^[1-9]/.test(row.lastElementChild.innerText)));
+  ok(true, 'controls: each tells how often it denied today');
   await visit(page, '#/decisions?clientId=crm&outcome=denied', 'denied');
   await push(page, 'get a token', 'table');
   await until(page, 'Asked again');
@@ -25,6 +28,17 @@ export default async function look(page) {
   await push(page, 'Question', '.tabs');
   await until(page, '"evaluation"');
   await measure(page, 'question', FEW);
+
+  // Reflow: 320 px, which is 1280 px at 400 % (WCAG 2.2, 1.4.10).
+  await resize(page, [320, 900], 'light');
+  const wide = [];
+  for (const place of ['#/', '#/decisions', '#/clients', '#/clients/crm', '#/data', '#/controls', '#/revisions', '#/report', '#/keys', '#/resources/stock', '#/system']) {
+    await visit(page, place);
+    const { pixels, out } = await sideways(page);
+    if (pixels > 0) wide.push(`${place}: ${pixels} px too wide: ${out.join(' ')}`);
+  }
+  is(wide, [], 'reflow: at 320 px no page scrolls sideways');
+  await resize(page, [1440, 900], 'light');
 
   // A token leads to its decisions, and no address has it.
   const { token } = page;

@@ -377,7 +377,7 @@ sub note_kinds {
 
 # ---- mutated policies
 
-my @asked = qw(issue introspect authzen authzen_batch gateway gateway_tools register);
+my @asked = qw(issue introspect authzen authzen_batch gateway gateway_tools register admin);
 my @more  = (
     [], [ glob Authz::Path::source(qw(t rego operator)) . '/*.rego' ],
     [ Authz::Path::source(qw(etc policy tests_cedar effect_module.rego)) ] );

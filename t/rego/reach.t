@@ -128,7 +128,7 @@ for my $case (@cases) {
 # ---- the shipped policy
 
 my $svc    = Authz::Path::source(qw(etc policy svc));
-my @asked  = qw(issue introspect authzen authzen_batch gateway gateway_tools register);
+my @asked  = qw(issue introspect authzen authzen_batch gateway gateway_tools register admin);
 my $source = Authz::Questions->new( Authz::Questions::fixture() );
 my @rules  = (
     [ 'no rule'                   => undef ],

@@ -63,6 +63,22 @@ register_input := {
 	"environment": {"ip": "192.0.2.7"},
 }
 
+admin_input := {
+	"schema": 1,
+	"evaluation": "admin",
+	"issuer": "https://as.example",
+	"request": {
+		"id": "req-6", "endpoint": "/admin/api/clients/{clientId}",
+		"now": 1795172400, "time_ns": 1795172400000000000, "time": "2026-11-20T11:00:00Z",
+	},
+	"admin": {"role": "operator", "session": true},
+	"subject": {"type": "user", "id": "ann", "idp": "corp", "claims": {"groups": ["ops"]}},
+	"action": {
+		"operation": "updateClient", "method": "PUT", "path": "/admin/api/clients/team-a", "values": ["team-a"],
+	},
+	"environment": {"ip": "192.0.2.7", "tls": true},
+}
+
 authzen_input := {
 	"schema": 1,
 	"evaluation": "authzen",

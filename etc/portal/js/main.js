@@ -4,10 +4,10 @@ import { count, useDraft } from './draft.js';
 import { Find } from './find.js';
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './html.js';
 import { KEYS, isOff, turn, useKeys } from './keys.js';
-import { Mark, SignIn, SignedOut } from './parts/signin.js';
+import { Mark, SignIn, SignInByLink, SignedOut } from './parts/signin.js';
 import { Loading } from './parts/states.js';
 import { go, to, usePlace } from './route.js';
-import { onSession, read, session, signOut } from './session.js';
+import { hasLink, onSession, read, session, signOut } from './session.js';
 import { plural } from './text.js';
 
 // The pages in the order of the rail: [name, title, module, key after g]. A group begins with its title alone.
@@ -162,9 +162,11 @@ function Frame({ who }) {
 function App() {
   const [who, set] = useState(session());
   const [off, setOff] = useState(false);
-  useEffect(() => onSession(set), []);
+  const [, again] = useState({});
+  useEffect(() => onSession(value => { set(value); again({}); }), []);
   useEffect(() => { read().catch(fault => { setOff(Boolean(fault.off)); set(null); }); }, []);
   if (who === undefined) return null;
+  if (hasLink() && !off) return html`<${SignInByLink} who=${who} />`;
   return who ? html`<${Frame} who=${who} />` : html`<${SignIn} off=${off} />`;
 }
 

@@ -2,7 +2,7 @@
 
 const listeners = new Set();
 const waiting = [];
-let current;
+let current, link;
 
 // Return {label, role, …} of the session, null when signed out, undefined before the first answer.
 export const session = () => current;
@@ -28,22 +28,43 @@ export async function read() {
   set(answer.ok ? await answer.json() : null);
 }
 
-// Exchange the key. Return undefined, or why not.
-export async function signIn(key) {
+// The secret of a one-time link (#/link/SECRET). The address loses it at once.
+function takeLink() {
+  const found = /^#\/link\/([\w-]+)$/.exec(location.hash);
+  if (!found) return;
+  [, link] = found;
+  history.replaceState(null, '', '#/');
+  set(current);
+}
+takeLink();
+addEventListener('hashchange', takeLink);
+export const hasLink = () => link !== undefined;
+export function dropLink() {
+  link = undefined;
+  set(current);
+}
+
+// Exchange a credential, which stands in a header, for a session. Return undefined, or why not; `refused` tells why it is not valid.
+async function begin(header, refused) {
   let answer;
   try {
-    answer = await fetch('../admin/session', { method: 'POST', headers: { 'X-Admin-API-Key': key, 'X-Authz-Console': '1' } });
+    answer = await fetch('../admin/session', { method: 'POST', headers: { ...header, 'X-Authz-Console': '1' } });
   } catch {
-    return 'The key is not a header value, or the service cannot be reached.';
+    return 'It is not a header value, or the service cannot be reached.';
   }
-  if (answer.status === 401) return 'No valid key. It may have been revoked, or have ended.';
+  if (answer.status === 401) return refused;
+  if (answer.status === 403) return 'This page is not at the address that the link names. Open the link as it was printed.';
   if (answer.status === 404) return 'SVC_ADMIN_ENABLED is false: this service has no admin API.';
-  if (answer.status === 429) return 'Ten keys from this address failed within a minute. Wait a minute, then sign in.';
+  if (answer.status === 429) return 'Ten sign-ins from this address failed within a minute. Wait a minute, then sign in.';
   if (!answer.ok) return `The service answered ${answer.status}. Its log names request ${answer.headers.get('X-Request-ID')}.`;
+  link = undefined;
   await read();
   for (const resume of waiting.splice(0)) resume();
   return undefined;
 }
+
+export const signIn = key => begin({ 'X-Admin-API-Key': key }, 'No valid key. It may have been revoked, or have ended.');
+export const signInByLink = () => begin({ 'X-Authz-Console-Link': link }, 'This link is over: it signs in once, within 10 minutes, while its key is valid. Make another one.');
 
 export async function signOut() {
   await fetch('../admin/session', { method: 'DELETE', headers: { 'X-Authz-Console': '1' } });

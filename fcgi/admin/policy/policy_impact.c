@@ -36,9 +36,9 @@ struct impact_filter {
     const char *endpoint, *client_id, *subject_id, *outcome, *flow_id, *evaluation;
 };
 
-static const char *const evaluations[] = {"issue",         "preview",       "introspect",
-                                          "authzen",       "authzen_batch", "gateway",
-                                          "gateway_tools", "register",      NULL};
+static const char *const evaluations[] = {"issue",         "preview", "introspect",    "authzen",
+                                          "authzen_batch", "gateway", "gateway_tools", "register",
+                                          "admin",         NULL};
 static const char *const modes[] = {"merge", "replace", NULL};
 
 static const char *

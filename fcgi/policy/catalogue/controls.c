@@ -152,10 +152,11 @@ make_compact(struct op *op, const json_t *control, json_t **ret)
         return st;
     json_t *made = jsonx_own(
         op->mem,
-        json_pack("{s:O,s:O,s:O,s:O,s:O,s:O}", "id", json_object_get(control, "id"), "title",
+        json_pack("{s:O,s:O,s:O,s:O,s:O,s:O,s:O*}", "id", json_object_get(control, "id"), "title",
                   json_object_get(control, "title"), "decides", json_object_get(control, "decides"),
                   "entrypoints", json_object_get(control, "entrypoints"), "configurable",
-                  json_object_get(control, "configurable"), "settings", settings));
+                  json_object_get(control, "configurable"), "settings", settings, "reasons",
+                  json_object_get(control, "reasons")));
     if (made == NULL)
         return controls_no_memory(op);
     *ret = made;

@@ -259,6 +259,12 @@ weigh_registration(struct weighing *w)
     return EFFECT_ALLOW;
 }
 
+static enum effect_outcome
+weigh_admin(struct weighing *w)
+{
+    return w->decision.allow ? EFFECT_ALLOW : EFFECT_DENY;
+}
+
 /* ---- one answer */
 
 static struct decision_bounds
@@ -281,6 +287,7 @@ static const struct effect_kind {
     {"gateway",       no_bounds,         weigh_gateway     },
     {"gateway_tools", no_bounds,         weigh_tools       },
     {"register",      NULL,              weigh_registration},
+    {"admin",         no_bounds,         weigh_admin       },
 };
 
 static const struct effect_kind *

@@ -350,6 +350,25 @@ question_access(struct op *op, const struct access_question *question)
     return draft.lost ? NULL : input;
 }
 
+json_t *
+question_admin(struct op *op, const struct admin_question *question)
+{
+    struct draft draft = {.lost = false};
+    json_t *input = frame_part(&draft, op, &question->frame, "admin");
+    if (input == NULL)
+        return NULL;
+    draft_set_new(&draft, input, "admin",
+                  json_pack("{s:s,s:b,s:s*,s:s*}", "role", question->role, "session",
+                            question->session, "key", question->key, "label", question->label));
+    if (question->subject != NULL)
+        draft_set_new(&draft, input, "subject",
+                      question_subject(question->subject, question->user));
+    draft_set_new(&draft, input, "action",
+                  json_pack("{s:s,s:s,s:s,s:O}", "operation", question->operation, "method",
+                            question->method, "path", question->path, "values", question->values));
+    return draft.lost ? NULL : input;
+}
+
 const char *
 question_entrypoint(TALLOC_CTX *mem, const json_t *document)
 {

@@ -105,6 +105,21 @@ struct access_question {
     bool batch;           /* they were sent as a batch */
 };
 
+/* A request to the admin API. frame.client is NULL. NULL members are left out of the document. */
+struct admin_question {
+    struct question frame;            /* common part */
+    const char *key;                  /* id of the admin key; NULL: a person asks */
+    const char *label;                /* its label */
+    const char *role;                 /* a word of admin_role_words */
+    bool session;                     /* the request is of a session of the console */
+    const char *subject;              /* the person; NULL: a key */
+    const struct question_user *user; /* provider and claims of the person */
+    const char *operation;            /* of the route */
+    const char *method;               /* of HTTP */
+    const char *path;                 /* as it was sent */
+    json_t *values;                   /* array: {name} segments, decoded */
+};
+
 /* The claim that marks stored claims whose signature was not checked. */
 #define STATEMENT_UNVERIFIED "urn:svc:unverified"
 
@@ -126,5 +141,6 @@ json_t *question_issue(struct op *op, const struct issue_question *question);
 json_t *question_introspect(struct op *op, const struct introspect_question *question);
 json_t *question_register(struct op *op, const struct register_question *question);
 json_t *question_access(struct op *op, const struct access_question *question);
+json_t *question_admin(struct op *op, const struct admin_question *question);
 
 #endif

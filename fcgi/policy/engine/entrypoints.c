@@ -10,4 +10,5 @@ const char *const entrypoint_paths[ENTRYPOINTS] = {
     [ENTRYPOINT_GATEWAY] = "svc/decision/gateway",
     [ENTRYPOINT_GATEWAY_TOOLS] = "svc/decision/gateway_tools",
     [ENTRYPOINT_REGISTER] = "svc/decision/register",
+    [ENTRYPOINT_ADMIN] = "svc/decision/admin",
 };

@@ -39,6 +39,7 @@ const struct policy_hook policy_hooks[] = {
     {"custom.gateway.deny",           set_type    },
     {"custom.gateway.obligations",    object_type },
     {"custom.gateway.cache_seconds",  number_type },
+    {"custom.admin.deny",             set_type    },
 };
 const size_t policy_hooks_count = sizeof(policy_hooks) / sizeof(policy_hooks[0]);
 

@@ -36,6 +36,8 @@ struct admin_key {
     const char *subject; /* the person; NULL: a key */
     const char *label;   /* of the key, or the subject again */
     enum admin_role role;
+    const char *idp_id; /* where the person signed in; NULL: a key */
+    json_t *claims;     /* object: claims of that sign-in, or NULL */
 };
 
 /* Make the row of SVC_ADMIN_API_KEY (managedBy environment), and revoke the key that was configured

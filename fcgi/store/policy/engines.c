@@ -161,6 +161,9 @@ static const struct db_stmt engines_may_decide_stmt = {
     "bundle b WHERE b.status = 'pending' AND "
     "b.revision = $1) AS good FROM bundle_state s",
     1};
+enum engines_decide_column { DECIDES_GOOD };
+static const struct db_stmt engines_decide_stmt = {
+    "engines_decide", "SELECT $1 = ANY (acceptable) AS good FROM bundle_state", 1};
 static const struct db_stmt engines_forget_stmt = {
     "engines_forget",
     "DELETE FROM engine_instance WHERE greatest(reported_at, asked_at) < now() - interval '1 day'",
@@ -271,6 +274,17 @@ engines_may_decide(struct op *op, const char *revision, bool *ret)
     enum az_status st = db_exec(op, &engines_may_decide_stmt, &params, true, &result);
     if (st == AZ_OK)
         *ret = db_get_bool(result, 0, MAY_GOOD);
+    return st;
+}
+
+enum az_status
+engines_decide(struct op *op, const char *revision, bool *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, revision);
+    enum az_status st = db_exec(op, &engines_decide_stmt, &params, true, &result);
+    *ret = st == AZ_OK && PQntuples(result) > 0 && db_get_bool(result, 0, DECIDES_GOOD);
     return st;
 }
 

@@ -88,6 +88,9 @@ enum az_status engines_verdict(struct op *op, int64_t bundle, const struct engin
  * candidate. */
 enum az_status engines_may_decide(struct op *op, const char *revision, bool *ret);
 
+/* *ret is true if decisions of a revision count: it is acceptable. One trip. */
+enum az_status engines_decide(struct op *op, const char *revision, bool *ret);
+
 /* Delete the reports of engines that have been silent for a day (housekeeping). */
 enum az_status engines_forget(struct op *op);
 

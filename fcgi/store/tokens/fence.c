@@ -14,6 +14,7 @@ static const struct db_stmt fence_stmt = {
     "  RETURNING 1),"
     " session AS (DELETE FROM browser_session RETURNING 1),"
     " console AS (DELETE FROM admin_session RETURNING 1),"
+    " direct AS (DELETE FROM admin_link RETURNING 1),"
     " sign AS (DELETE FROM sign_in RETURNING 1),"
     " ticket AS (DELETE FROM uma_ticket RETURNING 1),"
     " ciba AS (DELETE FROM ciba_request RETURNING 1),"
@@ -24,7 +25,7 @@ static const struct db_stmt fence_stmt = {
     " SELECT (SELECT count(*) FROM marked) AS clients, (SELECT count(*) FROM session) AS sessions,"
     "  (SELECT count(*) FROM console) AS console,"
     "  (SELECT count(*) FROM sign) + (SELECT count(*) FROM ticket) + (SELECT count(*) FROM ciba)"
-    "  + (SELECT count(*) FROM link) AS pending",
+    "  + (SELECT count(*) FROM link) + (SELECT count(*) FROM direct) AS pending",
     15,
 };
 

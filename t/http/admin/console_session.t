@@ -186,6 +186,87 @@ is( $stack->admin( GET => '/admin/api/clients', key => 'wrong', headers => [ Coo
 is( $stack->http->get( '/access/v1/evaluation', headers => [ Cookie => $cookie ] )->status, 405,
     'session: it is none elsewhere' );
 
+# ---- one-time links
+
+my @page = ( 'X-Authz-Console' => 1, Origin => $stack->base );
+
+# Make a link for a key; return its secret.
+sub link_of {
+    my ($key_id) = @_;
+    my $link = $stack->admin( POST => "$keys/$key_id/link" );
+    return ( $link->member('url') // '' ) =~ m{#/link/([\w-]{43})\z};
+}
+
+sub by_link {
+    my ( $secret, @headers ) = @_;
+    return $stack->admin(
+        POST    => '/admin/session', key => undef,
+        headers => [ 'X-Authz-Console-Link' => $secret, @headers ] );
+}
+my $link = $stack->admin( POST => "$keys/$id{operator}/link", headers => [ 'X-Request-ID' => 'link-1' ] );
+is( $link->status, 201, 'link: an owner makes one for a key' ) or diag( $link->text );
+members_are(
+    $link->json, { url => qr{\A\Q@{[ $stack->base ]}\E/portal/#/link/[\w-]{43}\z}, expiresAt => qr/\A\d{4}-.*Z\z/ },
+    'link: ... of 256 bits, which stand in the fragment, so that no access log has them' );
+my ($secret) = $link->member('url') =~ m{([\w-]{43})\z};
+is( $stack->sql(
+            q{SELECT (request_summary::json ->> 'adminKey') || ' ' || (request_summary LIKE '%}
+          . $secret
+          . q{%') FROM audit_log WHERE request_id = 'link-1'} ),
+    "$id{operator} false",
+    'link: the audit row names the key, and not the secret' );
+is( $stack->sql(q{SELECT encode(id_hash, 'hex') FROM admin_link}),
+    Digest::SHA::sha256_hex($secret),
+    'link: the database has its SHA-256' );
+for my $case (
+    [ 'without an Origin',              'X-Authz-Console' => 1 ],
+    [ 'from a page of another host',    'X-Authz-Console' => 1, Origin => 'https://evil.example' ],
+    [ 'from a page that has no origin', 'X-Authz-Console' => 1, Origin => 'null' ],
+    [ 'without X-Authz-Console',        Origin            => $stack->base ] )
+{
+    my ( $name, @headers ) = @$case;
+    admin_error( by_link( $secret, @headers ), 403, "link: $name it is 403", error => 'foreign_page' );
+}
+is( with( GET => '/admin/api/clients', 'x=y', headers => [ 'X-Authz-Console-Link' => $secret, @page ] )->status,
+    401, 'link: it is a credential of the sign-in alone' );
+my $linked = by_link( $secret, @page, 'X-Request-ID' => 'link-2' );
+is( $linked->status, 204, 'link: ... and it is not used up by these' ) or diag( $linked->text );
+members_are(
+    with( GET => '/admin/session', cookie_of($linked) )->json,
+    { keyId => $id{operator}, role => 'operator' },
+    'link: the session is of the key, and has its role' );
+is( $stack->sql(
+        q{SELECT (request_summary::json ->> 'by') || ' ' || (request_summary::json -> 'actor' ->> 'key') FROM audit_log WHERE request_id = 'link-2'}
+    ),
+    "link $id{operator}",
+    'link: the audit row tells that a link signed in' );
+my $second = by_link( $secret, @page );
+admin_error( $second, 401, 'link: a second use is 401', error => 'unauthorized' );
+is( $second->header('Set-Cookie'), undef, 'link: ... without a cookie' );
+my ( $late, $soon ) = map { link_of( $id{auditor} ) } 1 .. 2;
+$stack->sql( "UPDATE admin_link SET created_at = now() - interval '$$_[0]' WHERE id_hash = '\\x"
+      . Digest::SHA::sha256_hex( $$_[1] )
+      . q{'} )
+  for [ '9 minutes', $soon ], [ '10 minutes', $late ];
+is( by_link( $soon, @page )->status, 204, 'link: it is good for 10 minutes' );
+is( by_link( $late, @page )->status, 401, 'link: ... and not longer' );
+my $short   = $stack->admin( POST => $keys, json => { label => 'short', role => 'owner' } );
+my ($dead)  = link_of( $short->member('id') );
+my ($other) = link_of( $id{auditor} );
+is( $stack->admin( DELETE => "$keys/" . $short->member('id') )->status, 204, '(a key is revoked)' );
+is( by_link( $dead, @page )->status,                                    401, 'link: of a revoked key it is 401' );
+admin_error(
+    $stack->admin( POST => "$keys/$_/link" ),
+    404, 'link: none is made for a key that is revoked or unknown' ) for $short->member('id'), 'none';
+my $far = Authz::Stack->start( beside => $stack, settings => { SVC_OIDC_ISSUER => 'https://as.example' } );
+is( $far->admin(
+        POST    => '/admin/session', key => undef,
+        headers => [ 'X-Authz-Console-Link' => $other, 'X-Authz-Console' => 1, Origin => 'https://as.example' ]
+    )->status,
+    401,
+    'link: a service of another address does not take it' );
+is( by_link( $other, @page )->status, 204, 'link: ... and does not use it up' );
+
 # ---- fixation
 
 my $chosen  = 'authz_console=' . 'A' x 43;
@@ -301,9 +382,8 @@ is( $off->admin( POST => '/admin/session' )->status, 404,
     'SVC_ADMIN_ENABLED=false: 404 at the sign-in with a valid key' );
 is( $off->admin( POST => '/admin/session', key => 'wrong' )->status, 401, 'SVC_ADMIN_ENABLED=false: 401 with another' );
 is( $off->admin( POST => '/admin/session' )->header('Set-Cookie'),   undef, 'SVC_ADMIN_ENABLED=false: no cookie' );
-my $https = Authz::Stack->start( beside => $stack, settings => { SVC_OIDC_ISSUER => 'https://as.example' } );
 like(
-    $https->admin( POST => '/admin/session' )->header('Set-Cookie') // '',
+    $far->admin( POST => '/admin/session' )->header('Set-Cookie') // '',
     qr{\A__Host-authz_console=[\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Secure\z},
     'https: the cookie has the prefix __Host- and Secure, whatever SVC_SESSION_COOKIE_SECURE says' );
 

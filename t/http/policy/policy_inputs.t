@@ -326,6 +326,33 @@ is( $stack->http->get( '/gateway/demo/status?a=1', headers => [ Authz::Client::b
 ask_all_files();
 ask_for_roots();
 
+# ---- requests to the admin API, of which the refused ones keep the question
+
+my $no_admin =
+  'package custom.admin' . "\n\n" . 'deny contains "frozen" if input.action.operation == "deleteClient"' . "\n";
+$rule = $stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => {
+        rules => [ { path => 'custom/admin.rego', content => $no_admin } ],
+        data  => [
+            {   dataKey => 'svc.operator.controls.console',
+                payload =>
+                  { people => [ { idp => 'corp', claim => 'groups', values => ['staff'], role => 'operator' } ] } } ] }
+);
+is( $rule->status, 200, 'a rule about admin requests' ) or diag $rule->text;
+my $operator =
+  $stack->admin( POST => '/admin/api/admin-keys', json => { label => 'op', role => 'operator' } )->member('key');
+is( $stack->admin( DELETE => '/admin/api/clients/none', key => $operator, headers => \@agent )->status,
+    403, 'a request with a key that it refuses' );
+my $person = Authz::Browser->new;
+$idp->user( { sub => 'ann', groups => ['staff'] } );
+$person->follow( $stack->base . '/admin/session/start?idp=corp', stop => qr{/portal/\z} );
+is( $person->request(
+        DELETE  => $stack->base . '/admin/api/clients/none',
+        headers => [ 'X-Authz-Console' => 1, 'Sec-Fetch-Site' => 'same-origin', @agent ] )->status,
+    403,
+    '... and one of a person in the console' );
+
 # ---- both directions
 
 my @inputs = Authz::Inputs::stored($stack);

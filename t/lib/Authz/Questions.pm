@@ -92,7 +92,7 @@ sub fixture {
     my ( $status, $text ) = Authz::Process->run(
         name    => 'opa', timeout => 120 * Authz::Process::patience(),
         command => [ Authz::Path::opa(), qw(eval --format raw), @data, <<'REGO' ] );
-object.union({name: data.fixture[name] | some name in {"issue_input", "introspect_input", "register_input", "authzen_input",
+object.union({name: data.fixture[name] | some name in {"issue_input", "introspect_input", "register_input", "authzen_input", "admin_input",
 "gateway_input", "bindings", "wide", "registry", "roles"}}, {name: data.effect_test[name] | some name in {"entities", "types"}})
 REGO
     die "opa: $text" if $status != 0;
@@ -253,7 +253,7 @@ sub _plain {
 sub ask {
     my ($self) = @_;
     my $entrypoint =
-      _one_of(qw(issue issue introspect introspect authzen authzen_batch gateway gateway_tools register));
+      _one_of(qw(issue issue introspect introspect authzen authzen_batch gateway gateway_tools register admin));
     my $name  = $entrypoint eq 'authzen_batch' ? 'authzen' : $entrypoint;
     my $root  = $self->{input}{$name};
     my $input = _chance(0.7) ? $self->_plain($name) : _described( $root, $root, $name );

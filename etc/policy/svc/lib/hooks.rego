@@ -1,7 +1,7 @@
 # The hooks for the operator's own rules: package custom.issue for evaluation 1, custom.introspect for
 # evaluation 2, custom.register for registrations (deny only), custom.authzen for access requests (allow,
 # deny and context), custom.gateway for requests to managed resources (deny, obligations and
-# cache_seconds).
+# cache_seconds), custom.admin for requests to the admin API (deny only).
 #
 #   allow          true permits the access request, unless there is a reason to deny (custom.authzen only)
 #   deny           set of reasons; a plain string is a reason of category policy
@@ -101,6 +101,13 @@ gateway_deny contains invalid("custom.gateway.obligations") if {
 gateway_deny contains invalid("custom.gateway.cache_seconds") if {
 	hook := data.custom.gateway.cache_seconds
 	not hook in numbers.range(0, 30)
+}
+
+admin_deny contains reason("custom.admin.deny", r) if some r in data.custom.admin.deny
+
+admin_deny contains invalid("custom.admin.deny") if {
+	hook := data.custom.admin.deny
+	type_name(hook) != "set"
 }
 
 invalid(name) := {

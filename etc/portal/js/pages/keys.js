@@ -18,7 +18,7 @@ const KEY = [
 ];
 
 // A plaintext, until the user says that it is kept.
-const Shown = ({ title, secret, done }) => html`<section class="panel" aria-labelledby="shown"><header><h2 id="shown" tabindex="-1">${title}</h2></header><div class="in"><code class="secret" tabindex="0">${secret}</code><p></p><div class="acts"><${Copy} text=${secret} label="Copy key" /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section><p></p>`;
+const Shown = ({ title, secret, copy = 'Copy key', done }) => html`<section class="panel" aria-labelledby="shown"><header><h2 id="shown" tabindex="-1">${title}</h2></header><div class="in"><code class="secret" tabindex="0">${secret}</code><p></p><div class="acts"><${Copy} text=${secret} label=${copy} /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section><p></p>`;
 
 function New({ made, close }) {
   const [form, set] = useState({ role: 'operator' });
@@ -45,12 +45,13 @@ export default function Keys({ place }) {
   const open = () => go(changed(place, { new: 1 })), close = () => go(changed(place, { new: undefined }));
   useKeys({ n: owner ? open : undefined });
   const reveal = async row => show({ title: `The key ${row.label}`, secret: (await request('GET', `admin-keys/${row.id}/plaintext`)).data.key });
+  const sign = async row => show({ title: `Sign in as ${row.label}: a link for once, within 10 minutes`, secret: (await request('POST', `admin-keys/${row.id}/link`)).data.url, copy: 'Copy link' });
   const revoke = async row => { await request('DELETE', `admin-keys/${row.id}`); from.again(); };
   const columns = [
     { title: 'Label', cell: row => html`<span class="strong"><${Text} of=${row.label} /></span><span class="second"><code>${row.id}</code></span>` }, { title: 'Role', cell: row => row.role },
     { title: 'State', cell: row => (row.revokedAt ? html`<span class="state off">revoked</span>` : row.expiresAt && new Date(row.expiresAt) < new Date() ? html`<span class="state off">ended</span>` : html`<span class="state ok">valid</span>`) },
     { title: 'Last used', cell: row => short(row.lastUsedAt) || 'not yet' }, { title: 'Ends', cell: row => short(row.expiresAt) || '–' }, { title: 'Made', cell: row => html`${short(row.createdAt)}<span class="second"><${Text} of=${row.createdBy ?? row.managedBy} /></span>` },
-    ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${row.label}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${row.label}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
+    ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${row.label}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button><button type="button" aria-label=${`Sign-in link of ${row.label}`} onClick=${() => ask({ what: 'sign', row })}>Link…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${row.label}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Keys</h1><p>Admin keys sign programs and people in here; signing keys sign tokens and statements.</p></div>${owner && html`<div class="acts"><button type="button" class="main" onClick=${open}>New admin key <kbd aria-hidden="true">n</kbd></button></div>`}</div>
     <${MayNot} role="owner" />
@@ -59,5 +60,6 @@ export default function Keys({ place }) {
     <section class="panel"><header><h2>Admin keys</h2></header><${Of} from=${from} what="The keys cannot be read">${rows => html`<${Table} label="Admin keys" columns=${columns} rows=${rows} key=${row => row.id} />`}<//></section>
     <section class="panel"><header><h2>Signing keys</h2></header><${Of} from=${signing} what="The signing keys cannot be read">${rows => html`<${Table} label="Signing keys" columns=${KEY} rows=${rows} key=${row => row.kid} />`}<//></section>
     ${asks?.what === 'reveal' && html`<${Confirm} title=${`Show the key ${asks.row.label}?`} verb="Show it" act=${() => reveal(asks.row)} close=${() => ask()}><p>Whoever sees it can use it. That you looked is in the audit log.</p><//>`}
+    ${asks?.what === 'sign' && html`<${Confirm} title=${`Make a sign-in link of ${asks.row.label}?`} verb="Make it" act=${() => sign(asks.row)} close=${() => ask()}><p>Whoever opens it first, within 10 minutes, has the rights of the key (${asks.row.role}) in that browser.</p><//>`}
     ${asks?.what === 'revoke' && html`<${Confirm} title=${`Revoke the key ${asks.row.label}?`} type=${asks.row.label} verb="Revoke it" act=${() => revoke(asks.row)} close=${() => ask()}><p>Programs that use it are refused at once, and its sessions end.</p><//>`}`;
 }

@@ -12,7 +12,7 @@ import { to } from '../route.js';
 import { curl, number, plural, visible } from '../text.js';
 import { Code } from './rules.js';
 
-const PATHS = ['issue', 'introspect', 'gateway', 'gateway_tools', 'authzen', 'authzen_batch', 'register'].map(name => `svc/decision/${name}`);
+const PATHS = ['issue', 'introspect', 'gateway', 'gateway_tools', 'authzen', 'authzen_batch', 'register', 'admin'].map(name => `svc/decision/${name}`);
 const START = JSON.stringify({ schema: 1, evaluation: 'issue', client: { id: 'shop' } }, null, 2);
 const SHOWN = 400;
 

@@ -17,6 +17,9 @@ import { Empty, Of } from './states.js';
 import { Table, Tabs } from './table.js';
 import { Json } from './tree.js';
 
+// Who registered a client, in words.
+const BY = { ADMIN: 'an administrator', DCR: 'itself', STATEMENT: 'itself, with a statement', CIMD: 'its metadata document' };
+
 const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson'];
 const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name, value]) => !SERVICE_OWN.includes(name) && value !== null));
 // How files, authzctl and curl say a client as it is stored.
@@ -84,7 +87,7 @@ export default function Client({ id, place }) {
   const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
   return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding, etag }) => html`
     <div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1"><${Text} of=${client.clientName || client.clientId} /></h1>
-        <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
+        <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${BY[client.registrationType] ?? client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
       ${may('operator') && html`<div class="acts"><button type="button" onClick=${() => ask(client.enabled ? 'disable' : 'enable')}>${client.enabled ? 'Disable…' : 'Enable…'}</button>
         ${client.clientType === 'confidential' && html`<button type="button" onClick=${() => ask('rotate')}>New secret…</button>`}<button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button></div>`}</div>
     ${secret && html`<${Secret} client=${client} secret=${secret} done=${() => setSecret()} /><p></p>`}

@@ -10,7 +10,7 @@ import { Same, fileName } from './same.js';
 import { MayNot, Refused } from './states.js';
 
 export const FIELDS = [
-  { name: 'clientId', label: 'Client id', help: 'Names the client in tokens, rules and rows. Empty: the service makes one.' },
+  { name: 'clientId', label: 'Client id', help: 'Names the client in tokens, rules and rows.' },
   { name: 'clientName', label: 'Name', help: 'What people see at consent.' },
   { name: 'clientType', label: 'Type', kind: 'choice', values: ['confidential', 'public'], help: 'A public client, such as an app on a phone, cannot keep a secret.', required: true },
   { name: 'tokenEndpointAuthMethod', label: 'Authentication', kind: 'choice', values: ['', 'client_secret_basic', 'client_secret_post', 'private_key_jwt', 'spiffe_jwt', 'none'] },
