@@ -254,20 +254,6 @@ static const struct field rotation_fields[] = {
 };
 const struct field_table answer_rotation = ANSWER("RotatedSecret", rotation_fields);
 
-static const struct field connection_fields[] = {
-    {"subject",     FIELD_TEXT,      .required = true, .help = "Person whose account it is", .example = "\"alice\""},
-    {"idpId",       FIELD_TEXT,      .required = true, .help = "Identity provider of the person", .example = "\"corp\""},
-    {"account",     FIELD_TEXT,      .help = "Label of the account at the upstream", .example = "\"alice@upstream.example\""},
-    {"scopes",      FIELD_TEXT_LIST, .required = true, .help = "Scopes that the upstream granted", .example = "[\"repo\"]"},
-    {"status",      FIELD_TEXT,      .required = true, .help = "active, or reauth_required: the person must connect the account again", .example = "\"active\""},
-    {"connectedAt", FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
-    {"expiresAt",   FIELD_TEXT,      .help = "End of the access token; it is refreshed if the upstream gave a refresh token", .example = "\"2026-01-31T13:00:00.000Z\""},
-    {"refreshedAt", FIELD_TEXT,      .example = "\"2026-01-31T12:30:00.000Z\""},
-    {"lastUsedAt",  FIELD_TEXT,      .help = "Last use, to 5 minutes", .example = "\"2026-01-31T12:45:00.000Z\""},
-    {"lastError",   FIELD_TEXT,      .help = "Reason why the last refresh failed", .example = "\"invalid_grant\""},
-};
-const struct field_table answer_connection = ANSWER("Connection", connection_fields);
-
 static const struct field control_fields[] = {
     {"id",           FIELD_TEXT,      .required = true, .example = "\"authzen\""},
     {"decides",      FIELD_TEXT,      .required = true, .help = "What the control decides", .example = "\"Access requests of other programs\""},

@@ -14,6 +14,30 @@ json_rows_list(struct op *op, const struct json_rows *rows, const char *const *f
     return db_fetch_list(op, rows->list, &params, ret_array);
 }
 
+/* Columns of `page`. */
+enum { PAGE_TOTAL, PAGE_ARRAY };
+
+enum az_status
+json_rows_page(struct op *op, const struct json_rows *rows, const char *const *filters, int count,
+               struct json_page *page)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    for (int i = 0; i < count; i++)
+        db_text(&params, filters[i]);
+    if (page->limit > 0)
+        db_number(&params, page->limit);
+    else
+        db_text(&params, NULL);
+    db_number(&params, page->offset);
+    enum az_status st = db_exec(op, rows->page, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    page->total = db_get_number(result, 0, PAGE_TOTAL, 0);
+    page->array = db_get(result, 0, PAGE_ARRAY);
+    return AZ_OK;
+}
+
 /* Columns of `fetch`. */
 enum { SHOWN_DTO, SHOWN_VERSION };
 
