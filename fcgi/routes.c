@@ -26,6 +26,7 @@
 #include "admin/people/client_list.h"
 #include "admin/people/clients.h"
 #include "admin/people/home_issuer.h"
+#include "admin/people/identity_provider_check.h"
 #include "admin/people/identity_provider_dto.h"
 #include "admin/people/identity_providers.h"
 #include "admin/people/tokens.h"
@@ -87,6 +88,7 @@
 #include "store/db/object_owners.h"
 #include "store/gateway/connections_list.h"
 #include "store/gateway/connectors.h"
+#include "store/overview/attention.h"
 #include "store/people/admin_keys.h"
 #include "store/people/consents.h"
 #include "store/people/people_list.h"
@@ -113,6 +115,7 @@ static const struct route_credential credential_bearer = {
 #define LISTED_MAX 1000
 
 static const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
+static const struct admin_resource attention_resource = {.rows = &attention_rows};
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
 static const struct admin_resource consents_resource = {
     .rows = &consent_rows, .key_is_number = true, .list_max = LISTED_MAX};
@@ -330,6 +333,7 @@ const struct route routes[] = {
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
+    {GET("/admin/api/attention", "listAttention", resource_list_handle), ADMIN, OF(attention_resource), ABOUT("List what an operator should look at"), ANSWERS(GIVES_LIST(attention_view, "The entries, at most 20 of each kind"))},
     {GET("/admin/api/engines", "listEngines", resource_list_handle), ADMIN, OF(engines_resource), ABOUT("List the policy engines that fetch the bundle"), ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with SVC_POLICY_ENGINE=embedded"))},
     {GET("/admin/api/settings", "listSettings", settings_list_handle), ADMIN, ABOUT("List the settings in force, with their origin"), ANSWERS(GIVES(200, answer_settings, "The settings; of a secret only that it is set"))},
     {GET("/admin/api/schemas/{name}", "getSchema", api_schema_handle), ADMIN, ABOUT("Show the JSON Schema of a body of the admin API"), ANSWERS(GIVES_JSON("The schema"))},
@@ -345,6 +349,7 @@ const struct route routes[] = {
 
     {GET("/admin/api/identity-providers", "listIdentityProviders", resource_list_handle), ADMIN, OF(identity_providers_resource), ABOUT("List the identity providers"), ANSWERS(GIVES_LIST(identity_provider_table, "The identity providers"))},
     {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, .params = resource_owner_params, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Create an identity provider"), ANSWERS(GIVES(201, identity_provider_table, "The identity provider"))},
+    {POST("/admin/api/identity-providers/check", "checkIdentityProvider", identity_provider_check_handle), ADMIN_WRITE, JSON, FIELDS_OF(identity_provider_table), ABOUT("Ask an identity provider for its metadata and keys; nothing is stored"), ANSWERS(GIVES(200, answer_provider_check, "What was found"))},
     {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource), ABOUT("Show an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider"))},
     {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, .params = resource_owner_params, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Replace an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider as stored"))},
     {GET("/admin/api/home-issuer", "getHomeIssuer", home_issuer_get_handle), ADMIN, ABOUT("Show the issuer whose people keep their sub as their name"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer"))},
@@ -422,7 +427,7 @@ const struct route routes[] = {
     {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_ASK, .precheck = policy_bundle_deploy_check, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), .params = impact_limit_params, FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */
-    {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "The bundles"))},
+    {GET("/admin/api/bundle-audit", "listBundleAudit", resource_page_handle), ADMIN, QUERY(bundle_audit_list_params), OF(bundle_history_resource), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "A page of bundles; X-Total-Count is their number on all pages"))},
     {GET("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle), ADMIN, ABOUT("Show the newest bundle"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
     {GET("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle), ADMIN, QUERY(bundle_audit_at_params), ABOUT("Show the bundle that was active at a time"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
     {GET("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle), ADMIN, QUERY(bundle_audit_diff_params), ABOUT("Compare the rows of two bundles"), ANSWERS(GIVES(200, answer_bundle_difference, "The differences"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},

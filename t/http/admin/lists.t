@@ -50,7 +50,7 @@ SQL
 sub list {
     my ($query) = @_;
     my $answer = $stack->admin( GET => "$api/$query" );
-    return { rows => $answer->json, total => $answer->header('X-Total-Count') };
+    return { rows => $answer->json, total => scalar $answer->header('X-Total-Count') };
 }
 
 # The pages of a list have each row once, and each tells the number of all.
@@ -182,4 +182,47 @@ $first = pages( 'ciba-requests', '', sub { $_[0]{id} }, 56, 'waiting approvals' 
 ok( !grep( {/hash|secret/} keys %$first ), 'waiting approvals: without secrets' );
 is( list('ciba-requests?subjectId=p0001')->{total}, 28, 'waiting approvals: for a person' );
 is( list('ciba-requests?clientId=drive')->{total},  0,  'waiting approvals: of another client none' );
+
+# ---- attention
+
+sub entry {
+    my ($kind) = @_;
+    return [ grep { $_->{kind} eq $kind } @{ list('attention')->{rows} } ];
+}
+is( $stack->admin( GET => "$api/attention", key => undef )->status, 401, 'attention: without a key 401' );
+is_deeply(
+    entry('tools_waiting'), [ { kind => 'tools_waiting', name => 'notes', count => 2 } ],
+    'attention: tools that wait' );
+is_deeply(
+    [ map {"$_->{name} $_->{count}"} @{ entry('connections_to_renew') } ],
+    [ 'notes 8', 'stock 4' ], 'attention: connections to renew, by resource' );
+is_deeply( entry($_), [], "attention: nothing of $_ yet" )
+  for qw(resource_degraded key_ending reason_new clients_unused);
+$stack->sql(<<'SQL');
+UPDATE managed_resource SET status = 'degraded', status_reason = 'its upstream fails' WHERE name = 'stock';
+UPDATE client SET created_at = now() - interval '200 days';
+INSERT INTO client_last SELECT client_id, now() - interval '1 day' FROM client WHERE client_id = 'till';
+INSERT INTO audit_count VALUES ('', (now() AT TIME ZONE 'UTC')::date - 5, '/token', 'denied', true, 3);
+INSERT INTO denial_count VALUES ('', (now() AT TIME ZONE 'UTC')::date, 'seen_before', 4), ('', (now() AT TIME ZONE 'UTC')::date - 5, 'seen_before', 3),
+  ('', (now() AT TIME ZONE 'UTC')::date, 'fresh', 2), ('', (now() AT TIME ZONE 'UTC')::date - 40, 'fresh', 1);
+SQL
+for my $case ( [ soon => 13 ], [ late => 15 ] ) {
+    my $made = $stack->admin( POST => "$api/admin-keys", json => { label => $case->[0], role => 'auditor' } );
+    $stack->sql("UPDATE admin_key SET expires_at = now() + interval '$case->[1] days' WHERE label = '$case->[0]'");
+    is( $stack->admin( GET => "$api/attention", key => $made->member('key') )->status, 200,
+        'attention: an auditor may look' );
+}
+members_are(
+    entry('resource_degraded')->[0], { name => 'stock', detail => 'its upstream fails', at => qr/\A\d{4}-/ },
+    'attention: a degraded resource' );
+is( join( ' ', map { $_->{name} } @{ entry('key_ending') } ), 'soon', 'attention: a key that ends within 14 days' );
+is_deeply(
+    [ map {"$_->{name} $_->{count}"} @{ entry('reason_new') } ], ['fresh 2'],
+    'attention: a reason that was on none of the 30 days before' );
+members_are(
+    entry('clients_unused')->[0], { count => 1, name => undef },
+    'attention: clients without a request in 90 days' );
+$stack->sql(q{UPDATE managed_resource SET enabled = false});
+is_deeply( entry($_), [], "attention: a resource that is switched off has no $_" )
+  for qw(tools_waiting resource_degraded);
 done_testing;
