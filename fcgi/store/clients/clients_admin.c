@@ -53,7 +53,7 @@ static const struct db_stmt clients_page_stmt = {
     "  ORDER BY t.id DESC LIMIT $9::integer + 1),"
     " alive AS (SELECT s.client, count(*) AS n FROM stored s JOIN client o ON o.id = s.client AND o.enabled"
     "   LEFT JOIN token_grant g ON g.id = s.grant_id"
-    "  WHERE s.live AND s.audit_id >= o.revoked_before AND g.revoked_at IS NULL GROUP BY 1)"
+    "  WHERE s.live AND (SELECT count(*) FROM stored) <= $9::integer AND s.audit_id >= o.revoked_before AND g.revoked_at IS NULL GROUP BY 1)"
     " SELECT (SELECT count(*) FROM m) AS total,"
     "  (SELECT coalesce(json_agg(" JSON_ROWS_DTO " ORDER BY p.place), '[]')"
     "   FROM (SELECT " CLIENTS_ADMIN_MEMBERS ","
@@ -164,7 +164,7 @@ clients_page(struct op *op, const struct clients_filter *filter, int64_t limit, 
         db_text(&params, NULL);
     db_text(&params, filter->sort);
     db_number(&params, limit > 0 ? CLIENTS_TOKENS_MAX : 0);
-    enum az_status st = db_exec(op, &clients_page_stmt, &params, true, &result);
+    enum az_status st = json_rows_filter(op, &clients_page_stmt, &params, &result);
     if (st == AZ_OK)
         *ret = (struct clients_found){.total = db_get_number(result, 0, PAGE_TOTAL, 0),
                                       .array = db_get(result, 0, PAGE_CLIENTS)};

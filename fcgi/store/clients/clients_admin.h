@@ -45,7 +45,7 @@ struct clients_found {
 };
 
 /* Stored access tokens up to which a page counts those of each client: some milliseconds. */
-#define CLIENTS_TOKENS_MAX 10000
+#define CLIENTS_TOKENS_MAX 5000
 
 /* Read a page of clients, with liveTokens, allowed24h and denied24h; limit 0: all of them, without
  * these. The last use and the decisions are those that housekeeping has added up. One trip. */

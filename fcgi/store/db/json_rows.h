@@ -58,6 +58,11 @@ struct json_shown {
 enum az_status json_rows_list(struct op *op, const struct json_rows *rows,
                               const char *const *filters, int count, const char **ret_array);
 
+/* Read by a statement whose filters may be NULL, with a plan for the values that are given: a plan
+ * for any would look at all rows of a filter that has an index. One trip. */
+enum az_status json_rows_filter(struct op *op, const struct db_stmt *stmt,
+                                const struct db_params *params, PGresult **ret);
+
 /* A page of rows. */
 struct json_page {
     int64_t limit;     /* most rows; 0: all */
