@@ -24,8 +24,8 @@
     "written."
 
 #define DATABASE "SVC_DATABASE_URL"
-/* The two secrets of the keyring. */
-#define KEYRING "SVC_CREDENTIAL_KEY", "SVC_ADMIN_PEPPER"
+/* The secrets of the keyring. */
+#define KEYRING "SVC_CREDENTIAL_KEY", "SVC_CREDENTIAL_KEY_PREVIOUS", "SVC_ADMIN_PEPPER"
 
 static const char *const database[] = {DATABASE, NULL};
 static const char *const migrations[] = {DATABASE, "SVC_DATA_DIR", NULL};
@@ -44,6 +44,7 @@ static const char *const streaming[] = {DATABASE,
                                         "SVC_AUDIT_CHECKPOINT_URL",
                                         "SVC_SAFE_HTTP_TIMEOUT_SECONDS",
                                         NULL};
+static const char *const resealing[] = {DATABASE, KEYRING, NULL};
 static const char *const rotating[] = {
     DATABASE, KEYRING, "SVC_OIDC_ISSUER", "SVC_OIDC_JWKS_CACHE_SECONDS", RETIREMENT, NULL};
 /* The dispatcher of the service reads these for every request. */
@@ -288,6 +289,11 @@ static const struct cli_verb own_verbs[] = {
     {"report", "", 0, 0, report_options, verbs_asking, CLI_ANYWHERE, false, report_run,
      "Report what policy decided in a period, by client, endpoint and reason",
      "Without --from and --to the period is the last 30 days. With --json the report has the numbers of each day too."},
+    {"secrets reseal", "", 0, 0, NULL, resealing, CLI_DATABASE, false, secrets_reseal_run,
+     "Seal stored secrets with SVC_CREDENTIAL_KEY that SVC_CREDENTIAL_KEY_PREVIOUS sealed",
+     "The step between two restarts when the credential key is changed (doc/runbook.md). The service can go on meanwhile, and the verb "
+     "can be run again. RESEALED are the secrets that have the new key now, CHANGED those that somebody else replaced meanwhile. The exit status is 1 if "
+     "a secret opens with neither key; it stays as it is then."},
     {"setup", "", 0, 0, setup_options, NULL, CLI_HOST, false, setup_run,
      "Configure this host: settings, keys, database, policy, engine and web server",
      "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "

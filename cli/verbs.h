@@ -94,6 +94,7 @@ int import_hydra_run(struct cli *cli);
 int import_keycloak_run(struct cli *cli);
 int keys_rotate_run(struct cli *cli);
 int maintain_run(struct cli *cli);
+int secrets_reseal_run(struct cli *cli);
 int manual_run(struct cli *cli);
 int openapi_run(struct cli *cli);
 int policy_impact_run(struct cli *cli);

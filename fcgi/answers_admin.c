@@ -373,6 +373,7 @@ static const struct field impact_fields[] = {
     {"words",             FIELD_INTEGER, .help = "Unchanged but for the messages of reasons"},
     {"drifted",           FIELD_INTEGER, .help = "The active policy does not give the recorded answer any more"},
     {"notKnown",          FIELD_ARRAY,   .help = "[{why, count, builtin}]: gives_up, damaged, no_entrypoint, hidden"},
+    {"blind",             FIELD_ARRAY,   .help = "[{what, rows}]: what the change may do beside this, and the decisions looked at that it concerns: introspect (of the token of a request to a managed resource), or the row of data that the service reads itself"},
     {"byClient",          FIELD_ARRAY,   .help = "Counts of the classes by client, the largest first; the last item may be others"},
     {"byEndpoint",        FIELD_ARRAY,   .help = "The same by endpoint"},
     {"bySubject",         FIELD_ARRAY,   .help = "The same by subject"},

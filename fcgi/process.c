@@ -31,61 +31,60 @@
 
 static volatile int stopping;
 
-/* The file of the witness. MAGIC changes with struct witness_board. */
-#define WITNESS_MAGIC 0x617a7769746e6574ULL
+/* The files of SVC_RUNTIME_DIR that only this page opens. */
 struct witness_map {
     struct mapped_head head;
     struct witness_board board;
 };
-
-static enum az_status
-open_witness(struct az *az, const char **ret_why)
-{
-    struct mapped *mapped;
-    enum az_status st = mapped_open(az, az->cfg->runtime_dir, "witness", WITNESS_MAGIC,
-                                    sizeof(struct witness_map), &mapped, ret_why);
-    if (st == AZ_OK)
-        az->witness = witness_new(az, &((struct witness_map *) mapped->at)->board);
-    return st;
-}
-
-/* The file of shared commits. MAGIC changes with struct commit_board and with the parameters of its
- * rows. */
-#define COMMITS_MAGIC 0x617a636f6d6d6934ULL
+struct database_map {
+    struct mapped_head head;
+    struct db_board board;
+};
 struct commits_map {
     struct mapped_head head;
     struct commit_board board[COMMIT_BOARDS];
 };
 
-static enum az_status
-open_commits(struct az *az, const char **ret_why)
+static void
+use_witness(struct az *az, const struct mapped *mapped)
 {
-    struct mapped *mapped;
-    if (!az->cfg->shared_commits)
-        return AZ_OK;
-    enum az_status st = mapped_open(az, az->cfg->runtime_dir, "commits", COMMITS_MAGIC,
-                                    sizeof(struct commits_map), &mapped, ret_why);
-    if (st == AZ_OK)
-        az->commits =
-            commits_new(az, az->db, ((struct commits_map *) mapped->at)->board, mapped->fd);
-    return st;
+    az->witness = witness_new(az, &((struct witness_map *) mapped->at)->board);
 }
 
-/* The file of what is known about the database servers. MAGIC changes with struct db_board. */
-#define DATABASE_MAGIC 0x617a646174616231ULL
-struct database_map {
-    struct mapped_head head;
-    struct db_board board;
+static void
+use_database(struct az *az, const struct mapped *mapped)
+{
+    db_use_board(az->db, &((struct database_map *) mapped->at)->board);
+}
+
+static void
+use_commits(struct az *az, const struct mapped *mapped)
+{
+    az->commits = commits_new(az, az->db, ((struct commits_map *) mapped->at)->board, mapped->fd);
+}
+
+/* A mapped file: MAGIC changes with the struct and with the meaning of its members. */
+struct process_file {
+    const char *name;
+    uint64_t magic;
+    size_t size; /* octets */
+    void (*use)(struct az *az, const struct mapped *mapped);
 };
+static const struct process_file witness_file = {"witness", 0x617a7769746e6574ULL,
+                                                 sizeof(struct witness_map), use_witness};
+static const struct process_file database_file = {"database", 0x617a646174616231ULL,
+                                                  sizeof(struct database_map), use_database};
+static const struct process_file commits_file = {"commits", 0x617a636f6d6d6934ULL,
+                                                 sizeof(struct commits_map), use_commits};
 
 static enum az_status
-open_database(struct az *az, const char **ret_why)
+open_file(struct az *az, const struct process_file *file, const char **ret_why)
 {
     struct mapped *mapped;
-    enum az_status st = mapped_open(az, az->cfg->runtime_dir, "database", DATABASE_MAGIC,
-                                    sizeof(struct database_map), &mapped, ret_why);
+    enum az_status st = mapped_open(az, az->cfg->runtime_dir, file->name, file->magic, file->size,
+                                    &mapped, ret_why);
     if (st == AZ_OK)
-        db_use_board(az->db, &((struct database_map *) mapped->at)->board);
+        file->use(az, mapped);
     return st;
 }
 
@@ -101,6 +100,9 @@ make_handles(struct az *az)
     az->clients = client_cache_new(az);
     if (cfg->credential_key != NULL && cfg->admin_pepper != NULL)
         az->keyring = keyring_new(az, cfg->credential_key, cfg->admin_pepper);
+    if (az->keyring != NULL && cfg->credential_old != NULL && *cfg->credential_old != '\0'
+        && keyring_add_previous(az->keyring, cfg->credential_old) != AZ_OK)
+        TALLOC_FREE(az->keyring);
     return az->db != NULL && az->engine != NULL && az->clients != NULL;
 }
 
@@ -121,7 +123,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     if (with_shared && problems->count == 0
         && (shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK
             || counters_open(az, cfg->runtime_dir, &az->counters, &why) != AZ_OK
-            || open_witness(az, &why) != AZ_OK))
+            || open_file(az, &witness_file, &why) != AZ_OK))
         problems_add(az, problems, "%s", why);
     az->metrics = az->counters != NULL ? counters_metrics(az->counters) : NULL;
     az->dpop_algs = cfg->dpop_enabled ? cfg->dpop_signing_algs : NULL;
@@ -129,7 +131,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     if (!make_handles(az))
         return NULL;
     if (with_shared && problems->count == 0
-        && (open_database(az, &why) != AZ_OK || open_commits(az, &why) != AZ_OK))
+        && (open_file(az, &database_file, &why) != AZ_OK
+            || (cfg->shared_commits && open_file(az, &commits_file, &why) != AZ_OK)))
         problems_add(az, problems, "%s", why);
     return az->keyring != NULL || problems->count > 0 ? az : NULL;
 }

@@ -137,6 +137,17 @@ print_bounds(const json_t *result)
     }
 }
 
+/* Print what the decisions cannot show. */
+static void
+print_blind(const json_t *result)
+{
+    size_t index;
+    const json_t *item;
+    json_array_foreach (json_object_get(result, "blind"), index, item)
+        printf("  not measured: %s, on which %lld decisions may depend\n", text(item, "what"),
+               number(item, "rows"));
+}
+
 void
 impact_print_counts(const json_t *result)
 {
@@ -150,6 +161,7 @@ impact_print_counts(const json_t *result)
         printf("   unreached %lld", number(result, "unreached"));
     putchar('\n');
     print_bounds(result);
+    print_blind(result);
     print_clients(result);
     print_examples(result);
 }

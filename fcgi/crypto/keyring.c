@@ -18,10 +18,16 @@ struct days {
     size_t next;  /* entry that is replaced next */
 };
 
-struct keyring {
+/* The keys of one credential key. */
+struct ring {
     struct seal_key key[KEYRING_PURPOSES]; /* by purpose */
     struct days *days;                     /* by purpose; wiped when it is freed */
-    char *pepper;                          /* key of the lookup HMAC */
+};
+
+struct keyring {
+    struct ring now;       /* seals and opens */
+    struct ring *previous; /* only opens; NULL: there is none */
+    char *pepper;          /* key of the lookup HMAC */
 };
 
 static const char *const purposes[KEYRING_PURPOSES] = {
@@ -40,6 +46,17 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_OBJECT_SECRET] = "secrets of owned objects",
 };
 
+/* Derive the keys of one credential key; what it needs lives on mem. */
+static enum az_status
+ring_derive(TALLOC_CTX *mem, const char *credential_key, struct ring *ring)
+{
+    ring->days = secret_alloc(mem, KEYRING_PURPOSES * sizeof(struct days));
+    enum az_status st = ring->days != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    for (size_t i = 0; i < KEYRING_PURPOSES && st == AZ_OK; i++)
+        st = seal_key_derive(credential_key, strlen(credential_key), purposes[i], &ring->key[i]);
+    return st;
+}
+
 struct keyring *
 keyring_new(TALLOC_CTX *mem, const char *credential_key, const char *admin_pepper)
 {
@@ -47,18 +64,26 @@ keyring_new(TALLOC_CTX *mem, const char *credential_key, const char *admin_peppe
     if (ring == NULL)
         return NULL;
     ring->pepper = secret_copy(ring, admin_pepper, strlen(admin_pepper));
-    ring->days = secret_alloc(ring, KEYRING_PURPOSES * sizeof(struct days));
-    enum az_status st = ring->pepper != NULL && ring->days != NULL ? AZ_OK : AZ_SERVER_ERROR;
-    for (size_t i = 0; i < KEYRING_PURPOSES && st == AZ_OK; i++)
-        st = seal_key_derive(credential_key, strlen(credential_key), purposes[i], &ring->key[i]);
-    if (st != AZ_OK)
+    ring->previous = NULL;
+    if (ring->pepper == NULL || ring_derive(ring, credential_key, &ring->now) != AZ_OK)
         TALLOC_FREE(ring);
     return ring;
 }
 
+enum az_status
+keyring_add_previous(struct keyring *ring, const char *credential_key)
+{
+    struct ring *previous = secret_alloc(ring, sizeof(*previous));
+    enum az_status st =
+        previous != NULL ? ring_derive(previous, credential_key, previous) : AZ_SERVER_ERROR;
+    if (st == AZ_OK)
+        ring->previous = previous;
+    return st;
+}
+
 /* Return the key of a day, derived if it is not kept; NULL if that fails. */
 static const struct seal_day *
-keyring_day(const struct keyring *ring, enum keyring_purpose purpose, uint32_t day)
+keyring_day(const struct ring *ring, enum keyring_purpose purpose, uint32_t day)
 {
     struct days *days = &ring->days[purpose];
     for (size_t i = 0; i < days->count; i++)
@@ -78,10 +103,10 @@ keyring_seal(TALLOC_CTX *mem, const struct keyring *ring, enum keyring_purpose p
              size_t *ret_length)
 {
     uint32_t today = (uint32_t) (clock_realtime_ms() / 86400000);
-    const struct seal_day *day = keyring_day(ring, purpose, today);
+    const struct seal_day *day = keyring_day(&ring->now, purpose, today);
     if (day == NULL)
         return AZ_SERVER_ERROR;
-    return seal_box(mem, &ring->key[purpose], day, place, plain, length, ret, ret_length);
+    return seal_box(mem, &ring->now.key[purpose], day, place, plain, length, ret, ret_length);
 }
 
 enum az_status
@@ -91,9 +116,12 @@ keyring_open(TALLOC_CTX *mem, const struct keyring *ring, enum keyring_purpose p
 {
     uint32_t number;
     const struct seal_day *day = NULL;
-    if (seal_has_day(box, length, &number) && (day = keyring_day(ring, purpose, number)) == NULL)
+    const struct ring *with = &ring->now;
+    if (ring->previous != NULL && seal_is_of_key(&ring->previous->key[purpose], box, length))
+        with = ring->previous;
+    if (seal_has_day(box, length, &number) && (day = keyring_day(with, purpose, number)) == NULL)
         return AZ_SERVER_ERROR;
-    return seal_open(mem, &ring->key[purpose], day, place, box, length, ret, ret_length);
+    return seal_open(mem, &with->key[purpose], day, place, box, length, ret, ret_length);
 }
 
 enum az_status
@@ -106,6 +134,12 @@ enum az_status
 keyring_mac(const struct keyring *ring, enum keyring_purpose purpose, const void *octets,
             size_t length, unsigned char ret[SHA256_OCTETS])
 {
-    const struct seal_key *key = &ring->key[purpose];
+    const struct seal_key *key = &ring->now.key[purpose];
     return hmac_sha256(key->key, sizeof(key->key), octets, length, ret);
+}
+
+const unsigned char *
+keyring_id(const struct keyring *ring, enum keyring_purpose purpose)
+{
+    return ring->now.key[purpose].id;
 }

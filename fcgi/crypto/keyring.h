@@ -32,6 +32,10 @@ struct keyring;
 /* Derive all keys. NULL: out of memory, the library failed, or the credential key is too short. */
 struct keyring *keyring_new(TALLOC_CTX *mem, const char *credential_key, const char *admin_pepper);
 
+/* Open what SVC_CREDENTIAL_KEY_PREVIOUS sealed, too; nothing is sealed with it. AZ_INVALID: it is
+ * too short. */
+enum az_status keyring_add_previous(struct keyring *ring, const char *credential_key);
+
 /* Seal and open a value with its place "<table>/<column>/<id>" as associated data, so that a
  * value that was moved to another row does not open. */
 enum az_status keyring_seal(TALLOC_CTX *mem, const struct keyring *ring,
@@ -44,6 +48,9 @@ enum az_status keyring_open(TALLOC_CTX *mem, const struct keyring *ring,
 /* Compute HMAC-SHA-256 of an admin key with the pepper; the row is found by it. */
 enum az_status keyring_admin_lookup(const struct keyring *ring, const char *key,
                                     unsigned char ret[SHA256_OCTETS]);
+
+/* Return the SEAL_KEY_ID_OCTETS that name the key of new boxes of a purpose. */
+const unsigned char *keyring_id(const struct keyring *ring, enum keyring_purpose purpose);
 
 /* Compute HMAC-SHA-256 under the key of a purpose that nothing is sealed with. Rows that stay for
  * long keep that of a network address in its place: without the key an attacker cannot try all

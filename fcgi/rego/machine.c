@@ -34,8 +34,12 @@ bool
 rego_spend(struct rego_machine *machine, uint64_t steps)
 {
     machine->steps += steps;
-    if (machine->steps >= REGO_CLOCK_STEPS) {
-        machine->steps = 0;
+    machine->clock_steps += steps;
+    if (machine->bounds.steps > 0 && machine->steps > machine->bounds.steps)
+        rego_stop(machine, REGO_EXCEEDED, "the builtins take more than %llu steps",
+                  (unsigned long long) machine->bounds.steps);
+    if (machine->clock_steps >= REGO_CLOCK_STEPS) {
+        machine->clock_steps = 0;
         if (machine->bounds.deadline_us > 0 && clock_monotonic_us() > machine->bounds.deadline_us)
             rego_stop(machine, REGO_EXCEEDED, "the evaluation takes too long");
     }

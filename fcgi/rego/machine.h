@@ -29,6 +29,7 @@ struct rego_bounds {
     uint64_t statements;
     size_t octets;       /* of the arena */
     int64_t deadline_us; /* by clock_monotonic_us(), or 0 if there is none */
+    uint64_t steps;      /* of builtins, or 0 if any number may be taken */
 };
 
 /* A question, with all that its answer depends on. */
@@ -48,7 +49,8 @@ struct rego_machine {
     struct rego_bounds bounds;
     uint64_t statements;             /* run so far */
     uint64_t pause;                  /* number of the statement before which bounds are looked at */
-    uint64_t steps;                  /* of builtins since the clock was last read */
+    uint64_t steps;                  /* of builtins so far */
+    uint64_t clock_steps;            /* of builtins since the clock was last read */
     const struct rego_value **local; /* of all calls */
     size_t locals;                   /* used */
     unsigned depth;                  /* of blocks */

@@ -9,6 +9,7 @@ use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use File::Temp ();
 use Test::More;
 
+use Authz::Check    ();
 use Authz::Path     ();
 use Authz::Postgres ();
 use Authz::Process  ();
@@ -52,9 +53,13 @@ make_rows( 3, q{now()} );
 make_rows( 3, q{now() - interval '26 hours'} );
 make_rows( 3, q{now() + interval '10 minutes'} );
 make_rows( 3, q{now()} );
-run( 0, 'audit seal', 'clock_back: rows of a clock that went back by a day, and of one that is ahead' );
+make_rows( 1, q{date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '1 millisecond'} ); # midnight
+sql(q{SELECT nextval('audit_id_seq')});   # deferred_row_killed_host: an id that was given out, and a row that never was
+make_rows( 1, q{date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'} );
+run(0, 'audit seal',
+    'clock_back, midnight: rows of a clock that went back by a day, of one that is ahead, and of the end of a day' );
 my $report = run( 0, 'audit verify --json --quiet', '... audit verify' )->{json};
-cmp_ok( $report->{rows}, '>=', 12, '... has them all' );
+cmp_ok( $report->{rows}, '>=', 14, '... has them all' );
 my $row = sql(q{SELECT id FROM audit_log WHERE created_at < now() - interval '25 hours' ORDER BY id LIMIT 1});
 like( run( 0, "audit prove $row", '... audit prove' )->{out}, qr/^index \d+$/m, '... proves one' );
 sql("UPDATE audit_log SET created_at = created_at + interval '1 hour' WHERE id = $row");
@@ -62,6 +67,113 @@ is_deeply(
     run( 1, 'audit verify --json --quiet', '... a time that was changed after the seal' )->{json}{first},
     [ { fault => 'changed row', at => $row } ], '... is found' );
 sql("UPDATE audit_log SET created_at = created_at - interval '1 hour' WHERE id = $row");
+
+# ---- what is no change of a row, and a day that is dropped without a note
+
+$stack->token( @crm, scope => 'orders.read' );
+run( 0, 'audit seal', 'a decision' );
+sql(q{CREATE TABLE asked AS SELECT * FROM audit_log WHERE policy_input IS NOT NULL ORDER BY id DESC LIMIT 1});
+my $text   = Authz::Check::unpack_text( sql(q{SELECT encode(policy_input, 'hex') FROM asked}) );
+my $packed = Authz::Check::pack_text($text);
+isnt( $packed, sql(q{SELECT encode(policy_input, 'hex') FROM asked}), 'its question, packed in another way' );
+sql("UPDATE audit_log SET policy_input = decode('$packed', 'hex') WHERE id = (SELECT id FROM asked)");
+
+sub first_faults {
+    my ( $status, $name ) = @_;
+    return [ map {"$_->{fault} $_->{at}"} @{ run( $status, 'audit verify --json --quiet', $name )->{json}{first} } ];
+}
+is_deeply( first_faults( 0, 'other_dictionary: audit verify' ), [], '... finds no change: the leaf is of the text' );
+sql('UPDATE audit_log SET policy_input = asked.policy_input FROM asked WHERE audit_log.id = asked.id');
+my $yesterday = $today - 1;
+sql("CREATE TABLE kept_day AS SELECT * FROM audit_log_p$yesterday");
+my $first_of_day = sql(
+    q{SELECT min(id) FROM kept_day WHERE id > (SELECT (line::json -> 'begin' ->> 'upTo')::bigint FROM audit_note WHERE leaf = 0)}
+);
+sql("DROP TABLE audit_log_p$yesterday");
+is( first_faults( 1, 'dropped_by_hand: a day that was dropped without a note' )->[0],
+    "missing row $first_of_day",
+    '... misses its first row' );
+sql($_) for "SELECT partition_create('audit_log', $yesterday)", 'INSERT INTO audit_log SELECT * FROM kept_day',
+  'DROP TABLE kept_day, asked';
+is_deeply( first_faults( 0, '... put back' ), [], '... is whole' );
+
+# ---- writers and hosts beside one another
+
+is( sql(q{SELECT seqcache FROM pg_sequence WHERE seqrelid = 'audit_id_seq'::regclass}),
+    1, 'seq_cache_1: no session keeps ids, so a smaller one is never given out later (decisions.md "Audit proof")' );
+
+sub session {
+    my ( $name, $statements ) = @_;
+    return Authz::Process->start(
+        name    => $name,
+        command => [
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -v ON_ERROR_STOP=1 -h), $stack->{postgres}->socket,
+            '-p', $Authz::Postgres::PORT, '-d', $stack->{database}, '-c', $statements ] );
+}
+
+sub is_held {
+    my ($granted) = @_;
+    return Authz::Process::until_true(
+        60,
+        sub {
+            sql(    q{SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4712 AND database = }
+                  . "(SELECT oid FROM pg_database WHERE datname = current_database()) AND granted = '$granted'" ) > 0;
+        } );
+}
+my $gate = session( 'gate', 'SELECT pg_advisory_lock(4712), pg_sleep(600)' );
+ok( is_held('t'), 'a gate' );
+my $insert =
+  q{INSERT INTO audit_log (id, created_at, request_id, endpoint, operation, method, http_status, outcome) SELECT nextval('audit_id_seq'), now(), 'late', '/token', 'token', 'POST', 200, 'allowed'};
+my $writer = session( 'writer', "$insert; SELECT pg_advisory_lock(4712)" );
+ok( is_held('f'), 'a writer that has an id and does not commit' );
+make_rows( 2, q{now()} );
+my $sealer = Authz::Process->start(
+    name    => 'sealer', env => $env,
+    command => [ Authz::Path::program('authzctl'), qw(audit seal) ] );
+ok( defined Authz::Process::until_true(
+        60,
+        sub {
+            sql(q{SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND query LIKE '%virtualtransaction = ANY%'}
+            ) > 0;
+        } ),
+    'late_writer_waits: a seal looks for it' );
+is( sql(q{SELECT count(*) FROM audit_log_state WHERE up_to >= (SELECT max(id) - 2 FROM audit_log)}),
+    0, '... and takes no row with a later id' );
+sql(q{SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4712 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())}
+);
+$gate->stop;
+is( $writer->wait(60), 0, '... until it commits' );
+is( $sealer->wait(60), 0, '... the seal ends' );
+run( 0, 'audit seal', '... or the next one' );
+is( sql(q{SELECT (SELECT up_to FROM audit_log_state) >= max(id) FROM audit_log}), 't', '... takes them all' );
+is_deeply( first_faults( 0, '... and audit verify' ), [], '... misses none' );
+
+my $elsewhere = File::Temp->newdir;
+mkdir "$elsewhere/$_" or die "$elsewhere: $!" for 1, 2;
+for my $round ( 1 .. 3 ) {
+    make_rows( 5, q{now()} );
+    my @host = map {
+        Authz::Process->start(
+            name    => "host $_", env => { %$env, SVC_RUNTIME_DIR => $_, SVC_AUDIT_CHECKPOINT_FILE => "$_/filed" },
+            command => [ Authz::Path::program('authzctl'), qw(audit seal) ] )
+    } map {"$elsewhere/$_"} 1, 2;
+    my @status = map { $_->wait(60) } @host;
+    ok( ( grep { $_ == 0 } @status ) > 0, "two_hosts: one of them seals, or both after one another, round $round" );
+}
+is_deeply( first_faults( 0, '... audit verify' ), [], '... finds each row once' );
+unlink $signed;
+unlink "$dir/filed";
+run( 0, 'audit seal', '... and the first host goes on' );
+
+SKIP: {
+    skip 'no /dev/full', 3 if !-c '/dev/full';
+    make_rows( 1, q{now()} );
+    like(
+        ctl_is( 1, [qw(audit seal)], 'file_disk_full', env => { %$env, SVC_AUDIT_CHECKPOINT_FILE => '/dev/full' } )
+          ->{err},
+        qr/SVC_AUDIT_CHECKPOINT_FILE: .*No space left on device/, '... is said' );
+    run( 0, 'audit seal', '... and the checkpoint is written when there is room' );
+}
 
 # ---- a host that lost its files, and a log that was cut back meanwhile
 
@@ -112,7 +224,7 @@ like( run( 0, 'audit checkpoint', 'audit checkpoint' )->{out}, qr{\A\S+/audit/2\
 sql($_) for put_back('new');
 seals_not(
     'the database no longer has what this host signed last',
-    'a database that was restored to a time before the epoch' );
+    'restored_backup: a database that was restored to a time before the epoch' );
 unlink $signed;
 seals_not(
     'the database no longer has the end of SVC_AUDIT_CHECKPOINT_FILE',

@@ -76,7 +76,7 @@ is_deeply(
 like( $asked->{schema}, qr/^entity Client/m, '... and the shipped schema' );
 
 my $found = result( implies => 'counterexample', found => example('192.0.3.1') );
-my $run   = prove( 2, 'something is newly allowed', $new, prover( $proved, $found ) );
+my $run   = prove( 2, 'widening_found: something is newly allowed', $new, prover( $proved, $found ) );
 like(
     $run->{out}, qr/^newly allowed  introspect, Client, Audience\n    request \{.*"192\.0\.3\.1"/m,
     '... and the request shown' );
@@ -101,7 +101,7 @@ prove( 1, 'an error under cedar_errors deny: not proved', $deny, prover( $proved
 like(
     prove( 1, 'another cedar_mode', $source, prover($proved) )->{err}, qr/cedar_mode .* is source in/,
     '... is named' );
-prove( 69, 'no prover',              $new, '/nonexistent' );
+prove( 69, 'absent: no prover',      $new, '/nonexistent' );
 prove( 1,  'a line that is no JSON', $new, prover('proved') );
 prove( 69, 'a prover that fails',    $new, '/bin/false' );
 prove( 64, 'no limit of time',       $new, prover($proved), '--seconds', $_ ) for '0', '3601', '1x', '-1', '';

@@ -81,7 +81,7 @@ my @NONE = (
     ( map {"connector $_"} qw(available install list sync uninstall) ),
     (   map {"resource $_"}
           qw(approve approve-prompt connections create delete disconnect list probe prompts sync update) ),
-    'restore-fence', 'session end',
+    'restore-fence', 'secrets reseal', 'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',

@@ -99,6 +99,31 @@ test_old(TALLOC_CTX *mem)
             ok(false, "a box of %zu octets does not open", cut);
 }
 
+/* A change of the credential key: the previous one opens and does not seal. */
+static void
+test_previous(TALLOC_CTX *mem)
+{
+    struct keyring *old = ring_of(mem, CREDENTIAL), *both = ring_of(mem, "the key of tomorrow");
+    struct keyring *alone = ring_of(mem, "the key of tomorrow");
+    unsigned char *box, *made;
+    size_t length, made_length;
+    is_int(keyring_seal(mem, old, KEYRING_CLIENT_SECRET, PLACE, "hunter2", 7, &box, &length), AZ_OK,
+           "a value of the key before");
+    is_int(keyring_add_previous(both, "too short"), AZ_INVALID, "a previous key that is too short");
+    ok(!opens(mem, both, KEYRING_CLIENT_SECRET, box, length), "... opens nothing");
+    is_int(keyring_add_previous(both, CREDENTIAL), AZ_OK, "the previous key");
+    ok(opens(mem, both, KEYRING_CLIENT_SECRET, box, length), "... opens the value");
+    ok(!opens(mem, both, KEYRING_ADMIN_KEY, box, length), "... not for another purpose");
+    box[length - 1] ^= 1;
+    ok(!opens(mem, both, KEYRING_CLIENT_SECRET, box, length), "... nor if it was changed");
+    keyring_seal(mem, both, KEYRING_CLIENT_SECRET, PLACE, "hunter2", 7, &made, &made_length);
+    ok(opens(mem, alone, KEYRING_CLIENT_SECRET, made, made_length),
+       "what is sealed then opens with the new key alone");
+    ok(!opens(mem, old, KEYRING_CLIENT_SECRET, made, made_length), "... and not with the old one");
+    is_bin(made + 1, SEAL_KEY_ID_OCTETS, keyring_id(both, KEYRING_CLIENT_SECRET),
+           SEAL_KEY_ID_OCTETS, "a box names its key");
+}
+
 int
 main(void)
 {
@@ -107,6 +132,7 @@ main(void)
     test_today(mem);
     test_days(mem);
     test_old(mem);
+    test_previous(mem);
     talloc_free(mem);
     return done();
 }

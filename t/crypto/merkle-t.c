@@ -139,7 +139,8 @@ test_roots(void)
         if (merkle_root(&tiles, size, made) != AZ_OK || memcmp(made, wanted, SHA256_OCTETS) != 0)
             wrong++;
     }
-    is_int((int64_t) wrong, 0, "roots from tiles are those of RFC 6962 2.1, sizes 0 to %d",
+    is_int((int64_t) wrong, 0,
+           "sizes_1_to_1030: roots from tiles are those of RFC 6962 2.1, sizes 0 to %d",
            SIZE_MAX_TRIED);
 }
 

@@ -58,6 +58,19 @@ like( $hop[-1]->body, qr/<h1>Connected</, 'the person links an account at oidc-p
   or diag( join "\n", $server->log_text, $hop[-1]->body );
 is( $stack->sql(q{SELECT auth_method || ' ' || (secret_sealed IS NOT NULL) FROM gateway_registration}),
     'client_secret_basic true', 'we registered ourselves there' );
+my %other = (
+    SVC_CREDENTIAL_KEY          => 'another-credential-key',
+    SVC_CREDENTIAL_KEY_PREVIOUS => $stack->settings->{SVC_CREDENTIAL_KEY} );
+for my $key (
+    \%other,
+    {   SVC_CREDENTIAL_KEY          => $other{SVC_CREDENTIAL_KEY_PREVIOUS},
+        SVC_CREDENTIAL_KEY_PREVIOUS => $other{SVC_CREDENTIAL_KEY} } )
+{
+    local @{ $stack->{settings} }{ keys %$key } = values %$key;
+    like(
+        ( $stack->authzctl(qw(secrets reseal)) )[1], qr/^registrations +1 +0 +0$/m,
+        'secrets reseal: the secret of our registration, to another key and back' );
+}
 my $first = credential();
 is( $first->{error},          '',             'there is a credential' );
 is( whose( $first->{value} ), 'ann-upstream', '... a token of the account' );

@@ -188,6 +188,14 @@ test_lacking(void)
        "so is one that the plan does not have");
     plan = read_plan(LOOK_UP("x"), "{\"x\":1}", NULL, &why);
     ok(engine_plan_lacks(mem, plan, "p") == NULL, "others are not");
+    question.entrypoint = "p";
+    for (question.statements = 1;
+         question.statements < 100
+         && engine_plan_run(mem, plan, &question, &got, reason) == REGO_EXCEEDED;)
+        question.statements++;
+    ok(question.statements > 1 && question.statements < 100,
+       "an evaluation may have a bound of its own, which it needs %d statements to keep",
+       (int) question.statements);
     question = (struct engine_plan_question){.entrypoint = "p", .input = "{", .length = 1};
     ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_GIVE_UP,
        "an input that cannot be read is left to OPA");

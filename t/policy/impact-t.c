@@ -32,20 +32,45 @@ static const struct { const char *base, *candidate, *class; bool mixed; const ch
 };
 /* clang-format on */
 
+/* Decisions about lists of tools: one verdict for each. */
+#define TOOLS "{'evaluation':'gateway_tools','tools':[{},{}]}"
+#define VERDICTS(ONE, OTHER) "{'allow':true,'verdicts':['" ONE "','" OTHER "']}"
+/* clang-format off */
+static const struct { const char *base, *candidate, *class; bool mixed; const char *name; } tools_cases[] = {
+    {VERDICTS("allow", "deny"), VERDICTS("allow", "deny"), "same", false, "the same verdicts"},
+    {VERDICTS("allow", "deny"), VERDICTS("step_up", "deny"), "narrowed", false, "tools_step_up: a tool that needs another authorization"},
+    {VERDICTS("step_up", "deny"), VERDICTS("deny", "deny"), "narrowed", false, "tools_step_up: ... and one that is hidden then"},
+    {VERDICTS("deny", "step_up"), VERDICTS("deny", "allow"), "widened", false, "tools_step_up: a tool that needs none any longer"},
+    {VERDICTS("deny", "deny"), VERDICTS("deny", "step_up"), "widened", false, "tools_step_up: ... and one that is shown"},
+    {VERDICTS("step_up", "deny"), VERDICTS("deny", "step_up"), "widened", true, "another tool"},
+    {VERDICTS("step_up", "deny"), "{'allow':false}", "newlyDenied", false, "no list"},
+    {VERDICTS("step_up", "deny"), VERDICTS("step_up", "perhaps"), "newlyDenied", false, "a word that is no verdict: no decision"},
+};
+/* clang-format on */
+
 /* Decisions about requests through the gateway: the obligations count that the asker could meet. */
 #define ASKED(ENDPOINT, KIND, MORE)                                                                \
     "{'evaluation':'gateway','request':{'endpoint':'" ENDPOINT "'},'resource':{'upstreamType':"    \
     "'REST'},'action':{'kind':'" KIND "'" MORE ",'requiredScopes':[]},'token':{'scopes':[]}}"
 #define REDACT "'allow':true,'argument_mode':'keys','obligations':{'redact':['/body/a']}"
 /* clang-format off */
-static const struct { const char *input, *base, *candidate, *class, *name; } gateway_cases[] = {
-    {ASKED("/gateway/mcp", "resource", ",'route':'r'"), "{" REDACT "}", "{'allow':false,'argument_mode':'keys'}", "newlyDenied", "a route that is read as an MCP resource is redacted, as a request to it"},
-    {ASKED("/gateway/mcp", "resource", ""), "{" REDACT "}", "{'allow':false,'argument_mode':'keys'}", "same", "a read of an MCP server cannot be redacted: it was denied"},
-    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{" REDACT "}", "{'allow':true,'argument_mode':'keys'}", "other", "a request without its obligation"},
-    {ASKED("/auth/check", "http", ",'route':'r'"), "{" REDACT "}", "{'allow':true,'argument_mode':'keys'}", "newlyAllowed", "a web server meets no obligation: with one it was denied"},
-    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':30}", "other", "a web server may keep the answer"},
-    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':0}", "same", "a web server may keep it for no time"},
-    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':30}", "same", "another answer is not kept"},
+static const struct { const char *input, *base, *candidate, *class, *always, *header, *name; } gateway_cases[] = {
+    {ASKED("/gateway/mcp", "resource", ",'route':'r'"), "{" REDACT "}", "{'allow':false,'argument_mode':'keys'}", "newlyDenied", NULL, NULL, "a route that is read as an MCP resource is redacted, as a request to it"},
+    {ASKED("/gateway/mcp", "resource", ""), "{" REDACT "}", "{'allow':false,'argument_mode':'keys'}", "same", NULL, NULL, "a read of an MCP server cannot be redacted: it was denied"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{" REDACT "}", "{'allow':true,'argument_mode':'keys'}", "other", NULL, NULL, "a request without its obligation"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{" REDACT "}", "{'allow':true,'argument_mode':'keys'}", "newlyAllowed", NULL, NULL, "a web server meets no obligation: with one it was denied"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':30}", "other", NULL, NULL, "a web server may keep the answer"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':0}", "same", NULL, NULL, "a web server may keep it for no time"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','cache_seconds':30}", "same", NULL, NULL, "another answer is not kept"},
+    {ASKED("/auth/check", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':false,'argument_mode':'keys'}", "same", "{'redact':['/body/a']}", NULL, "a web server cannot redact what the route wants to be redacted: it was denied"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':false,'argument_mode':'keys'}", "newlyDenied", "{'redact':['/body/a']}", NULL, "... which a request through the gateway is"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','obligations':{'redact':['/body/a','/body/a']}}", "same", "{'redact':['/body/a']}", NULL, "policy demands what the route demands"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','obligations':{'redact':['/body/b']}}", "other", "{'redact':['/body/a']}", NULL, "... or more"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys','obligations':{'response_max_bytes':9}}", "{'allow':true,'argument_mode':'keys'}", "same", "{'response_max_bytes':5}", NULL, "the smaller limit of the route holds"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys','obligations':{'response_max_bytes':3}}", "{'allow':true,'argument_mode':'keys'}", "other", "{'response_max_bytes':5}", NULL, "... or that of policy"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':false,'argument_mode':'keys'}", "same", "{'unknown':1}", NULL, "a route that demands what nothing meets"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','obligations':{'headers':{'x-key':'v'}}}", "newlyDenied", NULL, "X-Key", "a header field in place of the upstream's credential"},
+    {ASKED("/gateway/{name}/**", "http", ",'route':'r'"), "{'allow':true,'argument_mode':'keys'}", "{'allow':true,'argument_mode':'keys','obligations':{'headers':{'X-Other':'v'}}}", "other", NULL, "X-Key", "... and another one"},
 };
 /* clang-format on */
 
@@ -94,20 +119,39 @@ test_hidden(TALLOC_CTX *mem)
     }
 }
 
+static const struct effect_route no_route = {.obligations = NULL};
+
 static struct effect
-effect_of(struct op *op, const char *input, const char *text)
+effect_of(struct op *op, const char *input, const struct effect_route *route, const char *text)
 {
+    const struct effect_facts facts = {.route = *route};
     struct effect effect = {.outcome = EFFECT_NONE};
-    effect_find(op, env_json(op->mem, input), NULL, env_json(op->mem, text), &effect);
+    effect_find(op, env_json(op->mem, input), &facts, env_json(op->mem, text), &effect);
     return effect;
+}
+
+static void
+test_tools(struct op *op)
+{
+    for (size_t i = 0; i < sizeof(tools_cases) / sizeof(tools_cases[0]); i++) {
+        struct effect base = effect_of(op, TOOLS, &no_route, tools_cases[i].base),
+                      candidate = effect_of(op, TOOLS, &no_route, tools_cases[i].candidate);
+        struct impact_difference difference = impact_compare(&base, &candidate);
+        is_str(impact_class_names[difference.class], tools_cases[i].class, "%s",
+               tools_cases[i].name);
+        ok(difference.mixed == tools_cases[i].mixed, "... mixed or not");
+    }
 }
 
 static void
 test_gateway(struct op *op)
 {
     for (size_t i = 0; i < sizeof(gateway_cases) / sizeof(gateway_cases[0]); i++) {
-        struct effect base = effect_of(op, gateway_cases[i].input, gateway_cases[i].base),
-                      candidate = effect_of(op, gateway_cases[i].input, gateway_cases[i].candidate);
+        const char *always = gateway_cases[i].always, *input = gateway_cases[i].input;
+        const struct effect_route route = {always != NULL ? env_json(op->mem, always) : NULL,
+                                           gateway_cases[i].header};
+        struct effect base = effect_of(op, input, &route, gateway_cases[i].base),
+                      candidate = effect_of(op, input, &route, gateway_cases[i].candidate);
         struct impact_difference difference = impact_compare(&base, &candidate);
         is_str(impact_class_names[difference.class], gateway_cases[i].class, "%s",
                gateway_cases[i].name);
@@ -121,12 +165,13 @@ main(void)
     struct az *az = env_az(mem);
     struct op op = env_op(mem, az);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct effect base = effect_of(&op, INPUT, cases[i].base),
-                      candidate = effect_of(&op, INPUT, cases[i].candidate);
+        struct effect base = effect_of(&op, INPUT, &no_route, cases[i].base),
+                      candidate = effect_of(&op, INPUT, &no_route, cases[i].candidate);
         struct impact_difference difference = impact_compare(&base, &candidate);
         is_str(impact_class_names[difference.class], cases[i].class, "%s", cases[i].name);
         ok(difference.mixed == cases[i].mixed, "... mixed or not");
     }
+    test_tools(&op);
     test_gateway(&op);
     test_hidden(mem);
     talloc_free(mem);

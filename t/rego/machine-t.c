@@ -284,6 +284,11 @@ test_steps(void)
        "bounds: ... and one more ends an evaluation that takes too long");
     machine = (struct rego_machine){.bounds = {.deadline_us = clock_monotonic_us() + 60000000}};
     ok(rego_spend(&machine, 10 * (uint64_t) REGO_CLOCK_STEPS), "bounds: ... but not one in time");
+    machine = (struct rego_machine){.bounds = {.steps = 3 * (uint64_t) REGO_CLOCK_STEPS}};
+    ok(rego_spend(&machine, 2 * (uint64_t) REGO_CLOCK_STEPS)
+           && rego_spend(&machine, REGO_CLOCK_STEPS),
+       "bounds: builtins take as many steps as they may, whatever the clock says");
+    ok(!rego_spend(&machine, 1) && machine.outcome == REGO_EXCEEDED, "bounds: ... not one more");
 }
 
 /* Call a builtin with two arguments, which are JSON texts. */

@@ -65,6 +65,7 @@ struct settings {
     const char *admin_api_key;   /* the first admin key */
     const char *admin_pepper;    /* key of the lookup HMAC of admin keys */
     const char *credential_key;  /* seals secrets at rest */
+    const char *credential_old;  /* opens them too; "": none */
     const char *bundle_api_key;  /* key with which the engine fetches its bundle */
     bool admin_enabled;          /* false: /admin answers 404 to key holders */
     bool allow_insecure_dev_key; /* development only: open admin API, public fallback keys */

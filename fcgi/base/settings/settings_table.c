@@ -53,6 +53,8 @@ const struct setting settings_table[] = {
      "If false, every request to /admin is answered with 404, even with a valid key"},
     {"SVC_CREDENTIAL_KEY", "SVC_GATEWAY_CREDENTIAL_KEY", SETTING_SECRET, AT(credential_key), NULL, 0, 0, NULL,
      "Secret of at least 16 octets that encrypts client secrets and private keys in the database"},
+    {"SVC_CREDENTIAL_KEY_PREVIOUS", NULL, SETTING_SECRET, AT(credential_old), NULL, 0, 0, NULL,
+     "Secret of at least 16 octets that opens what SVC_CREDENTIAL_KEY does not open, while that key is changed"},
     {"SVC_BUNDLE_API_KEY", NULL, SETTING_SECRET, AT(bundle_api_key), NULL, 0, 0, NULL,
      "Key of at least 16 octets that the policy engine sends to /bundles in the header X-Bundle-API-Key"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", NULL, SETTING_BOOL, AT(allow_insecure_dev_key), "false", 0, 0, NULL,

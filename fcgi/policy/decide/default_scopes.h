@@ -3,7 +3,16 @@
 #ifndef AZ_POLICY_DECIDE_DEFAULT_SCOPES_H
 #define AZ_POLICY_DECIDE_DEFAULT_SCOPES_H
 
+#include <jansson.h>
+
 #include "base/op.h"
+
+/* The key of its row. */
+#define DEFAULT_SCOPES_ROW "svc.operator.controls.public_client_policy"
+
+/* Return the scopes of a row (NULL: none) as a text on mem; "" if there are none. NULL: no memory.
+ */
+const char *default_scopes_of(TALLOC_CTX *mem, const json_t *row);
 
 /* Read the scopes that are published now, as a text on op->mem; "" if there are none. One trip. */
 enum az_status default_scopes_fetch(struct op *op, const char **ret);

@@ -15,6 +15,7 @@
 struct weighing {
     struct op *op;
     const json_t *input;
+    const struct effect_route *route;
     struct decision decision; /* the checked answer */
     struct jsonx_build rights, rest;
     struct effect *ret;
@@ -168,13 +169,15 @@ obligations_of(const json_t *input)
                                   upstream != NULL ? upstream : "");
 }
 
-/* Return the question about a request that its stored form holds. */
+/* Return the question about a request that its stored form holds, with its route. */
 static struct gateway_question
-gateway_question_of(const json_t *input)
+gateway_question_of(const json_t *input, const struct effect_route *route)
 {
     return (struct gateway_question){
         .holder = {.scopes = member(input, "token", "scopes")},
+        .resource = {.credential_header = route->credential_header},
         .action = {.scopes = member(input, "action", "requiredScopes")},
+        .always = route->obligations,
         .obligations = obligations_of(input),
     };
 }
@@ -182,7 +185,7 @@ gateway_question_of(const json_t *input)
 static enum effect_outcome
 weigh_gateway(struct weighing *w)
 {
-    const struct gateway_question question = gateway_question_of(w->input);
+    const struct gateway_question question = gateway_question_of(w->input, w->route);
     struct gateway_decision decision;
     enum gateway_arguments mode;
     bool met = true;
@@ -197,7 +200,9 @@ weigh_gateway(struct weighing *w)
         w->rest.lost = true;
     if (!met)
         return EFFECT_DENY;
-    give(&w->rest, "obligations", w->decision.obligations);
+    json_t *obligations = gateway_obligations_json(w->op->mem, &decision.obligations);
+    w->rest.lost = w->rest.lost || obligations == NULL;
+    give(&w->rest, "obligations", obligations);
     if (is_check(w->input) && decision.cache_seconds > 0)
         jsonx_set(&w->rest, "lifetime", json_integer((json_int_t) decision.cache_seconds));
     return EFFECT_ALLOW;
@@ -291,11 +296,12 @@ kind_of(const json_t *input)
 /* Weigh one answer. What is not valid is no decision (policy.md 6.2). */
 static enum az_status
 weigh_answer(struct op *op, const struct effect_kind *kind, const json_t *input,
-             const json_t *registry, json_t *answer, struct effect *ret)
+             const struct effect_facts *facts, json_t *answer, struct effect *ret)
 {
     struct weighing w = {
         .op = op,
         .input = input,
+        .route = &facts->route,
         .rights = {jsonx_own(op->mem, json_object()), false},
         .rest = {jsonx_own(op->mem,            json_object()), false},
         .decision = {.revision = ""}
@@ -310,7 +316,7 @@ weigh_answer(struct op *op, const struct effect_kind *kind, const json_t *input,
         const struct registration registration = registration_of(op, input);
         bounds = registration_bounds(&registration);
     }
-    bounds.registry = registry;
+    bounds.registry = facts->registry;
     enum az_status st = decision_read(op, answer, &bounds, &w.decision);
     if (st == AZ_UNAVAILABLE) {
         az_fault_clear(&op->fault);
@@ -368,19 +374,21 @@ has_none(const struct effect *effect, size_t count)
 }
 
 enum az_status
-effect_find(struct op *op, const json_t *input, const json_t *registry, json_t *answer,
+effect_find(struct op *op, const json_t *input, const struct effect_facts *facts, json_t *answer,
             struct effect *ret)
 {
+    struct effect_facts known = *facts;
     const struct effect_kind *kind = kind_of(input);
     bool batch = batch_requests(input) != NULL;
     size_t count = effect_count(input);
     json_t *none = jsonx_own(op->mem, json_object());
     enum az_status st = none != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    known.registry = known.registry != NULL ? known.registry : none;
     for (size_t i = 0; st == AZ_OK && i < count; i++) {
         json_t *one = batch ? batch_answer(answer, count, i) : answer;
         ret[i] = (struct effect){.rights = none, .rest = none};
         if (kind != NULL)
-            st = weigh_answer(op, kind, input, registry != NULL ? registry : none, one, &ret[i]);
+            st = weigh_answer(op, kind, input, &known, one, &ret[i]);
         else if ((ret[i].reasons = jsonx_own(op->mem, json_array())) == NULL)
             st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     }

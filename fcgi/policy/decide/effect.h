@@ -25,15 +25,27 @@ struct effect {
     json_t *reasons; /* array, sorted; never NULL */
 };
 
+/* A route of a managed resource, as far as decisions about requests to it depend on it. */
+struct effect_route {
+    json_t *obligations;           /* object: always added to those of policy; or NULL */
+    const char *credential_header; /* of its upstream, which no obligation may replace; or NULL */
+};
+
+/* What the service knows beside a question and its answer. */
+struct effect_facts {
+    const json_t *registry;    /* row of resource types that goes with the answer (registry.h);
+                                  NULL: an empty one */
+    struct effect_route route; /* of a request to a managed resource */
+};
+
 /* Return the number of decisions that a question asks for: one for each request of a batch. */
 size_t effect_count(const json_t *input);
 
 /*
  * Find the effects of an answer to a question; `ret` has room for effect_count() of them. The
- * answer may be changed; NULL: there is none. `registry` is the row of resource types that goes
- * with the answer (registry.h); NULL: an empty one. AZ_SERVER_ERROR: no memory.
+ * answer may be changed; NULL: there is none. AZ_SERVER_ERROR: no memory.
  */
-enum az_status effect_find(struct op *op, const json_t *input, const json_t *registry,
+enum az_status effect_find(struct op *op, const json_t *input, const struct effect_facts *facts,
                            json_t *answer, struct effect *ret);
 
 #endif

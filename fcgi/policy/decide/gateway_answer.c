@@ -176,6 +176,27 @@ gateway_answer_obligations(struct op *op, const struct gateway_question *questio
     return AZ_OK;
 }
 
+json_t *
+gateway_obligations_json(TALLOC_CTX *mem, const struct gateway_obligations *obligations)
+{
+    size_t index;
+    json_t *pointer;
+    struct jsonx_build all = {jsonx_own(mem, json_object()), false},
+                       redact = {jsonx_own(mem, json_object()), false};
+    json_array_foreach (obligations->redact, index, pointer)
+        jsonx_set(&redact, json_string_value(pointer), json_true());
+    all.lost = redact.lost || redact.value == NULL;
+    if (json_object_size(redact.value) > 0)
+        jsonx_set(&all, "redact", json_incref(redact.value));
+    if (obligations->response_max_bytes > 0)
+        jsonx_set(&all, "response_max_bytes", json_integer(obligations->response_max_bytes));
+    if (obligations->approve_by_ciba)
+        jsonx_set(&all, "approve_by_ciba", json_true());
+    if (json_object_size(obligations->headers) > 0)
+        jsonx_set(&all, "headers", json_incref(obligations->headers));
+    return jsonx_built(&all);
+}
+
 /* ---- one request */
 
 /* Read step_up. Return false unless it is absent or names scopes of the action, all of which the

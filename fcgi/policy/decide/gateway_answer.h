@@ -36,6 +36,12 @@ enum az_status gateway_answer_obligations(struct op *op, const struct gateway_qu
                                           bool *ret_met);
 
 /*
+ * Return obligations as an object on mem, in one form for all that demand the same: redact (object
+ * with the pointers as names), response_max_bytes, approve_by_ciba, headers. NULL: no memory.
+ */
+json_t *gateway_obligations_json(TALLOC_CTX *mem, const struct gateway_obligations *obligations);
+
+/*
  * Return the obligations that an operation can meet, by the kind of its action and the type of its
  * upstream as a question names them. The text that an MCP server makes of a value cannot be
  * redacted, and a STATIC answer sends no request with header fields.

@@ -6,8 +6,6 @@
 
 #include "policy/decide/published.h"
 
-#define ROW "svc.operator.controls.trust"
-
 static bool
 json_text_is(const json_t *value, const char *text)
 {
@@ -77,7 +75,7 @@ trust_find(struct op *op, enum trust_list list, const char *issuer, struct trust
            bool *ret_found)
 {
     json_t *row;
-    enum az_status st = published_row(op, ROW, &row);
+    enum az_status st = published_row(op, TRUST_ROW, &row);
     if (st != AZ_OK)
         return st;
     const json_t *entries = json_object_get(row, list_names[list]);
@@ -91,7 +89,7 @@ enum az_status
 trust_spiffe(struct op *op, const char *revision, struct trust_spiffe *ret)
 {
     const struct published *trust;
-    enum az_status st = published_keep(op, ROW, revision, &op->az->trust, &trust);
+    enum az_status st = published_keep(op, TRUST_ROW, revision, &op->az->trust, &trust);
     if (st != AZ_OK)
         return st;
     ret->bundle_url = json_string_value(json_object_get(trust->row, "spiffe_trust_bundle_url"));

@@ -9,6 +9,9 @@
 
 #include "base/op.h"
 
+/* The key of its row. */
+#define TRUST_ROW "svc.operator.controls.trust"
+
 /* The lists of the row. */
 enum trust_list {
     TRUST_STATEMENTS, /* statement_issuers: software statements */

@@ -158,7 +158,7 @@ load_acceptable(struct op *from, bool later)
                     .now_ms = from->now_ms};
     struct shared_tree *newest =
         az->shared_data != NULL ? shared_data_newest(op.mem, az->shared_data) : NULL;
-    struct plan_known known = {.data = newest != NULL ? newest->revision : NULL};
+    struct plan_known known = {.data = newest != NULL ? newest->revision : NULL, .compare = later};
     if (az->embedded != NULL && az->embedded->plan != NULL) {
         known.revision = az->embedded->revision;
         known.modules = engine_plan_name(az->embedded->plan);
@@ -166,7 +166,11 @@ load_acceptable(struct op *from, bool later)
     struct plan_current stored;
     struct embedded *made = NULL;
     enum az_status st = plan_current(&op, &known, &stored);
-    later = later && st == AZ_OK && !stored.known && stored.plan != NULL;
+    later = later && st == AZ_OK && !stored.known;
+    if (later && !stored.other_plan) {
+        known.compare = later = false;
+        st = plan_current(&op, &known, &stored);
+    }
     if (st == AZ_OK && !stored.known && !later)
         made = make_held(&op, &stored, newest);
     talloc_free(op.mem);

@@ -230,8 +230,12 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
     };
     if (asked.input != NULL && asked.hides)
         asked.input = put_hidden(&arena, asked.input, question->hidden);
-    const struct rego_bounds bounds = {ENGINE_PLAN_STATEMENTS_MAX, ENGINE_PLAN_ANSWER_OCTETS_MAX,
-                                       question->deadline_us};
+    const struct rego_bounds bounds = {
+        .statements = question->statements > 0 ? question->statements : ENGINE_PLAN_STATEMENTS_MAX,
+        .octets = ENGINE_PLAN_ANSWER_OCTETS_MAX,
+        .deadline_us = question->deadline_us,
+        .steps = question->steps,
+    };
     enum rego_outcome outcome = asked.input != NULL
                                     ? rego_evaluate(&arena, &asked, &bounds, &value, why)
                                     : give_up(why, "the input cannot be read");

@@ -48,6 +48,8 @@ struct engine_plan_question {
     size_t length;          /* octets of it */
     int64_t now_ns;         /* time.now_ns() */
     int64_t deadline_us;    /* by clock_monotonic_us() */
+    uint64_t statements;    /* that it may take; 0: ENGINE_PLAN_STATEMENTS_MAX */
+    uint64_t steps;         /* of builtins that it may take; 0: any number */
     /* Values that the input lacks, in objects by name, each of them null; or NULL. They are
      * defined, and what depends on one has the outcome REGO_TOUCHED. */
     const json_t *hidden;

@@ -8,12 +8,16 @@
 #include "base/json/jsonx.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/entrypoints.h"
+#include "policy/impact/blind.h"
 #include "policy/impact/hidden.h"
+#include "policy/impact/routes.h"
 #include "policy/impact/side.h"
 
 struct replay {
     struct side base, candidate;
     bool unreached[ENTRYPOINTS]; /* the candidate changes no decision of it (I7) */
+    struct impact_routes *routes;
+    struct blind *blind;
 };
 
 /* A row while it is decided. */
@@ -22,10 +26,11 @@ struct asked {
     const char *entrypoint; /* rule of the plan */
     json_t *input, *recorded;
     json_t *hidden; /* values that the row lacks, or NULL */
-    size_t count;   /* decisions */
+    struct effect_route route;
+    size_t count; /* decisions */
 };
 
-/* Find the entrypoints that the candidate does not reach. */
+/* Find the entrypoints that the candidate does not reach, and what is blind. */
 static enum az_status
 find_reach(struct op *op, struct replay *replay)
 {
@@ -35,7 +40,12 @@ find_reach(struct op *op, struct replay *replay)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
         replay->unreached[i] = side_is_unreached(op->mem, &replay->base, &replay->candidate, rule);
     }
-    return AZ_OK;
+    replay->routes = impact_routes_new(replay);
+    replay->blind = blind_new(replay, &replay->base, &replay->candidate,
+                              !replay->unreached[ENTRYPOINT_INTROSPECT]);
+    return replay->routes != NULL && replay->blind != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
 }
 
 enum az_status
@@ -61,6 +71,12 @@ is_unreached(const struct replay *replay, const char *rule)
             return replay->unreached[i];
     }
     return false;
+}
+
+json_t *
+replay_blind(TALLOC_CTX *mem, const struct replay *replay)
+{
+    return blind_json(mem, replay->blind);
 }
 
 /* ---- one row */
@@ -90,8 +106,8 @@ count_decisions(struct op *op, const struct replay *replay, const struct asked *
     struct effect *recorded = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
     if (recorded == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
-    enum az_status st =
-        effect_find(op, asked->input, replay->base.registry, asked->recorded, recorded);
+    const struct effect_facts facts = {replay->base.rows.row[SIDE_REGISTRY], asked->route};
+    enum az_status st = effect_find(op, asked->input, &facts, asked->recorded, recorded);
     for (size_t i = 0; st == AZ_OK && i < asked->count; i++) {
         struct impact_decision decision = decision_of(asked);
         decision.index = i;
@@ -105,17 +121,19 @@ count_decisions(struct op *op, const struct replay *replay, const struct asked *
 }
 
 static enum az_status
-decide_both(struct op *op, const struct replay *replay, const struct asked *asked,
-            struct tally *tally)
+decide_both(struct op *op, const struct replay *replay, struct asked *asked, struct tally *tally)
 {
     struct side_known known;
     struct effect *base = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count),
                   *candidate = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
     if (base == NULL || candidate == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+    enum az_status st = impact_routes_find(op, replay->routes, asked->input, &asked->route);
+    if (st != AZ_OK)
+        return st;
     const struct side_question question = {asked->entrypoint, asked->row->input, asked->input,
-                                           asked->hidden};
-    enum az_status st = side_decide(op, &replay->base, &question, base, &known);
+                                           asked->hidden, asked->route};
+    st = side_decide(op, &replay->base, &question, base, &known);
     if (st == AZ_OK && known.is)
         st = side_decide(op, &replay->candidate, &question, candidate, &known);
     if (st != AZ_OK)
@@ -158,6 +176,7 @@ replay_row(struct op *op, const struct replay *replay, const struct audit_row *r
     const char *its = json_string_value(json_object_get(asked.input, "evaluation"));
     if (evaluation != NULL && (its == NULL || strcmp(its, evaluation) != 0))
         return AZ_OK;
+    blind_count(replay->blind, asked.input);
     asked.count = effect_count(asked.input);
     asked.entrypoint = side_entrypoint(op->mem, asked.input);
     const struct impact_decision decision = decision_of(&asked);

@@ -23,8 +23,9 @@ struct run {
     struct audit_mark mark;
     struct audit_filter filter; /* of the selection, with the sample */
     struct sample sample;
-    int64_t until_ms; /* when it ends in any case; clock_monotonic_ms() */
-    bool truncated;   /* not all was looked at */
+    int64_t until_ms;   /* when it ends in any case; clock_monotonic_ms() */
+    int64_t counted_us; /* when the last step of counting began; clock_monotonic_us() */
+    bool truncated;     /* not all was looked at */
 };
 
 /* True if the time is over. There are no more rows than may be looked at, or a sample of so many.
@@ -84,6 +85,19 @@ run_step(struct op *op, struct run *run, bool *ret_more)
     return st;
 }
 
+/* Rest after a step of counting, note that no row is decided yet, and find out if the time is over.
+ */
+static enum az_status
+pause_counting(struct op *op, void *arg, bool *ret_over)
+{
+    struct run *run = arg;
+    rest(clock_monotonic_us() - run->counted_us);
+    enum az_status st = run->progress(op, run->arg, 0);
+    run->counted_us = clock_monotonic_us();
+    *ret_over = is_over(run);
+    return st;
+}
+
 /* Choose the rows: all, or a sample of as many as may be looked at. */
 static enum az_status
 choose_rows(struct op *op, struct run *run)
@@ -92,8 +106,14 @@ choose_rows(struct op *op, struct run *run)
     enum az_status st = random_nonce(&seed, sizeof(seed));
     if (st != AZ_OK)
         return op_fail(op, st, NULL, "no random seed for a sample");
-    st = sample_choose(op, &run->filter, run->mark.last, run->selection->decisions, seed,
-                       &run->sample);
+    const struct sample_choice choice = {.last = run->mark.last,
+                                         .most = run->selection->decisions,
+                                         .seed = seed,
+                                         .pause = pause_counting,
+                                         .arg = run};
+    run->counted_us = clock_monotonic_us();
+    st = sample_choose(op, &run->filter, &choice, &run->sample);
+    run->truncated = run->sample.over;
     if (st == AZ_OK && run->sample.partial)
         run->filter.sample = &run->sample.audit;
     return st;
@@ -136,6 +156,7 @@ write_answer(struct op *op, const struct run *run, const struct impact_pair *pai
     if (out.value == NULL || json_object_update(out.value, counts) != 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
     write_sample(run, &out);
+    jsonx_set(&out, "blind", json_incref(replay_blind(op->mem, run->replay)));
     *ret = jsonx_built(&out);
     return *ret != NULL ? AZ_OK
                         : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");

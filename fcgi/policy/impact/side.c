@@ -6,8 +6,10 @@
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "policy/decide/default_scopes.h"
 #include "policy/decide/question.h"
 #include "policy/decide/registry.h"
+#include "policy/decide/trust.h"
 #include "policy/engine/archive_read.h"
 #include "policy/engine/entrypoints.h"
 #include "policy/engine/policy_texts.h"
@@ -16,18 +18,38 @@
 /* Nesting of data.json: that of a row, below the parts of its key. */
 #define DATA_DEPTH_MAX 128
 
-enum az_status
-side_read_registry(struct op *op, TALLOC_CTX *mem, const char *data, const json_t **ret)
+static const char *const row_keys[SIDE_ROWS] = {
+    [SIDE_REGISTRY] = REGISTRY_ROW,
+    [SIDE_TRUST] = TRUST_ROW,
+    [SIDE_DEFAULT_SCOPES] = DEFAULT_SCOPES_ROW,
+};
+
+/* Return the row of a key in data.json; NULL: there is none. */
+static json_t *
+row_at(json_t *root, const char *key)
 {
-    json_t *root, *at;
+    json_t *at = root;
+    for (bool more = true; more && at != NULL;) {
+        size_t length = strcspn(key, ".");
+        at = json_object_getn(at, key, length);
+        more = key[length] == '.';
+        key += length + 1;
+    }
+    return at;
+}
+
+enum az_status
+side_read_rows(struct op *op, TALLOC_CTX *mem, const char *data, struct side_rows *ret)
+{
+    json_t *root;
     TALLOC_CTX *scratch = talloc_new(mem);
-    char *path = talloc_strdup(scratch, REGISTRY_ROW), *left = path, *part;
-    enum az_status st = path != NULL
+    enum az_status st = scratch != NULL
                             ? jsonx_parse(scratch, data, strlen(data), DATA_DEPTH_MAX, &root, NULL)
                             : AZ_SERVER_ERROR;
-    for (at = st == AZ_OK ? root : NULL; at != NULL && (part = strsep(&left, ".")) != NULL;)
-        at = json_object_get(at, part);
-    *ret = at != NULL ? jsonx_own(mem, json_incref(at)) : NULL;
+    for (int i = 0; i < SIDE_ROWS && st == AZ_OK; i++) {
+        json_t *row = row_at(root, row_keys[i]);
+        ret->row[i] = row != NULL ? jsonx_own(mem, json_incref(row)) : NULL;
+    }
     talloc_free(scratch);
     return st == AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "the data cannot be read");
 }
@@ -59,7 +81,7 @@ side_read(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,
         st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy impact: revision %s: %s", from->revision,
                      why);
     talloc_free(scratch);
-    return st == AZ_OK ? side_read_registry(op, mem, from->data, &ret->registry) : st;
+    return st == AZ_OK ? side_read_rows(op, mem, from->data, &ret->rows) : st;
 }
 
 const char *
@@ -76,9 +98,8 @@ bool
 side_is_unreached(TALLOC_CTX *mem, const struct side *one, const struct side *other,
                   const char *entrypoint)
 {
-    bool same_types = one->registry == NULL || other->registry == NULL
-                          ? one->registry == other->registry
-                          : json_equal(one->registry, other->registry);
+    const json_t *types = one->rows.row[SIDE_REGISTRY], *others = other->rows.row[SIDE_REGISTRY];
+    bool same_types = types == NULL || others == NULL ? types == others : json_equal(types, others);
     return same_types && engine_plan_is_unreached(mem, one->plan, other->plan, entrypoint);
 }
 
@@ -95,6 +116,8 @@ side_decide(struct op *op, const struct side *side, const struct side_question *
         .now_ns = json_integer_value(
             json_object_get(json_object_get(asked->input, "request"), "time_ns")),
         .deadline_us = clock_monotonic_us() + IMPACT_EVALUATION_US,
+        .statements = IMPACT_EVALUATION_STATEMENTS,
+        .steps = IMPACT_EVALUATION_STEPS,
         .hidden = asked->hidden,
     };
     enum rego_outcome outcome = engine_plan_run(op->mem, side->plan, &question, &answer, why);
@@ -104,5 +127,6 @@ side_decide(struct op *op, const struct side *side, const struct side_question *
     else if (outcome == REGO_GIVE_UP)
         *ret_known =
             (struct side_known){.why = IMPACT_GIVES_UP, .builtin = talloc_strdup(op->mem, why)};
-    return ret_known->is ? effect_find(op, asked->input, side->registry, answer, ret) : AZ_OK;
+    const struct effect_facts facts = {side->rows.row[SIDE_REGISTRY], asked->route};
+    return ret_known->is ? effect_find(op, asked->input, &facts, answer, ret) : AZ_OK;
 }

@@ -27,8 +27,7 @@ struct making {
 static enum az_status
 check_base(struct op *op, const struct making *making)
 {
-    const struct plan_known known = {making->before.bundle.revision, making->before_name,
-                                     making->before.bundle.revision};
+    const struct plan_known known = {.revision = making->before.bundle.revision, .compare = true};
     const char *expected = making->plan->if_revision, *rows = known.revision;
     struct plan_current now;
     enum az_status st = plan_current(op, &known, &now);

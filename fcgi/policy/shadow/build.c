@@ -30,7 +30,7 @@ read_policy(struct op *op, const struct impact_pair *pair, struct shadow_policy 
     ret->candidate = talloc_strdup(ret, pair->candidate.revision);
     if (ret->base == NULL || ret->candidate == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
-    enum az_status st = side_read_registry(op, ret, pair->base.data, &ret->base_registry);
+    enum az_status st = side_read_rows(op, ret, pair->base.data, &ret->base_rows);
     return st == AZ_OK ? side_read(op, ret, &pair->candidate, NULL, &ret->side) : st;
 }
 

@@ -7,8 +7,8 @@
 /* A shadow that is ready to decide. */
 struct shadow_policy {
     const char *base, *candidate; /* revisions */
-    struct side side;             /* the candidate; base has its registry alone */
-    const json_t *base_registry;  /* row of resource types; NULL: there is none */
+    struct side side;             /* the candidate */
+    struct side_rows base_rows;
 };
 
 /*

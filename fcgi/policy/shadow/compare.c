@@ -12,6 +12,7 @@ struct asked {
     const struct shadow_question *question;
     json_t *input, *result;
     size_t count; /* decisions */
+    struct effect_route route;
 };
 
 static void
@@ -73,13 +74,16 @@ decide(struct op *op, const struct shadow_policy *policy, const struct asked *as
     struct side_known known;
     struct effect *live = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count),
                   *shadow = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
-    const struct side_question question = {
-        .entrypoint = entrypoint, .text = asked->question->input, .input = asked->input};
+    const struct side_question question = {.entrypoint = entrypoint,
+                                           .text = asked->question->input,
+                                           .input = asked->input,
+                                           .route = asked->route};
+    const struct effect_facts facts = {policy->base_rows.row[SIDE_REGISTRY], asked->route};
     if (live == NULL || shadow == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
     enum az_status st = side_decide(op, &policy->side, &question, shadow, &known);
     if (st == AZ_OK && known.is)
-        st = effect_find(op, asked->input, policy->base_registry, asked->result, live);
+        st = effect_find(op, asked->input, &facts, asked->result, live);
     if (st != AZ_OK)
         return st;
     if (!known.is)
@@ -98,7 +102,7 @@ read_document(struct op *op, const char *text, json_t **ret)
 }
 
 enum az_status
-shadow_compare(struct op *op, const struct shadow_policy *policy,
+shadow_compare(struct op *op, const struct shadow_policy *policy, struct impact_routes *routes,
                const struct shadow_question *question, struct shadow_counts *counts)
 {
     struct asked asked = {.question = question, .count = 1};
@@ -120,5 +124,6 @@ shadow_compare(struct op *op, const struct shadow_policy *policy,
         count_unknown(op, &asked, IMPACT_NO_ENTRYPOINT, NULL, counts);
         return AZ_OK;
     }
-    return decide(op, policy, &asked, entrypoint, counts);
+    enum az_status st = impact_routes_find(op, routes, asked.input, &asked.route);
+    return st == AZ_OK ? decide(op, policy, &asked, entrypoint, counts) : st;
 }

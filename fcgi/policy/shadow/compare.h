@@ -3,6 +3,7 @@
 #define AZ_POLICY_SHADOW_COMPARE_H
 
 #include "policy/engine/shadow_tap.h"
+#include "policy/impact/routes.h"
 #include "policy/impact/tally.h"
 #include "policy/shadow/build.h"
 
@@ -13,8 +14,9 @@ struct shadow_counts {
 };
 
 /* Let the shadow decide the question of a live decision, and count the difference. Memory of
- * op->mem is used. */
+ * op->mem is used; `routes` are those of now. */
 enum az_status shadow_compare(struct op *op, const struct shadow_policy *policy,
-                              const struct shadow_question *question, struct shadow_counts *counts);
+                              struct impact_routes *routes, const struct shadow_question *question,
+                              struct shadow_counts *counts);
 
 #endif

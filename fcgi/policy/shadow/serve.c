@@ -38,7 +38,8 @@ struct serving {
     struct shadow_counts counts;  /* since the last report */
     int64_t dropped;              /* so, as far as it was taken from the tap */
     int64_t reported_ms, looked_ms;
-    size_t octets; /* of the stored result */
+    struct impact_routes *routes; /* since the last look */
+    size_t octets;                /* of the stored result */
 };
 
 static struct op
@@ -103,7 +104,7 @@ static enum az_status
 follow(struct op *op, struct serving *serving)
 {
     const char *held = serving->policy != NULL ? serving->policy->base : serving->base;
-    const struct plan_known known = {held, NULL, NULL};
+    const struct plan_known known = {.revision = held, .compare = true};
     struct plan_current now;
     enum az_status st = plan_current(op, &known, &now);
     if (st != AZ_OK || now.revision == NULL)
@@ -118,6 +119,8 @@ look(struct serving *serving)
 {
     struct op step = step_of(serving);
     struct shadow_work work = {.id = 0};
+    talloc_free(serving->routes);
+    serving->routes = impact_routes_new(serving->op->mem);
     enum az_status st = shadow_fetch_active(&step, serving->id, &work);
     bool goes_on = st == AZ_OK ? work.id != 0 : serving->id != 0;
     if (st == AZ_OK && work.id != 0 && work.id != serving->id)
@@ -144,7 +147,8 @@ take(struct serving *serving)
         || serving->policy == NULL)
         return;
     struct op step = step_of(serving);
-    if (shadow_compare(&step, serving->policy, &question, &serving->counts) != AZ_OK)
+    if (shadow_compare(&step, serving->policy, serving->routes, &question, &serving->counts)
+        != AZ_OK)
         complain("a decision was not compared", &step);
     talloc_free(step.mem);
 }

@@ -76,6 +76,11 @@ struct audit_page {
 enum az_status audit_days_list(struct op *op, const struct audit_filter *filter, uint32_t **ret,
                                size_t *ret_count);
 
+/* Find the smallest id of a day's rows, and the number after the largest one; both are 0 if it has
+ * none. One trip. */
+enum az_status audit_day_bounds(struct op *op, uint32_t day, int64_t *ret_least,
+                                int64_t *ret_below);
+
 /* Read a page. Two trips, or one more for each eight days that the page reaches over. */
 enum az_status audit_rows_page(struct op *op, const struct audit_filter *filter, int64_t offset,
                                int64_t limit, struct audit_page *ret);

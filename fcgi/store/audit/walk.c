@@ -74,18 +74,23 @@ step_span(const struct audit_sample *sample)
     return span < AUDIT_SAMPLE_SPAN ? (int64_t) span : AUDIT_SAMPLE_SPAN;
 }
 
+enum az_status
+audit_day_bounds(struct op *op, uint32_t day, int64_t *ret_least, int64_t *ret_below)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add_in(batch, &walk_bounds_stmt, DB_NO_PARTITION, day);
+    PGresult *result;
+    enum az_status st = run_on_day(op, batch, step, &result);
+    bool some = st == AZ_OK && result != NULL;
+    *ret_least = some ? db_get_number(result, 0, BOUNDS_LEAST, 0) : 0;
+    *ret_below = some ? db_get_number(result, 0, BOUNDS_BELOW, 0) : 0;
+    return st;
+}
+
 static enum az_status
 begin_day(struct op *op, struct audit_walk *walk)
 {
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *step =
-        db_batch_add_in(batch, &walk_bounds_stmt, DB_NO_PARTITION, walk->day[walk->days - 1]);
-    PGresult *result;
-    enum az_status st = run_on_day(op, batch, step, &result);
-    if (st == AZ_OK && result != NULL) {
-        walk->below = db_get_number(result, 0, BOUNDS_BELOW, 0);
-        walk->least = db_get_number(result, 0, BOUNDS_LEAST, 0);
-    }
+    enum az_status st = audit_day_bounds(op, walk->day[walk->days - 1], &walk->least, &walk->below);
     if (walk->start > 0 && walk->start < walk->below)
         walk->below = walk->start;
     keep_to_sample(walk);

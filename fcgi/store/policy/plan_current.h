@@ -13,6 +13,7 @@ struct plan_current {
     bool known;                /* it is the one that the caller has; nothing below is set */
     const char *note;          /* about the plan, for the operator; or NULL */
     const char *modules;       /* name of the plan, or NULL if there is none */
+    bool other_plan;           /* there is a plan, and not the known one */
     const unsigned char *plan; /* gzip of plan.json; NULL if absent or known */
     size_t plan_length;
     const unsigned char *body; /* archive of the bundle; NULL: there is no plan, or known */
@@ -23,6 +24,7 @@ struct plan_current {
 struct plan_known {
     const char *revision, *modules; /* names of the revision that it holds and of its plan */
     const char *data;               /* revision whose data it can have without the archive */
+    bool compare;                   /* fetch names alone, neither plan nor body */
 };
 
 /*

@@ -2,6 +2,9 @@
 
 #include "store/policy/sample.h"
 
+/* Ids that one step of counting looks at: it reads them in the index alone, in some 200 ms. */
+#define COUNT_SPAN 1000000
+
 /*
  * The first id of a day that was created at a time or later. Ids are given out when a request ends,
  * so they follow the times but for requests that overlap: a search by halves finds the place.
@@ -49,26 +52,54 @@ find_first(struct op *op, uint32_t day, int64_t ms, int64_t *ret)
     return st;
 }
 
+/* Count the rows with an id from the first one up to before the other, and those of the sample. */
+static enum az_status
+count_part(struct op *op, uint32_t day, int64_t from, int64_t until, struct sample *sample)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add_in(batch, &sample_count_stmt, DB_NO_PARTITION, day);
+    PGresult *result;
+    db_number(&step->params, from);
+    db_number(&step->params, until);
+    db_number(&step->params, sample->audit.seed);
+    db_number(&step->params, sample->audit.limit);
+    enum az_status st = run_on_day(op, batch, step, &result);
+    if (st == AZ_OK && result != NULL) {
+        sample->rows += db_get_number(result, 0, COUNT_ROWS, 0);
+        sample->taken += db_get_number(result, 0, COUNT_TAKEN, 0);
+    }
+    return st;
+}
+
+/* Count the rows of a day, part by part. */
+static enum az_status
+count_day(struct op *op, uint32_t day, const struct sample_choice *choice, struct sample *sample)
+{
+    int64_t from, until;
+    enum az_status st = audit_day_bounds(op, day, &from, &until);
+    if (from < sample->audit.from_id)
+        from = sample->audit.from_id;
+    if (until > sample->audit.until_id)
+        until = sample->audit.until_id;
+    while (st == AZ_OK && !sample->over && from < until) {
+        int64_t end = until - from > COUNT_SPAN ? from + COUNT_SPAN : until;
+        st = count_part(op, day, from, end, sample);
+        if (st == AZ_OK)
+            st = choice->pause(op, choice->arg, &sample->over);
+        from = end;
+    }
+    return st;
+}
+
 /* Count the rows of the days, and those of the sample. */
 static enum az_status
-count_days(struct op *op, const uint32_t *day, size_t days, struct sample *sample)
+count_days(struct op *op, const uint32_t *day, size_t days, const struct sample_choice *choice,
+           struct sample *sample)
 {
     enum az_status st = AZ_OK;
     sample->rows = sample->taken = 0;
-    for (size_t i = 0; i < days && st == AZ_OK; i++) {
-        struct db_batch *batch = db_batch_new(op);
-        struct db_step *step = db_batch_add_in(batch, &sample_count_stmt, DB_NO_PARTITION, day[i]);
-        PGresult *result;
-        db_number(&step->params, sample->audit.from_id);
-        db_number(&step->params, sample->audit.until_id);
-        db_number(&step->params, sample->audit.seed);
-        db_number(&step->params, sample->audit.limit);
-        st = run_on_day(op, batch, step, &result);
-        if (st == AZ_OK && result != NULL) {
-            sample->rows += db_get_number(result, 0, COUNT_ROWS, 0);
-            sample->taken += db_get_number(result, 0, COUNT_TAKEN, 0);
-        }
-    }
+    for (size_t i = 0; i < days && st == AZ_OK && !sample->over; i++)
+        st = count_day(op, day[i], choice, sample);
     return st;
 }
 
@@ -89,24 +120,25 @@ find_ids(struct op *op, const struct audit_filter *filter, const uint32_t *day, 
 }
 
 enum az_status
-sample_choose(struct op *op, const struct audit_filter *filter, int64_t last, int64_t most,
-              int64_t seed, struct sample *ret)
+sample_choose(struct op *op, const struct audit_filter *filter, const struct sample_choice *choice,
+              struct sample *ret)
 {
     uint32_t *day;
     size_t days;
     *ret = (struct sample){
-        .audit = {.seed = seed, .until_id = last + 1},
+        .audit = {.seed = choice->seed, .until_id = choice->last + 1},
           .p = 1
     };
     enum az_status st = audit_days_list(op, filter, &day, &days);
     if (st == AZ_OK)
         st = find_ids(op, filter, day, days, &ret->audit);
     if (st == AZ_OK)
-        st = count_days(op, day, days, ret);
-    ret->partial = ret->rows > most;
-    if (st != AZ_OK || !ret->partial)
+        st = count_days(op, day, days, choice, ret);
+    if (st != AZ_OK || ret->over || ret->rows <= choice->most)
         return st;
-    ret->p = (double) most / (double) ret->rows;
+    ret->p = (double) choice->most / (double) ret->rows;
     ret->audit.limit = (int64_t) (ret->p * 0x1p63);
-    return count_days(op, day, days, ret);
+    st = count_days(op, day, days, choice, ret);
+    ret->partial = !ret->over;
+    return st;
 }

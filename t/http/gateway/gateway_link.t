@@ -683,6 +683,44 @@ like(
     $stack->http->get('/metrics')->body, qr/^svc_link_total\{type="oauth_link",result="connected"\} [1-9]/m,
     'events are counted (svc_link_total)' );
 
+# ---- another credential key
+
+my ( $old_key, $new_key ) = ( $stack->settings->{SVC_CREDENTIAL_KEY}, 'the-credential-key-of-tomorrow' );
+
+# Run `authzctl secrets reseal` with these keys, and return the exit status and "resealed unreadable" by kind.
+sub reseal {
+    my ( $key, $previous ) = @_;
+    local @{ $stack->{settings} }{qw(SVC_CREDENTIAL_KEY SVC_CREDENTIAL_KEY_PREVIOUS)} = ( $key, $previous );
+    my ( $status, $text ) = $stack->authzctl(qw(secrets reseal --json));
+    my %count = map { ( $_->{kind} => "$_->{resealed} $_->{unreadable}" ) }
+      @{ JSON::PP::decode_json( $text =~ /(\[.*\])/s ? $1 : '[]' ) };
+    return ( $status, \%count );
+}
+my ( $status, $count ) = reseal( $old_key, '' );
+is( $status,                                          0,  'secrets reseal with the key that sealed everything' );
+is( join( ' ', grep { $_ ne '0 0' } values %$count ), '', '... has nothing to do' );
+( $status, $count ) = reseal( $new_key, '' );
+is( $status, 1, 'with another key and no previous one: exit status 1' );
+like( $count->{connections}, qr/\A0 [1-9]/, '... the secrets are unreadable and stay as they are' );
+is( $ann->get("$base/gateway/connect")->status, 200, '... and the service still opens them' );
+@{ $stack->{settings} }{qw(SVC_CREDENTIAL_KEY SVC_CREDENTIAL_KEY_PREVIOUS)} = ( $new_key, $old_key );
+$stack->restart_service;
+is( credential( 'ann', 'notes' )->{error}, '', 'a service with the new key opens what the previous one sealed' );
+( $status, $count ) = reseal( $new_key, $old_key );
+is( $status, 0, 'secrets reseal with both keys' );
+like( $count->{$_}, qr/\A[1-9]\d* 0\z/, "... has sealed all of: $_" )
+  for 'client secrets', 'admin keys', 'signing keys', 'identity providers', 'browser sessions', 'managed resources',
+  'connections';
+( $status, $count ) = reseal( $new_key, $old_key );
+is( join( ' ', grep { $_ ne '0 0' } values %$count ), '', 'a second run has nothing to do' );
+delete $stack->{settings}{SVC_CREDENTIAL_KEY_PREVIOUS};
+$stack->restart_service;
+is( credential( 'ann', 'notes' )->{error}, '', 'then the new key alone opens the connection' );
+is( ( reseal( $old_key, '' ) )[0],         1,  '... and the old one does not' );
+$stack->{settings}{SVC_CREDENTIAL_KEY_PREVIOUS} = 'too-short';
+is( ( $stack->authzctl(qw(config check)) )[0], 78, 'a previous key of less than 16 octets is refused at start' );
+delete $stack->{settings}{SVC_CREDENTIAL_KEY_PREVIOUS};
+
 # ---- the compromise, and the switch
 
 $stack->{settings}{SVC_CREDENTIAL_KEY_DISCARD_PER_USER} = 'true';

@@ -8,6 +8,7 @@ use Time::HiRes qw(sleep);
 
 use Authz::Check;
 use Authz::Client ();
+use Authz::Mcp    ();
 use Authz::Path   ();
 use Authz::Stack  ();
 
@@ -115,6 +116,164 @@ my $back = impact( deleteRule => 'custom/issue.rego' );
 is_deeply(
     counts($back), { same => 5, newlyAllowed => 2, other => 1, drifted => 2 },
     'a deletion would allow what is denied now' );
+
+# ---- what of a question is recorded
+
+sub save_rule {
+    my ( $path, $text ) = @_;
+    my $answer = $stack->admin(
+        PUT  => '/admin/api/policy-rules/by-path',
+        json => { path => $path, content => $text, kind => 'rego', version => '1' } );
+    return like( $answer->status, qr/\A20[01]\z/, "$path is saved" );
+}
+
+# Let the last question of a client be one that was asked at another hour of its day (UTC).
+sub ask_at {
+    my ( $client, $hour ) = @_;
+    my ( $id,     $hex )  = split /\t/,
+      $stack->sql( q{SELECT id || E'\t' || encode(policy_input, 'hex') FROM audit_log}
+          . " WHERE client_id = '$client' AND policy_input IS NOT NULL ORDER BY id DESC LIMIT 1" );
+    my $input = decode_packed($hex);
+    my $ns    = \$input->{request}{time_ns};
+    $$ns += $hour * 3_600_000_000_000 - $$ns % 86_400_000_000_000;
+    my $packed = Authz::Check::pack_text( JSON::PP->new->utf8->encode($input) );
+    $stack->sql("UPDATE audit_log SET policy_input = decode('$packed', 'hex') WHERE id = $id");
+    return;
+}
+my @shift = $stack->make_client( 'shift', { grants => ['client_credentials'], scopes => ['read'] } );
+for my $hour ( 3, 12 ) { $stack->token( @shift, scope => 'read' ); ask_at( 'shift', $hour ) }
+my $at_night = impact(
+    filter => { clientId => 'shift' },
+    rule   => deny("{\n\t[hour, _, _] := time.clock(time.now_ns())\n\thour < 6\n}") );
+is_deeply(
+    counts($at_night), { newlyDenied => 1, same => 1 },
+    'hours_at_recorded_time: a rule about the time of day looks at the hour of the question, not of now (policy.md I6)'
+);
+like(
+    $at_night->member('examples')->{newlyDenied}[0]{createdAt} // '',
+    qr/\A\d{4}-/, '... of which there is an example' );
+
+my @pep = $stack->make_client( 'pep', { endpoints => ['authzen'] } );
+save_rule( 'custom/authzen.rego', qq{package custom.authzen\n\nallow if input.authzen.action.name != "drop"\n} );
+my @asked = map {
+    { subject => { type => 'user', id => 'ann' }, action => { name => $_ }, resource => { type => 'todo', id => '1' } }
+} qw(read write drop read);
+my $many = $stack->http->post(
+    '/access/v1/evaluations', headers => [ Authz::Client::basic(@pep) ],
+    json => { evaluations => \@asked } );
+is_deeply(
+    [ map { $_->{decision} ? 1 : 0 } @{ $many->member('evaluations') // [] } ],
+    [ 1, 1, 0, 1 ],
+    'a batch of four requests' ) or diag $many->text;
+my $batch = impact(
+    filter => { evaluation => 'authzen_batch' },
+    rule   => {
+        path    => 'custom/frozen.rego',
+        content => qq{package custom.authzen\n\ndeny contains "frozen" if input.authzen.action.name == "write"\n} } );
+is_deeply(
+    [ counts($batch),                  $batch->member('looked') ],
+    [ { newlyDenied => 1, same => 3 }, 4 ],
+    'batch_counts_each: each request of a batch is one decision (policy.md I6)' ) or diag $batch->text;
+is( $batch->member('examples')->{newlyDenied}[0]{index}, 1, '... and the example has its place in the batch' );
+
+# ---- the gateway
+
+my $public = 'https://shop.example/api';
+my $mcp    = Authz::Mcp->new($stack);
+my %fixed  = ( response => { status => 200, json => { a => 1 } } );
+$mcp->resource(
+    'shop',
+    upstreamType => 'STATIC', publicUrls => [$public],
+    routes       => [
+        { id => 'list',   path => '/orders', %fixed },
+        { id => 'secret', path => '/secret', obligations => { redact => ['/body/a'] }, %fixed } ],
+    tools => [
+        { name => 'look',   route => 'list', inputSchema => { type => 'object' } },
+        { name => 'change', route => 'list', inputSchema => { type => 'object' }, scopes => ['shop:write'] } ] );
+
+sub gateway_impact {
+    my ( $evaluation, $text ) = @_;
+    my $answer = impact(
+        filter => { evaluation => $evaluation },
+        rule   => { path       => 'custom/more.rego', content => "package custom.gateway\n\n$text\n" } );
+    is( sum_not_known($answer), 0, "$text: all is known" ) or diag $answer->text;
+    return counts($answer);
+}
+is( scalar @{ $mcp->result( $mcp->modern( 'tools/list', {} ) )->{tools} },
+    2, 'a list of tools, of which one needs another authorization' );
+is_deeply(
+    gateway_impact( gateway_tools => 'deny contains "closed" if input.action.name == "change"' ),
+    { narrowed => 1 },
+    'tools_step_up: a tool that was shown for another authorization is hidden (policy.md I8)' );
+is_deeply(
+    gateway_impact( gateway_tools => 'deny contains "closed" if input.action.name == "none"' ),
+    { same => 1 },
+    '... and the same tools are the same' );
+
+# ---- obligations of a route, which hold beside those of policy (gateway-admin.md 3.8)
+
+my @app = $stack->make_client(
+    'app',
+    {   grants    => ['client_credentials'], scopes => ['mcp'], gateway_scopes => ['*'],
+        resources => [ $public, 'urn:svc:gateway' ] } );
+my @proxy = $stack->make_client( 'nginx', { endpoints => ['check'], resources => [$public] } );
+my ( undef, $credential ) = Authz::Client::basic(@proxy);
+my %token = map { $_ => $stack->token_text( @app, scope => 'mcp', resource => $_ ) } $public,
+  $stack->base . '/gateway/shop';
+
+sub check {
+    my ($path) = @_;
+    my %field = ( Method => 'GET', Proto => 'https', Host => 'shop.example', Uri => "/api$path" );
+    return $stack->http->get(
+        '/auth/check',
+        headers => [
+            ( map { ( "X-Forwarded-$_" => $field{$_} ) } sort keys %field ),
+            'X-Authz-Proxy-Authorization' => $credential,
+            Authz::Client::bearer( $token{$public} ) ] )->status;
+}
+
+sub send_on {
+    my ($path) = @_;
+    return $stack->http->get(
+        "/gateway/shop$path",
+        headers => [ Authz::Client::bearer( $token{ $stack->base . '/gateway/shop' } ) ] )->status;
+}
+is_deeply(
+    [ check('/orders'), check('/secret') ],
+    [ 200,              403 ],
+    'a web server cannot redact, so a request whose route wants that is denied' );
+is_deeply(
+    gateway_impact( gateway => 'deny contains "closed" if input.action.kind == "http"' ),
+    { newlyDenied => 1, other => 1 },
+    'route_obligations: what the route denies already is not newly denied (policy.md I8)' );
+is_deeply( [ send_on('/orders'), send_on('/secret') ], [ 200, 200 ], 'the gateway itself redacts' );
+is_deeply(
+    gateway_impact(
+        gateway => qq{obligations["redact"] := ["/body/a"] if startswith(input.request.endpoint, "/gateway/")} ),
+    { other => 1, same => 3 },
+    '... and what the route demands already is no other obligation' );
+is_deeply(
+    gateway_impact( gateway => 'deny contains "closed" if input.action.route == "secret"' ),
+    { newlyDenied => 1, other => 1, same => 2 },
+    '... nor is a denial of what the gateway lets through the same' );
+
+# ---- either engine
+
+my $engine = $stack->decides_in_process ? 'opa' : 'embedded';
+my $other  = Authz::Stack->start(
+    beside   => $stack,
+    settings => { SVC_OPA_BINARY => Authz::Path::opa(), SVC_POLICY_ENGINE => $engine } );
+my @both = map {
+    counts(
+        $_->admin(
+            POST    => $where,
+            json    => { rule => deny('"read" in input.scopes.requested'), filter => { evaluation => 'issue' } },
+            headers => [ Prefer => 'wait=25' ] ) )
+} $stack, $other;
+ok( $both[0]{newlyDenied}, 'a measurement of a service that decides by one engine' );
+is_deeply(
+    $both[1], $both[0],
+    "opa_engine_plans_too: ... and with SVC_POLICY_ENGINE=$engine, it is the same (policy.md I2)" );
 
 # ---- what a candidate is refused for
 

@@ -7,9 +7,11 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Path   ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Mcp     ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $where = '/admin/api/policy-impact';
 my $stack = Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa() } );
@@ -84,9 +86,75 @@ admin_ok(
     impact( 'limit := 1', 25, filter => { evaluation => 'introspect' } ),
     200, { looked => 0 }, 'filter: a kind of decision that there was none of' );
 
+# ---- arguments that policy did not see either, as they were too long
+
+sub change {
+    my (%body) = @_;
+    return $stack->admin( POST => $where, json => \%body, headers => [ Prefer => 'wait=25' ] );
+}
+
+sub change_rule {
+    my ( $package, $text, %more ) = @_;
+    return change(
+        rule => { path => 'custom/more.rego', content => "package custom.$package\n\n$text\n" },
+        %more );
+}
+my $mcp = Authz::Mcp->new($stack);
+$mcp->resource(
+    'desk',
+    upstreamType => 'STATIC',
+    routes => [ { id   => 'hello', methods => ['GET'], path => '/hello', response => { status => 200, body => 'x' } } ],
+    tools  => [ { name => 'hello', route   => 'hello', inputSchema => { type => 'object' } } ] );
+my $long = $mcp->modern( 'tools/call', { name => 'desk__hello', arguments => { text => 'x' x 530_000 } } );
+like( $long->text, qr/Denied: .*arguments_too_long/, 'a call with arguments that are too long is denied' );
+my %gateway = ( filter => { evaluation => 'gateway' } );
+for my $case (
+    [ 'input.arguments.text == "x"' => { same  => 1 }, 'a rule that reads an argument, which policy did not see' ],
+    [ 'input.truncated'             => { other => 1 }, 'a rule that reads the mark, which it saw' ] )
+{
+    my ( $when, $wanted, $name ) = @$case;
+    my $exact = change_rule( 'gateway', "deny contains \"long\" if $when", %gateway );
+    is_deeply(
+        { map { $exact->member($_) ? ( $_ => $exact->member($_) ) : () } qw(same other newlyDenied notKnown) },
+        { %$wanted, notKnown => [] },
+        "truncated_exact: $name (policy.md I10)" ) or diag $exact->text;
+}
+
+# ---- what no row shows
+
+my ($rows) =
+  $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint LIKE '/gateway/%' AND policy_input IS NOT NULL});
+my $second = change_rule( 'introspect', 'deny contains "gone"' );
+is_deeply(
+    [ map { $second->member($_) } qw(looked same newlyDenied blind) ],
+    [ 7, 6, 0, [ { what => 'introspect', rows => $rows } ] ],
+    'gateway_evaluation_two_blind: the introspection before a request through the gateway has no row, and that is said (policy.md I11)'
+) or diag $second->text;
+is_deeply(
+    change_rule( 'gateway', 'obligations["log"] := true' )->member('blind'),
+    [], '... a rule that no introspection reads changes none' );
+for my $case (
+    [ 'svc.operator.controls.trust',                { statement_issuers => ['https://issuer.example'] } ],
+    [ 'svc.operator.controls.public_client_policy', { dcr               => { default_scopes => ['openid'] } } ] )
+{
+    my ( $key, $merge ) = @$case;
+    my $blind = change( patch => { dataKey => $key, merge => $merge } );
+    is_deeply(
+        [ grep { $_->{what} ne 'introspect' } @{ $blind->member('blind') // [] } ],
+        [ { what => $key, rows => 5 } ],
+        "trust_row_blind: the service reads $key itself, before it asks policy (policy.md I11)" ) or diag $blind->text;
+}
+my $members = change(
+    patch => {
+        dataKey => 'svc.operator.controls.public_client_policy',
+        merge   => { dcr => { allowed_grant_types => ['authorization_code'] } } } );
+ok( !grep( { $_->{what} =~ /public_client_policy/ }
+        @{ $members->member('blind') // [ { what => 'public_client_policy' } ] } ),
+    '... of the second one these scopes alone' ) or diag $members->text;
+
 # ---- one at a time, and a process that is lost
 
-$stack->token( @crm, scope => 'read' ) for 1 .. 40;
+$stack->token( @crm, scope => 'read' ) for 1 .. 400;
 my $slow = impact( $endless, 0 );
 is( $slow->status, 202, 'a measurement that takes long is answered before it ends (policy.md I3)' );
 like( $slow->header('Location') // '', qr{\Q$where\E/\d+\z}, '... with its address' );
@@ -105,6 +173,28 @@ $stack->sql(
 admin_ok(
     run( $next->member('id') ), 200, { state => 'failed', note => 'process lost' },
     'kill9_frees_lock: a measurement whose process has lost its lock has failed' );
+my $preview = 0;
+Authz::Process::until_true(
+    60,
+    sub {
+        my $answer = impact( $endless, 0 );
+        $preview = $answer->member('id') if $answer->status == 202;
+        return $preview;
+    } );
+ok( $preview, 'a preview that takes long' );
+
+sub save {
+    my ($query) = @_;
+    return $stack->admin(
+        PUT  => "/admin/api/policy-rules/by-path?impact=24h&maxNewlyDenied=0$query",
+        json => {
+            path    => 'custom/issue.rego', kind => 'rego', version => '1',
+            content => "package custom.issue\n\nlimit := 1\n" } );
+}
+my $saved = save('');
+is( $saved->status, 201, 'save_takes_over: a save with a limit does not wait for its end (policy.md G6)' )
+  or diag $saved->text;
+is( run($preview)->status, 404, '... and ends it' );
 my $again;
 for ( 1 .. 100 ) {
     $again = impact( 'limit := 1', 25 );

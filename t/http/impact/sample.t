@@ -75,6 +75,27 @@ is( impact( $write, decisions => 1 )->status, 200, 'a sample of one row, which m
 my $past = impact( $write, until => '2026-01-02T00:00:00Z', since => '2026-01-01T00:00:00Z', decisions => 1 );
 ok( !defined $past->member('sampled'), 'a period without rows is no sample' );
 
+# ---- counting, which is part of the time of a run
+
+my $brief = Authz::Stack->start(
+    beside   => $stack,
+    settings => { SVC_OPA_BINARY => Authz::Path::opa(), SVC_IMPACT_SECONDS => 5 } );
+
+# The first note of a run that has decided nothing takes longer than the run may.
+$stack->sql(<<'SQL');
+CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(5.5); RETURN NEW; END';
+CREATE TRIGGER linger BEFORE UPDATE OF looked ON policy_impact FOR EACH ROW WHEN (NEW.state = 'running' AND NEW.looked = 0)
+       EXECUTE FUNCTION linger()
+SQL
+my $late = $brief->admin( POST => $where, json => { rule => rule($write) }, headers => [ Prefer => 'wait=25' ] );
+admin_ok(
+    $late, 200,
+    {   state     => 'done', looked => 0, truncated => sub { $_[0] }, empty => sub { !$_[0] }, sampled => undef,
+        estimates => undef },
+    'counting_in_time: the rows are counted within SVC_IMPACT_SECONDS too (policy.md I4)' );
+$stack->sql('DROP TRIGGER linger ON policy_impact');
+$brief->stop;
+
 # ---- the preview is the measurement: the same change, period and guards (policy.md G6)
 
 my $preview = impact('true');

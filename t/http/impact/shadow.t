@@ -130,6 +130,22 @@ like(
     $stack->http->get('/metrics')->body, qr/^svc_policy_shadow_total\{result="newlyDenied"\} 1$/m,
     '... and in the metrics' );
 
+# ---- either engine
+
+my $engine = $stack->decides_in_process ? 'opa' : 'embedded';
+my $beside = Authz::Stack->start(
+    beside   => $stack,
+    settings => { SVC_OPA_BINARY => Authz::Path::opa(), SVC_POLICY_ENGINE => $engine } );
+ok( defined Authz::Process::until_true(
+        60,
+        sub {
+            $beside->token( @crm, scope => 'write' );
+            return shown()->{result}{newlyDenied} > 1;
+        } ),
+    "both_engines: decisions of a service with SVC_POLICY_ENGINE=$engine are compared too (policy.md S4)" );
+is( shown()->{result}{$_}, 0, "... $_: none" ) for qw(newlyAllowed narrowed widened other moved);
+$beside->stop;
+
 # ---- one at a time
 
 my $tag = $stack->admin( GET => $where )->header('ETag');

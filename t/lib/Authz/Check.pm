@@ -164,6 +164,21 @@ sub dictionaries {
     return %dictionary;
 }
 
+# A text as the service stores it, in hex; no octet of it is left out.
+sub pack_text {
+    my ($text)   = @_;
+    my ($number) = sort keys %{ our $dictionaries //= { dictionaries() } };
+    my $length   = length $text;
+    my $packed   = chr $number;
+    for ( my $left = $length ; ; $left >>= 7 ) {
+        $packed .= chr( $left > 0x7f ? 0x80 | $left & 0x7f : $left );
+        last if $left <= 0x7f;
+    }
+    $packed .= chr( ( $length < 15 ? $length : 15 ) << 4 );
+    $packed .= chr(255) x int( ( $length - 15 ) / 255 ) . chr( ( $length - 15 ) % 255 ) if $length >= 15;
+    return unpack 'H*', $packed . $text;
+}
+
 # LZ4's block format: literals, then a copy of what stands some octets back, until the octets end.
 sub _unpack_lz4 {
     my ( $block, $text ) = @_;

@@ -63,7 +63,7 @@ export function Impact({ state: { busy, impact, error }, days }) {
       <${Figure} label="Newly denied" value=${impact.newlyDenied} kind="no" note=${bounds(impact, 'newlyDenied') ?? (impact.newlyDenied ? plural(impact.clients ?? 0, 'client') : 'no client')} />
       <${Figure} label="Newly allowed" value=${impact.newlyAllowed} kind="warn" note=${bounds(impact, 'newlyAllowed') ?? (impact.newlyAllowed ? plural(impact.people ?? 0, 'person', 'people') : 'no client')} />
       <${Figure} label="Not known" value=${unknown} kind="warn" note=${bounds(impact, 'notKnown') ?? (unknown ? impact.notKnown.map(one => one.why ?? one.reason).join(', ') : 'every question could be asked')} /></div>
-    <div class="in"><p class="strong">${sentence(impact, days)}</p>${unknown > 0 && html`<p class="quiet">Values of arguments are not stored while argument_mode of svc.operator.controls.audit is keys, so rules about them cannot be judged.</p>`}</div>
+    <div class="in"><p class="strong">${sentence(impact, days)}</p>${unknown > 0 && html`<p class="quiet">Values of arguments are not stored while argument_mode of svc.operator.controls.audit is keys, so rules about them cannot be judged.</p>`}${(impact.blind ?? []).map(one => html`<p class="quiet">Not measured: <code>${one.what}</code>, on which ${plural(one.rows, 'decision')} may depend.</p>`)}</div>
     <${Tabs} label="Parts of the effect" chosen=${tab} choose=${choose} tabs=${[['examples', 'Examples'], ['client', `By client ${impact.byClient?.length ?? 0}`], ['reason', `By reason ${impact.byReason?.length ?? 0}`], ['endpoint', `By entry point ${impact.byEndpoint?.length ?? 0}`]]} />
     ${rows.length ? html`<${Table} label="Effect" columns=${columns} rows=${rows} />` : html`<p class="in quiet">None.</p>`}`;
 }
