@@ -35,7 +35,6 @@ extern const struct field_table answer_token_page;  /* the same */
 extern const struct field_table answer_sync;        /* specification 2.9 */
 extern const struct field_table answer_probe;       /* gateway-admin.md 3.6 */
 extern const struct field_table answer_rotation;    /* oauth.md 5 */
-extern const struct field_table answer_connection;  /* an account at an upstream */
 extern const struct field_table answer_control;     /* specification 4.12 */
 extern const struct field_table answer_evaluation;  /* of try-it, and of a replay */
 extern const struct field_table answer_deploy;      /* specification 2.6 */

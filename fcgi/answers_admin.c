@@ -155,21 +155,48 @@ static const struct field agent_decisions_fields[] = {
     {"clientId",   FIELD_TEXT,    .required = true},
     {"clientName", FIELD_TEXT,    .max = 0},
     {"decisions",  FIELD_INTEGER, .required = true},
+    {"denied",     FIELD_INTEGER, .required = true},
+    {"errors",     FIELD_INTEGER, .required = true},
     {"pct",        FIELD_ANY,     .required = true, .help = "Of all decisions"},
 };
 static const struct field_table agent_decisions_table = ANSWER("ClientBreakdown", agent_decisions_fields);
 static const struct field endpoint_decisions_fields[] = {
     {"endpoint",  FIELD_TEXT,    .required = true},
     {"decisions", FIELD_INTEGER, .required = true},
+    {"denied",    FIELD_INTEGER, .required = true},
+    {"errors",    FIELD_INTEGER, .required = true},
     {"pct",       FIELD_ANY,     .required = true, .help = "Of all decisions"},
 };
 static const struct field_table endpoint_decisions_table = ANSWER("EndpointBreakdown", endpoint_decisions_fields);
 static const struct field denial_reason_fields[] = {
     {"reason", FIELD_TEXT,    .required = true},
     {"count",  FIELD_INTEGER, .required = true},
+    {"before", FIELD_INTEGER, .required = true, .help = "Its number in the period before"},
     {"pct",    FIELD_ANY,     .required = true, .help = "Of all denials; a denial may have several reasons"},
 };
 static const struct field_table denial_reason_table = ANSWER("DenialReason", denial_reason_fields);
+static const struct field reason_trend_fields[] = {
+    {"reason", FIELD_TEXT,  .required = true},
+    {"counts", FIELD_ARRAY, .required = true, .help = "Denials with this reason at each point of the trend"},
+};
+static const struct field_table reason_trend_table = ANSWER("ReasonTrend", reason_trend_fields);
+static const struct field hour_fields[] = {
+    {"hour",    FIELD_TEXT,    .required = true, .help = "Its begin"},
+    {"total",   FIELD_INTEGER, .required = true},
+    {"allowed", FIELD_INTEGER, .required = true},
+    {"denied",  FIELD_INTEGER, .required = true},
+    {"errors",  FIELD_INTEGER, .required = true},
+};
+static const struct field_table hour_table = ANSWER("HourBreakdown", hour_fields);
+static const struct field period_before_fields[] = {
+    {"periodStart",    FIELD_TEXT,    .required = true},
+    {"periodEnd",      FIELD_TEXT,    .required = true},
+    {"totalDecisions", FIELD_INTEGER, .required = true},
+    {"allowed",        FIELD_INTEGER, .required = true},
+    {"denied",         FIELD_INTEGER, .required = true},
+    {"errors",         FIELD_INTEGER, .required = true},
+};
+static const struct field_table period_before_table = ANSWER("PeriodBefore", period_before_fields);
 static const struct field agent_fields[] = {
     {"clientId",         FIELD_TEXT, .required = true},
     {"clientName",       FIELD_TEXT, .max = 0},
@@ -187,6 +214,10 @@ static const struct field policy_change_fields[] = {
     {"entityId",   FIELD_TEXT, .required = true},
     {"entityType", FIELD_TEXT, .required = true},
     {"timestamp",  FIELD_TEXT, .required = true},
+    {"id",         FIELD_INTEGER, .required = true, .help = "Number of the bundle, as entityId"},
+    {"message",    FIELD_TEXT, .help = "Why it was saved"},
+    {"who",        FIELD_TEXT, .help = "Label of the admin key"},
+    {"effect",     FIELD_OBJECT, .help = "What it changed in recorded decisions, if that was measured, as `impact` of a bundle"},
 };
 static const struct field_table policy_change_table = ANSWER("PolicyChange", policy_change_fields);
 static const struct field reported_resource_fields[] = {
@@ -219,6 +250,9 @@ static const struct field governance_fields[] = {
     {"byClient",               FIELD_ARRAY,     .required = true, .shape = &agent_decisions_table},
     {"byEndpoint",             FIELD_ARRAY,     .required = true, .shape = &endpoint_decisions_table},
     {"denialReasons",          FIELD_ARRAY,     .required = true, .shape = &denial_reason_table},
+    {"reasonTrend",            FIELD_ARRAY,     .required = true, .shape = &reason_trend_table, .help = "The same reasons over time"},
+    {"byHour",                 FIELD_ARRAY,     .required = true, .shape = &hour_table, .help = "Hours with decisions, of the last 8 days; of one client, of the last 2"},
+    {"before",                 FIELD_OBJECT,    .required = true, .shape = &period_before_table, .help = "The period of as many days before"},
     {"clients",                FIELD_ARRAY,     .required = true, .shape = &agent_table},
     {"identityProviders",      FIELD_ARRAY,     .required = true, .shape = &reported_provider_table},
     {"resources",              FIELD_ARRAY,     .required = true, .shape = &reported_resource_table},
@@ -259,20 +293,6 @@ static const struct field rotation_fields[] = {
     {"previousSecretExpiresAt", FIELD_TEXT, .help = "End of the earlier secret; absent: it ended at once"},
 };
 const struct field_table answer_rotation = ANSWER("RotatedSecret", rotation_fields);
-
-static const struct field connection_fields[] = {
-    {"subject",     FIELD_TEXT,      .required = true, .help = "Person whose account it is", .example = "\"alice\""},
-    {"idpId",       FIELD_TEXT,      .required = true, .help = "Identity provider of the person", .example = "\"corp\""},
-    {"account",     FIELD_TEXT,      .help = "Label of the account at the upstream", .example = "\"alice@upstream.example\""},
-    {"scopes",      FIELD_TEXT_LIST, .required = true, .help = "Scopes that the upstream granted", .example = "[\"repo\"]"},
-    {"status",      FIELD_TEXT,      .required = true, .help = "active, or reauth_required: the person must connect the account again", .example = "\"active\""},
-    {"connectedAt", FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
-    {"expiresAt",   FIELD_TEXT,      .help = "End of the access token; it is refreshed if the upstream gave a refresh token", .example = "\"2026-01-31T13:00:00.000Z\""},
-    {"refreshedAt", FIELD_TEXT,      .example = "\"2026-01-31T12:30:00.000Z\""},
-    {"lastUsedAt",  FIELD_TEXT,      .help = "Last use, to 5 minutes", .example = "\"2026-01-31T12:45:00.000Z\""},
-    {"lastError",   FIELD_TEXT,      .help = "Reason why the last refresh failed", .example = "\"invalid_grant\""},
-};
-const struct field_table answer_connection = ANSWER("Connection", connection_fields);
 
 static const struct field control_fields[] = {
     {"id",           FIELD_TEXT,      .required = true, .example = "\"authzen\""},

@@ -27,6 +27,7 @@
 #include "admin/people/client_list.h"
 #include "admin/people/clients.h"
 #include "admin/people/home_issuer.h"
+#include "admin/people/identity_provider_check.h"
 #include "admin/people/identity_provider_dto.h"
 #include "admin/people/identity_providers.h"
 #include "admin/people/tokens.h"
@@ -42,6 +43,7 @@
 #include "admin/policy/policy_rules.h"
 #include "admin/policy/policy_shadow.h"
 #include "admin/resource/owner.h"
+#include "admin/resource/resource_page.h"
 #include "admin/restore_fence.h"
 #include "admin/settings.h"
 #include "answers.h"
@@ -86,12 +88,17 @@
 #include "oidc/userinfo.h"
 #include "policy/engine/engine.h"
 #include "store/db/object_owners.h"
+#include "store/gateway/connections_list.h"
 #include "store/gateway/connectors.h"
+#include "store/overview/attention.h"
 #include "store/people/admin_keys.h"
 #include "store/people/consents.h"
+#include "store/people/people_list.h"
 #include "store/people/session_ends.h"
 #include "store/policy/engines.h"
 #include "store/policy/shadow.h"
+#include "store/tokens/ciba_list.h"
+#include "store/uma/uma_lists.h"
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"
@@ -106,20 +113,65 @@ static const struct route_credential credential_bearer = {
 
 /* The resources of the admin API that need no code of their own (admin/README), and the filters of
  * their lists, in the order of the parameters of the statement. */
+/* Rows of a list in pages without page and size. */
+#define LISTED_MAX 1000
+
 static const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
+static const struct admin_resource attention_resource = {.rows = &attention_rows};
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
-static const struct admin_resource consents_resource = {.rows = &consent_rows,
-                                                        .key_is_number = true};
+static const struct admin_resource consents_resource = {
+    .rows = &consent_rows, .key_is_number = true, .list_max = LISTED_MAX};
 static const struct admin_resource engines_resource = {.rows = &engine_rows};
-static const struct admin_resource sessions_resource = {.rows = &session_rows};
+static const struct admin_resource sessions_resource = {.rows = &session_rows,
+                                                        .list_max = LISTED_MAX};
+static const struct admin_resource people_resource = {.rows = &people_rows,
+                                                      .list_max = RESOURCE_PAGE_SIZE};
+static const struct admin_resource delegations_resource = {.rows = &delegation_rows,
+                                                           .list_max = RESOURCE_PAGE_SIZE};
+static const struct admin_resource uma_resources_resource = {.rows = &uma_resource_rows,
+                                                             .list_max = RESOURCE_PAGE_SIZE};
+static const struct admin_resource ciba_waiting_resource = {.rows = &ciba_waiting_rows,
+                                                            .list_max = RESOURCE_PAGE_SIZE};
 static const struct route_param consents_params[] = {
     {.name = "subjectId",                   .help = "Only those of this user"},
     {.name = "clientId",                                     .help = "Only those for this client"},
+    RESOURCE_PAGE_PARAMS,
     {.name = NULL},
 };
 static const struct route_param sessions_params[] = {
     {.name = "subjectId", .help = "Only those of this user"},
+    RESOURCE_PAGE_PARAMS,
     {.name = NULL                  },
+};
+static const struct route_param people_params[] = {
+    {.name = "q",
+     .help = "A part of the subject, the name or the address, in any case, of one of the 10,000 "
+             "people who signed in last; of any other the whole subject or address"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL          },
+};
+static const struct route_param delegations_params[] = {
+    {.name = "subjectId",                        .help = "Only those by or to this person"},
+    {.name = "clientId",                                          .help = "Only those by or to this client"},
+    {.name = "resourceId",.help = "Only those of this UMA resource"},
+    {.name = "state",
+     .words = delegation_states,
+     .help = "Only those that are live, or have ended"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL                                         },
+};
+static const struct route_param uma_resources_params[] = {
+    {.name = "q",                         .help = "Only resources with this text in the name, in any case"},
+    {.name = "subjectId",                                   .help = "Only those of this owner"},
+    {.name = "clientId",.help = "Only those that this client registered"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL                 },
+};
+static const struct route_param ciba_waiting_params[] = {
+    {.name = "subjectId",                  .help = "Only those that wait for this person"},
+    {.name = "clientId",                                    .help = "Only those of this client"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL},
 };
 
 /* clang-format off */
@@ -287,6 +339,7 @@ const struct route routes[] = {
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
+    {GET("/admin/api/attention", "listAttention", resource_list_handle), ADMIN, OF(attention_resource), ABOUT("List what an operator should look at"), ANSWERS(GIVES_LIST(attention_view, "The entries, at most 20 of each kind"))},
     {GET("/admin/api/engines", "listEngines", resource_list_handle), ADMIN, OF(engines_resource), ABOUT("List the policy engines that fetch the bundle"), ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with SVC_POLICY_ENGINE=embedded"))},
     {GET("/admin/api/settings", "listSettings", settings_list_handle), ADMIN, ABOUT("List the settings in force, with their origin"), ANSWERS(GIVES(200, answer_settings, "The settings; of a secret only that it is set"))},
     {GET("/admin/api/schemas/{name}", "getSchema", api_schema_handle), ADMIN, ABOUT("Show the JSON Schema of a body of the admin API"), ANSWERS(GIVES_JSON("The schema"))},
@@ -302,19 +355,21 @@ const struct route routes[] = {
 
     {GET("/admin/api/identity-providers", "listIdentityProviders", resource_list_handle), ADMIN, OF(identity_providers_resource), ABOUT("List the identity providers"), ANSWERS(GIVES_LIST(identity_provider_table, "The identity providers"))},
     {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, .params = resource_owner_params, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Create an identity provider"), ANSWERS(GIVES(201, identity_provider_table, "The identity provider"))},
+    {POST("/admin/api/identity-providers/check", "checkIdentityProvider", identity_provider_check_handle), ADMIN_WRITE, JSON, FIELDS_OF(identity_provider_table), ABOUT("Ask an identity provider for its metadata and keys; nothing is stored"), ANSWERS(GIVES(200, answer_provider_check, "What was found"))},
     {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource), ABOUT("Show an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider"))},
     {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, .params = resource_owner_params, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Replace an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider as stored"))},
     {GET("/admin/api/home-issuer", "getHomeIssuer", home_issuer_get_handle), ADMIN, ABOUT("Show the issuer whose people keep their sub as their name"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer"))},
     {PUT("/admin/api/home-issuer", "setHomeIssuer", home_issuer_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(home_issuer_table), ABOUT("Make the issuer of a provider the home issuer"), ANSWERS(GIVES(200, answer_home_issuer, "The home issuer, and what follows"))},
     {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource), ABOUT("Delete an identity provider"), ANSWERS(GIVES_NOTHING(204, "The identity provider is deleted"))},
 
-    {GET("/admin/api/managed-resources", "listManagedResources", resource_list_handle), ADMIN, OF(managed_resources_resource), ABOUT("List the managed resources"), ANSWERS(GIVES_LIST(managed_resource_table, "The managed resources, without their secrets"))},
+    {GET("/admin/api/managed-resources", "listManagedResources", resource_page_handle), ADMIN, QUERY(managed_resources_params), OF(managed_resources_resource), ABOUT("List the managed resources"), ANSWERS(GIVES_LIST(managed_resource_table, "The managed resources, without their secrets, all or a page of them; X-Total-Count is their number on all pages"))},
     {POST("/admin/api/managed-resources", "createManagedResource", resource_create_handle), ADMIN_WRITE, SCHEMAS_JSON, .params = resource_owner_params, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Create a managed resource"), ANSWERS(GIVES(201, managed_resource_table, "The managed resource"), GIVES_NOTHING(409, "The name is already in use"))},
     {GET("/admin/api/managed-resources/{name}", "getManagedResource", resource_get_handle), ADMIN, OF(managed_resources_resource), ABOUT("Show a managed resource"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource, without its secrets"))},
     {PUT("/admin/api/managed-resources/{name}", "updateManagedResource", resource_put_handle), ADMIN_WRITE, SCHEMAS_JSON, .params = resource_owner_params, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Replace a managed resource; a secret that is left out stays, null clears it"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource as stored"))},
     {DELETE("/admin/api/managed-resources/{name}", "deleteManagedResource", resource_delete_handle), ADMIN_WRITE, OF(managed_resources_resource), ABOUT("Delete a managed resource"), ANSWERS(GIVES_NOTHING(204, "The managed resource is deleted"))},
     {POST("/admin/api/managed-resources/{name}/probe", "probeManagedResource", managed_resource_probe_handle), ADMIN_WRITE, ABOUT("Request the upstream of a managed resource once, without a credential"), ANSWERS(GIVES(200, answer_probe, "The outcome, which lastProbe shows later"))},
-    {GET("/admin/api/managed-resources/{name}/connections", "listConnections", connections_list_handle), ADMIN, ABOUT("List the accounts that people connected to a managed resource"), ANSWERS(GIVES_LIST(answer_connection, "The connections, at most 1000, without their tokens"))},
+    {GET("/admin/api/managed-resources/{name}/connections", "listConnections", connections_list_handle), ADMIN, QUERY(connections_list_params), OF(connections_resource), ABOUT("List the accounts that people connected to a managed resource"), ANSWERS(GIVES_LIST(connection_view, "The connections, the newest first, at most 1000 or a page, without their tokens; X-Total-Count is their number"))},
+    {GET("/admin/api/connections", "listAllConnections", resource_page_handle), ADMIN, QUERY(connections_all_params), OF(connections_resource), ABOUT("List the accounts that people connected to managed resources"), ANSWERS(GIVES_LIST(connection_view, "The connections, the newest first, at most 1000 or a page, without their tokens; X-Total-Count is their number"))},
     {DELETE("/admin/api/managed-resources/{name}/connections", "deleteConnection", connections_delete_handle), ADMIN_WRITE, QUERY(connections_params), ABOUT("Disconnect the account of a person"), ANSWERS(GIVES_NOTHING(204, "The connection is deleted"))},
 
     {GET("/admin/api/connectors", "listConnectors", resource_list_handle), ADMIN, OF(connectors_resource), ABOUT("List the installed connectors"), ANSWERS(GIVES_LIST(connector_view, "The installed connectors"))},
@@ -330,10 +385,15 @@ const struct route routes[] = {
     {DELETE("/admin/api/object-owners", "deleteObjectOwner", object_owner_delete_handle), ADMIN_WRITE, QUERY(object_owner_params), ABOUT("Release an object from its owner; the object stays"), ANSWERS(GIVES_NOTHING(204, "The object has no owner"))},
     {POST("/admin/api/object-owners/secrets", "compareObjectSecrets", object_secrets_handle), ADMIN_WRITE, LIMITED, JSON, FIELDS_OF(object_secrets_table), ABOUT("Tell which secrets are those that objects were made of"), ANSWERS(GIVES(200, answer_same_secrets, "True or false for each"))},
 
-    {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(consent_view, "The consents, at most 1000"))},
+    {GET("/admin/api/consents", "listConsents", resource_page_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(consent_view, "The consents, the newest first, at most 1000 or a page; X-Total-Count is their number"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},
-    {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource), ABOUT("List browser sessions"), ANSWERS(GIVES_LIST(session_view, "The sessions, at most 1000"))},
+    {GET("/admin/api/sessions", "listSessions", resource_page_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource), ABOUT("List browser sessions"), ANSWERS(GIVES_LIST(session_view, "The sessions, the newest first, at most 1000 or a page; X-Total-Count is their number"))},
     {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource), ABOUT("End a browser session"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
+
+    {GET("/admin/api/subjects", "listPeople", resource_page_handle), ADMIN, QUERY(people_params), OF(people_resource), ABOUT("Find people by subject, name or address"), ANSWERS(GIVES_LIST(person_view, "A page of people, the one who signed in last first; X-Total-Count is their number"))},
+    {GET("/admin/api/delegations", "listAllDelegations", resource_page_handle), ADMIN, QUERY(delegations_params), OF(delegations_resource), ABOUT("List the delegations of all owners"), ANSWERS(GIVES_LIST(delegation_view, "A page of delegations, the newest first; X-Total-Count is their number"))},
+    {GET("/admin/api/uma-resources", "listUmaResources", resource_page_handle), ADMIN, QUERY(uma_resources_params), OF(uma_resources_resource), ABOUT("List the UMA resources of all owners"), ANSWERS(GIVES_LIST(uma_resource_view, "A page of resources, the newest first; X-Total-Count is their number"))},
+    {GET("/admin/api/ciba-requests", "listWaitingApprovals", resource_page_handle), ADMIN, QUERY(ciba_waiting_params), OF(ciba_waiting_resource), ABOUT("List the CIBA requests that wait for a person"), ANSWERS(GIVES_LIST(ciba_waiting_view, "A page of requests, the newest first; X-Total-Count is their number"))},
 
     {GET("/admin/api/tokens", "listTokens", tokens_list_handle), ADMIN, QUERY(tokens_params), ABOUT("List the live tokens, newest first, without their texts"), ANSWERS(GIVES(200, answer_token_page, "A page of tokens"))},
     {POST("/admin/api/tokens/introspect", "inspectToken", token_introspect_handle), ADMIN_ASK, JSON, FIELDS_OF(token_question_table), ABOUT("Tell the facts of a token, live or not, without asking policy"), ANSWERS(GIVES(200, answer_token_facts, "The facts"))},
@@ -373,7 +433,7 @@ const struct route routes[] = {
     {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_ASK, .precheck = policy_bundle_deploy_check, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), .params = impact_limit_params, FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */
-    {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "The bundles"))},
+    {GET("/admin/api/bundle-audit", "listBundleAudit", resource_page_handle), ADMIN, QUERY(bundle_audit_list_params), OF(bundle_history_resource), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "A page of bundles; X-Total-Count is their number on all pages"))},
     {GET("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle), ADMIN, ABOUT("Show the newest bundle"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
     {GET("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle), ADMIN, QUERY(bundle_audit_at_params), ABOUT("Show the bundle that was active at a time"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
     {GET("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle), ADMIN, QUERY(bundle_audit_diff_params), ABOUT("Compare the rows of two bundles"), ANSWERS(GIVES(200, answer_bundle_difference, "The differences"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},

@@ -10,8 +10,15 @@
 
 #define API "/admin/api/"
 
-static const char *const client_omitted[] = {"id", "issuedSoftwareStatementJwt",
-                                             "softwareStatementJson", "registrationType", NULL};
+static const char *const client_omitted[] = {"id",
+                                             "issuedSoftwareStatementJwt",
+                                             "softwareStatementJson",
+                                             "registrationType",
+                                             "createdAt",
+                                             "updatedAt",
+                                             "updatedBy",
+                                             "lastUsedAt",
+                                             NULL};
 static const char *const provider_omitted[] = {"id", "home", "warnings", NULL};
 static const char *const connector_omitted[] = {"name",         "description", "category",
                                                 "resourceType", "installed",   "installedAt",

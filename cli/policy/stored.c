@@ -93,7 +93,7 @@ stored_bundles(struct cli *cli, int64_t count, const char **ret_list)
 {
     return cli->choice.server != NULL
                ? stored_pages(cli, count, ret_list)
-               : stored_read(cli, bundle_history_list(&cli->op, 0, count, ret_list));
+               : stored_read(cli, bundle_history_list(&cli->op, count, ret_list));
 }
 
 int

@@ -172,6 +172,7 @@ check(struct request *req, bool by_session)
         return st;
     req->proved = true;
     req->op.no_owner = req->admin.role < ADMIN_ROLE_OWNER;
+    req->op.who = req->admin.label;
     if (req->op.az->by_operator == NULL && !req->op.az->cfg->admin_enabled) {
         req->admin = (struct admin_key){.id = NULL}; /* nobody acts */
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "SVC_ADMIN_ENABLED is false");

@@ -107,6 +107,7 @@ struct op {
     const char *address;    /* of the client whose request this is; NULL: unknown, or no request */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
     const struct op_watch *watch; /* NULL: no person waits at a terminal */
+    const char *who;              /* label of the caller of the admin API; NULL: no request to it */
     bool no_owner; /* a caller of the admin API whose role is less: roles stay as they are */
 };
 
@@ -127,6 +128,7 @@ op_beside(const struct op *op, TALLOC_CTX *mem)
                        .request_id = op->request_id,
                        .address = op->address,
                        .now_ms = op->now_ms,
+                       .who = op->who,
                        .no_owner = op->no_owner};
 }
 

@@ -156,6 +156,7 @@ static const struct field resource_fields[] = {
     {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time since which it has this status"},
     {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT, .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
     {"toolCount",        FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of its tools"},
+    {"waitingTools",     FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Of a summary: tools that wait for an approval"},
     {"syncedAt",         FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time at which the tools of an MCP upstream were last read"},
 };
 const struct field_table managed_resource_table = FIELD_TABLE("ManagedResourceDto", resource_fields, 0);

@@ -219,6 +219,8 @@ try_session(struct proved *proved, bool fresh)
         .amr = who->amr,
         .upstream_sid = who->sid,
         .id_token = who->id_token,
+        .ip = proved->req->ip,
+        .user_agent = proved->req->user_agent,
     };
     return session_create(op, &result, proved->id_hash, proved->had ? proved->old_hash : NULL,
                           &proved->place, &proved->session, &proved->mode, &proved->stale);

@@ -41,13 +41,13 @@ check_columns(const struct resource_body *body, const char *const *others, const
 int
 main(void)
 {
-    static const char *const signed_statement[] = {"software_statement", "software_statement_json",
-                                                   "issued_statement", NULL},
+    static const char *const by_rules[] = {"software_statement", "software_statement_json",
+                                           "issued_statement", "updated_by", NULL},
                              *const none[] = {NULL},
                              *const managed[] = {"upstream_type", "enabled",       "document",
                                                  "tools",         "secrets_set",   "missing",
                                                  "status",        "status_reason", NULL};
-    check_columns(&client_body, signed_statement, CLIENTS_ADMIN_COLUMNS, "client");
+    check_columns(&client_body, by_rules, CLIENTS_ADMIN_COLUMNS, "client");
     check_columns(&identity_provider_body, none, IDENTITY_PROVIDERS_ADMIN_COLUMNS,
                   "identity provider");
     check_columns(&managed_resource_body, managed, RESOURCES_ADMIN_COLUMNS, "managed resource");

@@ -44,7 +44,8 @@ print {$settings}
 
 # An empty value of an optional parameter is none (oauth.md C4), and an object, which schemathesis sends in place of a number, is
 # empty in a query.
-print {$settings} "[[operations]]\ninclude-path-regex = '^/admin/api/(tokens|audit-logs|bundle-audit)'\n"
+print {$settings}
+  "[[operations]]\ninclude-path-regex = '^/admin/api/(tokens|audit-logs|bundle-audit|clients|consents|sessions|subjects|connections|delegations|uma-resources|ciba-requests|managed-resources)'\n"
   . "checks.negative_data_rejection.expected-statuses = "
   . "[200, 400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, '5xx']\n";
 close $settings or die "$config: $!";

@@ -11,7 +11,7 @@ export default async function look(page) {
     ['client', '#/clients/crm', 'Last decisions'], ['rights', '#/clients/crm?tab=rights', 'Its binding'], ['settings', '#/clients/crm?tab=settings', 'PKCE is required'], ['rules', '#/rules', 'Choose a rule'], ['data', '#/data', 'svc.entitlements'],
     ['row', '#/data/svc.operator.controls.client', 'What it may hold'], ['revisions', '#/revisions', 'The shop closes'], ['system', '#/system', 'Readiness'],
     ['controls', '#/controls', 'what each of them decides'], ['control', '#/controls/client', 'client_disabled'], ['try', '#/try', 'Nothing is issued'], ['report', '#/report', 'By endpoint'],
-    ['keys', '#/keys', 'Signing keys'], ['people', '#/people', 'No person is signed in'], ['person', '#/people/crm', 'None is live'], ['resources', '#/resources', 'stock'], ['resource', '#/resources/stock', 'JSON'],
+    ['keys', '#/keys', 'Signing keys'], ['people', '#/people', 'No person signed in yet'], ['person', '#/people/crm', 'None is live'], ['resources', '#/resources', 'stock'], ['resource', '#/resources/stock', 'JSON'],
     ['no such page', '#/nowhere', 'No such page'],
   ]) {
     await visit(page, place, words);

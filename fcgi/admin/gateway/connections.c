@@ -2,7 +2,9 @@
 
 #include "admin/gateway/connections.h"
 
+#include "admin/resource/resource_page.h"
 #include "store/gateway/connections.h"
+#include "store/gateway/connections_list.h"
 #include "store/gateway/resources.h"
 
 /* clang-format off */
@@ -10,7 +12,23 @@ const struct route_param connections_params[] = {
     {.name = "subject", .required = true, .help = "The person whose account is disconnected"},
     {.name = NULL},
 };
+const struct route_param connections_list_params[] = {
+    {.name = "subject", .help = "Only those of this person"},
+    {.name = "status", .words = connection_statuses, .help = "Only those with this status"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL},
+};
+const struct route_param connections_all_params[] = {
+    {.name = "resource", .help = "Only those with this managed resource"},
+    {.name = "subject", .help = "Only those of this person"},
+    {.name = "status", .words = connection_statuses, .help = "Only those with this status"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL},
+};
 /* clang-format on */
+
+const struct admin_resource connections_resource = {.rows = &connection_rows,
+                                                    .list_max = CONNECTIONS_LISTED_MAX};
 
 static enum az_status
 need_resource(struct request *req)
@@ -23,11 +41,8 @@ need_resource(struct request *req)
 enum az_status
 connections_list_handle(struct request *req)
 {
-    const char *array = NULL;
     enum az_status st = need_resource(req);
-    if (st == AZ_OK)
-        st = connections_of_resource(&req->op, req->path_value[0], &array);
-    return st == AZ_OK ? respond_json_text(req, 200, array) : st;
+    return st == AZ_OK ? resource_page_handle(req) : st;
 }
 
 enum az_status

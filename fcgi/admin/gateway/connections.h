@@ -3,11 +3,16 @@
 #ifndef AZ_ADMIN_GATEWAY_CONNECTIONS_H
 #define AZ_ADMIN_GATEWAY_CONNECTIONS_H
 
-#include "http/route.h"
+#include "admin/resource/resource.h"
 
-extern const struct route_param connections_params[];
+/* Rows of a list without page and size. */
+#define CONNECTIONS_LISTED_MAX 1000
 
-/* Handle GET and DELETE of the accounts that people connected to managed resources. */
+extern const struct admin_resource connections_resource;
+extern const struct route_param connections_params[], connections_list_params[],
+    connections_all_params[];
+
+/* Handle GET (in pages) and DELETE of the accounts that people connected to managed resources. */
 enum az_status connections_list_handle(struct request *req);
 enum az_status connections_delete_handle(struct request *req);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/gateway/managed_resource_dto.h"
+#include "admin/resource/resource_page.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
@@ -15,6 +16,18 @@
 
 /* Largest answer to a probe, in octets. Nothing of it is used. */
 #define PROBE_ANSWER_MAX 65536
+
+static const char *const statuses[] = {"pending", "active", "degraded", "error", "disabled", NULL};
+static const char *const views[] = {"full", "summary", NULL};
+/* clang-format off */
+const struct route_param managed_resources_params[] = {
+    {.name = "q", .help = "Only resources with this text in either name, in any case"},
+    {.name = "status", .words = statuses, .help = "Only resources with this status"},
+    {.name = "view", .words = views, .help = "summary leaves out routes, tools and the settings of the upstream"},
+    RESOURCE_PAGE_PARAMS,
+    {.name = NULL},
+};
+/* clang-format on */
 
 static enum az_status
 managed_load(struct op *op, const char *name, const void **ret)

@@ -5,6 +5,7 @@
 #include "admin/resource/resource.h"
 
 extern const struct admin_resource managed_resources_resource;
+extern const struct route_param managed_resources_params[];
 
 /* Longest time that a probe waits for the upstream, in seconds. */
 #define MANAGED_PROBE_SECONDS 5

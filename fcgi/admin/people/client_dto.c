@@ -80,6 +80,13 @@ static const struct field client_fields[] = {
     {"softwareStatement",          FIELD_OBJECT, .help = "Claims of the statement that the service signs for the client"},
     {"softwareStatementJson",      FIELD_TEXT,      .max = SOFTWARE_STATEMENT_CLAIMS_MAX, .help = "The same claims as JSON text"},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .help = "The signed statement"},
+    {"createdAt",                  FIELD_READ_ONLY, .help = "When the client was made"},
+    {"updatedAt",                  FIELD_READ_ONLY, .help = "Last change of the stored client"},
+    {"updatedBy",                  FIELD_READ_ONLY, .help = "Label of the admin key, or the person, whose request to the admin API changed it last"},
+    {"lastUsedAt",                 FIELD_READ_ONLY, .help = "Last request of the client that was allowed or denied, known a minute later; absent: there was none in a year"},
+    {"liveTokens",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Of a page: its access tokens that are live; absent if more than 5,000 tokens are stored"},
+    {"allowed24h",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Of a page: decisions of this hour and the 23 before that allowed it something, known a minute later"},
+    {"denied24h",                  FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Of a page: those that denied it something"},
 };
 const struct field_table client_table = FIELD_TABLE("ClientDto", client_fields, 0);
 /* clang-format on */

@@ -2,13 +2,20 @@
 
 #include "admin/people/client_list.h"
 
+#include <string.h>
+
 #include "admin/resource/page_place.h"
-#include "base/words.h"
+#include "base/iso8601.h"
 #include "store/clients/clients_admin.h"
 
 static const char *const registrations[] = {"ADMIN", "DCR", "STATEMENT", "CIMD", NULL};
 static const char *const types[] = {"confidential", "public", NULL};
 static const char *const states[] = {"true", "false", NULL};
+
+/* Orders; with a dash the other way round. */
+static const char *const sorts[] = {"createdAt",  "-createdAt",  "clientId",   "-clientId",
+                                    "clientName", "-clientName", "lastUsedAt", "-lastUsedAt",
+                                    "-denied24h", NULL};
 
 /* clang-format off */
 const struct route_param clients_list_params[] = {
@@ -16,6 +23,8 @@ const struct route_param clients_list_params[] = {
     {.name = "registrationType", .words = registrations, .help = "Only clients that were made in this way"},
     {.name = "clientType", .words = types, .help = "Only clients of this type"},
     {.name = "enabled", .words = states, .help = "Only clients that are enabled, or are not"},
+    {.name = "sort", .words = sorts, .help = "Order of the clients: as they were made by default; with a dash the other way round"},
+    {.name = "usedSince", .help = "Only clients with a request since this time, like 2026-01-31T12:00:00Z"},
     {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0; without page and size all clients"},
     {.name = "size", .min = 1, .max = CLIENTS_SIZE_MAX, .help = "Clients of a page"},
     {.name = NULL},
@@ -25,29 +34,30 @@ const struct route_param clients_list_params[] = {
 static const struct page_limits clients_limits = {CLIENTS_SIZE, CLIENTS_SIZE_MAX,
                                                   CLIENTS_OFFSET_MAX, "a filter"};
 
-/* Return the value of a filter; NULL: absent or empty. Any other word than those of the parameter
- * is a fault. */
-static const char *
-read_filter(struct request *req, const struct route_param *param)
+/* Read the time since which the clients were used, if it is given. */
+static void
+read_used_since(struct request *req, struct clients_filter *filter)
 {
-    const char *value = request_param(req, param->name);
-    if (value == NULL || *value == '\0')
-        return NULL;
-    if (param->words != NULL && !words_has(param->words, value))
-        request_field_error(req, param->name, "is none of the values that there are");
-    return value;
+    const char *text = request_param(req, "usedSince");
+    if (text == NULL || *text == '\0')
+        return;
+    filter->has_used_since = iso8601_parse(text, strlen(text), &filter->used_since_ms) == AZ_OK;
+    if (!filter->has_used_since)
+        request_field_error(req, "usedSince", "must be a date-time like 2026-01-31T12:00:00Z");
 }
 
 enum az_status
 clients_list_handle(struct request *req)
 {
     const struct route_param *params = clients_list_params;
-    const struct clients_filter filter = {
-        .text = read_filter(req, &params[0]),
-        .registration_type = read_filter(req, &params[1]),
-        .client_type = read_filter(req, &params[2]),
-        .enabled = read_filter(req, &params[3]),
+    struct clients_filter filter = {
+        .text = page_filter_read(req, &params[0]),
+        .registration_type = page_filter_read(req, &params[1]),
+        .client_type = page_filter_read(req, &params[2]),
+        .enabled = page_filter_read(req, &params[3]),
+        .sort = page_filter_read(req, &params[4]),
     };
+    read_used_since(req, &filter);
     bool paged = request_param(req, "page") != NULL || request_param(req, "size") != NULL;
     const struct page_place page = page_place_read(req, &clients_limits);
     struct clients_found found;

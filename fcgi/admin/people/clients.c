@@ -54,6 +54,8 @@ client_complete(struct op *op, struct resource_reading *reading)
         && !resource_text_is(reading, "tokenEndpointAuthMethod", "private_key_jwt")
         && !resource_text_is(reading, "tokenEndpointAuthMethod", "spiffe_jwt"))
         st = client_secret_make(op, &reading->secret);
+    resource_set_column(reading, "updated_by",
+                        op->who != NULL ? json_string(op->who) : json_null());
     return st == AZ_OK ? client_sign_statement(op, reading) : st;
 }
 

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/json/jsonx.h"
 #include "base/op.h"
 
 /* Longest time for the request to the issuer, in seconds: the answer to a POST waits for it. A
@@ -19,5 +20,25 @@
  * is.
  */
 json_t *identity_provider_warnings(struct op *op, json_t *provider);
+
+/* ---- for identity_provider_check.c */
+
+/* Append the sentence "MEMBER: WHAT". */
+void identity_provider_warn(struct jsonx_build *list, const char *member, const char *what);
+
+/* Warn of an address that would not be fetched, or whose traffic others could read. Return false if
+ * it would not be fetched. */
+bool identity_provider_address(struct op *op, struct jsonx_build *list, const char *member,
+                               const char *url);
+
+/* Fetch a JSON object, which is `what`, by the rules and limits of every fetch from providers
+ * (SVC_SAFE_HTTP_...); it is not kept. Return NULL, or the fault for the operator. The fault of the
+ * operation stays as it is. */
+const char *identity_provider_fetch(struct op *op, const char *url, const char *what, json_t **ret);
+
+/* The same for the discovery document of an issuer, which must name it (OpenID Connect Discovery
+ * 4.3). */
+const char *identity_provider_discover(struct op *op, const char *issuer, const char *url,
+                                       json_t **ret);
 
 #endif

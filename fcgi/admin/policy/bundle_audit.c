@@ -7,8 +7,10 @@
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_request.h"
+#include "admin/resource/page_place.h"
 #include "admin/resource/path_id.h"
 #include "admin/resource/resource.h"
+#include "admin/resource/resource_page.h"
 #include "base/digits.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
@@ -16,14 +18,20 @@
 #include "policy/save/rollback.h"
 #include "store/policy/bundle_history.h"
 
+static const char *const rollback_modes[] = {"replace", "dry-run", NULL};
+
 /* clang-format off */
 const struct route_param bundle_audit_list_params[] = {
-    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
-    {.name = "size", .min = 1, .max = BUNDLE_HISTORY_PAGE_MAX, .help = "Bundles of a page"},
+    {.name = "rulePath", .help = "Only bundles that have the rule of this path"},
+    {.name = "dataKey", .help = "Only bundles that have the data row of this key"},
+    {.name = "triggeredBy", .help = "Only bundles by the admin key of this label"},
+    {.name = "revision", .help = "Only bundles of this revision, as decisions and engines name it"},
+    RESOURCE_PAGE_PARAMS,
     {.name = NULL}
 };
 const struct route_param bundle_audit_rollback_params[] = {
     SAVE_PARAMS,
+    {.name = "mode", .words = rollback_modes, .help = "replace, the default; with dry-run nothing is saved, and the answer counts what would be"},
     {.name = NULL}
 };
 const struct route_param bundle_audit_at_params[] = {
@@ -37,6 +45,9 @@ const struct route_param bundle_audit_diff_params[] = {
 };
 /* clang-format on */
 
+const struct admin_resource bundle_history_resource = {.rows = &bundle_history_rows,
+                                                       .list_max = BUNDLE_AUDIT_SIZE};
+
 static enum az_status
 no_such_bundle(struct request *req)
 {
@@ -44,28 +55,6 @@ no_such_bundle(struct request *req)
 }
 
 /* ---- one entry or many ---- */
-
-enum az_status
-bundle_audit_list_handle(struct request *req)
-{
-    const char *page = request_param(req, "page"), *size = request_param(req, "size"), *list;
-    int64_t number = 0, count = BUNDLE_AUDIT_SIZE;
-    bool good = true;
-    if (page != NULL && !digits_read(page, INT32_MAX, &number)) {
-        request_field_error(req, "page", "must be a number of 0 or more");
-        good = false;
-    }
-    if (size != NULL && (!digits_read(size, BUNDLE_HISTORY_PAGE_MAX, &count) || count == 0)) {
-        request_field_error(
-            req, "size",
-            talloc_asprintf(req->op.mem, "must be a number from 1 to %d", BUNDLE_HISTORY_PAGE_MAX));
-        good = false;
-    }
-    if (!good)
-        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
-    enum az_status st = bundle_history_list(&req->op, number, count, &list);
-    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
-}
 
 static enum az_status
 bundle_audit_respond(struct request *req, enum az_status st, const char *dto)
@@ -184,6 +173,16 @@ bundle_audit_note(struct request *req, int64_t id)
         req->op.mem, jsonx_own(req->op.mem, json_pack("{s:I}", "bundle", (json_int_t) id)));
 }
 
+/* Read the mode of a rollback. */
+static enum az_status
+read_mode(struct request *req, bool *ret_dry_run)
+{
+    const struct route_param mode = {.name = "mode", .words = rollback_modes};
+    const char *text = page_filter_read(req, &mode);
+    *ret_dry_run = text != NULL && strcmp(text, "dry-run") == 0;
+    return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
 enum az_status
 bundle_audit_rollback_handle(struct request *req)
 {
@@ -196,11 +195,13 @@ bundle_audit_rollback_handle(struct request *req)
     if (st == AZ_OK)
         st = save_params_read(req, &limits, &how.message, &how.if_revision);
     if (st == AZ_OK)
+        st = read_mode(req, &how.dry_run);
+    if (st == AZ_OK)
         bundle_audit_note(req, id);
     if (st == AZ_OK)
         st = bundle_audit_fetch_content(req, id, &content);
     if (st != AZ_OK)
         return st;
     st = deploy_rollback(&req->op, content, &how, &result);
-    return policy_bundle_answer(req, st, "replace", &result);
+    return policy_bundle_answer(req, st, rollback_modes[how.dry_run], &result);
 }

@@ -3,7 +3,7 @@
 #ifndef AZ_ADMIN_POLICY_BUNDLE_AUDIT_H
 #define AZ_ADMIN_POLICY_BUNDLE_AUDIT_H
 
-#include "http/route.h"
+#include "admin/resource/resource.h"
 
 /* Bundles of a page without `size` (specification 8). */
 #define BUNDLE_AUDIT_SIZE 50
@@ -13,8 +13,8 @@ extern const struct route_param bundle_audit_at_params[];
 extern const struct route_param bundle_audit_rollback_params[];
 extern const struct route_param bundle_audit_diff_params[];
 
-/* Answer 200 with an array of BundleAuditLogDto, newest first. */
-enum az_status bundle_audit_list_handle(struct request *req);
+/* The history, for its list in pages. */
+extern const struct admin_resource bundle_history_resource;
 
 /* Answer 200 with one BundleAuditLogDto: the newest, the one active at `timestamp`, the one of an
  * id. */
@@ -34,7 +34,7 @@ enum az_status bundle_audit_fetch_content(struct request *req, int64_t id, json_
  * Deploy the rows of a bundle: rules and rows that were in it become as they were, others are
  * deleted. Rules and rows that are in no bundle (disabled rules, rows with inBundle false) stay,
  * and so do shipped rules, which belong to the program. 200 with PolicyBundleDeployResult of mode
- * `replace`; refused as a deploy is.
+ * `replace` or `dry-run`; refused as a deploy is.
  */
 enum az_status bundle_audit_rollback_handle(struct request *req);
 

@@ -3,7 +3,18 @@
 #include "admin/resource/page_place.h"
 
 #include "base/digits.h"
-#include "http/route.h"
+#include "base/words.h"
+
+const char *
+page_filter_read(struct request *req, const struct route_param *param)
+{
+    const char *value = request_param(req, param->name);
+    if (value == NULL || *value == '\0')
+        return NULL;
+    if (param->words != NULL && !words_has(param->words, value))
+        request_field_error(req, param->name, "is none of the values that there are");
+    return value;
+}
 
 struct page_place
 page_place_read(struct request *req, const struct page_limits *limits)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "http/request.h"
+#include "http/route.h"
 
 /* Limits of one list. */
 struct page_limits {
@@ -17,6 +17,10 @@ struct page_limits {
 struct page_place {
     int64_t number, size; /* from 0; rows */
 };
+
+/* Return the value of a filter of a list; NULL: absent or empty. A word that the parameter does not
+ * list is a fault. */
+const char *page_filter_read(struct request *req, const struct route_param *param);
 
 /* Read the place; each fault is in the answer's fieldErrors. */
 struct page_place page_place_read(struct request *req, const struct page_limits *limits);

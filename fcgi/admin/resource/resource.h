@@ -23,7 +23,8 @@ struct admin_resource {
     const struct json_rows *rows;         /* statements */
     const struct resource_body *body;     /* NULL: nothing is written */
     const struct resource_secret *secret; /* NULL: rows have none */
-    bool key_is_number;                   /* keys are ids: any other path is a 404 */
+    int64_t list_max; /* rows of a list in pages without page and size (resource_page.h); 0: all */
+    bool key_is_number;  /* keys are ids: any other path is a 404 */
     bool taken_is_empty; /* the 409 to a POST with a key that is taken has no body */
 
     /* Read the facts of the stored row that the rules of a PUT depend on; *ret stays NULL for an

@@ -63,5 +63,6 @@ deploy_rollback(struct op *op, const json_t *content, const struct rollback *how
     deploy.message = how->message;
     deploy.if_revision = how->if_revision;
     deploy.limits = how->limits;
+    deploy.dry_run = how->dry_run;
     return deploy_run(op, &deploy, ret);
 }

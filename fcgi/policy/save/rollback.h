@@ -14,6 +14,7 @@ struct rollback {
     const char *message;
     const char *if_revision;
     const struct save_limits *limits;
+    bool dry_run; /* rehearse and count only */
 };
 
 /*

@@ -18,6 +18,7 @@ static const struct db_stmt counts_add_stmt = {
     "   $3::timestamptz)"
     "  WHERE up_to = $1::bigint RETURNING 1),"
     " written AS MATERIALIZED (SELECT " COUNTED_COLUMNS "," COUNTED_RESOURCE
+    "  , a.created_at, date_trunc('hour', a.created_at, 'UTC') AS hour"
     "  FROM audit_log a WHERE a.id > $1::bigint AND a.id <= $2::bigint"
     "   AND EXISTS (SELECT 1 FROM moved)),"
     " counted AS (INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n)"
@@ -33,7 +34,18 @@ static const struct db_stmt counts_add_stmt = {
     "   GROUP BY GROUPING SETS ((client_id, day, resource), (day, resource))"
     "   HAVING GROUPING(client_id) = 1 OR client_id IS NOT NULL"
     "  ON CONFLICT (client_id, day, resource)"
-    "   DO UPDATE SET n = resource_count.n + excluded.n)"
+    "   DO UPDATE SET n = resource_count.n + excluded.n),"
+    " hours AS (INSERT INTO hour_count (client_id, hour, outcome, n)"
+    "  SELECT coalesce(client_id, ''), hour, outcome, count(*) FROM written"
+    "   WHERE decision AND outcome <> 'rejected'"
+    "   GROUP BY GROUPING SETS ((client_id, hour, outcome), (hour, outcome))"
+    "   HAVING GROUPING(client_id) = 1 OR client_id IS NOT NULL"
+    "  ON CONFLICT (client_id, hour, outcome) DO UPDATE SET n = hour_count.n + excluded.n),"
+    " used AS (INSERT INTO client_last (client_id, used_at)"
+    "  SELECT client_id, max(created_at) FROM written WHERE client_id IS NOT NULL"
+    "   AND outcome IN ('allowed', 'denied') AND endpoint NOT LIKE '/admin/%' GROUP BY 1"
+    "  ON CONFLICT (client_id) DO UPDATE"
+    "   SET used_at = greatest(client_last.used_at, excluded.used_at))"
     " INSERT INTO denial_count (client_id, day, code, n)"
     "  SELECT coalesce(client_id, ''), day, code, count(*) FROM written, " DENIAL_CODES
     "   GROUP BY GROUPING SETS ((client_id, day, code), (day, code))"
@@ -47,6 +59,23 @@ static const struct db_stmt counts_forget_stmt = {
     " r AS (DELETE FROM resource_count WHERE day < current_date - $1::integer)"
     " DELETE FROM audit_count WHERE day < current_date - $1::integer",
     1};
+
+/* Numbers by hour are few after two days, when those of single clients go. */
+static const struct db_stmt counts_hours_stmt = {
+    "counts_hours",
+    "WITH l AS (DELETE FROM client_last WHERE used_at < now() - make_interval(days => $2::integer))"
+    " DELETE FROM hour_count WHERE hour < now() - interval '2 days'"
+    "  AND (client_id <> '' OR hour < now() - make_interval(days => $1::integer))",
+    2};
+
+static enum az_status
+counts_forget_hours(struct op *op)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, AUDIT_COUNTS_HOURS_DAYS);
+    db_number(&params, AUDIT_COUNTS_DAYS);
+    return db_exec(op, &counts_hours_stmt, &params, false, NULL);
+}
 
 static enum az_status
 counts_forget(struct op *op)
@@ -81,5 +110,7 @@ audit_counts_add(struct op *op, int64_t *ret_rows)
         db_text(&params, rest ? mark.now : NULL); /* until then the old time holds */
         st = db_exec(op, &counts_add_stmt, &params, false, NULL);
     }
+    if (st == AZ_OK)
+        st = counts_forget_hours(op);
     return st == AZ_OK ? counts_forget(op) : st;
 }

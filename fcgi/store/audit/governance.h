@@ -17,8 +17,8 @@ struct governance_period {
     const char *client_id; /* NULL: all clients */
 };
 
-/* Read the report as JSON text on op->mem. All of its numbers are of one snapshot, so they add up.
- * One trip. */
+/* Read the report as JSON text on op->mem. Its totals, trend, clients and endpoints are of one
+ * snapshot, so they add up; its reasons and hours may be of a moment later. One trip. */
 enum az_status governance_report(struct op *op, const struct governance_period *period,
                                  const char **ret);
 

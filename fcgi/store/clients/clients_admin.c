@@ -4,26 +4,65 @@
 
 #include "store/db/db.h"
 
-/* The view is of the first schema version, which lacks the last members. */
-#define CLIENTS_ADMIN_DTO                                                                          \
-    "(SELECT v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\","        \
-    " c.dpop_bound AS \"dpopBoundAccessTokens\", c.pkce_required AS \"pkceRequired\""              \
-    " FROM client_dto v JOIN client c ON c.id = v.id) d"
+/* The members of ClientDto. The view is of the first schema version, which lacks the last ones. A
+ * use from before the client was made is that of an earlier one of the same name. */
+#define CLIENTS_ADMIN_MEMBERS                                                                      \
+    "v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\","                \
+    " c.dpop_bound AS \"dpopBoundAccessTokens\", c.pkce_required AS \"pkceRequired\","             \
+    " instant_text(c.created_at) AS \"createdAt\", instant_text(c.updated_at) AS \"updatedAt\","   \
+    " c.updated_by AS \"updatedBy\", instant_text(l.used_at) AS \"lastUsedAt\""
+#define CLIENTS_ADMIN_FROM " FROM client_dto v JOIN client c ON c.id = v.id" CLIENTS_ADMIN_LAST
+#define CLIENTS_ADMIN_LAST                                                                         \
+    " LEFT JOIN client_last l ON l.client_id = c.client_id AND l.used_at >= c.created_at"
+#define CLIENTS_ADMIN_DTO "(SELECT " CLIENTS_ADMIN_MEMBERS CLIENTS_ADMIN_FROM ") d"
+
+/* The decisions of a client in this hour and the 23 before, of an outcome that follows. */
+#define CLIENTS_ADMIN_HOURS                                                                        \
+    "(SELECT coalesce(sum(h.n), 0)::bigint FROM hour_count h WHERE h.client_id = c.client_id"      \
+    " AND h.hour > now() - interval '24 hours' AND h.outcome = "
 
 /* clang-format off */
-/* A page of the clients that match, in the order in which they were made. The total is counted apart, so
- * that a page beyond the last one has it too; LIMIT NULL is none. */
+/* A page of the clients that match, in the order of $8; the id decides between equals. The total is
+ * counted apart, so that a page beyond the last one has it too; LIMIT NULL is none.
+ * Live tokens are counted if at most $9 are stored ($9 0: no figures): the partitions of the hours that
+ * are over hold none, and no index knows the client. */
 enum clients_page_column { PAGE_TOTAL, PAGE_CLIENTS };
 static const struct db_stmt clients_page_stmt = {
     "clients_page",
-    "WITH m AS (SELECT id FROM client WHERE ($1::text IS NULL OR strpos(lower(client_id), lower($1)) > 0"
-    "   OR strpos(lower(client_name), lower($1)) > 0)"
+    "WITH m AS (SELECT c.id, c.client_id, c.client_name, l.used_at FROM client c" CLIENTS_ADMIN_LAST
+    "  WHERE ($1::text IS NULL OR strpos(lower(c.client_id), lower($1)) > 0"
+    "   OR strpos(lower(c.client_name), lower($1)) > 0)"
     "  AND ($2::text IS NULL OR registration_type = $2) AND ($3::text IS NULL OR client_type = $3)"
-    "  AND ($4::boolean IS NULL OR enabled = $4::boolean)),"
-    " p AS (SELECT id FROM m ORDER BY id LIMIT $5::bigint OFFSET $6::bigint)"
+    "  AND ($4::boolean IS NULL OR enabled = $4::boolean)"
+    "  AND ($7::timestamptz IS NULL OR l.used_at >= $7::timestamptz)),"
+    " refused AS (SELECT client_id, sum(n) AS n FROM hour_count WHERE $8::text = '-denied24h'"
+    "  AND hour > now() - interval '24 hours' AND outcome = 'denied' AND client_id <> '' GROUP BY 1),"
+    " p AS (SELECT m.id, row_number() OVER (ORDER BY"
+    "   CASE $8::text WHEN 'clientId' THEN m.client_id"
+    "    WHEN 'clientName' THEN lower(coalesce(m.client_name, m.client_id)) END,"
+    "   CASE $8::text WHEN '-clientId' THEN m.client_id"
+    "    WHEN '-clientName' THEN lower(coalesce(m.client_name, m.client_id)) END DESC,"
+    "   CASE $8::text WHEN 'lastUsedAt' THEN m.used_at END NULLS FIRST,"
+    "   CASE $8::text WHEN '-lastUsedAt' THEN m.used_at END DESC NULLS LAST,"
+    "   r.n DESC NULLS LAST, CASE $8::text WHEN '-createdAt' THEN m.id END DESC, m.id) AS place"
+    "  FROM m LEFT JOIN refused r ON r.client_id = m.client_id"
+    "  ORDER BY place LIMIT $5::bigint OFFSET $6::bigint),"
+    " stored AS MATERIALIZED (SELECT t.client, t.audit_id, t.grant_id,"
+    "   t.expires_at > now() AND t.revoked_at IS NULL AS live FROM access_token t"
+    "  WHERE $9::integer > 0 AND t.expires_at > date_trunc('hour', now(), 'UTC')"
+    "  ORDER BY t.id DESC LIMIT $9::integer + 1),"
+    " alive AS (SELECT s.client, count(*) AS n FROM stored s JOIN client o ON o.id = s.client AND o.enabled"
+    "   LEFT JOIN token_grant g ON g.id = s.grant_id"
+    "  WHERE s.live AND (SELECT count(*) FROM stored) <= $9::integer AND s.audit_id >= o.revoked_before AND g.revoked_at IS NULL GROUP BY 1)"
     " SELECT (SELECT count(*) FROM m) AS total,"
-    "  (SELECT coalesce(json_agg(" JSON_ROWS_DTO " ORDER BY d.id), '[]')"
-    "   FROM " CLIENTS_ADMIN_DTO " JOIN p ON p.id = d.id) AS clients", 6};
+    "  (SELECT coalesce(json_agg(" JSON_ROWS_DTO " ORDER BY p.place), '[]')"
+    "   FROM (SELECT " CLIENTS_ADMIN_MEMBERS ","
+    "     CASE WHEN $9::integer > 0 AND (SELECT count(*) FROM stored) <= $9::integer"
+    "      THEN coalesce(a.n, 0) END AS \"liveTokens\","
+    "     CASE WHEN $9::integer > 0 THEN " CLIENTS_ADMIN_HOURS "'allowed') END AS \"allowed24h\","
+    "     CASE WHEN $9::integer > 0 THEN " CLIENTS_ADMIN_HOURS "'denied') END AS \"denied24h\""
+    "     " CLIENTS_ADMIN_FROM " LEFT JOIN alive a ON a.client = c.id) d"
+    "   JOIN p ON p.id = d.id) AS clients", 9};
 enum client_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
 static const struct db_stmt clients_admin_fetch_stmt = {
     "client_dto_fetch",
@@ -82,7 +121,7 @@ enum client_rotate_secret_column { ROTATE_DONE, ROTATE_UNTIL };
 static const struct db_stmt client_rotate_stmt = {
     "client_rotate_secret",
     "WITH k AS (SELECT 1 FROM client WHERE client_id = $1),"
-    " u AS (UPDATE client SET secret_sealed = $2,"
+    " u AS (UPDATE client SET secret_sealed = $2, updated_by = $4,"
     "  previous_secret_sealed = CASE WHEN $3::timestamptz IS NOT NULL THEN secret_sealed END,"
     "  previous_secret_expires_at ="
     "   CASE WHEN secret_sealed IS NOT NULL THEN $3::timestamptz END"
@@ -90,7 +129,7 @@ static const struct db_stmt client_rotate_stmt = {
     "  RETURNING previous_secret_expires_at AS until)"
     " SELECT (SELECT count(*) FROM u) AS done,"
     "  (SELECT to_char(until" DB_TIME " FROM u) AS until"
-    " FROM k", 3};
+    " FROM k", 4};
 /* clang-format on */
 
 const struct json_rows clients_admin_rows = {
@@ -119,7 +158,13 @@ clients_page(struct op *op, const struct clients_filter *filter, int64_t limit, 
     else
         db_text(&params, NULL);
     db_number(&params, offset);
-    enum az_status st = db_exec(op, &clients_page_stmt, &params, true, &result);
+    if (filter->has_used_since)
+        db_time(&params, filter->used_since_ms);
+    else
+        db_text(&params, NULL);
+    db_text(&params, filter->sort);
+    db_number(&params, limit > 0 ? CLIENTS_TOKENS_MAX : 0);
+    enum az_status st = json_rows_filter(op, &clients_page_stmt, &params, &result);
     if (st == AZ_OK)
         *ret = (struct clients_found){.total = db_get_number(result, 0, PAGE_TOTAL, 0),
                                       .array = db_get(result, 0, PAGE_CLIENTS)};
@@ -165,6 +210,7 @@ client_rotate_secret(struct op *op, const char *client_id, const struct client_r
         db_time(&params, rotation->previous_until_ms);
     else
         db_text(&params, NULL);
+    db_text(&params, op->who);
     enum az_status st = db_exec(op, &client_rotate_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;

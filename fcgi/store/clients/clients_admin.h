@@ -14,7 +14,7 @@
     "client_name, client_type, client_uri, logo_uri, enabled, redirect_uris,"                      \
     " post_logout_redirect_uris, jwks, jwks_uri, auth_method, software_statement,"                 \
     " software_statement_json, issued_statement, scope, id_token_signed_response_alg, dpop_bound," \
-    " pkce_required"
+    " pkce_required, updated_by"
 
 /*
  * ClientDto, keyed by clientId.
@@ -32,16 +32,23 @@ extern const struct json_rows clients_admin_rows;
 struct clients_filter {
     const char *text; /* part of the client_id or of the name, in any case */
     const char *registration_type, *client_type;
-    const char *enabled; /* true or false */
+    const char *enabled;   /* true or false */
+    bool has_used_since;   /* used_since_ms is set: only clients that were used since then */
+    int64_t used_since_ms; /* milliseconds since 1970 */
+    const char *sort;      /* a word of clients_list_params, or NULL: as they were made */
 };
 
 /* Clients as JSON text, and the number of clients on all pages; both on op->mem. */
 struct clients_found {
-    const char *array; /* of ClientDto, in the order in which they were made */
+    const char *array; /* of ClientDto, in the order of the filter */
     int64_t total;
 };
 
-/* Read a page of clients; limit 0: all of them. One trip. */
+/* Stored access tokens up to which a page counts those of each client: some milliseconds. */
+#define CLIENTS_TOKENS_MAX 5000
+
+/* Read a page of clients, with liveTokens, allowed24h and denied24h; limit 0: all of them, without
+ * these. The last use and the decisions are those that housekeeping has added up. One trip. */
 enum az_status clients_page(struct op *op, const struct clients_filter *filter, int64_t limit,
                             int64_t offset, struct clients_found *ret);
 

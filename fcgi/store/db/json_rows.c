@@ -14,6 +14,48 @@ json_rows_list(struct op *op, const struct json_rows *rows, const char *const *f
     return db_fetch_list(op, rows->list, &params, ret_array);
 }
 
+static const struct db_stmt plan_each_stmt = {
+    "plan_each", "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)", 0};
+
+enum az_status
+json_rows_filter(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+                 PGresult **ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
+    db_batch_add(batch, &plan_each_stmt);
+    struct db_step *step = db_batch_add(batch, stmt);
+    db_batch_commit(batch);
+    db_params_copy(&step->params, params);
+    enum az_status st = db_run(op, batch, true);
+    *ret = step->result;
+    return st;
+}
+
+/* Columns of `page`. */
+enum { PAGE_TOTAL, PAGE_ARRAY };
+
+enum az_status
+json_rows_page(struct op *op, const struct json_rows *rows, const char *const *filters, int count,
+               struct json_page *page)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    for (int i = 0; i < count; i++)
+        db_text(&params, filters[i]);
+    if (page->limit > 0)
+        db_number(&params, page->limit);
+    else
+        db_text(&params, NULL);
+    db_number(&params, page->offset);
+    enum az_status st = json_rows_filter(op, rows->page, &params, &result);
+    if (st != AZ_OK)
+        return st;
+    page->total = db_get_number(result, 0, PAGE_TOTAL, 0);
+    page->array = db_get(result, 0, PAGE_ARRAY);
+    return AZ_OK;
+}
+
 /* Columns of `fetch`. */
 enum { SHOWN_DTO, SHOWN_VERSION };
 

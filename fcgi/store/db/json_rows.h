@@ -23,8 +23,10 @@ struct json_rows {
     const char *besides; /* another member that must be unique, for the text of a 409: " or its
                             issuer", or "" */
     const char *taken;   /* public text of a 409 when that other member is taken */
-    const struct db_stmt *list;    /* $1.. filters, NULL: any; one column: the DTO */
-    const struct db_stmt *fetch;   /* $1 key; the DTO, and the version if rows have one */
+    const struct db_stmt *list;  /* $1.. filters, NULL: any; one column: the DTO */
+    const struct db_stmt *page;  /* $1.. filters, then the most rows (NULL: all) and the offset; the
+                                    number of all rows, and those of the page as a JSON array */
+    const struct db_stmt *fetch; /* $1 key; the DTO, and the version if rows have one */
     const struct db_stmt *insert;  /* $1 key, $2 columns as JSON, $3 sealed secret if the table has
                                       one; returns a row unless the key is taken */
     const struct db_stmt *replace; /* the same parameters, and $4 the version that the row must
@@ -55,6 +57,23 @@ struct json_shown {
  * array on op->mem. One trip. */
 enum az_status json_rows_list(struct op *op, const struct json_rows *rows,
                               const char *const *filters, int count, const char **ret_array);
+
+/* Read by a statement whose filters may be NULL, with a plan for the values that are given: a plan
+ * for any would look at all rows of a filter that has an index. One trip. */
+enum az_status json_rows_filter(struct op *op, const struct db_stmt *stmt,
+                                const struct db_params *params, PGresult **ret);
+
+/* A page of rows. */
+struct json_page {
+    int64_t limit;     /* most rows; 0: all */
+    int64_t offset;    /* rows before it */
+    const char *array; /* result: JSON text on op->mem */
+    int64_t total;     /* result: rows of all pages */
+};
+
+/* Read a page of the rows that match the filters. One trip. */
+enum az_status json_rows_page(struct op *op, const struct json_rows *rows,
+                              const char *const *filters, int count, struct json_page *page);
 
 /* Read one row. One trip. */
 enum az_status json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,

@@ -95,17 +95,6 @@ static const struct db_stmt connections_of_person_stmt = {
     " FROM gateway_connection c JOIN managed_resource r ON r.name = c.resource"
     " WHERE c.subject = $1 AND c.idp = $2 ORDER BY c.resource",
     2};
-static const struct db_stmt connections_of_resource_stmt = {
-    "connections_of_resource",
-    "SELECT json_strip_nulls(json_build_object('subject', c.subject, 'idpId', p.idp_id,"
-    " 'account', c.account, 'scopes', c.scopes, 'status', c.status,"
-    " 'connectedAt', to_char(c.connected_at" DB_TIME ","
-    " 'expiresAt', to_char(c.expires_at" DB_TIME ","
-    " 'refreshedAt', to_char(c.refreshed_at" DB_TIME ","
-    " 'lastUsedAt', to_char(c.last_used_at" DB_TIME ", 'lastError', c.last_error))"
-    " FROM gateway_connection c JOIN identity_provider p ON p.id = c.idp WHERE c.resource = $1"
-    " ORDER BY c.connected_at DESC, c.id DESC LIMIT $2",
-    2};
 static const struct db_stmt connections_remove_stmt = {
     "connections_remove", "DELETE FROM gateway_connection WHERE resource = $1 AND subject = $2", 2};
 
@@ -367,15 +356,6 @@ connections_of_person(struct op *op, const struct session *session, json_t **ret
     db_text(&params, session->subject);
     db_number(&params, session->idp);
     return db_fetch_array(op, &connections_of_person_stmt, &params, ret);
-}
-
-enum az_status
-connections_of_resource(struct op *op, const char *resource, const char **ret)
-{
-    struct db_params params = {.count = 0};
-    db_text(&params, resource);
-    db_number(&params, CONNECTIONS_LISTED_MAX);
-    return db_fetch_list(op, &connections_of_resource_stmt, &params, ret);
 }
 
 enum az_status

@@ -89,13 +89,6 @@ enum az_status connection_store(struct op *op, const struct connection_new *conn
  * scopes, status, connectedAt, lastUsedAt}. */
 enum az_status connections_of_person(struct op *op, const struct session *session, json_t **ret);
 
-/* Most connections that a list of the administrator shows. */
-#define CONNECTIONS_LISTED_MAX 1000
-
-/* List the connections of a resource for the administrator, the newest first, as the text of a JSON
- * array without secrets. */
-enum az_status connections_of_resource(struct op *op, const char *resource, const char **ret);
-
 /* Delete the connections of a subject with a resource. *ret_removed counts them. */
 enum az_status connections_remove(struct op *op, const char *resource, const char *subject,
                                   int64_t *ret_removed);

@@ -21,9 +21,27 @@
     "  'lastProbe', m.last_probe, 'toolCount', json_array_length(m.tools),"                        \
     "  'syncedAt', to_char(m.synced_at" DB_TIME "))::text, 2))::json"
 
+/* The same without routes, tools and the settings of the upstream. */
+#define RESOURCES_SUMMARY                                                                          \
+    "json_strip_nulls(json_build_object('name', m.name,"                                           \
+    " 'displayName', m.document ->> 'displayName', 'upstreamType', m.upstream_type,"               \
+    " 'upstreamUrl', m.document ->> 'upstreamUrl', 'enabled', m.enabled,"                          \
+    " 'connectorId', m.connector_id, 'status', m.status, 'statusReason', m.status_reason,"         \
+    " 'statusChangedAt', to_char(m.status_changed_at" DB_TIME ","                                  \
+    " 'toolCount', json_array_length(m.tools), 'waitingTools', " RESOURCES_WAITING ","             \
+    " 'syncedAt', to_char(m.synced_at" DB_TIME "))"
+
 /* clang-format off */
-static const struct db_stmt resources_admin_list_stmt = {
-    "managed_resource_dto_list", "SELECT " RESOURCES_DTO " AS dto FROM managed_resource m ORDER BY m.name", 0};
+static const struct db_stmt resources_admin_page_stmt = {
+    "managed_resources_page",
+    "WITH f AS (SELECT m.id, m.name FROM managed_resource m"
+    "  WHERE ($1::text IS NULL OR strpos(m.name, lower($1)) > 0"
+    "   OR strpos(lower(m.document ->> 'displayName'), lower($1)) > 0)"
+    "  AND ($2::text IS NULL OR m.status = $2)),"
+    " p AS (SELECT f.id FROM f ORDER BY f.name LIMIT $4::bigint OFFSET $5::bigint)"
+    " SELECT (SELECT count(*) FROM f) AS total,"
+    "  (SELECT coalesce(json_agg(CASE WHEN $3::text = 'summary' THEN " RESOURCES_SUMMARY " ELSE " RESOURCES_DTO " END"
+    "    ORDER BY m.name), '[]') FROM p JOIN managed_resource m ON m.id = p.id) AS resources", 5};
 enum managed_resource_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
 static const struct db_stmt resources_admin_fetch_stmt = {
     "managed_resource_dto_fetch", "SELECT " RESOURCES_DTO " AS dto, m.version FROM managed_resource m WHERE m.name = $1", 1};
@@ -58,7 +76,7 @@ const struct json_rows resources_admin_rows = {
     .noun = "managed resource",
     .key = "name",
     .besides = "",
-    .list = &resources_admin_list_stmt,
+    .page = &resources_admin_page_stmt,
     .fetch = &resources_admin_fetch_stmt,
     .insert = &resources_admin_insert_stmt,
     .replace = &resources_admin_replace_stmt,

@@ -12,7 +12,14 @@
 #define RESOURCES_ADMIN_COLUMNS                                                                    \
     "upstream_type, enabled, document, tools, secrets_set, missing, status, status_reason"
 
-/* ManagedResourceDto, keyed by name. A replace keeps the secrets when they are not given. */
+/* Tools of the row m that wait for an approval. */
+#define RESOURCES_WAITING                                                                          \
+    "(SELECT count(*) FROM json_array_elements(m.tools) w"                                         \
+    " WHERE w #>> '{pin,status}' IN ('new', 'changed'))"
+
+/* ManagedResourceDto, keyed by name. Filters of a page: a part of either name in any case, the
+ * status, and `summary` for rows without routes, tools and the settings of the upstream. A replace
+ * keeps the secrets when they are not given. */
 extern const struct json_rows resources_admin_rows;
 
 /* The facts of a stored resource that the rules of a save depend on; on op->mem. */

@@ -29,15 +29,18 @@ static const struct db_stmt consent_request_take_stmt = {
     " RETURNING request",
     2};
 
-static const struct db_stmt consent_list_stmt = {
-    "consent_list",
-    "SELECT json_strip_nulls(json_build_object('id', o.id, 'subjectId', o.subject,"
-    "  'clientId', c.client_id, 'redirectHost', o.redirect_host, 'scope', o.scope,"
-    "  'resource', o.resource, 'grantedAt', to_char(o.granted_at" DB_TIME ")) AS consent"
-    " FROM consent o JOIN client c ON c.id = o.client"
-    " WHERE ($1::text IS NULL OR o.subject = $1) AND ($2::text IS NULL OR c.client_id = $2)"
-    " ORDER BY o.id DESC LIMIT 1000",
-    2};
+/* clang-format off */
+static const struct db_stmt consents_page_stmt = {
+    "consents_page",
+    "WITH m AS (SELECT o.id FROM consent o JOIN client c ON c.id = o.client"
+    "  WHERE ($1::text IS NULL OR o.subject = $1) AND ($2::text IS NULL OR c.client_id = $2)),"
+    " p AS (SELECT m.id FROM m ORDER BY m.id DESC LIMIT $3::bigint OFFSET $4::bigint)"
+    " SELECT (SELECT count(*) FROM m) AS total,"
+    "  (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('id', o.id, 'subjectId', o.subject,"
+    "    'clientId', c.client_id, 'redirectHost', o.redirect_host, 'scope', o.scope,"
+    "    'resource', o.resource, 'grantedAt', instant_text(o.granted_at))) ORDER BY o.id DESC), '[]')"
+    "   FROM p JOIN consent o ON o.id = p.id JOIN client c ON c.id = o.client) AS consents", 4};
+/* clang-format on */
 
 static const struct db_stmt consent_delete_stmt = {
     "consent_delete", "DELETE FROM consent WHERE id = $1::bigint RETURNING id", 1};
@@ -57,7 +60,7 @@ const struct field_table consent_view = FIELD_TABLE("Consent", consent_fields, F
 
 const struct json_rows consent_rows = {
     .noun = "consent",
-    .list = &consent_list_stmt,
+    .page = &consents_page_stmt,
     .remove = &consent_delete_stmt,
 };
 

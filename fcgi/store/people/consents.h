@@ -33,7 +33,7 @@ enum az_status consent_request_get(struct op *op, const unsigned char id_hash[SH
                                    const unsigned char session[SHA256_OCTETS], bool take,
                                    const char **ret_request);
 
-/* Remembered consents, for the administrator, and the members of one: the newest 1000 first,
+/* Remembered consents, for the administrator, and the members of one: the newest first,
  * filtered by subject and client_id. After a delete the next authorization asks the user again. */
 extern const struct json_rows consent_rows;
 extern const struct field_table consent_view;

@@ -41,15 +41,18 @@ static const struct db_stmt logout_facts_stmt = {
     2};
 
 /* clang-format off */
-static const struct db_stmt session_list_stmt = {
-    "session_list",
-    "SELECT json_build_object('sid', s.sid, 'subjectId', s.subject, 'idpId', p.idp_id,"
-    "  'authTime', to_char(nullif(s.auth_time, to_timestamp(0))" DB_TIME ","
-    "  'createdAt', to_char(s.created_at" DB_TIME ","
-    "  'expiresAt', to_char(s.expires_at" DB_TIME ") AS session"
-    " FROM browser_session s JOIN identity_provider p ON p.id = s.idp"
-    " WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)"
-    " ORDER BY s.created_at DESC, s.sid LIMIT 1000", 1};
+static const struct db_stmt sessions_page_stmt = {
+    "sessions_page",
+    "WITH m AS (SELECT s.id_hash, s.created_at, s.sid FROM browser_session s"
+    "  WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)),"
+    " p AS (SELECT m.id_hash FROM m ORDER BY m.created_at DESC, m.sid LIMIT $2::bigint OFFSET $3::bigint)"
+    " SELECT (SELECT count(*) FROM m) AS total,"
+    "  (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('sid', s.sid, 'subjectId', s.subject,"
+    "    'idpId', i.idp_id, 'authTime', instant_text(nullif(s.auth_time, to_timestamp(0))),"
+    "    'createdAt', instant_text(s.created_at), 'lastSeenAt', instant_text(coalesce(s.last_seen_at, s.created_at)),"
+    "    'expiresAt', instant_text(s.expires_at), 'ip', host(s.ip), 'userAgent', s.user_agent))"
+    "    ORDER BY s.created_at DESC, s.sid), '[]')"
+    "   FROM p JOIN browser_session s ON s.id_hash = p.id_hash JOIN identity_provider i ON i.id = s.idp) AS sessions", 3};
 /* clang-format on */
 
 static const struct db_stmt session_delete_stmt = {
@@ -59,6 +62,13 @@ static const struct db_stmt session_delete_stmt = {
 static const struct field session_fields[] = {
     {"sid",       FIELD_TEXT, .required = true, .help = "Id of the session in tokens and paths", .example = "\"s-example\""},
     {"subjectId", FIELD_TEXT, .required = true, .help = "User who is signed in", .example = "\"alice\""},
+    {"idpId",     FIELD_TEXT, .help = "Identity provider of the sign-in", .example = "\"corp\""},
+    {"authTime",  FIELD_TEXT, .help = "Authentication at the provider; absent: it did not say"},
+    {"createdAt", FIELD_TEXT, .help = "Begin of the session", .example = "\"2026-01-31T12:00:00.000Z\""},
+    {"lastSeenAt", FIELD_TEXT, .help = "Last use, to a tenth of SVC_SESSION_TIMEOUT", .example = "\"2026-01-31T12:30:00.000Z\""},
+    {"expiresAt", FIELD_TEXT, .help = "End of the session if it is not used", .example = "\"2026-01-31T13:00:00.000Z\""},
+    {"ip",        FIELD_TEXT, .help = "Address of the browser at the sign-in", .example = "\"192.0.2.7\""},
+    {"userAgent", FIELD_TEXT, .help = "Its header User-Agent then"},
 };
 /* clang-format on */
 const struct field_table session_view =
@@ -66,7 +76,7 @@ const struct field_table session_view =
 
 const struct json_rows session_rows = {
     .noun = "session",
-    .list = &session_list_stmt,
+    .page = &sessions_page_stmt,
     .remove = &session_delete_stmt,
 };
 

@@ -40,7 +40,7 @@ enum az_status logout_facts_fetch(struct op *op, const unsigned char *id_hash,
                                   const char *client_id, struct logout_facts *ret);
 
 /* Live sessions, for the administrator, and the members of one that programs may rely on: keyed by
- * sid, the newest 1000 first, filtered by subject. A delete ends a session. */
+ * sid, the newest first, filtered by subject. A delete ends a session. */
 extern const struct json_rows session_rows;
 extern const struct field_table session_view;
 

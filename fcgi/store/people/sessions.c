@@ -48,8 +48,11 @@ static const struct db_stmt session_find_stmt = {
     " until AS (SELECT least(now() + make_interval(secs => $2::double precision), last) AS most,"
     "   least(now() + make_interval(secs => $2::double precision * 0.9), last) AS least"
     "   FROM found),"
-    " moved AS (UPDATE browser_session s SET expires_at = u.most FROM until u WHERE s.id_hash = $1"
-    "   AND s.expires_at > now() AND s.expires_at NOT BETWEEN u.least AND u.most)"
+    " moved AS (UPDATE browser_session s SET expires_at = u.most, last_seen_at = now() FROM until u"
+    "   WHERE s.id_hash = $1 AND s.expires_at > now() AND (s.expires_at NOT BETWEEN u.least AND "
+    "u.most"
+    "    OR coalesce(s.last_seen_at, s.created_at)"
+    "     < now() - make_interval(secs => $2::double precision * 0.1)))"
     " SELECT f.subject, f.idp, f.idp_id, f.issuer,"
     "  floor(extract(epoch FROM f.auth_time))::bigint AS auth_time,"
     "  f.acr, to_json(f.amr) AS amr, f.claims::text AS claims,"
@@ -95,9 +98,10 @@ static const struct db_stmt session_create_stmt = {
     "   WHERE NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING),"
     " ended AS (DELETE FROM browser_session WHERE id_hash = $8 AND EXISTS (SELECT 1 FROM ok)),"
     " made AS (INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, acr, amr,"
-    "    upstream_sid, id_token_sealed, expires_at)"
+    "    upstream_sid, id_token_sealed, expires_at, last_seen_at, ip, user_agent)"
     "   SELECT $7, $9, person.subject, ok.id, $10::timestamptz, $11, $12::text[], $13, $14,"
-    "    now() + make_interval(secs => $15::double precision) FROM ok, person"
+    "    now() + make_interval(secs => $15::double precision), now(), $20::inet, $21"
+    "    FROM ok, person"
     "   RETURNING subject, idp, auth_time, acr, amr)"
     " SELECT m.subject, m.idp, ok.idp_id, ok.issuer,"
     "  floor(extract(epoch FROM m.auth_time))::bigint AS auth_time,"
@@ -106,7 +110,7 @@ static const struct db_stmt session_create_stmt = {
     "   AND c.redirect_host = $19::text" CONSENTS_NEWEST "  d.payload AS control, list.stale"
     " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    19};
+    21};
 
 enum session_person_column { PERSON_LABEL, PERSON_NAME };
 static const struct db_stmt session_person_stmt = {
@@ -283,6 +287,8 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_number(params, who->providers_version);
     db_text(params, who->home_issuer);
     bind_host(params, create->place);
+    db_text(params, who->ip);
+    db_text(params, who->user_agent);
     return claims != NULL ? AZ_OK
                           : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
 }

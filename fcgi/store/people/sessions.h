@@ -58,6 +58,8 @@ struct sign_in_result {
     const char **amr;          /* or NULL */
     const char *upstream_sid;  /* or NULL */
     const char *id_token;      /* ID token of the provider, sealed here; or NULL */
+    const char *ip;            /* address of the browser, or NULL */
+    const char *user_agent;    /* of the browser, or NULL */
 };
 
 /*

@@ -3,15 +3,18 @@
 #include "store/policy/bundle_history.h"
 
 #include "store/db/db.h"
-#include "store/db/json_rows.h"
 #include "store/db/locks.h"
 
 /* clang-format off */
-static const struct db_stmt bundle_history_list_stmt = {
-    "bundle_history_list",
-    "SELECT " JSON_ROWS_DTO " AS dto"
-    " FROM (SELECT * FROM bundle_audit_dto ORDER BY id DESC LIMIT $1 OFFSET $2) d"
-    " ORDER BY d.id DESC", 2};
+static const struct db_stmt bundle_history_page_stmt = {
+    "bundle_history_page",
+    "WITH m AS (SELECT b.id FROM bundle b WHERE b.status IN ('published', 'confirmed')"
+    "  AND ($1::text IS NULL OR $1 = ANY (b.rule_paths)) AND ($2::text IS NULL OR $2 = ANY (b.data_keys))"
+    "  AND ($3::text IS NULL OR b.triggered_by = $3) AND ($4::text IS NULL OR b.revision = $4)),"
+    " p AS (SELECT m.id FROM m ORDER BY m.id DESC LIMIT $5::bigint OFFSET $6::bigint)"
+    " SELECT (SELECT count(*) FROM m) AS total,"
+    "  (SELECT coalesce(json_agg(" JSON_ROWS_DTO " ORDER BY d.id DESC), '[]')"
+    "   FROM bundle_audit_dto d JOIN p ON p.id = d.id) AS bundles", 6};
 static const struct db_stmt bundle_history_latest_stmt = {
     "bundle_history_latest",
     "SELECT " JSON_ROWS_DTO " AS dto FROM bundle_audit_dto d ORDER BY d.id DESC LIMIT 1", 0};
@@ -67,13 +70,17 @@ static const struct db_stmt bundle_history_plans_stmt = {
     " AND NOT EXISTS (SELECT 1 FROM bundle b WHERE b.modules = p.modules)", 0};
 /* clang-format on */
 
+const struct json_rows bundle_history_rows = {.noun = "bundle", .page = &bundle_history_page_stmt};
+
 enum az_status
-bundle_history_list(struct op *op, int64_t page, int64_t size, const char **ret_json)
+bundle_history_list(struct op *op, int64_t count, const char **ret_json)
 {
-    struct db_params params = {.count = 0};
-    db_number(&params, size);
-    db_number(&params, page > INT64_MAX / size ? INT64_MAX : page * size);
-    return db_fetch_list(op, &bundle_history_list_stmt, &params, ret_json);
+    const char *const any[] = {NULL, NULL, NULL, NULL};
+    struct json_page page = {.limit = count};
+    enum az_status st =
+        json_rows_page(op, &bundle_history_rows, any, sizeof(any) / sizeof(any[0]), &page);
+    *ret_json = page.array;
+    return st;
 }
 
 enum az_status

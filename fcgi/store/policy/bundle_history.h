@@ -6,19 +6,22 @@
 #include <stdint.h>
 
 #include "base/op.h"
+#include "store/db/json_rows.h"
 
 /* Bundles kept with their rows, without the one that is served (gateway-admin.md 3.6). The same
  * number of refused or withdrawn bundles of that time is kept without rows. */
 #define BUNDLE_HISTORY_MAX 200
 
+/* BundleAuditLogDto objects, newest first. Filters: a rule path and a data key that the bundle has,
+ * who triggered it, and its revision. */
+extern const struct json_rows bundle_history_rows;
+
 /* Most bundles of a page (specification 8). An object names every rule and row of its bundle, so a
  * page can be large. */
 #define BUNDLE_HISTORY_PAGE_MAX 200
 
-/* List BundleAuditLogDto objects as the text of a JSON array, newest first; page counts from 0, and
- * has at most BUNDLE_HISTORY_PAGE_MAX objects. */
-enum az_status bundle_history_list(struct op *op, int64_t page, int64_t size,
-                                   const char **ret_json);
+/* List so many of the newest bundles as the text of a JSON array. */
+enum az_status bundle_history_list(struct op *op, int64_t count, const char **ret_json);
 
 /* Fetch one BundleAuditLogDto as JSON text; NULL if there is none. */
 enum az_status bundle_history_latest(struct op *op, const char **ret_json);

@@ -99,8 +99,29 @@ members_are(
     },
     'governance: the report' );
 is_deeply(
-    [ map {"$_->{clientId} $_->{decisions}"} @{ $report->{byClient} } ],
-    [ 'crm 5', 'erp 1', 'none 1' ], 'governance: the largest client is first' );
+    [ map {"$_->{clientId} $_->{decisions} $_->{denied} $_->{errors}"} @{ $report->{byClient} } ],
+    [ 'crm 5 2 0', 'erp 1 1 0', 'none 1 1 0' ], 'governance: the largest client is first, each with denials and errors'
+);
+is_deeply(
+    [ map {"$_->{endpoint} $_->{decisions} $_->{denied} $_->{errors}"} @{ $report->{byEndpoint} } ],
+    ['/token 7 4 0'], 'governance: ... and each endpoint' );
+is_deeply(
+    [   map { [ $_->{reason}, $_->{counts}[-1], sum0( @{ $_->{counts} } ), scalar @{ $_->{counts} } ] }
+          @{ $report->{reasonTrend} } ],
+    [ map { [ $_->{reason}, $_->{count}, $_->{count}, 30 ] } @{ $report->{denialReasons} } ],
+    'governance: the reasons over time add up to their numbers' );
+is( sum0( map { $_->{total} } @{ $report->{byHour} } ) . ' ' . sum0( map { $_->{denied} } @{ $report->{byHour} } ),
+    '7 4', 'governance: the hours add up to the decisions' );
+is( grep( { $_->{hour} !~ /\A\d{4}-\d\d-\d\dT\d\d:00:00\.000Z\z/ } @{ $report->{byHour} } ), 0,
+    '... each begins with an hour' );
+members_are(
+    $report->{before}, { periodStart => day(59), periodEnd => day(30), totalDecisions => 0, denied => 0 },
+    'governance: the period before has as many days' );
+is( grep( { $_->{before} } @{ $report->{denialReasons} } ), 0, '... in which no reason was' );
+members_are(
+    $report->{recentPolicyChanges}[0],
+    { id => $report->{recentPolicyChanges}[0]{entityId} + 0, who => qr/./, effect => undef },
+    'governance: a policy change has its number and author' );
 is( scalar @{ $report->{$_} }, 30, "governance: 30 days by default, a point each ($_)" )
   for qw(trendLabels trendAllowed trendDenied trendErrors);
 is( join( ' ', map {"$_->{clientId}/$_->{clientType}/$_->{registrationType}"} @{ $report->{clients} } ),
@@ -237,6 +258,18 @@ $stack->sql(
 $stack->authzctl('maintain');
 is( $stack->sql('SELECT current_date - min(day) FROM audit_count'), 366,
     'governance: numbers are kept for as long as a report can reach' );
+
+$stack->sql(
+    q{INSERT INTO denial_count VALUES ('', current_date - 9, 'old_reason', 3), ('', current_date - 3, 'old_reason', 2), ('', current_date - 2, 'fresh', 5);
+      INSERT INTO audit_count VALUES ('', current_date - 9, '/old', 'denied', true, 3)} );
+my $short = report( 'from=' . day(5) . '&to=' . day(1) )->json;
+is_deeply(
+    { map { $_->{reason} => "$_->{count} $_->{before}" } @{ $short->{denialReasons} } },
+    { old_reason => '2 3', fresh => '5 0' }, 'governance: a reason with its number in the period before' );
+is_deeply( $short->{reasonTrend}[0], { reason => 'fresh', counts => [ 0, 0, 0, 5, 0 ] }, '... and at each point' );
+is( $short->{before}{periodStart} . ' ' . $short->{before}{periodEnd} . ' ' . $short->{before}{denied},
+    day(10) . ' ' . day(6) . ' 3', 'governance: the numbers of the period before' );
+is_deeply( $short->{byHour}, [], 'governance: days without numbers by hour have none' );
 
 for my $case (
     [ from     => 'from=x' ],

@@ -122,6 +122,56 @@ warns(
     200,    [qr/private or other special address/],
     'PUT: another issuer is judged anew' );
 
+# ---- a check stores nothing, and has the same guards
+
+sub check {
+    my ( $at, $issuer, %field ) = @_;
+    return $at->admin( POST => "$path/check", json => { issuer => $issuer, %field } );
+}
+
+sub checked {
+    my ( $answer, $keys, $warnings, $name ) = @_;
+    my $json = $answer->json;
+    is( $answer->status,               200,                "check: $name" ) or diag $answer->text;
+    is( $json->{keys},                 $keys,              '... keys' );
+    is( ( $json->{ok} ? 1 : 0 ),       @$warnings ? 0 : 1, '... ok without warnings alone' );
+    is( scalar @{ $json->{warnings} }, scalar @$warnings,  '... as many warnings' ) or diag explain $json;
+    like( $json->{warnings}[$_] // '', $warnings->[$_], "... $warnings->[$_]" ) for 0 .. $#$warnings;
+    return $json;
+}
+my $providers = $stack->admin( GET => $path )->body;
+admin_error(
+    check( $stack, $$_[0], @{ $$_[2] // [] } ),                 400,
+    'check: ' . ( $$_[0] // 'no issuer' ) . " is 400 ($$_[1])", fields => [ $$_[1] ] )
+  for [ 'ftp://idp.example', 'issuer' ], [ 'https://idp.example?x=1', 'issuer' ], [ undef, 'issuer' ],
+  [ 'https://idp.example', 'jwksUri', [ jwksUri => 'x' ] ], [ 'https://idp.example', 'unknown', [ unknown => 1 ] ];
+is( check( $stack, 'https://idp.example', unknown => 's3cr3t-of-the-provider' )->body !~ /s3cr3t-of/, 1,
+    'check: ... and no value is told again' );
+my ( undef, $auditor ) = $stack->authzctl(qw(admin-key mint --label looks --role auditor));
+($auditor) = $auditor =~ /^(ak_\S+)$/m;
+admin_error(
+    $stack->admin( POST => "$path/check", json => { issuer => 'https://idp.example' }, key => $auditor ),
+    403, 'check: an auditor may not', error => 'role_required' );
+is( $stack->admin( POST => "$path/check", json => { issuer => 'https://idp.example' }, key => undef )->status, 401,
+    'check: without a key 401' );
+my @nothing = map {qr/\A$_: neither given nor discovered\z/} qw(authorizationEndpoint tokenEndpoint jwksUri);
+checked(
+    check( $stack, $idp->issuer ), 0, [ qr/\Aissuer: not an https URL.*$allow/, @nothing ],
+    'an http issuer is not asked' );
+checked(
+    check( $stack, 'https://10.11.12.13' ), 0, [ qr/\Aissuer: the host has a private/, @nothing ],
+    'nor is a private address' );
+checked(
+    check( $stack, 'https://localhost:1' ), 0, [ qr/\Aissuer: fetch of .*private/, @nothing ],
+    'nor one whose name leads there' );
+checked(
+    check(
+        $stack, 'https://10.11.12.13', authorizationEndpoint => 'https://a.example',
+        tokenEndpoint => 'https://[::1]/t', jwksUri => 'http://k.example' ),
+    0, [ qr/\Aissuer: /, qr/\AtokenEndpoint: the host has a private/, qr/\AjwksUri: not an https URL/ ],
+    'addresses that are given are held against the same rules' );
+is( scalar( @asked = $idp->seen('discovery') ), 0, '... and nothing was asked' );
+
 # ---- the settings allow the hosts; one place for fetches
 
 my $free = Authz::Stack->start(
@@ -129,14 +179,23 @@ my $free = Authz::Stack->start(
     web_workers => 2,
     settings    => { Authz::Idp->settings, SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS => '127.0.0.1,idp.invalid' } );
 my $good = Authz::Idp->start;
+my $found =
+  checked( check( $free, $good->issuer, clientSecret => 's3cr3t-of-the-provider' ), 2, [], 'a provider that answers' );
+is( $found->{tokenEndpoint}, $good->issuer . '/token', '... with the endpoints that it tells' );
+like( $found->{discoveryUrl}, qr{/\.well-known/openid-configuration\z}, '... and where it was asked' );
+checked(
+    check( $free, $good->issuer, jwksUri => $good->issuer . '/none' ), 0, [qr/\AjwksUri: /],
+    'keys that are not there' );
+is( $stack->admin( GET => $path )->body,                  $providers, 'check: nothing was stored' );
+is( $stack->sql('SELECT count(*) FROM fetched_document'), 0,          '... and no document is kept' );
 warns(
     $free, create( $free, 'good', $good->issuer ),
     201,   [], 'POST: an issuer that answers gives no warnings' );
-cmp_ok( scalar( @asked = $good->seen('discovery') ), '==', 1, '... and was asked once' );
+cmp_ok( scalar( @asked = $good->seen('discovery') ), '==', 3, '... and was asked once more' );
 warns(
     $free, $free->admin( PUT => "$path/good", json => { issuer => $good->issuer, enabled => JSON::PP::false } ),
     200,   [], 'PUT: a provider is disabled' );
-cmp_ok( scalar( @asked = $good->seen('discovery') ), '==', 1, '... without asking it, so that it may be down' );
+cmp_ok( scalar( @asked = $good->seen('discovery') ), '==', 3, '... without asking it, so that it may be down' );
 warns(
     $free, create( $free, 'far', 'http://idp.invalid' ),
     201,

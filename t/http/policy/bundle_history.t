@@ -121,14 +121,29 @@ is_deeply( [ entries() ], \@all, 'list: nor does a dry run' );
 is_deeply( [ entries('?page=0&size=2') ], [ @all[ 0, 1 ] ], 'page 0 of 2' );
 is_deeply( [ entries('?page=1&size=2') ], [ @all[ 2, 3 ] ], 'page 1 of 2' );
 is_deeply( [ entries('?page=1&size=3') ], [ $all[3] ], 'the last page is shorter' );
-is_deeply( [ entries("?page=$_") ],       [], "page $_ beyond the end is an empty array" ) for 1, 2147483647;
-is_deeply( [ entries('?size=1') ],        [ $all[0] ], 'limit: a size of 1' );
+is_deeply( [ entries("?page=$_") ],       [], "page $_ beyond the end is an empty array" ) for 1, 2000;
+admin_error( get("?page=2001"), 400, 'a page that begins after row 100,000 is 400', fields => ['page'] );
+is_deeply( [ entries('?size=1') ], [ $all[0] ], 'limit: a size of 1' );
 admin_ok( get('?size=200'), 200, undef, 'limit: a size of 200' );
 admin_error( get("?$_->[0]"), 400, "$_->[0] is 400", fields => $_->[1] )
   for [ 'size=0', ['size'] ], [ 'size=201', ['size'] ], [ 'size=-1', ['size'] ], [ 'size=x', ['size'] ],
   [ 'size=99999999999999999999', ['size'] ], [ 'page=-1',         ['page'] ], [ 'page=1.5',                  ['page'] ],
   [ 'page=%2B1',                 ['page'] ], [ 'page=2147483648', ['page'] ], [ 'page=18446744073709551616', ['page'] ],
   [ 'page=a&size=b',             [qw(page size)] ];
+
+# ---- filters
+
+sub total { my ($query) = @_; return get("?$query")->header('X-Total-Count') }
+is( total(''),                4,      'filters: the total without one' );
+is( total('size=1&page=3'),   4,      '... on each page' );
+is( total("rulePath=$$_[0]"), $$_[1], "filters: rulePath=$$_[0]" )
+  for [ 'acme/a.rego', 3 ], [ 'acme/b.rego', 2 ], [ 'acme/c.rego', 0 ];
+is( total('dataKey=acme.limits'),                          3, 'filters: dataKey' );
+is( total('triggeredBy=night-shift'),                      1, 'filters: triggeredBy' );
+is( total("revision=$all[1]{revision}"),                   1, 'filters: revision, as a decision names it' );
+is( total('revision=0123'),                                0, 'filters: an unknown revision' );
+is( total('rulePath=acme/b.rego&triggeredBy=night-shift'), 1, 'filters: two' );
+is( total('rulePath='),                                    4, 'filters: an empty one is none' );
 
 # ---- latest, and one by its id
 
@@ -232,7 +247,16 @@ $stack->sql(
 );
 my $before   = rows();
 my ($fourth) = entries();
-my $back     = rollback( $first->{id} );
+my $listed   = total('');
+admin_error(
+    $stack->admin( POST => "$top/$first->{id}/rollback?mode=merge" ), 400, 'rollback: mode=merge is 400',
+    fields => ['mode'] );
+admin_ok(
+    $stack->admin( POST => "$top/$first->{id}/rollback?mode=dry-run&message=look" ),
+    200, { mode => 'dry-run', activation => 'dry-run', rulesDeleted => 2, dataDeleted => 1 },
+    'rollback: a dry-run counts what would be' );
+is( rows() . total(''), $before . $listed, '... and changes nothing' );
+my $back = rollback( $first->{id} );
 admin_ok(
     $back, 200,
     {   mode          => 'replace', activation => 'confirmed', rulesDeleted => 2, dataDeleted => 1, rulesProtected => 0,

@@ -353,8 +353,10 @@ asks( '... and the user is asked again', 'dyn' );
 
 my @session = @{ $stack->admin( GET => '/admin/api/sessions?subjectId=ann' )->json };
 is( scalar @session, 1, 'GET sessions: the one of ann' );
-is_deeply( [ sort keys %{ $session[0] } ], [qw(authTime createdAt expiresAt idpId sid subjectId)], '... its members' );
-like( $session[0]{$_}, $time, "... $_ is a time in the one form" ) for qw(authTime createdAt expiresAt);
+is_deeply(
+    [ sort keys %{ $session[0] } ], [qw(authTime createdAt expiresAt idpId ip lastSeenAt sid subjectId)],
+    '... its members' );
+like( $session[0]{$_}, $time, "... $_ is a time in the one form" ) for qw(authTime createdAt expiresAt lastSeenAt);
 cmp_ok( scalar @{ $stack->admin( GET => '/admin/api/sessions' )->json }, '>=', 2, '... of all' );
 is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 204, 'DELETE session is 204' );
 is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 404, '... and then 404' );

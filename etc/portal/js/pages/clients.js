@@ -1,53 +1,59 @@
 // Clients: the list; #/clients/{id} is one, #/clients?new=1 the form of a new one.
-import { request, useData, withQuery } from '../api.js';
+import { withQuery } from '../api.js';
 import { html, useRef } from '../html.js';
 import { useKeys } from '../keys.js';
 import Client from '../parts/client.js';
 import { NewClient } from '../parts/client_new.js';
 import { Elsewhere } from '../parts/elsewhere.js';
+import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl, number, plural } from '../text.js';
+import { isoDay, short } from '../time.js';
 
-const SIZE = 50;
 const COLUMNS = [
-  { title: 'Client', cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
+  { title: 'Client', sort: ['clientName', '-clientName'], cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.enabled ? 'ok' : 'off'}`}>${row.enabled ? 'enabled' : 'disabled'}</span>` },
   { title: 'Registration', cell: row => html`${row.registrationType}<span class="second">${row.clientType}</span>` },
-  { title: 'Authentication', cell: row => html`<code>${row.tokenEndpointAuthMethod ?? (row.clientType === 'public' ? 'none' : 'client_secret_basic')}</code>` },
-  { title: 'Scopes', cell: row => html`<${Text} of=${row.scope || '–'} />` },
+  { title: 'Live tokens', num: true, cell: row => (row.liveTokens === undefined ? '–' : number(row.liveTokens)) },
+  { title: 'Denied, 24 h', num: true, sort: ['-denied24h'], cell: row => (row.denied24h ? html`<a href=${to(['decisions'], { clientId: row.clientId, outcome: 'denied' })}>${number(row.denied24h)}</a><span class="second">of ${number(row.denied24h + row.allowed24h)}</span>` : html`0<span class="second">of ${number(row.allowed24h ?? 0)}</span>`) },
+  { title: 'Last used', sort: ['-lastUsedAt', 'lastUsedAt'], cell: row => short(row.lastUsedAt) || 'not yet' },
+  { title: 'Made', sort: ['-createdAt', 'createdAt'], cell: row => html`${short(row.createdAt)}${row.updatedBy && html`<span class="second">changed by <${Text} of=${row.updatedBy} /></span>`}` },
 ];
 const CHOICES = [
   ['registrationType', 'Any registration', ['ADMIN', 'DCR', 'CIMD', 'STATEMENT']], ['clientType', 'Any type', ['confidential', 'public']],
   ['enabled', 'Enabled or not', ['true', 'false']],
 ];
 
+// Days back, in the address; the service is asked for the begin of that day.
+const USED = [['1', 'used since yesterday'], ['7', 'used in 7 days'], ['30', 'used in 30 days']];
+
 function List({ place }) {
   const field = useRef();
-  const page = Number(place.query.get('page') ?? 0) || 0;
+  const page = pageOf(place);
   const names = ['q', ...CHOICES.map(([name]) => name)];
   const query = Object.fromEntries(names.map(name => [name, place.query.get(name)]));
-  const path = withQuery('clients', { ...query, page, size: SIZE });
-  const from = useData(async signal => {
-    const { data, headers } = await request('GET', path, { signal });
-    return { rows: data, total: Number(headers.get('X-Total-Count') ?? data.length) };
-  }, [path]);
+  const used = USED.find(([days]) => days === place.query.get('used'))?.[0];
+  const sort = place.query.get('sort') ?? '';
+  const asked = { ...query, usedSince: used && `${isoDay(Number(used))}T00:00:00Z`, sort, page, size: SIZE };
+  const path = withQuery('clients', asked);
+  const from = usePage('clients', asked);
   const set = (name, value) => go(changed(place, { [name]: value, page: undefined }));
   useKeys({ n: may('operator') ? () => go(changed(place, { new: 1 })) : undefined });
-  const filtered = names.some(name => place.query.get(name));
+  const filtered = used || names.some(name => place.query.get(name));
   return html`<div class="head"><div><h1 tabindex="-1">Clients</h1><p>Programs that may ask for tokens. A new client may do nothing until a row of policy data entitles it.</p></div>
       <div class="acts"><${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', path)} />
         ${may('operator') && html`<a class="button main" href=${changed(place, { new: 1 })}>New client <kbd aria-hidden="true">n</kbd></a>`}</div></div>
     <form class="pills" role="search" aria-label="Clients" onSubmit=${event => { event.preventDefault(); set('q', field.current.value.trim()); }}>
       <input type="search" ref=${field} aria-label="Name or id" placeholder="Name or id" defaultValue=${place.query.get('q') ?? ''} />
       ${CHOICES.map(([name, any, values]) => html`<select aria-label=${any} value=${place.query.get(name) ?? ''} onChange=${event => set(name, event.target.value)}><option value="">${any}</option>${values.map(value => html`<option value=${value}>${{ true: 'enabled', false: 'disabled' }[value] ?? value}</option>`)}</select>`)}
+      <select aria-label="Used or not" value=${used ?? ''} onChange=${event => set('used', event.target.value)}><option value="">Used or not</option>${USED.map(([days, word]) => html`<option value=${days}>${word}</option>`)}</select>
       <button>Filter</button><span class="small" role="status">${from.data && plural(from.data.total, filtered ? 'client matches' : 'client', filtered ? 'clients match' : 'clients')}</span>
     </form>
     <section class="panel" aria-label="List"><${Of} from=${from} what="The list cannot be read">${({ rows, total }) => (rows.length
-      ? html`<${Table} label="Clients" columns=${COLUMNS} rows=${rows} key=${row => row.clientId} /><footer class="between"><span>${number(page * SIZE + 1)}–${number(page * SIZE + rows.length)} of ${number(total)}</span>
-          <span class="acts">${page > 0 && html`<a class="button" href=${changed(place, { page: page - 1 || undefined })}>Previous</a>`}${(page + 1) * SIZE < total && html`<a class="button" href=${changed(place, { page: page + 1 })}>Next</a>`}</span></footer>`
+      ? html`<${Table} label="Clients" columns=${COLUMNS} rows=${rows} key=${row => row.clientId} sort=${{ now: sort, by: order => set('sort', order) }} /><${Pager} place=${place} page=${page} shown=${rows.length} total=${total} />`
       : filtered
         ? html`<${Empty} title="No client matches."><a href="#/clients">Remove the filters</a><//>`
         : html`<${Empty} title="No client yet.">A program needs one to get tokens. The usual first one is a service of your own that signs in with a secret. ${may('operator') && html`<p></p><a class="button main" href="#/clients?new=1">New client</a>`}<//>`)}<//></section>`;

@@ -1,5 +1,5 @@
 // Overview: how much is denied against before, what needs attention, reasons, 30 days, the last revisions.
-import { get, useData, withQuery } from '../api.js';
+import { get, request, useData, withQuery } from '../api.js';
 import { html } from '../html.js';
 import { Chart } from '../parts/chart.js';
 import { Empty, Of } from '../parts/states.js';
@@ -13,38 +13,42 @@ const report = (from, to, signal) => get(withQuery('governance/report', { from, 
 
 // The report counts whole days of UTC, so "24 hours" is today.
 async function load(days, signal) {
-  const [now, before, month, revisions, engines, resources] = await Promise.all([
+  const [now, before, month, revisions, engines, resources, waits] = await Promise.all([
     report(isoDay(days - 1), isoDay(), signal), report(isoDay(days + 6), isoDay(days), signal), report(isoDay(29), isoDay(), signal),
-    get('bundle-audit?size=5', { signal }), get('engines', { signal }), get('managed-resources', { signal }),
+    get('bundle-audit?size=5', { signal }), get('engines', { signal }), request('GET', 'managed-resources?view=summary&size=1', { signal }), get('attention', { signal }),
   ]);
-  return { now, before, month, revisions, engines: engines.filter(one => one.present), resources };
+  return { now, before, month, revisions, engines: engines.filter(one => one.present), resources: Number(resources.headers.get('X-Total-Count')), waits };
 }
 
 function Figures({ data }) {
-  const { now, before, revisions, engines, resources } = data;
+  const { now, before, revisions, engines, resources, waits } = data;
   const active = revisions[0];
   const behind = engines.filter(one => one.activeRevision !== active?.revision).length;
-  const degraded = resources.filter(one => one.status === 'DEGRADED').length;
+  const degraded = waits.filter(one => one.kind === 'resource_degraded').length;
   return html`<section class="panel" aria-label="Figures"><div class="figures">
     <div><span class="label">Decisions</span><span class="big">${number(now.totalDecisions)}</span><span class="small">${plural(now.errors, 'error')}</span></div>
     <div><span class="label">Denied</span><span class="big">${number(now.denied)} <span class="quiet">${percent(now.denied, now.totalDecisions)}</span></span>
       <span class=${`state ${before.totalDecisions && now.deniedPct > before.deniedPct ? 'warn' : 'off'}`}>${before.totalDecisions ? percent(before.denied, before.totalDecisions) : 'nothing'} in the 7 days before</span></div>
     <div><span class="label">Policy</span><span class="big">${active ? `Revision ${active.id}` : 'none yet'}</span><span class=${`state ${behind ? 'warn' : 'ok'}`}>${engines.length - behind} of ${plural(engines.length, 'engine')}</span></div>
-    <div><span class="label">Resources</span><span class="big">${number(resources.length)}</span>${degraded ? html`<span class="state warn">${degraded} degraded</span>` : html`<span class="small">none degraded</span>`}</div>
+    <div><span class="label">Resources</span><span class="big">${number(resources)}</span>${degraded ? html`<span class="state warn">${degraded} degraded</span>` : html`<span class="small">none degraded</span>`}</div>
   </div></section>`;
 }
 
-// What an operator should look at: engines that are behind or failed, degraded resources, tools that wait, reasons that are new.
-function attention({ engines, revisions, resources, now, before }) {
-  const known = new Set(before.denialReasons.map(one => one.reason));
-  const waiting = resource => (resource.tools ?? []).filter(tool => ['new', 'changed'].includes(tool.pin?.status)).length;
-  return [
-    ...engines.filter(one => one.code || one.activeRevision !== revisions[0]?.revision).map(one => ({ state: 'Behind', what: `engine ${one.instance} ${one.message ?? 'has another revision'}`, href: to(['system']) })),
-    ...resources.filter(one => waiting(one)).map(one => ({ state: plural(waiting(one), 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) })),
-    ...resources.filter(one => one.status === 'DEGRADED').map(one => ({ state: 'Degraded', what: `${one.name}: ${one.statusReason ?? 'its upstream fails'}`, note: short(one.statusChangedAt), href: to(['resources', one.name]) })),
-    ...(before.totalDecisions ? now.denialReasons.filter(one => !known.has(one.reason)).map(one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.reason}`, note: 'not in the 7 days before', href: to(['decisions'], { outcome: 'denied', reason: one.reason }) })) : []),
-  ];
-}
+// How each kind of entry is said, and where it leads.
+const KINDS = {
+  tools_waiting: one => ({ state: plural(one.count, 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) }),
+  resource_degraded: one => ({ state: 'Degraded', what: `${one.name}: ${one.detail ?? 'its upstream fails'}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
+  connections_to_renew: one => ({ state: 'To connect again', what: `${one.name}: ${plural(one.count, 'account')} of people`, href: to(['resources', one.name], { tab: 'connections' }) }),
+  key_ending: one => ({ state: 'Key ends', what: `${one.name}, ${one.detail}`, note: short(one.at), href: to(['keys']) }),
+  reason_new: one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.name}`, note: 'on none of the 30 days before', href: to(['decisions'], { outcome: 'denied', reason: one.name }) }),
+  clients_unused: one => ({ state: 'Unused', what: `${plural(one.count, 'client')} without a request in 90 days`, href: to(['clients'], { sort: 'lastUsedAt' }) }),
+};
+
+// What an operator should look at: engines that are behind or failed, and what the service lists.
+const attention = ({ engines, revisions, waits }) => [
+  ...engines.filter(one => one.code || one.activeRevision !== revisions[0]?.revision).map(one => ({ state: 'Behind', what: `engine ${one.instance} ${one.message ?? 'has another revision'}`, href: to(['system']) })),
+  ...waits.map(one => KINDS[one.kind]?.(one) ?? { state: one.kind, what: one.name ?? '' }),
+];
 
 function Attention({ data }) {
   const list = attention(data);
@@ -53,7 +57,7 @@ function Attention({ data }) {
     { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
-    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, degraded resources, changed tools and new reasons of denials stand here.<//>`}</section>`;
+    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, changed tools, degraded resources, accounts to connect again, keys near their end, new reasons of denials and unused clients stand here.<//>`}</section>`;
 }
 
 function Reasons({ data }) {

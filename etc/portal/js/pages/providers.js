@@ -1,6 +1,6 @@
 // Identity providers: the list; #/providers/{idpId} is one, with its warnings at their fields, #/providers?new=1 a new one.
 import { get, request, useData } from '../api.js';
-import { html, useEffect, useState } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
 import { Confirm } from '../parts/confirm.js';
 import { Copy } from '../parts/elsewhere.js';
@@ -89,15 +89,31 @@ function One({ id }) {
         ${may('operator') && html`<button type="button" onClick=${() => ask(provider.enabled ? 'disable' : 'enable')}>${provider.enabled ? 'Disable…' : 'Enable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}</div></div>
       <div role="status">${said && html`<p class=${said.warnings?.length ? 'note' : 'done'}>The provider is saved.${said.warnings?.length ? ` ${plural(said.warnings.length, 'warning')}: at ${Object.keys(atFields(said.warnings)).join(', ')}.` : ''}</p>`}</div>
       <p class="small">Try sign-in opens the account page in a new tab; a browser in which a person is signed in shows that person, so use a private window.</p>
-      <${Register} provider=${provider} /><p></p>
+      <${Register} provider=${provider} /><p></p>${may('operator') && html`<${Ask} issuer=${provider.issuer} provider=${provider} />`}
       <${ObjectForm} key=${stored.etag} kind=${KIND} schema=${schema} stored=${stored} first=${FIRST} titles=${TITLES} warningsOf=${() => atFields(warnings)} saved=${saved} />
       ${asks && Asks({ asks, provider, path, save, close: () => ask() })}`;
   }}<//>`;
 }
 
+// Ask a provider before it is stored, or again: its metadata and keys.
+function Ask({ issuer, provider = {} }) {
+  const field = useRef();
+  const [state, set] = useState();
+  const act = async event => {
+    event.preventDefault();
+    set({ busy: true });
+    const { warnings: _, home: __, id: ___, ...rest } = provider;
+    try { set({ data: (await request('POST', 'identity-providers/check', { body: { ...rest, issuer: field.current.value.trim() } })).data }); } catch (error) { set({ error }); }
+  };
+  return html`<section class="panel"><header><h2>Ask the provider</h2></header><form class="in" onSubmit=${act}><label>Issuer <input ref=${field} defaultValue=${issuer ?? ''} /></label> <button disabled=${state?.busy}>Ask it</button> <span class="small">Nothing is stored.</span>
+    <div role="status">${state?.error && html`<p class="state no"><${Text} of=${Object.values(state.error.fields)[0] ? `issuer ${Object.values(state.error.fields)[0]}` : state.error.message} /></p>`}
+      ${state?.data && html`<p class=${`state ${state.data.ok ? 'ok' : 'warn'}`}>${state.data.ok ? `It answers, with ${plural(state.data.keys, 'key')}` : plural(state.data.warnings.length, 'warning')}</p>${state.data.warnings.map(one => html`<p><${Text} of=${one} /></p>`)}`}</div></form></section><p></p>`;
+}
+
 function New() {
   const from = useData(signal => schemaOf('IdentityProviderDto', signal), []);
   return html`<div class="head"><div><a class="back" href="#/providers">Identity providers</a><h1 tabindex="-1">New identity provider</h1><p>Its endpoints come from the metadata of the issuer.</p></div></div>
+    ${may('operator') && html`<${Ask} />`}
     <${Of} from=${from} what="The form cannot be made">${schema => html`<${ObjectForm} kind=${KIND} schema=${schema} start=${{ enabled: true, scopes: ['openid', 'email', 'profile'] }} first=${FIRST} titles=${TITLES} cancel="#/providers" saved=${data => go(to(['providers', data.idpId]))} />`}<//>`;
 }
 

@@ -1,9 +1,10 @@
 // Resources: what the gateway serves. #/resources/{name} is one, with its tools, their pins and its upstream; #/resources?new=1 a new one.
 import { get, request, useData, withQuery } from '../api.js';
-import { html, useState } from '../html.js';
+import { html, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
+import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { EditResource, NewResource } from '../parts/resource_edit.js';
 import { Tools, waits } from '../parts/resource_tools.js';
 import { Empty, Failed, Of } from '../parts/states.js';
@@ -21,18 +22,25 @@ const COLUMNS = [
   { title: 'Resource', cell: row => html`<a class="strong" href=${to(['resources', row.name])}><${Text} of=${row.displayName || row.name} /></a><span class="second"><code><${Text} of=${row.name} /></code></span>` },
   { title: 'State', cell: row => html`<${State} of=${row} />${row.statusReason && html`<span class="second"><${Text} of=${row.statusReason} /></span>`}` },
   { title: 'Type', cell: row => row.upstreamType }, { title: 'Upstream', cell: row => html`<code><${Text} of=${row.upstreamUrl ?? '–'} /></code>` },
-  { title: 'Tools', num: true, cell: row => number(row.toolCount ?? row.tools?.length ?? 0) },
-  { title: 'Waiting', num: true, cell: row => (waiting(row) ? html`<span class="state warn">${waiting(row)}</span>` : '–') },
+  { title: 'Tools', num: true, cell: row => number(row.toolCount ?? 0) },
+  { title: 'Waiting', num: true, cell: row => (row.waitingTools ? html`<span class="state warn">${row.waitingTools}</span>` : '–') },
 ];
+const STATUSES = ['active', 'pending', 'degraded', 'error', 'disabled'];
 
 function List({ place }) {
-  const from = useData(signal => get('managed-resources', { signal }), []);
+  const field = useRef();
+  const page = pageOf(place), q = place.query.get('q') ?? '', status = place.query.get('status') ?? '';
+  const query = { q, status, view: 'summary', page, size: SIZE };
+  const from = usePage('managed-resources', query);
+  const set = (name, value) => go(changed(place, { [name]: value, page: undefined }));
   const fresh = changed(place, { new: 1 });
   useKeys({ n: may('operator') ? () => go(fresh) : undefined });
   const button = may('operator') && html`<a class="button main" href=${fresh}>New resource <kbd aria-hidden="true">n</kbd></a>`;
-  return html`<div class="head"><div><h1 tabindex="-1">Resources</h1><p>APIs and MCP servers behind the gateway. Policy decides each request and each call of a tool.</p></div><div class="acts"><${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', 'managed-resources')} />${button}</div></div>
-    <section class="panel" aria-label="List"><${Of} from=${from} what="The resources cannot be read">${rows => (rows.length ? html`<${Table} label="Resources" columns=${COLUMNS} rows=${rows} key=${row => row.name} />`
-      : html`<${Empty} title="No resource yet.">The gateway serves nothing until a resource names an upstream. The usual first one is an MCP server: its tools are read and pinned after the save. <p></p><div class="acts">${button}<a class="button" href="#/connectors">From a connector</a></div><//>`)}<//></section>`;
+  return html`<div class="head"><div><h1 tabindex="-1">Resources</h1><p>APIs and MCP servers behind the gateway. Policy decides each request and each call of a tool.</p></div><div class="acts"><${Elsewhere} label="As curl" title="This list, in a shell" text=${() => curl('GET', withQuery('managed-resources', query))} />${button}</div></div>
+    <form class="pills" role="search" aria-label="Resources" onSubmit=${event => { event.preventDefault(); set('q', field.current.value.trim()); }}><input type="search" ref=${field} aria-label="Name" placeholder="Name" defaultValue=${q} />
+      <select aria-label="Any status" value=${status} onChange=${event => set('status', event.target.value)}><option value="">Any status</option>${STATUSES.map(one => html`<option>${one}</option>`)}</select><button>Filter</button></form>
+    <section class="panel" aria-label="List"><${Of} from=${from} what="The resources cannot be read">${({ rows, total }) => (rows.length ? html`<${Table} label="Resources" columns=${COLUMNS} rows=${rows} key=${row => row.name} /><${Pager} place=${place} page=${page} shown=${rows.length} total=${total} />`
+      : q || status ? html`<${Empty} title="No resource matches."><a href="#/resources">Remove the filters</a><//>` : html`<${Empty} title="No resource yet.">The gateway serves nothing until a resource names an upstream. The usual first one is an MCP server: its tools are read and pinned after the save. <p></p><div class="acts">${button}<a class="button" href="#/connectors">From a connector</a></div><//>`)}<//></section>`;
 }
 
 function Connections({ path }) {

@@ -1,26 +1,29 @@
 // Revisions: the timeline; #/revisions/{id} is one, with its difference from another and the way back to it.
 import { get, request, useData, withQuery } from '../api.js';
-import { html, useState } from '../html.js';
+import { html, useRef, useState } from '../html.js';
 import { impactOf } from '../parts/check.js';
 import { Confirm } from '../parts/confirm.js';
 import { Diff, compare, unified } from '../parts/diff.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Impact } from '../parts/impact.js';
+import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { Refusal } from '../parts/refusal.js';
 import { Empty, Of } from '../parts/states.js';
-import { Table } from '../parts/table.js';
+import { Filters, Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 
-const SIZE = 50;
 const WORD = { 'policy-data': 'a data row', 'policy-rule': 'a rule', deploy: 'a deploy', shipped: 'the shipped policy', rollback: 'a rollback', connector: 'a connector' };
 const what = row => row.message || `Saved by ${WORD[row.triggerSource] ?? row.triggerSource}`;
 
+const FILTERS = [['triggeredBy', 'By'], ['rulePath', 'With rule'], ['dataKey', 'With row'], ['revision', 'Policy']];
+
 function List({ place }) {
-  const page = Number(place.query.get('page')) || 0;
-  const from = useData(signal => get(withQuery('bundle-audit', { page, size: SIZE }), { signal }), [page]);
+  const page = pageOf(place);
+  const query = Object.fromEntries(FILTERS.map(([name]) => [name, place.query.get(name)]));
+  const from = usePage('bundle-audit', { ...query, page, size: SIZE });
   const columns = [
     { title: 'Revision', cell: row => html`<a class="strong" href=${to(['revisions', String(row.id)])}>${number(row.id)}</a>` },
     { title: 'Change', cell: row => html`<${Text} of=${what(row)} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
@@ -28,8 +31,10 @@ function List({ place }) {
     { title: 'Policy', cell: row => html`<code>${row.revision.slice(0, 12)}</code>` },
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Revisions</h1><p>Each save of policy, newest first. A rollback is a save of its own.</p></div></div>
-    <section class="panel" aria-label="List"><${Of} from=${from} what="The revisions cannot be read">${rows => (rows.length
-      ? html`<${Table} label="Revisions" columns=${columns} rows=${rows} key=${row => row.id} /><footer class="between"><span>${plural(rows.length, 'revision')}</span><span class="acts">${page > 0 && html`<a class="button" href=${changed(place, { page: page - 1 || undefined })}>Newer</a>`}${rows.length === SIZE && html`<a class="button" href=${changed(place, { page: page + 1 })}>Older</a>`}</span></footer>`
+    <${Filters} place=${place} filters=${FILTERS} drop=${['page']} />
+    <section class="panel" aria-label="List"><${Of} from=${from} what="The revisions cannot be read">${({ rows, total }) => (rows.length
+      ? html`<${Table} label="Revisions" columns=${columns} rows=${rows} key=${row => row.id} /><${Pager} place=${place} page=${page} shown=${rows.length} total=${total} />`
+      : FILTERS.some(([name]) => query[name]) ? html`<${Empty} title="No revision matches."><a href="#/revisions">Remove the filters</a><//>`
       : html`<${Empty} title="No revision yet.">The first save of a rule or a row makes one.<//>`)}<//></section>`;
 }
 
@@ -56,16 +61,21 @@ function Difference({ place, id, list }) {
 function RollBack({ row, active, failed }) {
   const [asks, ask] = useState(false);
   const [state, set] = useState();
-  const look = async () => { ask(true); set({ busy: true }); try { set({ impact: await impactOf({ rollback: row.id, since: '168h', examples: 3 }) }); } catch (error) { set({ error }); } };
+  const [counts, setCounts] = useState();
+  const rehearse = async () => { try { setCounts((await request('POST', withQuery(`bundle-audit/${row.id}/rollback`, { mode: 'dry-run' }))).data); } catch (error) { setCounts({ error }); } };
+  const look = async () => { ask(true); rehearse(); set({ busy: true }); try { set({ impact: await impactOf({ rollback: row.id, since: '168h', examples: 3 }) }); } catch (error) { set({ error }); } };
+  const field = useRef();
   const act = async () => {
-    try { await request('POST', withQuery(`bundle-audit/${row.id}/rollback`, { message: `Back to ${row.id}` })); } catch (error) { if (error.status === 422) failed(error); throw error; }
+    try { await request('POST', withQuery(`bundle-audit/${row.id}/rollback`, { message: field.current.value.trim() || `Back to ${row.id}` })); } catch (error) { if (error.status === 422) failed(error); throw error; }
     const now = await get('bundle-audit/latest');
     go(to(['revisions', String(now.id)], { saved: 1 }));
   };
   if (!may('operator') || row.id === active.id) return null;
   return html`<button type="button" onClick=${look}>Roll back to ${row.id}…</button>
     ${asks && html`<${Confirm} title=${`Roll back to revision ${row.id}?`} type=${String(row.id)} verb="Roll back" act=${act} close=${() => ask(false)}>
-      <p>All rules and rows become those of revision ${row.id}, as a new revision. Revision ${active.id} stays in the history.</p><div class="box"><${Impact} state=${state} days=${7} /></div><//>`}`;
+      <p>All rules and rows become those of revision ${row.id}, as a new revision. Revision ${active.id} stays in the history.</p>
+      <p role="status">${counts?.error ? html`It would be refused: <${Text} of=${counts.error.message} />` : counts ? `${plural(counts.rulesAdded + counts.rulesChanged, 'rule')} and ${plural(counts.dataAdded + counts.dataChanged, 'row')} change, ${counts.rulesDeleted} and ${counts.dataDeleted} are deleted.` : ''}</p>
+      <label>Reason, for the history <input ref=${field} maxlength="500" defaultValue=${`Back to ${row.id}`} /></label><div class="box"><${Impact} state=${state} days=${7} /></div><//>`}`;
 }
 
 function One({ place, id }) {

@@ -11,7 +11,8 @@ function ceiling(value) {
   return [1, 2, 5, 10].map(step => step * power).find(step => step >= value);
 }
 
-export function Chart({ labels, allowed, denied, errors, marks = {} }) {
+// unit: what a point is, day or hour.
+export function Chart({ labels, allowed, denied, errors, marks = {}, unit = 'day' }) {
   const sums = labels.map((_, at) => (allowed[at] ?? 0) + (denied[at] ?? 0) + (errors[at] ?? 0));
   const shares = sums.map((sum, at) => (sum ? (denied[at] ?? 0) / sum : 0));
   const most = ceiling(Math.max(...sums)), share = ceiling(Math.max(...shares) * 100) / 100;
@@ -28,6 +29,6 @@ export function Chart({ labels, allowed, denied, errors, marks = {} }) {
       <polyline class="l" points=${line} />
       ${[0, Math.floor(labels.length / 2), labels.length - 1].map((at, place) => html`<text x=${[LEFT, x(at) + step / 2, WIDTH][place]} y=${bottom + 16} text-anchor=${['start', 'middle', 'end'][place]}>${labels[at]}</text>`)}
     </svg></div>
-    <details><summary>Numbers as a table</summary><table aria-label="Decisions a day"><thead><tr><th scope="col">Day</th><th scope="col" class="num">Decisions</th><th scope="col" class="num">Denied</th><th scope="col" class="num">Share</th><th scope="col" class="num">Errors</th></tr></thead>
+    <details><summary>Numbers as a table</summary><table aria-label=${unit === 'hour' ? 'Decisions an hour' : 'Decisions a day'}><thead><tr><th scope="col">${unit === 'hour' ? 'Hour' : 'Day'}</th><th scope="col" class="num">Decisions</th><th scope="col" class="num">Denied</th><th scope="col" class="num">Share</th><th scope="col" class="num">Errors</th></tr></thead>
       <tbody>${labels.map((label, at) => html`<tr><td>${label}</td><td class="num">${number(sums[at])}</td><td class="num">${number(denied[at])}</td><td class="num">${percent(denied[at], sums[at])}</td><td class="num">${number(errors[at])}</td></tr>`)}</tbody></table></details>`;
 }

@@ -20,7 +20,7 @@ import { Json } from './tree.js';
 // Who registered a client, in words.
 const BY = { ADMIN: 'an administrator', DCR: 'itself', STATEMENT: 'itself, with a statement', CIMD: 'its metadata document' };
 
-const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson'];
+const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson', 'createdAt', 'updatedAt', 'updatedBy', 'lastUsedAt'];
 const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name, value]) => !SERVICE_OWN.includes(name) && value !== null));
 // How files, authzctl and curl say a client as it is stored.
 const elsewhere = client => {
@@ -52,6 +52,7 @@ function Summary({ client, binding, place }) {
   const facts = [
     ['Authentication', html`<code>${client.tokenEndpointAuthMethod ?? (client.clientType === 'public' ? 'none' : 'client_secret_basic')}</code>`], ['Scope ceiling', html`<${Text} of=${client.scope || 'none: policy alone decides'} />`],
     ['Redirects', client.redirectUris?.length ? client.redirectUris.map(uri => html`<code><${Text} of=${uri} /></code> `) : html`<span class="quiet">none: no person signs in with it</span>`],
+    ['Last used', short(client.lastUsedAt) || 'not yet'], ['Made', short(client.createdAt)], ['Changed', html`${short(client.updatedAt)}${client.updatedBy && html` by <${Text} of=${client.updatedBy} />`}`],
     ['PKCE', client.pkceRequired ? 'required' : 'not required'], ['DPoP', client.dpopBoundAccessTokens ? 'its tokens are bound to a key' : 'not required'],
   ];
   const line = tokenLine(client, binding?.scopes?.find(scope => !scope.includes('*')));

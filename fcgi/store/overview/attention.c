@@ -1,0 +1,47 @@
+#include "config.h"
+
+#include "store/overview/attention.h"
+
+#include "store/gateway/resources_admin.h"
+
+/* clang-format off */
+/* Each part gives kind, name, count, detail and a time. A reason is new only if there were decisions before. */
+static const struct db_stmt attention_list_stmt = {
+    "attention_list",
+    "SELECT json_strip_nulls(json_build_object('kind', kind, 'name', name, 'count', n, 'detail', detail, 'at', instant_text(at)))"
+    " FROM ((SELECT 1 AS place, 'tools_waiting' AS kind, m.name, w.n, NULL::text AS detail, NULL::timestamptz AS at"
+    "   FROM managed_resource m, LATERAL (SELECT " RESOURCES_WAITING " AS n) w WHERE m.enabled AND w.n > 0"
+    "   ORDER BY m.name LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 2, 'resource_degraded', m.name, NULL, m.status_reason, m.status_changed_at FROM managed_resource m"
+    "   WHERE m.enabled AND m.status IN ('degraded', 'error') ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 3, 'connections_to_renew', c.resource, count(*), NULL, NULL FROM gateway_connection c"
+    "   WHERE c.status = 'reauth_required' GROUP BY c.resource ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 4, 'key_ending', k.label, NULL, k.role, k.expires_at FROM admin_key k WHERE k.revoked_at IS NULL"
+    "   AND k.expires_at > now() AND k.expires_at < now() + make_interval(days => " ATTENTION_KEY_DAYS ")"
+    "   ORDER BY k.expires_at, k.label LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 5, 'reason_new', d.code, sum(d.n)::bigint, NULL, min(d.day)::timestamp AT TIME ZONE 'UTC' FROM denial_count d"
+    "   WHERE d.client_id = '' AND d.day >= (now() AT TIME ZONE 'UTC')::date - 1"
+    "    AND EXISTS (SELECT 1 FROM audit_count b WHERE b.client_id = '' AND b.decision"
+    "     AND b.day BETWEEN (now() AT TIME ZONE 'UTC')::date - 1 - " ATTENTION_REASON_DAYS " AND (now() AT TIME ZONE 'UTC')::date - 2)"
+    "    AND NOT EXISTS (SELECT 1 FROM denial_count o WHERE o.client_id = '' AND o.code = d.code"
+    "     AND o.day BETWEEN (now() AT TIME ZONE 'UTC')::date - 1 - " ATTENTION_REASON_DAYS " AND (now() AT TIME ZONE 'UTC')::date - 2)"
+    "   GROUP BY d.code ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 6, 'clients_unused', NULL, count(*), NULL, min(coalesce(l.used_at, c.created_at)) FROM client c"
+    "   LEFT JOIN client_last l ON l.client_id = c.client_id AND l.used_at >= c.created_at"
+    "   WHERE c.registration_type = 'ADMIN' AND c.enabled"
+    "    AND coalesce(l.used_at, c.created_at) < now() - make_interval(days => " ATTENTION_UNUSED_DAYS ") HAVING count(*) > 0)) a"
+    " ORDER BY place, n DESC NULLS LAST, at, name", 0};
+
+static const char *const attention_kinds[] = {"tools_waiting", "resource_degraded", "connections_to_renew",
+                                              "key_ending", "reason_new", "clients_unused", NULL};
+static const struct field attention_fields[] = {
+    {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},
+    {"name",   FIELD_TEXT,    .help = "Managed resource, label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
+    {"count",  FIELD_INTEGER, .help = "Tools, connections, denials or clients", .example = "2"},
+    {"detail", FIELD_TEXT,    .help = "Reason of the status, or role of the key"},
+    {"at",     FIELD_TEXT,    .help = "Since when; of a key its end; of a reason its first day; of clients the longest time without a request"},
+};
+/* clang-format on */
+const struct field_table attention_view = FIELD_TABLE("Attention", attention_fields, FIELDS_ANSWER);
+
+const struct json_rows attention_rows = {.noun = "entry", .list = &attention_list_stmt};

@@ -1,0 +1,21 @@
+/* What an operator should look at, of all rooms (gateway-admin.md 3.6). */
+#ifndef AZ_STORE_OVERVIEW_ATTENTION_H
+#define AZ_STORE_OVERVIEW_ATTENTION_H
+
+#include "base/json/fields.h"
+#include "store/db/json_rows.h"
+
+/* Entries of each kind, the most urgent ones. */
+#define ATTENTION_LISTED "20"
+/* Days before its end from which an admin key is listed: two weeks, for whoever is on holiday. */
+#define ATTENTION_KEY_DAYS "14"
+/* Days without a reason after which it is new, and days without a request after which a client of
+ * an administrator is unused: longer than a month and a quarter in which a program may run once. */
+#define ATTENTION_REASON_DAYS "30"
+#define ATTENTION_UNUSED_DAYS "90"
+
+/* The list, by kind, and the members of an entry. It has no filters. */
+extern const struct json_rows attention_rows;
+extern const struct field_table attention_view;
+
+#endif
