@@ -1,3 +1,4 @@
+-- plan: expand
 -- Sessions of older MCP clients (gateway-admin.md 1.13). All that a session is stands in its sealed id; a row is made when there is
 -- more to know of it: the level of its log, or that it was ended.
 CREATE TABLE gateway_session (

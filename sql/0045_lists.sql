@@ -1,3 +1,4 @@
+-- plan: expand
 -- What lists of the console show and sort by, without a look at audit rows: the last use of each client, and decisions by hour
 -- (gateway-admin.md 3.6). Housekeeping adds them up with the numbers by day (store/audit/counts.c).
 

@@ -171,7 +171,7 @@ read_lists(struct op *op, const struct managed_resource *resource,
     enum az_status st = resource_secrets(op, resource, &request.secrets);
     /* What is known of the server is asked anew: it says its instructions with that. */
     if (st == AZ_OK && resource->pinned_instructions)
-        peer_memory_forget(op, resource, caller);
+        peer_memory_forget(op, resource, caller, "");
     if (st == AZ_OK)
         st = read_pages(op, &request, tools);
     if (st == AZ_OK && resource->pinned_prompts)
