@@ -1,4 +1,4 @@
--- plan: expand
+-- plan: expand; locks admin_key ShareRowExclusive
 -- One-time links that sign a browser in to the console with the rights of an admin key (gateway-admin.md 3.9). The row is deleted
 -- as the link is used.
 CREATE TABLE admin_link (

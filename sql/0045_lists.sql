@@ -1,4 +1,4 @@
--- plan: expand
+-- plan: expand; locks browser_session AccessExclusive, client AccessExclusive, subject Share; reads audit_count, subject
 -- What lists of the console show and sort by, without a look at audit rows: the last use of each client, and decisions by hour
 -- (gateway-admin.md 3.6). Housekeeping adds them up with the numbers by day (store/audit/counts.c).
 
@@ -18,19 +18,11 @@ CREATE TABLE hour_count (
 ) WITH (fillfactor = 70);                     -- those of this hour are updated once a minute
 CREATE INDEX hour_count_hour ON hour_count (hour);
 
--- No row is written or counted meanwhile. The last use of before is known by the day; hours are those of the last two days.
-LOCK TABLE audit_log IN SHARE MODE;
-LOCK TABLE audit_cut IN EXCLUSIVE MODE;
+-- The last use of before is known by the day. Hours begin with this program: to count those of before would read the rows of two
+-- days while no row can be written.
 INSERT INTO client_last (client_id, used_at)
 SELECT client_id, max(day)::timestamp AT TIME ZONE 'UTC' FROM audit_count
  WHERE client_id <> '' AND outcome IN ('allowed', 'denied') AND endpoint NOT LIKE '/admin/%' GROUP BY 1;
-INSERT INTO hour_count (client_id, hour, outcome, n)
-SELECT coalesce(client_id, ''), hour, outcome, count(*)
-  FROM (SELECT client_id, date_trunc('hour', created_at, 'UTC') AS hour, outcome FROM audit_log
-         WHERE created_at > now() - interval '2 days' AND policy_input IS NOT NULL AND outcome <> 'rejected'
-           AND id <= (SELECT up_to FROM audit_cut)) a
- GROUP BY GROUPING SETS ((client_id, hour, outcome), (hour, outcome))
-HAVING GROUPING(client_id) = 1 OR client_id IS NOT NULL;
 
 -- A browser session as its person would know it again, and its last use, written with its end.
 ALTER TABLE browser_session

@@ -9,8 +9,8 @@
 #include "base/uri.h"
 #include "gateway/mcp/ask/answer.h"
 #include "gateway/mcp/ask/await.h"
-#include "gateway/mcp/peer/peer_message.h"
 #include "gateway/mcp/peer/peer.h"
+#include "gateway/mcp/peer/peer_message.h"
 
 /* Key of a request of an older upstream, which has no name. */
 #define REQUEST_KEY "request"
