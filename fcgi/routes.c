@@ -60,6 +60,7 @@
 #include "gateway/link/registration.h"
 #include "gateway/mcp/endpoint.h"
 #include "gateway/mcp/session.h"
+#include "gateway/mcp/session_stream.h"
 #include "gateway/mcp/sync_admin.h"
 #include "gateway/mcp/try_admin.h"
 #include "gateway/metadata.h"
@@ -232,6 +233,8 @@ static const struct route_param ciba_waiting_params[] = {
 /* The endpoints of MCP clients, and their good answers. */
 #define MCP_SESSION BEARER, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = CORS_LISTED
 #define MCP_ENDED GIVES_NOTHING(204, "The session is over"), FAILS(400, "The request names no session"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, FAILS(404, "There is no such resource, or the caller has no such session")
+#define MCP_TELLS {200, "text/event-stream", NULL, false, "The stream; it ends with the session or the token"}, FAILS(400, "MCP-Protocol-Version names a revision that is not known"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, \
+    FAILS(404, "There is no such resource, or the caller has no such session"), FAILS(405, "The request names no session or does not accept text/event-stream, or no stream can be held here"), FAILS(409, "The session has a stream already"), FAILS(503, "Too many streams are open, or the database or the policy engine cannot be reached; try again")
 #define MCP MCP_SESSION, BODY(BODY_RAW, MCP_BODY_MAX), FIELDS_OF(mcp_message_table)
 #define MCP_ANSWERS GIVES(200, mcp_answer_table, "The answer of JSON-RPC"), {200, "text/event-stream", NULL, false, "The same, to subscriptions/listen"}, GIVES_NOTHING(202, "A notification is taken"), \
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
@@ -453,6 +456,8 @@ const struct route routes[] = {
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
     {DELETE("/gateway/mcp", "endMcpSession", mcp_session_end), MCP_SESSION, ABOUT("End a session of an MCP client from before revision 2026-07-28"), ANSWERS(MCP_ENDED)},
     {DELETE("/gateway/mcp/{name}", "endMcpResourceSession", mcp_session_end), MCP_SESSION, ABOUT("End a session at the endpoint of one resource"), ANSWERS(MCP_ENDED)},
+    {GET("/gateway/mcp", "openMcpStream", mcp_session_stream), MCP_SESSION, ABOUT("Open the stream of a session, on which an MCP client from before revision 2026-07-28 is told of changes of lists"), ANSWERS(MCP_TELLS)},
+    {GET("/gateway/mcp/{name}", "openMcpResourceStream", mcp_session_stream), MCP_SESSION, ABOUT("Open the stream of a session at the endpoint of one resource"), ANSWERS(MCP_TELLS)},
 
     {GET("/auth/check", "checkRequest", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},
     {HEAD("/auth/check", "checkRequestHead", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell the same without a body"), ANSWERS(CHECK_ANSWERS)},

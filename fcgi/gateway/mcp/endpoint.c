@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "gateway/mcp/ask/await.h"
+#include "gateway/mcp/held.h"
 #include "gateway/mcp/listen.h"
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/mcp/message/result.h"
@@ -52,18 +53,18 @@ const struct field_table mcp_failure_table =
 
 /* ---- methods about the endpoint */
 
-/* Find out what the endpoint has beside tools. Streams are those of the modern revision. */
+/* Find out what the endpoint has beside tools. Changes of URIs are told to modern clients. */
 static enum az_status
 find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
     struct managed_resources all;
     enum az_status st = mcp_find_resources(it, &all);
-    ret->streams = it->era.modern && mcp_listen_holds(it->req);
+    ret->streams = mcp_holds_streams(it->req);
     for (size_t i = 0; st == AZ_OK && i < all.count; i++)
         ret->log = ret->log || all.item[i]->upstream == MANAGED_MCP;
     if (st == AZ_OK)
         st = mcp_serves_resources(it, &ret->resources);
-    if (st == AZ_OK && ret->streams)
+    if (st == AZ_OK && ret->streams && it->era.modern)
         st = mcp_listen_watches(it, &ret->watches);
     return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }

@@ -6,10 +6,6 @@
 
 #include "gateway/mcp/message/exchange.h"
 
-/* True if the answer to this request could be handed over: under pools of our own, on a connection
- * that the web server does not keep for other requests. */
-bool mcp_listen_holds(const struct request *req);
-
 /* Find out if the endpoint of this visit has MCP resources whose changes are known here: those of
  * STATIC resources. */
 enum az_status mcp_listen_watches(struct mcp_exchange *it, bool *ret);

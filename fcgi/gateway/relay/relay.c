@@ -104,6 +104,8 @@ judge_answer(struct op *op, char answer)
     };
     if (answer == RELAY_HELD)
         return AZ_OK;
+    if (answer == RELAY_SESSION_FULL)
+        return op_fail(op, AZ_CONFLICT, "The session has a stream already", NULL);
     for (size_t i = 0; i < sizeof(full) / sizeof(full[0]); i++)
         if (answer == full[i].answer)
             return op_fail(op, AZ_BUSY, "Too many streams are open; try again later", "%s",

@@ -15,6 +15,7 @@
 
 #include "base/op.h"
 #include "base/uuid7.h"
+#include "store/gateway/sessions.h"
 
 /* Topics of a stream: changes of lists, as bits. */
 enum relay_topic {
@@ -36,6 +37,7 @@ enum relay_text {
     RELAY_CLIENT,
     RELAY_SUBJECT,  /* or "" */
     RELAY_ENDPOINT, /* of the audit row, as the next one */
+    RELAY_METHOD,
     RELAY_OPERATION,
     RELAY_TEXTS
 };
@@ -53,10 +55,12 @@ struct relay_hold {
     int64_t expires_at;                /* end of the token, seconds since 1970 */
     int64_t resource;                  /* row of the managed resource; 0: the stream is about all */
     uint64_t client, person;           /* numbers under which it is counted; person 0: none */
-    unsigned topics;                   /* bits of enum relay_topic */
-    size_t uris;                       /* that the stream is about */
-    int64_t watched[RELAY_URIS_MAX];   /* row of the managed resource of each */
-    const char *text[RELAY_TEXTS];     /* never NULL; that of a topic without its bit is "" */
+    bool in_session;                   /* the stream ends with a session: */
+    unsigned char session[GATEWAY_SESSION_OCTETS];
+    unsigned topics;                 /* bits of enum relay_topic */
+    size_t uris;                     /* that the stream is about */
+    int64_t watched[RELAY_URIS_MAX]; /* row of the managed resource of each */
+    const char *text[RELAY_TEXTS];   /* never NULL; that of a topic without its bit is "" */
 };
 
 /* Octets of a message to the relay: the texts repeat an id of JSON_RPC_ID_MAX octets, with escapes
@@ -80,8 +84,9 @@ int relay_line_receiver(const struct relay_line *line);
 
 /*
  * Ask the relay to hold a connection once relay_start() says so; until then, and if the reservation
- * is freed before, it does not touch it. AZ_BUSY: all streams, or those of the client or the
- * person, are taken. AZ_UNAVAILABLE: the relay does not answer, or cannot read the database.
+ * is freed before, it does not touch it. AZ_CONFLICT: the session has a stream. AZ_BUSY: all
+ * streams, or those of the client or the person, are taken. AZ_UNAVAILABLE: the relay does not
+ * answer, or cannot read the database.
  */
 enum az_status relay_reserve(struct op *op, int connection, const struct relay_hold *hold,
                              struct relay_reservation **ret);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "store/gateway/sessions.h"
 #include "store/tokens/tokens_live.h"
 
 #define ALL_TOPICS (RELAY_TOOLS | RELAY_PROMPTS | RELAY_RESOURCES)
@@ -148,4 +149,33 @@ relay_look_tokens(struct op *op, struct relay_stream *const *stream, size_t coun
             if (!live[i])
                 relay_stream_end(same[i], "token", now_ms);
     }
+}
+
+/* ---- sessions */
+
+enum az_status
+relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t count, int64_t now_ms)
+{
+    size_t taken = 0;
+    bool *ended = talloc_zero_array(op->mem, bool, (unsigned) count + 1);
+    struct relay_stream **same =
+        talloc_zero_array(op->mem, struct relay_stream *, (unsigned) count + 1);
+    unsigned char(*id)[GATEWAY_SESSION_OCTETS] =
+        talloc_zero_size(op->mem, (count + 1) * GATEWAY_SESSION_OCTETS);
+    if (ended == NULL || same == NULL || id == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at sessions");
+    for (size_t i = 0; i < count; i++) {
+        if (!stream[i]->hold.in_session || stream[i]->ended != NULL || stream[i]->reply >= 0)
+            continue;
+        memcpy(id[taken], stream[i]->hold.session, sizeof(id[taken]));
+        same[taken++] = stream[i];
+    }
+    if (taken == 0)
+        return AZ_OK;
+    enum az_status st =
+        sessions_ended(op, (const unsigned char(*)[GATEWAY_SESSION_OCTETS]) id, taken, ended);
+    for (size_t i = 0; st == AZ_OK && i < taken; i++)
+        if (ended[i])
+            relay_stream_end(same[i], "session", now_ms);
+    return st;
 }

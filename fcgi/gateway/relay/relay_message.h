@@ -12,6 +12,7 @@
 #define RELAY_CLIENT_FULL 'c'
 #define RELAY_PERSON_FULL 'p'
 #define RELAY_FULL 'f'
+#define RELAY_SESSION_FULL 's'
 #define RELAY_NO_DATABASE 'd'
 #define RELAY_GO 'g'
 

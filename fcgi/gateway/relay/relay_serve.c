@@ -70,7 +70,7 @@ note_end(const struct relay *relay, const struct relay_stream *stream, int64_t n
         .subject_id = *text[RELAY_SUBJECT] != '\0' ? text[RELAY_SUBJECT] : NULL,
         .endpoint = text[RELAY_ENDPOINT],
         .operation = text[RELAY_OPERATION],
-        .method = "POST",
+        .method = text[RELAY_METHOD],
         .http_status = 200,
         .outcome = "allowed",
         .summary = talloc_asprintf(step.mem,
@@ -141,6 +141,8 @@ look(struct relay *relay)
         relay_look_served(&step, &relay->sight, relay->stream, relay->count, now_ms);
     if (st == AZ_OK)
         st = relay_look_tokens(&step, relay->stream, relay->count, now_ms);
+    if (st == AZ_OK)
+        st = relay_look_sessions(&step, relay->stream, relay->count, now_ms);
     relay->looked_ms = clock_monotonic_ms();
     relay->failed = st == AZ_OK ? 0 : relay->failed + 1;
     if (st != AZ_OK)
@@ -153,6 +155,14 @@ look(struct relay *relay)
 
 /* ---- a stream that is handed over */
 
+/* True if a stream is the one of the session of another. */
+static bool
+has_session_of(const struct relay_stream *stream, const struct relay_hold *hold)
+{
+    return stream->ended == NULL && hold->in_session && stream->hold.in_session
+           && memcmp(stream->hold.session, hold->session, sizeof(hold->session)) == 0;
+}
+
 /* Say if there is room for a stream: RELAY_HELD, or what is full. */
 static char
 find_room(const struct relay *relay, const struct relay_hold *hold)
@@ -163,6 +173,8 @@ find_room(const struct relay *relay, const struct relay_hold *hold)
         client += other->client == hold->client;
         own += other->client == hold->client && other->person == 0;
         person += hold->person != 0 && other->person == hold->person;
+        if (has_session_of(relay->stream[i], hold))
+            return RELAY_SESSION_FULL;
     }
     if (relay->count >= relay->most)
         return RELAY_FULL;

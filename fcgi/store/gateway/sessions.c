@@ -23,6 +23,12 @@ static const struct db_stmt gateway_session_keep_stmt = {
     "  ended_at = coalesce(s.ended_at, excluded.ended_at)",
     6};
 
+static const struct db_stmt gateway_sessions_ended_stmt = {
+    "gateway_sessions_ended",
+    "SELECT o.n FROM unnest($1::bytea[]) WITH ORDINALITY AS o (id, n)"
+    " JOIN gateway_session s ON s.id = o.id WHERE s.ended_at IS NOT NULL",
+    1};
+
 static const struct db_stmt gateway_session_purge_stmt = {
     "gateway_session_purge",
     "DELETE FROM gateway_session WHERE id IN (SELECT id FROM gateway_session"
@@ -69,6 +75,32 @@ session_keep(struct op *op, const struct gateway_session *session, int log_level
     if (st == AZ_OK && db_written(step->result) == 0)
         return op_fail(op, AZ_BUSY, "Too many sessions are open; try again later",
                        "the owner of a session has as many as it may have");
+    return st;
+}
+
+enum az_status
+sessions_ended(struct op *op, const unsigned char (*id)[GATEWAY_SESSION_OCTETS], size_t count,
+               bool *ended)
+{
+    const char **words = talloc_array(op->mem, const char *, (unsigned) count + 1);
+    for (size_t i = 0; i < count; i++) {
+        char *word = words != NULL ? talloc_strdup(words, "\\x") : NULL;
+        for (size_t j = 0; word != NULL && j < GATEWAY_SESSION_OCTETS; j++)
+            word = talloc_asprintf_append(word, "%02x", id[i][j]);
+        if (word == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at sessions");
+        words[i] = word;
+        ended[i] = false;
+    }
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, &gateway_sessions_ended_stmt);
+    db_words(op->mem, &step->params, words, count);
+    enum az_status st = db_run(op, batch, true);
+    for (int row = 0; st == AZ_OK && row < PQntuples(step->result); row++) {
+        int64_t n = db_get_number(step->result, row, 0, 0);
+        if (n >= 1 && n <= (int64_t) count)
+            ended[n - 1] = true;
+    }
     return st;
 }
 

@@ -38,6 +38,10 @@ void session_take(const struct db_step *step, struct gateway_session_row *ret);
 enum az_status session_keep(struct op *op, const struct gateway_session *session, int log_level,
                             bool ends);
 
+/* Find out which of these sessions were ended. */
+enum az_status sessions_ended(struct op *op, const unsigned char (*id)[GATEWAY_SESSION_OCTETS],
+                              size_t count, bool *ended);
+
 /* Delete the rows of sessions whose time is over; *removed counts them. */
 enum az_status session_rows_purge(struct op *op, int64_t *removed);
 

@@ -164,7 +164,7 @@ $answer = $mcp->legacy(
 $result = $mcp->result($answer);
 is_deeply(
     [ @{$result}{qw(protocolVersion capabilities)}, $result->{serverInfo}{name} ],
-    [ '2025-06-18', { tools => {} }, 'authz' ],
+    [ '2025-06-18', { tools => { listChanged => true } }, 'authz' ],
     'initialize: a version that both know (MCP 2025-06-18)' ) or diag $answer->text;
 like( $answer->header('Mcp-Session-Id'), qr/\As1[.]/, '... and a session' );
 is( $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '1999-01-01' } ) )->{protocolVersion},
@@ -189,12 +189,14 @@ for my $method ( 'server/discover', 'subscriptions/listen', 'resources/list' ) {
         [ $answer->status, $mcp->error($answer)->{code} ], [ 200, -32601 ],
         "older $method: 200 with -32601 (gateway-admin.md 1.1)" );
 }
-for my $method (qw(GET PUT)) {
+for my $case ( [ GET => 'POST, DELETE, OPTIONS' ], [ PUT => 'POST, DELETE, GET, OPTIONS' ] ) {
+    my ( $method, $allow ) = @$case;
     $answer =
       $stack->http->request( $method => '/gateway/mcp', headers => [ Authorization => "Bearer $mcp->{token}" ] );
     is_deeply(
-        [ $answer->status, $answer->header('Allow') ], [ 405, 'POST, DELETE, OPTIONS' ],
-        "$method is 405: there is no stream to open" );
+        [ $answer->status, $answer->header('Allow') ],
+        [ 405,             $allow ],
+        "$method is 405: without a session there is no stream to open" );
 }
 
 # ---- messages that are none

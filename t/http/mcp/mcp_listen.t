@@ -3,19 +3,17 @@
 use strict;
 use warnings;
 
-use IO::Socket::INET ();
 use IO::Socket::UNIX ();
-use JSON::PP         ();
 use Test::More;
 
 use Authz::Check;
+use Authz::Events;
 use Authz::Mcp     ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my $ALL    = 40;                                             # SVC_GATEWAY_STREAMS
-my $CLIENT = 20;                                             # RELAY_CLIENT_MAX of fcgi/gateway/relay/relay.h
-my $json   = JSON::PP->new->utf8->canonical->allow_nonref;
+my $ALL    = 40;                    # SVC_GATEWAY_STREAMS
+my $CLIENT = 20;                    # RELAY_CLIENT_MAX of fcgi/gateway/relay/relay.h
 my $stack  = Authz::Stack->start(
     gateway  => 2,
     settings => { SVC_GATEWAY_STREAMS => $ALL, SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost' } );
@@ -43,32 +41,7 @@ sub request_octets {
 # Ask for a stream, and read until it has begun.
 sub listen_at {
     my ( $who, %option ) = @_;
-    my $one = { text => '', socket => IO::Socket::INET->new( PeerAddr => "127.0.0.1:$stack->{port}" ) };
-    $one->{socket} or die "connect: $@";
-    print { $one->{socket} } request_octets( $who, %option );
-    read_on( $one, qr/^data: .*acknowledged.*\n|\A\S+ (?!200)/m );
-    return $one;
-}
-
-# Read what has come, until it has the pattern, or for so many seconds; true if it has it.
-sub read_on {
-    my ( $one, $pattern, $seconds ) = @_;
-    Authz::Process::until_true(
-        $seconds // 30,
-        sub {
-            $one->{socket}->blocking(0);
-            my $got = $one->{ended} ? 0 : sysread $one->{socket}, my $part, 65536;
-            $one->{text} .= $part if $got;
-            $one->{ended} = 1     if defined $got && $got == 0;
-            return $one->{text} =~ $pattern || $one->{ended};
-        } );
-    return $one->{text} =~ $pattern;
-}
-sub status { my ($one) = @_; return $one->{text} =~ m{\AHTTP/1\.1 (\d+)} ? $1 : 0 }
-
-sub events {
-    my ($one) = @_;
-    return map { $json->decode($_) } $one->{text} =~ /^data: (.*)$/mg;
+    return open_events( $stack, request_octets( $who, %option ), qr/^data: .*acknowledged.*\n/m );
 }
 
 sub told {
@@ -109,7 +82,8 @@ is_deeply(
 is_deeply(
     $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25', capabilities => {} } ) )
       ->{capabilities}{tools},
-    {}, '... and not to older ones, which have no such stream' );
+    { listChanged => true },
+    '... and to older ones, which have the stream of their session' );
 my $idle = descriptors();
 $stack->patch_row( 'svc.operator.controls.lifetime', { default_ttl => 10 } );
 $own{short}{token} = $own{short}->token('mcp');    # it lives for a few seconds

@@ -68,7 +68,7 @@ is_deeply(
     'mcpResources live: resources are declared' );
 is_deeply(
     $mcp->result( $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25' }, at => $name ) )->{capabilities},
-    { tools => {}, resources => {}, completions => {}, logging => {} },
+    { tools => { listChanged => $told }, resources => { listChanged => $told }, completions => {}, logging => {} },
     '... to older clients too' );
 for my $method (qw(resources/list resources/templates/list resources/read completion/complete)) {
     my $answer = $mcp->modern( $method, { uri => 'file:///a' }, at => 'plain' );
