@@ -456,7 +456,7 @@ const struct route routes[] = {
     {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
     {DELETE("/gateway/mcp", "endMcpSession", mcp_session_end), MCP_SESSION, ABOUT("End a session of an MCP client from before revision 2026-07-28"), ANSWERS(MCP_ENDED)},
     {DELETE("/gateway/mcp/{name}", "endMcpResourceSession", mcp_session_end), MCP_SESSION, ABOUT("End a session at the endpoint of one resource"), ANSWERS(MCP_ENDED)},
-    {GET("/gateway/mcp", "openMcpStream", mcp_session_stream), MCP_SESSION, ABOUT("Open the stream of a session, on which an MCP client from before revision 2026-07-28 is told of changes of lists"), ANSWERS(MCP_TELLS)},
+    {GET("/gateway/mcp", "openMcpStream", mcp_session_stream), MCP_SESSION, ABOUT("Open the stream of a session, on which an MCP client from before revision 2026-07-28 is told of changes of lists and resources"), ANSWERS(MCP_TELLS)},
     {GET("/gateway/mcp/{name}", "openMcpResourceStream", mcp_session_stream), MCP_SESSION, ABOUT("Open the stream of a session at the endpoint of one resource"), ANSWERS(MCP_TELLS)},
 
     {GET("/auth/check", "checkRequest", check_handle), CHECKED, .arg = &check_by_fields, ABOUT("Tell a web server if it may serve a request (forward authentication)"), ANSWERS(CHECK_ANSWERS)},

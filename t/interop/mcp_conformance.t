@@ -35,7 +35,7 @@ my $answer = $stack->admin( POST => '/admin/api/managed-resources/conf/sync' );
 is( $answer->status, 200, 'the server that the suite expects can be synced' ) or diag $answer->text;
 
 # The rules of gateway-admin.md 1.13 by which a scenario fails.
-my $no_updates = 'older clients are told of no updates of resources (1.13)';
+my $no_updates = 'what changes at an upstream is not known here (1.13)';
 my %expected   = (
     '2025-11-25' => { map { $_ => $no_updates } qw(resources-subscribe resources-unsubscribe) },
     '2026-07-28' => {} );

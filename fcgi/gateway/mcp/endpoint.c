@@ -16,6 +16,7 @@
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/session.h"
+#include "gateway/mcp/subscribe.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "gateway/mcp/tools/list.h"
 #include "gateway/mcp/tools/search.h"
@@ -53,7 +54,7 @@ const struct field_table mcp_failure_table =
 
 /* ---- methods about the endpoint */
 
-/* Find out what the endpoint has beside tools. Changes of URIs are told to modern clients. */
+/* Find out what the endpoint has beside tools. */
 static enum az_status
 find_features(struct mcp_exchange *it, struct mcp_features *ret)
 {
@@ -64,7 +65,7 @@ find_features(struct mcp_exchange *it, struct mcp_features *ret)
         ret->log = ret->log || all.item[i]->upstream == MANAGED_MCP;
     if (st == AZ_OK)
         st = mcp_serves_resources(it, &ret->resources);
-    if (st == AZ_OK && ret->streams && it->era.modern)
+    if (st == AZ_OK && ret->streams)
         st = mcp_listen_watches(it, &ret->watches);
     return st == AZ_OK ? mcp_serves_prompts(it, &ret->prompts) : st;
 }
@@ -125,6 +126,8 @@ static const struct mcp_method {
     {"resources/list",           true,  true,  RESOURCES,           mcp_list_resources},
     {"resources/templates/list", true,  true,  RESOURCES,           mcp_list_templates},
     {"resources/read",           true,  true,  RESOURCES,           mcp_read_resource},
+    {"resources/subscribe",      false, true,  RESOURCES,           mcp_subscribe},
+    {"resources/unsubscribe",    false, true,  RESOURCES,           mcp_unsubscribe},
     {"prompts/list",             true,  true,  PROMPTS,             mcp_list_prompts},
     {"prompts/get",              true,  true,  PROMPTS,             mcp_get_prompt},
     {"completion/complete",      true,  true,  RESOURCES | PROMPTS, mcp_complete},

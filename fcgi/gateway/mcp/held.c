@@ -116,12 +116,13 @@ count_by(const struct mcp_exchange *it, struct relay_hold *hold)
 
 /* Let the stream end with the session, whose only one it is. */
 static void
-bind_to_session(const struct gateway_session *session, struct relay_hold *hold)
+bind_to_session(const struct mcp_session *session, struct relay_hold *hold)
 {
     hold->in_session = true;
-    memcpy(hold->session, session->id, sizeof(hold->session));
-    if (session->until < hold->expires_at)
-        hold->expires_at = session->until;
+    memcpy(hold->session, session->key.id, sizeof(hold->session));
+    hold->changes = session->row.changes;
+    if (session->key.until < hold->expires_at)
+        hold->expires_at = session->key.until;
 }
 
 /* Hand the stream over; it begins with begin_stream(). */
@@ -152,7 +153,7 @@ reserve(struct mcp_exchange *it, const struct mcp_told *told, const char *last,
     memcpy(hold.watched, told->watched, sizeof(hold.watched));
     count_by(it, &hold);
     if (!it->era.modern)
-        bind_to_session(&it->session.key, &hold);
+        bind_to_session(&it->session, &hold);
     for (size_t i = 0; i < RELAY_TOPICS; i++) {
         bool is_told = (told->topics & topics[i].bit) != 0;
         hold.text[topics[i].text] =

@@ -85,6 +85,23 @@ add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
     return told->updates != NULL && json_array_append(told->uris, uri) == 0 ? AZ_OK : lost(it);
 }
 
+enum az_status
+mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret)
+{
+    TALLOC_CTX *mem = it->req->op.mem;
+    const struct managed_resource *resource;
+    enum az_status st = find_watched(it, json_string_value(uri), told, &resource);
+    *ret = st == AZ_OK && resource != NULL;
+    if (!*ret)
+        return st;
+    if (told->uris == NULL) {
+        told->uris = jsonx_own(mem, json_array());
+        told->updates = talloc_strdup(mem, "");
+    }
+    return told->uris != NULL && told->updates != NULL ? add_watched(it, told, uri, resource)
+                                                       : lost(it);
+}
+
 /* Find the URIs that the client asks for and may learn of. */
 static enum az_status
 choose_uris(struct mcp_exchange *it, const json_t *filter, struct mcp_told *told)
@@ -92,20 +109,14 @@ choose_uris(struct mcp_exchange *it, const json_t *filter, struct mcp_told *told
     const json_t *asked = json_object_get(filter, "resourceSubscriptions");
     size_t index;
     json_t *uri;
-    told->uris = jsonx_own(it->req->op.mem, json_array());
-    told->updates = talloc_strdup(it->req->op.mem, "");
-    if (told->uris == NULL || told->updates == NULL)
-        return lost(it);
     if (asked != NULL && (!jsonx_is_texts(asked) || json_array_size(asked) > RELAY_URIS_MAX))
         return mcp_refuse(it, 400, RPC_INVALID_PARAMS,
                           "resourceSubscriptions is not a list of at most 50 URIs");
     if (!mcp_holds_streams(it->req))
         return AZ_OK;
     json_array_foreach (asked, index, uri) {
-        const struct managed_resource *resource;
-        enum az_status st = find_watched(it, json_string_value(uri), told, &resource);
-        if (st == AZ_OK && resource != NULL)
-            st = add_watched(it, told, uri, resource);
+        bool watched;
+        enum az_status st = mcp_watch(it, told, uri, &watched);
         if (st != AZ_OK)
             return st;
     }

@@ -4,11 +4,15 @@
 #ifndef AZ_GATEWAY_MCP_LISTEN_H
 #define AZ_GATEWAY_MCP_LISTEN_H
 
-#include "gateway/mcp/message/exchange.h"
+#include "gateway/mcp/held.h"
 
 /* Find out if the endpoint of this visit has MCP resources whose changes are known here: those of
  * STATIC resources. */
 enum az_status mcp_listen_watches(struct mcp_exchange *it, bool *ret);
+
+/* Add a URI to what is told, if policy lets the caller learn of its changes, and they are known
+ * here; *ret says so. One that finds no room is left out. */
+enum az_status mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret);
 
 /* Begin the stream with the topics and URIs that are told here of those that the client asks for.
  * Without any it ends at once. */

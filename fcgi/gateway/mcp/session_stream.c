@@ -6,6 +6,7 @@
 
 #include "gateway/mcp/held.h"
 #include "gateway/mcp/message/stream.h"
+#include "gateway/mcp/subscribe.h"
 #include "http/form.h"
 
 /* The methods of the path without a stream. */
@@ -61,5 +62,7 @@ mcp_session_stream(struct request *req)
         st = join_session(&it);
     if (st == AZ_OK)
         st = mcp_find_topics(&it, NULL, &told.topics);
+    if (st == AZ_OK)
+        st = mcp_find_subscribed(&it, &told);
     return st == AZ_OK ? mcp_hold(&it, &told, COMMENT, COMMENT) : st;
 }

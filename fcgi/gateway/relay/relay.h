@@ -57,6 +57,7 @@ struct relay_hold {
     uint64_t client, person;           /* numbers under which it is counted; person 0: none */
     bool in_session;                   /* the stream ends with a session: */
     unsigned char session[GATEWAY_SESSION_OCTETS];
+    int64_t changes;                 /* of its subscriptions, before the stream began */
     unsigned topics;                 /* bits of enum relay_topic */
     size_t uris;                     /* that the stream is about */
     int64_t watched[RELAY_URIS_MAX]; /* row of the managed resource of each */

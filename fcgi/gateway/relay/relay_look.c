@@ -157,12 +157,13 @@ enum az_status
 relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t count, int64_t now_ms)
 {
     size_t taken = 0;
-    bool *ended = talloc_zero_array(op->mem, bool, (unsigned) count + 1);
+    struct gateway_session_row *row =
+        talloc_zero_array(op->mem, struct gateway_session_row, (unsigned) count + 1);
     struct relay_stream **same =
         talloc_zero_array(op->mem, struct relay_stream *, (unsigned) count + 1);
     unsigned char(*id)[GATEWAY_SESSION_OCTETS] =
         talloc_zero_size(op->mem, (count + 1) * GATEWAY_SESSION_OCTETS);
-    if (ended == NULL || same == NULL || id == NULL)
+    if (row == NULL || same == NULL || id == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at sessions");
     for (size_t i = 0; i < count; i++) {
         if (!stream[i]->hold.in_session || stream[i]->ended != NULL || stream[i]->reply >= 0)
@@ -173,9 +174,12 @@ relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t co
     if (taken == 0)
         return AZ_OK;
     enum az_status st =
-        sessions_ended(op, (const unsigned char(*)[GATEWAY_SESSION_OCTETS]) id, taken, ended);
-    for (size_t i = 0; st == AZ_OK && i < taken; i++)
-        if (ended[i])
+        sessions_look(op, (const unsigned char(*)[GATEWAY_SESSION_OCTETS]) id, taken, row);
+    for (size_t i = 0; st == AZ_OK && i < taken; i++) {
+        if (row[i].ended)
             relay_stream_end(same[i], "session", now_ms);
+        else if (row[i].changes != same[i]->hold.changes)
+            relay_stream_end(same[i], "subscriptions", now_ms);
+    }
     return st;
 }

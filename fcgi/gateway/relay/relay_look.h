@@ -34,7 +34,8 @@ enum az_status relay_look_served(struct op *op, struct relay_sight *sight,
 enum az_status relay_look_tokens(struct op *op, struct relay_stream *const *stream, size_t count,
                                  int64_t now_ms);
 
-/* Look at the sessions of all streams, and end those whose session was ended. */
+/* Look at the sessions of all streams, and end those whose session was ended, or has other
+ * subscriptions: the client opens its stream again, and is decided anew. */
 enum az_status relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t count,
                                    int64_t now_ms);
 

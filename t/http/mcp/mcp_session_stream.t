@@ -1,17 +1,20 @@
 # The stream of a session of clients before MCP 2026-07-28 (MCP 2025-11-25, transports, "Listening for Messages from the Server";
-# gateway-admin.md 1.13): one for a session, held by the relay, until session or token end.
+# gateway-admin.md 1.13): one for a session, held by the relay, until session or token end; and subscriptions to URIs.
 use strict;
 use warnings;
 
+use Digest::SHA ();
 use Test::More;
 
 use Authz::Check;
 use Authz::Events;
 use Authz::Mcp     ();
+use Authz::Peer    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my $stack = Authz::Stack->start( gateway => 2 );
+my $stack =
+  Authz::Stack->start( gateway => 2, settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
 my $mcp   = Authz::Mcp->new($stack);
 my %empty = ( upstreamType => 'STATIC', routes => [], tools => [] );
 $mcp->resource( $_, %empty ) for qw(one two);
@@ -136,14 +139,13 @@ is( $mcp->legacy( 'ping', {}, token => $token{ann}, headers => [ $FIELD => $sess
 
 # ---- what is told
 
-$mcp->resource( 'two', %empty, displayName => 'changed' );
+$mcp->resource( $_, %empty, displayName => 'changed' ) for qw(two one);
 ok( read_on( $open{all}, qr/list_changed/ ), 'a change of a resource is told' ) or diag("$open{all}{text}");
 is_deeply(
-    [ events( $open{all} ) ],
+    [ ( events( $open{all} ) )[0] ],
     [ { jsonrpc => '2.0', method => 'notifications/tools/list_changed', params => {} } ],
     '... by the notification of its list, without a subscription, which older clients have not' );
 unlike( $open{all}{text}, qr/^id:/m, '... and no event has an id, since nothing is sent again' );
-$mcp->resource( 'one', %empty, displayName => 'changed' );
 ok( read_on( $open{one}, qr/list_changed/ ), 'a change is told at the endpoint of its resource' );
 is( scalar( events( $open{one} ) ), 1, '... and none of another resource' );
 
@@ -171,6 +173,135 @@ is_deeply(
     '... and that they began' );
 is( scalar( grep { $_->{method} ne 'GET' } @$rows ), 0, '... by GET, each' );
 
+# ---- subscriptions (MCP 2025-11-25, server/resources): of a session, told on its stream
+
+close $open{one}{socket};    # streams with URIs end spread over 30 s, the first one at once
+my $peer = Authz::Peer->start;
+my @read = (
+    { id => 'about', path => '/about',     mcpResource => { name => 'about' }, response => { status => 200 } },
+    { id => 'doc',   path => '/docs/{id}', mcpResource => { name => 'doc' },   response => { status => 200 } } );
+my %documents = ( upstreamType => 'STATIC', routes => \@read, tools => [] );
+$mcp->resource( 'files', %documents );
+$mcp->resource( 'live',  upstreamType => 'MCP', upstreamUrl => $peer->url('/mcp'), mcpResources => 'live' );
+my $rule = <<'REGO';
+package custom.gateway
+
+deny contains "not_this" if {
+	input.action.kind == "resource"
+	input.arguments.subscribe
+	input.arguments.path.id == "secret"
+}
+REGO
+
+sub save_rule {
+    return $stack->admin(
+        PUT  => '/admin/api/policy-rules/by-path',
+        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
+    )->status;
+}
+like( save_rule(), qr/\A20[01]\z/, 'a rule about subscriptions' );
+
+sub ask {
+    my ( $method, $uri, $id, %option ) = @_;
+    return $mcp->legacy(
+        "resources/$method", { uri => $uri },
+        token => $token{ $option{by} // 'bob' }, headers => [ defined $id ? ( $FIELD => $id ) : () ] );
+}
+sub code { my ($refused) = @_; return ( $mcp->error($refused) // {} )->{code} // 'none: ' . $refused->text }
+
+sub kept {
+    my ($count) = @_;
+    return $stack->sql("SELECT count(*) FROM gateway_session WHERE cardinality(uris) = $count");
+}
+
+my $FILES = 'mcp+files+res://files';
+$answer = hello( by => 'bob' );
+my $watching = $answer->header($FIELD);
+is_deeply(
+    $mcp->result($answer)->{capabilities}{resources},
+    { listChanged => true, subscribe => true },
+    'subscriptions are declared where there are URIs whose changes are known' );
+for my $case (
+    [ 'without a session',              "$FILES/about",       undef,     -32600 ],
+    [ 'in a session of another person', "$FILES/about",       $at_one,   40400 ],
+    [ 'in an ended session',            "$FILES/about",       $ended,    40400 ],
+    [ 'without a URI',                  undef,                $watching, -32602 ],
+    [ 'with a number',                  7,                    $watching, -32602 ],
+    [ 'of a URI that policy hides',     "$FILES/docs/secret", $watching, -32002 ],
+    [ 'of one that is not there',       "$FILES/none",        $watching, -32002 ],
+    [ 'of one in another spelling',     "$FILES/docs/%61",    $watching, -32002 ],
+    [ 'of one of no resource',          'res://files/about',  $watching, -32002 ],
+    [ 'of one at an upstream',          'mcp+live+file:///a', $watching, -32602 ] )
+{
+    my ( $what, $uri, $id, $code ) = @$case;
+    my $by = defined $id && ( $id eq $at_one || $id eq $ended ) ? 'by_other' : 'bob';
+    is( code( ask( subscribe => $uri, $id, by => $by ) ), $code, "a subscription $what: $code" );
+}
+like(
+    ask( subscribe => 'mcp+live+file:///a', $watching )->text,
+    qr/cannot be watched/, '... with a text that says what cannot be' );
+is( code( ask( unsubscribe => "$FILES/about", $watching ) ), -32602, 'what is not subscribed cannot be unsubscribed' );
+is( code( ask( unsubscribe => "$FILES/about", undef ) ),     -32600, '... and nothing without a session' );
+is( kept(0), $stack->sql('SELECT count(*) FROM gateway_session'), 'refused subscriptions are not kept' );
+
+# The stream is open before: it ends, and the client opens it with what it subscribed to.
+my $watch = stream( $watching, by => 'bob' );
+is( status($watch), 200, 'a stream without subscriptions' ) or diag("$watch->{text}");
+for my $uri ( "$FILES/about", "$FILES/docs/a", "$FILES/about" ) {
+    is_deeply( $mcp->result( ask( subscribe => $uri, $watching ) ), {}, "$uri is subscribed" );
+}
+is( kept(2), 1, '... once each, in the row of the session' );
+ok( read_on( $watch, qr/\r\n0\r\n/ ), '... and the stream of before ends' ) or diag("$watch->{text}");
+$watch = stream( $watching, by => 'bob' );
+is( status($watch), 200, '... and can be opened again' ) or diag("$watch->{text}");
+$mcp->resource( 'files', %documents, displayName => 'changed' );
+ok( read_on( $watch, qr/docs\/a/ ), 'a change of a resource is told of its URIs' ) or diag("$watch->{text}");
+is_deeply(
+    [ grep { $_->{method} =~ /updated/ } events($watch) ],
+    [   map { { jsonrpc => '2.0', method => 'notifications/resources/updated', params => { uri => $_ } } }
+          "$FILES/about", "$FILES/docs/a" ],
+    '... by notifications/resources/updated, as the client wrote them' );
+is_deeply( $mcp->result( ask( unsubscribe => "$FILES/about", $watching ) ), {}, 'one is unsubscribed' );
+is( code( ask( unsubscribe => "$FILES/about", $watching ) ), -32602, '... once' );
+ok( read_on( $watch, qr/\r\n0\r\n/ ), '... and its stream ends' );
+$watch = stream( $watching, by => 'bob' );
+$mcp->resource( 'files', %documents, displayName => 'changed again' );
+ok( read_on( $watch, qr/docs\/a/ ), '... and the next one tells of the others' ) or diag("$watch->{text}");
+unlike( $watch->{text}, qr/about/, '... alone' );
+
+my $hash  = Digest::SHA::sha256_hex('res://files/about');
+my @noted = grep { ( $_->{uri_sha256} // '' ) eq $hash } map { $_->{requestSummary} } @{ rows( 'host', 12 ) };
+ok( @noted >= 3, 'the audit log has subscriptions and their end, by the hash of the URI' );
+is( ( grep { ( $_->{resource} // '' ) ne 'files' } @noted ) + 0, 0, '... and the resource' );
+
+# Another policy: the stream ends, and each URI is decided anew.
+$rule =~ s/"secret"/"a"/;
+is( save_rule(), 200, 'a rule that hides a subscribed URI' );
+ok( read_on( $watch, qr/\r\n0\r\n/, 60 ), '... ends the stream of subscriptions' ) or diag("$watch->{text}");
+is( status( $watch = stream( $watching, by => 'bob' ) ), 200, '... the next one begins' );
+$mcp->resource( 'files', %documents, displayName => 'hidden' );
+ok( read_on( $watch, qr/list_changed/ ), '... and tells that lists differ' );
+unlike( $watch->{text}, qr/updated/, '... and nothing of the URI that is hidden now' );
+
+# ---- how many
+
+my $many = session( by => 'bob' );
+is( scalar( grep { defined $mcp->result( ask( subscribe => "$FILES/docs/b$_", $many ) ) } 1 .. 50 ),
+    50, 'a session has 50 subscriptions' );
+is( code( ask( subscribe => "$FILES/docs/b51", $many ) ), -32602, '... and no 51st' );
+is_deeply( $mcp->result( ask( subscribe => "$FILES/docs/b50", $many ) ), {}, '... while one of them may come again' );
+my $long = session( by => 'bob' );
+my $room = 8192;                     # GATEWAY_SESSION_URIS_OCTETS_MAX of fcgi/store/gateway/sessions.h
+for my $n ( 1 .. 4 ) {
+    my $uri = "$FILES/docs/$n" . 'x' x 1990;
+    $room -= length $uri if defined $mcp->result( ask( subscribe => $uri, $long ) );
+}
+my $fits = "$FILES/docs/" . 'y' x ( $room - length "$FILES/docs/" );
+is( code( ask( subscribe => "${fits}y", $long ) ), -32602, '... nor more than 8,192 octets of them' );
+is_deeply( $mcp->result( ask( subscribe => $fits, $long ) ), {}, '... which is what fits' );
+is( ends( $long, by => 'bob' )->status,       204,   'a session with subscriptions is ended' );
+is( code( ask( subscribe => $fits, $long ) ), 40400, '... and takes none' );
+
 $stack->{service}->stop;
-ok( read_on( $open{one}, qr/\r\n0\r\n|\z/ ), 'a service that stops ends the answer' );
+ok( read_on( $watch, qr/\r\n0\r\n/ ), 'a service that stops ends the answer' ) or diag("$watch->{text}");
 done_testing;

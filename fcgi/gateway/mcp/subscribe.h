@@ -1,0 +1,16 @@
+/* Subscriptions of older clients (MCP 2025-11-25, server/resources, "Subscriptions"): they stand in
+ * the row of the session, and its stream tells of them (gateway-admin.md 1.13). */
+#ifndef AZ_GATEWAY_MCP_SUBSCRIBE_H
+#define AZ_GATEWAY_MCP_SUBSCRIBE_H
+
+#include "gateway/mcp/held.h"
+
+/* Handle resources/subscribe and resources/unsubscribe. */
+enum az_status mcp_subscribe(struct mcp_exchange *it);
+enum az_status mcp_unsubscribe(struct mcp_exchange *it);
+
+/* Find the subscriptions of the session of an exchange, of whose changes the caller may learn now.
+ */
+enum az_status mcp_find_subscribed(struct mcp_exchange *it, struct mcp_told *told);
+
+#endif
