@@ -188,4 +188,7 @@ for my $case ( [ contract => "-- plan: contract\n" ], [ unknown => '' ] ) {
     is( is_applied($file), 1, 'db migrate --offline applies it' );
 }
 
+put( sprintf( '%04d_many.sql', $_ ), "-- plan: expand\nSELECT 1;\n" ) for 2000 .. 3000;
+like( ( ctl(qw(db plan)) )[1], qr/more than 999 migrations in /, 'db plan: more files than 999 are refused' );
+
 done_testing;
