@@ -156,7 +156,7 @@ put('0950_wait.sql',
     "-- plan: expand; locks client AccessExclusive\nALTER TABLE client ADD COLUMN plan_wait text;\n" );
 my $reader = IO::Pipe->new;
 local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
-$reader->writer( 'psql', '-qX', '-d', $postgres->url($name) );
+$reader->writer( Authz::Path::postgres('psql'), '-qX', '-d', $postgres->url($name) );
 $reader->autoflush(1);
 print {$reader} "BEGIN; SELECT count(*) FROM client \\g /dev/null\n";
 my $reads = q{SELECT count(*) FROM pg_locks WHERE relation = 'client'::regclass AND mode = 'AccessShareLock'};
