@@ -1,6 +1,7 @@
 # The website: `make html` renders the pages of doc/ with Sphinx, MyST and the theme Furo, as Debian has them. doc/index.md is the
 # navigation. Every warning is an error there, so a link or an anchor that leads nowhere ends the build.
 import pathlib
+import re
 
 from pygments.lexers import TextLexer
 
@@ -30,11 +31,12 @@ pygments_style = 'default'
 pygments_dark_style = 'monokai'
 
 
-# The Furo of Debian 12 is not bundled: its style imports a file by the path of Debian's web servers, has no dark colours for those who
-# ask for them in the browser alone, and its script imports another as a module, which a plain script cannot. Put the parts together.
+# The Furo of Debian 12 and 13 is not bundled: its style imports a file by the path of Debian's web servers, has no dark colours for those who
+# ask for them in the browser alone, and its script imports another as a module, which a page from a file cannot. Put the parts together.
 NORMALIZE = '/javascript/normalize.css/normalize.css'
 DARK = '@media not print {'
-IMPORT = 'import Gumshoe from "./gumshoe-patched.js";'
+ASKED = r'prefers-color-scheme: *dark\) *\{[^{]*\{[^}]*--color-background-primary:'
+IMPORT = r'import .*Gumshoe from "./gumshoe-patched.js";'
 
 
 def bundle_style(style):
@@ -42,7 +44,7 @@ def bundle_style(style):
     if NORMALIZE in text:
         style.with_name('normalize.css').write_text(pathlib.Path('/usr/share' + NORMALIZE).read_text())
         text = text.replace(NORMALIZE, 'normalize.css')
-    if 'prefers-color-scheme' not in text and DARK in text:
+    if DARK in text and not re.search(ASKED, text):
         colours = text.split(DARK, 1)[1].split('} }', 1)[0] + '} }'
         asked = colours.replace('[data-theme="dark"]', '[data-theme="auto"]')
         text = text + '@media screen and (prefers-color-scheme: dark) {' + asked
@@ -51,8 +53,8 @@ def bundle_style(style):
 
 def bundle_script(script):
     text = script.read_text()
-    if IMPORT in text:
-        script.write_text(script.with_name('gumshoe-patched.js').read_text() + text.replace(IMPORT, ''))
+    if re.search(IMPORT, text):
+        script.write_text(script.with_name('gumshoe-patched.js').read_text() + re.sub(IMPORT, '', text))
 
 
 def bundle(app, exception):
@@ -66,12 +68,15 @@ def bundle(app, exception):
 UNUSED = ('_static/jquery.js', '_static/underscore.js', '_static/_sphinx_javascript_frameworks_compat.js')
 
 
-def leave_out(app, page, template, context, doctree):
+def plain_scripts(app, page, template, context, doctree):
     context['script_files'] = [script for script in context['script_files'] if script not in UNUSED]
+    for script in context['script_files']:
+        if getattr(script, 'attributes', {}).get('type') == 'module':
+            del script.attributes['type']
 
 
 def setup(app):
     # The Pygments of Debian 12 does not know Rego.
     app.add_lexer('rego', TextLexer)
-    app.connect('html-page-context', leave_out)
+    app.connect('html-page-context', plain_scripts)
     app.connect('build-finished', bundle)
