@@ -90,6 +90,22 @@ for my $case (
         "$name: " . ( $status == 200 ? 'written once' : 'nothing is written' ) );
 }
 $stack->sql('DROP TRIGGER fail ON access_token');
+
+# An audit row that is sent and not waited for.
+$stack->sql(<<"SQL");
+DROP SEQUENCE failures;
+CREATE SEQUENCE failures;
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS \$\$
+BEGIN IF NEW.endpoint = '/introspect' AND nextval('failures') <= $MOST THEN RAISE SQLSTATE '40001'; END IF; RETURN NEW; END \$\$;
+CREATE TRIGGER fail BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION fail();
+SQL
+sub audited { return $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}) }
+my $before = audited();
+is( $stack->introspect( @rs, 'x' )->status, 200, 'an introspection whose audit row meets conflicts' );
+ok( defined Authz::Process::until_true( 20, sub { audited() > $before } ), '... has the row all the same' );
+is( audited() - $before, 1, '... once' );
+unlike( $stack->{service}->log_text, qr/audit row lost/, '... and none is lost' );
+$stack->sql('DROP TRIGGER fail ON audit_log');
 oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the same processes serve on' );
 unlike( $stack->{service}->log_text, qr/worker ended/, '... without a new worker' );
 
