@@ -231,7 +231,7 @@ static const struct route_param ciba_waiting_params[] = {
 
 /* The endpoints of MCP clients, and their good answers. */
 #define MCP_SESSION BEARER, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = CORS_LISTED
-#define MCP_ENDED GIVES_NOTHING(204, "The session is over"), FAILS(400, "The request names no session"), FAILS(404, "There is no such resource, or the caller has no such session")
+#define MCP_ENDED GIVES_NOTHING(204, "The session is over"), FAILS(400, "The request names no session"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, FAILS(404, "There is no such resource, or the caller has no such session")
 #define MCP MCP_SESSION, BODY(BODY_RAW, MCP_BODY_MAX), FIELDS_OF(mcp_message_table)
 #define MCP_ANSWERS GIVES(200, mcp_answer_table, "The answer of JSON-RPC"), {200, "text/event-stream", NULL, false, "The same, to subscriptions/listen"}, GIVES_NOTHING(202, "A notification is taken"), \
     GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \

@@ -28,6 +28,7 @@ sub alike {
     $text =~ s/"id": \d+/"id": N/g;
     $text =~ s/^id +\d+$/id N/mg;
     $text =~ s{(clientSecret"?:? +)\S+}{$1SECRET}g;
+    $text =~ s/(updatedBy"?:? +"?)(?:authzctl|SVC_ADMIN_API_KEY)/$1WHO/g;
     $text =~ s/\d{4}-\d\d-\d\dT[\d:.]+Z/TIME/g;
     return $text;
 }

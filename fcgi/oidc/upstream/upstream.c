@@ -46,7 +46,7 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if (provider->client_id == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s has no clientId",
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "identity provider %s has no clientId",
                        provider->idp_id);
     const char *scope = provider_scopes(op->mem, provider), *back = upstream_callback(op, provider);
     /* With max_age, a provider must send auth_time (OpenID Connect Core 2). Without auth_time, a

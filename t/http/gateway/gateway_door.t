@@ -270,8 +270,8 @@ for my $origin ( 'https://evil.example', 'null', "$base.evil.example" ) {
     }
 }
 my $wrong = call( GET => '/gateway/mcp', Authz::Client::bearer($mcp) );
-is( $wrong->status,          405,             'GET /gateway/mcp is 405 (gateway-admin.md 3.1)' );
-is( $wrong->header('Allow'), 'POST, OPTIONS', '... with Allow' );
+is( $wrong->status,          405,                     'GET /gateway/mcp is 405 (gateway-admin.md 3.1)' );
+is( $wrong->header('Allow'), 'POST, DELETE, OPTIONS', '... with Allow' );
 
 # ---- a client that registered itself
 
