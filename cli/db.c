@@ -15,7 +15,7 @@
 
 const struct cli_option db_migrate_options[] = {
     {"offline", 0, NULL, offsetof(struct cli_choices, offline), false,
-     "Apply migrations that hold locks for longer than 200 ms too; the service must be stopped on "
+     "Apply all migrations, also those that the service may not run beside; it must be stopped on "
      "all hosts"},
     {NULL,         0,       NULL,  0,                   false,                         NULL      },
 };

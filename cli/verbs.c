@@ -182,7 +182,7 @@ static const struct cli_verb own_verbs[] = {
      "A connector of which a scope implies others than before is not changed without --force; the column WARNINGS says so."},
     {"db migrate", "", 0, 0, db_migrate_options, cli_needs_all, CLI_HOST, false, db_migrate_run,
      "Create or upgrade the database schema and load the shipped policy",
-     "Applies migrations, if none of them holds locks for longer than 200 ms (`authzctl db plan`) or with --offline, creates partitions and signing keys, registers the admin key of the configuration and loads "
+     "Applies migrations, if each is of the kind expand and none holds locks for longer than 200 ms (`authzctl db plan`) or with --offline, creates partitions and signing keys, registers the admin key of the configuration and loads "
      "the shipped policy. It can be run again at any time, even on several hosts at once, and does not change rows that "
      "exist."},
     {"db plan", "", 0, 0, NULL, migrations, CLI_HOST, false, db_plan_run,

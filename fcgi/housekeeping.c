@@ -106,7 +106,7 @@ static enum az_status
 job_policy(struct op *op, char *note, size_t size)
 {
     bool withdrawn = false;
-    enum az_status st = bundle_reconcile(op, &withdrawn);
+    enum az_status st = bundle_reconcile(op, false, &withdrawn);
     snprintf(note, size, "%s",
              withdrawn ? "withdrew a candidate whose save had ended" : "nothing to do");
     return st;

@@ -266,6 +266,12 @@ check_rolling() {
     check_tests gcc t/failure/rolling.t
 }
 
+# Render doc/ as a website, and look at it.
+check_site() {
+    packages_install site
+    check_tests gcc t/contrib/site.t
+}
+
 # check_differential N: compare N answers of both engines; the log shows the state of the run.
 check_differential() {
     TESTS_SECONDS=172800

@@ -24,6 +24,7 @@ gateway_caller(struct gateway_bearer *bearer)
 {
     const struct token_row *row = &bearer->token->lookup.row;
     return (struct upstream_caller){
+        .person = row->subject,
         .subject = row->idp != NULL ? row->subject : NULL,
         .idp = row->idp,
         .client_id = row->client.client_id,

@@ -145,4 +145,26 @@ for my $case (
 }
 faults_are( [], 'everything is as it was' );
 
+# Many epochs age in one run, and what an earlier run left is deleted: it may have ended behind its note.
+begin_anew();
+my $last = 4;
+for my $epoch ( 1 .. $last ) {
+    run( 0, 'audit seal --new-epoch again', "epoch $epoch", days => 400 - 50 * $epoch ) if $epoch > 1;
+    seal_rows( 300, $today - 6, 390 - 50 * $epoch - $_ ) for 0, 5;
+}
+seal_rows( 300, $today, 0 );
+age( 0, "the rows of $last epochs are dropped" ) for 1 .. 2;
+my $aged = sprintf 'epoch < %d AND leaf BETWEEN 1 AND 511', $last;
+isnt( count( 'note', $aged ), 0, '... and their notes are there' );
+age( 30, "$last epochs age at once" );
+is( () = newest_aged() =~ /"upTo"/g, $last - 1, '... all but the present one as a whole' );
+is( count( 'note', $aged ),          0,         '... and their notes are deleted' );
+faults_are( [], 'audit verify accepts it' );
+my $sizes = sql('SELECT count(*), sum(size) FROM audit_checkpoint');
+sql(q(INSERT INTO audit_note (epoch, leaf, line) VALUES (1, 7, '{"v":1,"key":{}}')));
+age( 30, 'the next run' );
+is( count( 'note', $aged ),                                  0,      '... deletes what is left' );
+is( sql('SELECT count(*), sum(size) FROM audit_checkpoint'), $sizes, '... and no checkpoint that was kept' );
+faults_are( [], 'audit verify accepts that' );
+
 done_testing;

@@ -15,14 +15,8 @@ use Authz::Web     ();
 
 my $began = time;
 
-# The commands of a part of README that are run by another check, which says where: they need root and a root directory of their own,
-# or they are this run.
-my %elsewhere = (
-    'Install it'            => 'contrib/check --install',
-    'Install from packages' => 'contrib/check --packages',
-    'contrib/check'         => 'contrib/check itself',
-    'install.md'            => 'contrib/check --install',
-);
+# A page whose commands are run by another check: they need root and a root directory of their own.
+my %elsewhere = ( 'install.md' => 'contrib/check --install' );
 
 # A port of the pages may be taken in a run beside others.
 my %port = map { ( $_ => Authz::Web::free_port() ) } qw(8000 8001 8002);
@@ -52,14 +46,9 @@ my %part   = $readme         =~ /^([^\n]+)\n-+\n\n(.*?)(?=^[^\n]+\n-+\n|\z)/msg;
 my @try    = $part{'Try it'} =~ /^ {4}(\S+(?: \S+)*)(?= {2,}|$)/mg;
 is_deeply(
     \@try,
-    [   'contrib/quickstart up', 'contrib/quickstart test-client --print',
-        '. var/env',             'contrib/quickstart down',
-        'contrib/check' ],
+    [ 'contrib/quickstart up', 'contrib/quickstart test-client --print' ],
     'README: the commands to try' );
-is_deeply(
-    [ sort grep { $_ ne 'Read on' && $part{$_} =~ /^ {4}\S/m } keys %part ],
-    [ sort 'Try it', grep {/^Install/} keys %elsewhere ],
-    '... and its other commands are run elsewhere' );
+is_deeply( [ grep { $_ ne 'Read on' && $part{$_} =~ /^ {4}\S/m } keys %part ], ['Try it'], '... and it has no others' );
 
 my ( undef, @up ) = split ' ', $try[0];
 my $trial;
@@ -83,9 +72,9 @@ SKIP: {
 timed(
     "README: $try[1]",
     sub {
-        my ( $status, $text ) = $trial->paste("$try[1]\n$try[2]\nauthzctl client list\n");
+        my ( $status, $text ) = $trial->paste("$try[1]\n. var/env\nauthzctl client list\n");
         ok( $status == 0 && $text =~ /^alice is signed in\./m, "README: $try[1]" ) or diag $text;
-        like( $text, qr/^demo-web /m, "README: $try[2]" );
+        like( $text, qr/^demo-web /m, '. var/env puts authzctl on PATH' );
     } );
 
 # ---- the pages
@@ -132,12 +121,13 @@ for my $name (@page) {
 
 # ---- the end
 
+my ($down) = Authz::Web::edit( Authz::Path::source( 'doc', 'five-minutes.md' ) ) =~ /^ {4}(contrib\/quickstart down)$/m;
 timed(
-    "README: $try[3]",
+    'five-minutes.md: stop',
     sub {
-        my ( $status, $text ) = $trial->paste("$try[3]\n$try[3]\n");
-        ok( $status == 0 && $text =~ /^stopping postgres\n(?:.*\n)?nothing was running in /m, "README: $try[3], twice" )
-          or diag $text;
+        my ( $status, $text ) = $trial->paste("$down\n$down\n");
+        ok( $status == 0 && $text =~ /^stopping postgres\n(?:.*\n)?nothing was running in /m,
+            "five-minutes.md: $down, twice" ) or diag $text;
     } );
 diag sprintf '%5.1f s  README and doc, walked once', time - $began;
 

@@ -9,11 +9,11 @@
 #include "managed/managed.h"
 #include "tap.h"
 
-static const struct upstream_caller ann = {.subject = "ann", .idp = "corp", .client_id = "c"};
-static const struct upstream_caller bob = {.subject = "bob", .idp = "corp", .client_id = "c"};
-static const struct upstream_caller other_ann = {.subject = "ann", .idp = "home", .client_id = "c"};
+static const struct upstream_caller ann = {.person = "ann", .idp = "corp", .client_id = "c"};
+static const struct upstream_caller bob = {.person = "bob", .idp = "corp", .client_id = "c"};
+static const struct upstream_caller other_ann = {.person = "ann", .idp = "home", .client_id = "c"};
 static const struct upstream_caller other_client = {
-    .subject = "ann", .idp = "corp", .client_id = "d"};
+    .person = "ann", .idp = "corp", .client_id = "d"};
 
 static void
 test_sessions(struct op *op)

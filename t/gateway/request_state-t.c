@@ -34,8 +34,8 @@ test_bound(struct op *op, const char *state, const struct stated_call *call)
         size_t offset;
         const char *value;
     } cases[] = {
-        {"another person",          offsetof(struct stated_call, subject),   "bob"        },
-        {"no person",               offsetof(struct stated_call, subject),   NULL         },
+        {"another person",          offsetof(struct stated_call, person),    "bob"        },
+        {"no person",               offsetof(struct stated_call, person),    NULL         },
         {"the same name elsewhere", offsetof(struct stated_call, idp),       "home"       },
         {"another client",          offsetof(struct stated_call, client_id), "d"          },
         {"another method",          offsetof(struct stated_call, method),    "prompts/get"},
@@ -74,7 +74,7 @@ main(void)
     struct op op = env_op(mem, az);
     if (az->keyring == NULL)
         az->keyring = keyring_new(mem, "0123456789abcdef0123456789abcdef", "pepper");
-    const struct stated_call call = {.subject = "ann",
+    const struct stated_call call = {.person = "ann",
                                      .idp = "corp",
                                      .client_id = "c",
                                      .method = "tools/call",

@@ -303,7 +303,9 @@ is( sign_in('silent')->{error}, 'none', 'no iss from a provider that does not sa
 $silent->register(
     $stack, idpId => 'nobody', issuer => 'https://nobody.example', clientId => undef,
     authorizationEndpoint => 'https://nobody.example/a' );
-refused( url_of('nobody'), 'temporarily_unavailable', qr/no clientId/, 'a provider without our clientId cannot be used' );
+refused(
+    url_of('nobody'), 'temporarily_unavailable', qr/no clientId/,
+    'a provider without our clientId cannot be used' );
 
 is( redeemer( end_session => 'corp',  {} )->{url}, "$idp->{issuer}/end_session", 'end_session_endpoint by discovery' );
 is( redeemer( end_session => 'bad-1', {} )->{url}, undef,                        '... or none, and no failure' );

@@ -5,6 +5,8 @@ use strict;
 use warnings;
 
 use Digest::SHA ();
+use IO::Handle  ();
+use IO::Pipe    ();
 use JSON::PP    ();
 use Test::More;
 
@@ -144,7 +146,49 @@ for my $case (
     ( $status, $out ) = ctl(qw(db migrate --offline));
     is( $applied->(), 1, 'db migrate --offline applies it' ) or diag( $status, $out );
 }
-put( '0999_unknown.sql', "SELECT 1;\n" );
-like( ( ctl(qw(db plan)) )[1], qr/^999 +unknown/m, 'db plan: a file that says nothing of itself is unknown' );
+
+# Another transaction that has read a table: whoever asks for the table waits behind a migration that waits for it.
+sub is_applied {
+    my ($file) = @_;
+    return $postgres->sql( "SELECT count(*) FROM schema_migration WHERE name = '$file'", $name );
+}
+put('0950_wait.sql',
+    "-- plan: expand; locks client AccessExclusive\nALTER TABLE client ADD COLUMN plan_wait text;\n" );
+my $reader = IO::Pipe->new;
+local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
+$reader->writer( Authz::Path::postgres('psql'), '-qX', '-d', $postgres->url($name) );
+$reader->autoflush(1);
+print {$reader} "BEGIN; SELECT count(*) FROM client \\g /dev/null\n";
+my $reads = q{SELECT count(*) FROM pg_locks WHERE relation = 'client'::regclass AND mode = 'AccessShareLock'};
+Authz::Process::until_true( 10, sub { $postgres->sql( $reads, $name ) > 0 } ) or die 'no lock';
+( $status, $out ) = ctl(qw(db migrate));
+isnt( $status, 0, 'db migrate: it does not wait for longer than 2 s for a table that another transaction has read' );
+like(
+    $out,
+    qr/0950_wait\.sql is not applied: another transaction held a table .*idle in transaction.*; run it again/,
+    '... and says whom it waited for' );
+is( is_applied('0950_wait.sql'), 0, '... nothing is applied' );
+print {$reader} "COMMIT;\n";
+$reader->close;
+is( ( ctl(qw(db migrate)) )[0],  0, '... and it is applied when that has ended' );
+is( is_applied('0950_wait.sql'), 1, '... once' );
+
+# A migration that breaks the programs that run, and one that does not say what it does.
+for my $case ( [ contract => "-- plan: contract\n" ], [ unknown => '' ] ) {
+    my ( $kind, $line ) = @$case;
+    my $file = sprintf '%04d_%s.sql', $next = $next < 960 ? 960 : $next + 1, $kind;
+    put( $file, "${line}SELECT 1;\n" );
+    ( $status, $out ) = ctl(qw(db plan));
+    is( $status, 2, "db plan: a migration of the kind $kind" );
+    like( $out, qr/^\d+ +$kind +0 +0 +true/m, '... needs --offline' );
+    ( $status, $out ) = ctl(qw(db migrate));
+    like( $out, qr/\Q$file\E is of the kind $kind, .*`authzctl db migrate --offline`/, 'db migrate: it is refused' );
+    is( is_applied($file), 0, '... and not applied' );
+    ctl(qw(db migrate --offline));
+    is( is_applied($file), 1, 'db migrate --offline applies it' );
+}
+
+put( sprintf( '%04d_many.sql', $_ ), "-- plan: expand\nSELECT 1;\n" ) for 2000 .. 3000;
+like( ( ctl(qw(db plan)) )[1], qr/more than 999 migrations in /, 'db plan: more files than 999 are refused' );
 
 done_testing;

@@ -90,8 +90,57 @@ for my $case (
         "$name: " . ( $status == 200 ? 'written once' : 'nothing is written' ) );
 }
 $stack->sql('DROP TRIGGER fail ON access_token');
+
+# An audit row that is sent and not waited for.
+$stack->sql(<<"SQL");
+DROP SEQUENCE failures;
+CREATE SEQUENCE failures;
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS \$\$
+BEGIN IF NEW.endpoint = '/introspect' AND nextval('failures') <= $MOST THEN RAISE SQLSTATE '40001'; END IF; RETURN NEW; END \$\$;
+CREATE TRIGGER fail BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION fail();
+SQL
+sub audited { return $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}) }
+my $before = audited();
+is( $stack->introspect( @rs, 'x' )->status, 200, 'an introspection whose audit row meets conflicts' );
+ok( defined Authz::Process::until_true( 20, sub { audited() > $before } ), '... has the row all the same' );
+is( audited() - $before, 1, '... once' );
+unlike( $stack->{service}->log_text, qr/audit row lost/, '... and none is lost' );
+$stack->sql('DROP TRIGGER fail ON audit_log');
 oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the same processes serve on' );
 unlike( $stack->{service}->log_text, qr/worker ended/, '... without a new worker' );
+
+# ---- a save after one that died with its candidate
+
+# No engine gets an answer meanwhile: a request for the bundle withdraws the candidate too.
+my @fetching = $stack->workers('bundles');
+kill STOP => @fetching;
+$stack->sql(<<'SQL');
+WITH b AS (SELECT b.* FROM bundle b JOIN bundle_state s ON s.served = b.id),
+ dead AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, trigger_source, triggered_by, size_octets,
+   rule_paths, data_keys, modules, created_at) SELECT 'dead', 'dead', etag, id, body, content, 'pending', trigger_source, triggered_by,
+   size_octets, rule_paths, data_keys, modules, clock_timestamp() FROM b RETURNING id)
+UPDATE bundle_state SET served = (SELECT id FROM dead)
+SQL
+my $saver = Authz::Process->start(
+    name => 'saver',
+    code => sub {
+        $stack->{http} = $stack->client;
+        my %rule = (
+            path    => 'custom/next.rego', kind => 'rego', version => '1', content => "package custom.next\n",
+            enabled => true );
+        $stack->admin( POST => '/admin/api/policy-rules', json => \%rule );
+    } );
+ok( defined Authz::Process::until_true(
+        20,
+        sub {
+            $stack->sql('SELECT max(id) FROM bundle') > $stack->sql(q{SELECT id FROM bundle WHERE revision = 'dead'});
+        } ),
+    'a save begins while the candidate of one that died is served' );
+is( $stack->sql(q{SELECT status FROM bundle WHERE revision = 'dead'}), 'withdrawn',
+    '... and withdraws that first, although its own lock is held by a connection beside' );
+kill CONT => @fetching;
+$saver->wait(60);
+is( $stack->sql(q{SELECT status FROM bundle ORDER BY id DESC LIMIT 1}), 'confirmed', '... and is confirmed' );
 
 # ---- jobs of the host
 

@@ -90,7 +90,7 @@ bundle_look(struct request *req, const char *known, struct bundle_served *bundle
     bool withdrawn = false;
     enum az_status st = bundle_fetch(&req->op, known, fetching_instance(req), bundle);
     if (st == AZ_OK && bundle->pending)
-        st = bundle_reconcile(&req->op, &withdrawn);
+        st = bundle_reconcile(&req->op, false, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
                  "a policy save ended before its bundle was confirmed; the previous bundle is "

@@ -19,7 +19,9 @@ struct token_text;
 
 /* The person and the client for whom a request is made. */
 struct upstream_caller {
-    const char *subject;   /* sub of the token, or NULL if the token has no person */
+    const char *person;    /* sub of the token, whoever its issuer is: what is kept of one is not
+                              used for another; or NULL */
+    const char *subject;   /* the same if a provider of ours has the person, or NULL */
     const char *idp;       /* provider of the subject, or NULL */
     const char *client_id; /* of the token */
     const json_t *act;     /* who acts for the person (RFC 8693 4.1), or NULL */

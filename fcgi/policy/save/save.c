@@ -228,7 +228,7 @@ take_back(struct op *op, const struct save *save, const char *status)
     struct op after = op_beside(op, op->mem);
     enum az_status st = save_lock_held(op, save->session)
                             ? bundle_withdraw(&after, save->id, status)
-                            : bundle_reconcile(&after, NULL);
+                            : bundle_reconcile(&after, false, NULL);
     if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "candidate not withdrawn",
                  "%s; the next save or bundle request withdraws it", after.fault.detail);

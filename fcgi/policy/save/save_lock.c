@@ -62,7 +62,7 @@ save_lock(struct op *op, unsigned *ret_session)
         return st;
     st = limit_silence(op);
     if (st == AZ_OK)
-        st = bundle_reconcile(op, &withdrawn);
+        st = bundle_reconcile(op, true, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
                  "a policy save ended before its bundle was confirmed; the previous bundle is "

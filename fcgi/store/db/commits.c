@@ -8,8 +8,6 @@
 #include "store/db/commits_private.h"
 #include "store/db/locks.h"
 
-#define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
-
 struct commits *
 commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board boards[COMMIT_BOARDS], int fd)
 {

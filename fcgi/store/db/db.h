@@ -26,6 +26,7 @@
 #define SQLSTATE_FOREIGN_KEY_VIOLATION "23503"
 #define SQLSTATE_UNIQUE_VIOLATION "23505"
 #define SQLSTATE_DUPLICATE_TABLE "42P07"
+#define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
 #define SQLSTATE_UNDEFINED_TABLE "42P01" /* the partition is not there */
 
 /*
@@ -189,6 +190,9 @@ enum az_status db_write_read(struct op *op, const struct db_stmt *write,
 /* Run statements of a script (migrations, housekeeping) by the simple protocol. The text is ours,
  * never input; NULL fails with "out of memory". */
 enum az_status db_script(struct op *op, const char *sql);
+
+/* The same; AZ_RETRY without a fault: a statement failed with this SQLSTATE. */
+enum az_status db_script_or_retry(struct op *op, const char *sql, const char *sqlstate);
 
 /*
  * A transaction of several trips (migrations, policy saves). While it is open a lost connection is

@@ -51,6 +51,17 @@ db_script(struct op *op, const char *sql)
 }
 
 enum az_status
+db_script_or_retry(struct op *op, const char *sql, const char *sqlstate)
+{
+    char state[6];
+    enum az_status st = run_script(op, sql, state);
+    if (st == AZ_OK || strcmp(state, sqlstate) != 0)
+        return st;
+    az_fault_clear(&op->fault);
+    return AZ_RETRY;
+}
+
+enum az_status
 db_begin(struct op *op)
 {
     enum az_status st = db_script(

@@ -27,8 +27,9 @@
 
 /* How far the writer was. */
 struct mark {
-    int64_t lsn; /* all that it had committed then is before this place of its log */
-    int64_t ms;  /* monotonic time just before it was asked; 0: no mark */
+    int64_t lsn;   /* all that it had committed then is before this place of its log */
+    int64_t clock; /* its time of day then, in milliseconds since 1970 */
+    int64_t ms;    /* monotonic time just before it was asked; 0: no mark */
 };
 
 struct db_standby {
@@ -45,11 +46,14 @@ struct db_standby {
 
 enum told { TOLD_NOTHING, TOLD_USED, TOLD_LEFT_OUT };
 
-enum standby_writer_column { WRITER_LSN, WRITER_WAITS };
+/* The time by which statements of this moment decide what has expired. */
+#define CLOCK "floor(extract(epoch FROM now()) * 1000)::bigint AS clock"
+
+enum standby_writer_column { WRITER_LSN, WRITER_CLOCK, WRITER_WAITS };
 static const struct db_stmt standby_writer_stmt = {
     "standby_writer",
-    "SELECT pg_current_wal_flush_lsn() - '0/0'::pg_lsn AS lsn,"
-    " current_setting('synchronous_standby_names') <> '' AS waits",
+    "SELECT pg_current_wal_flush_lsn() - '0/0'::pg_lsn AS lsn, " CLOCK
+    ", current_setting('synchronous_standby_names') <> '' AS waits",
     0};
 
 /* The control file has the timeline of the last restartpoint, or of what was written to disk since:
@@ -63,10 +67,12 @@ static const struct db_stmt standby_about_stmt = {
     0};
 
 /* What is replayed up to this place is seen by the statements behind this one. */
-enum standby_reached_column { REACHED_LSN, REACHED_RECOVERS };
+enum standby_reached_column { REACHED_LSN, REACHED_CLOCK, REACHED_RECOVERS };
 static const struct db_stmt standby_reached_stmt = {
     "standby_reached",
-    "SELECT pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS lsn, pg_is_in_recovery() AS recovers", 0};
+    "SELECT pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS lsn, " CLOCK
+    ", pg_is_in_recovery() AS recovers",
+    0};
 
 struct db_standby *
 db_standby_new(TALLOC_CTX *mem, const char *url)
@@ -183,8 +189,9 @@ take_mark(struct op *op, struct db_standby *standby)
     const PGresult *result = step->result;
     bool same = standby->generation == db_generation(writer);
     standby->mark[1] = same ? standby->mark[0] : (struct mark){.ms = 0};
-    standby->mark[0] =
-        (struct mark){.lsn = db_get_number(result, 0, WRITER_LSN, INT64_MAX), .ms = now};
+    standby->mark[0] = (struct mark){.lsn = db_get_number(result, 0, WRITER_LSN, INT64_MAX),
+                                     .clock = db_get_number(result, 0, WRITER_CLOCK, INT64_MAX),
+                                     .ms = now};
     standby->generation = db_generation(writer);
     if (db_get_bool(result, 0, WRITER_WAITS))
         return true;
@@ -249,6 +256,25 @@ db_standby_begin(struct op *op, struct db_batch *batch)
     return true;
 }
 
+/* True if the server may say what is live: it is a standby still, and by its clock no token lives
+ * longer than by that of the writer. */
+static bool
+may_judge(struct op *op, struct db_standby *standby, const PGresult *reached)
+{
+    if (!db_get_bool(reached, 0, REACHED_RECOVERS)) {
+        db_close(standby->db);
+        leave_out(op, RETRY_MS, "the server is no standby, for it was promoted");
+        return false;
+    }
+    /* The mark was taken before, so only a clock that is late shows an earlier time. */
+    int64_t clock = db_get_number(reached, 0, REACHED_CLOCK, 0);
+    if (clock >= standby->mark[0].clock - DB_STANDBY_LAG_MS)
+        return true;
+    leave_out(op, RETRY_MS,
+              "the clock of the standby is more than 250 ms behind that of the writer");
+    return false;
+}
+
 bool
 db_standby_run(struct op *op, struct db_batch *batch)
 {
@@ -257,11 +283,8 @@ db_standby_run(struct op *op, struct db_batch *batch)
         return false;
     const PGresult *reached = batch->step[0].result;
     int64_t now = clock_monotonic_ms(), lsn = db_get_number(reached, 0, REACHED_LSN, 0);
-    if (!db_get_bool(reached, 0, REACHED_RECOVERS)) {
-        db_close(standby->db);
-        leave_out(op, RETRY_MS, "the server is no standby, for it was promoted");
+    if (!may_judge(op, standby, reached))
         return false;
-    }
     for (size_t i = 0; i < MARKS; i++) {
         const struct mark *mark = &standby->mark[i];
         if (mark->ms == 0 || lsn < mark->lsn || now - mark->ms > DB_STANDBY_LAG_MS)

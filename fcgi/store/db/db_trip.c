@@ -211,8 +211,13 @@ db_settle(struct op *op)
     if (batch == NULL)
         return;
     db->pending = NULL;
-    bool inside = db->in_transaction;
-    if (!collect_batch(db, batch)) {
+    bool inside = db->in_transaction, answered = collect_batch(db, batch);
+    for (int conflicts = 0;
+         answered && batch->failed != NULL && !inside && db_again(db, batch, &conflicts);) {
+        db_batch_reset(batch);
+        answered = db_exchange(db, batch);
+    }
+    if (!answered) {
         fault = no_outcome(batch, "connection lost after the answer");
         db->in_transaction = inside; /* db_connect refuses to go on with the transaction */
     } else if (batch->failed != NULL) {

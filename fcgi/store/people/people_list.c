@@ -2,14 +2,16 @@
 
 #include "store/people/people_list.h"
 
+/* json_to_record() reads the claims of a person, which may be long, once. */
 /* clang-format off */
 static const struct db_stmt people_page_stmt = {
     "people_page",
     "WITH m AS (SELECT s.subject, s.signed_in_at FROM"
     "   (SELECT * FROM subject ORDER BY signed_in_at DESC LIMIT " PEOPLE_SEARCHED ") s"
     "   WHERE $1::text IS NULL OR strpos(lower(s.subject), lower($1)) > 0"
-    "    OR strpos(lower(s.claims ->> 'email'), lower($1)) > 0 OR strpos(lower(s.claims ->> 'name'), lower($1)) > 0"
-    "    OR strpos(lower(s.claims ->> 'preferred_username'), lower($1)) > 0"
+    "    OR EXISTS (SELECT FROM json_to_record(s.claims) AS c(email text, name text, preferred_username text)"
+    "     WHERE strpos(lower(c.email), lower($1)) > 0 OR strpos(lower(c.name), lower($1)) > 0"
+    "      OR strpos(lower(c.preferred_username), lower($1)) > 0)"
     "  UNION SELECT s.subject, s.signed_in_at FROM subject s WHERE s.subject = $1"
     "  UNION SELECT s.subject, s.signed_in_at FROM subject s"
     "   WHERE lower(left(s.claims ->> 'email', 254)) = lower($1)),"

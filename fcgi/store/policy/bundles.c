@@ -66,20 +66,21 @@ static const struct db_stmt bundle_withdraw_stmt = {
     "RETURNING 1)"
     " SELECT %N('svc_bundle', 'withdrawn') FROM state",
     2};
-/* A save that waits for the engines holds the lock on its own session: if the lock is free, that
- * save has ended. The row is checked again under the lock, so that a save that just finished keeps
+/* A save that waits for the engines holds the lock: if it is free, or ours ($3), that save has
+ * ended. The row is checked again under the lock, so that a save that just finished keeps
  * its bundle. */
 enum bundle_reconcile_column { RECONCILE_COUNT, RECONCILE_TOLD };
 static const struct db_stmt bundle_reconcile_stmt = {
     "bundle_reconcile",
     "WITH lock AS MATERIALIZED (SELECT CASE WHEN EXISTS (SELECT 1 FROM bundle WHERE status = "
-    "'pending') THEN pg_try_advisory_xact_lock($1::integer, $2::integer) ELSE false END AS got),"
+    "'pending') THEN $3::boolean OR pg_try_advisory_xact_lock($1::integer, $2::integer) ELSE false "
+    "END AS got),"
     " lost AS (UPDATE bundle b SET status = 'withdrawn', body = NULL FROM lock WHERE lock.got AND "
     "b.status = 'pending' RETURNING b.id, b.previous),"
     " state AS (UPDATE bundle_state s SET served = l.previous FROM lost l WHERE s.served = l.id "
     "RETURNING 1)"
     " SELECT count(*), count(%N('svc_bundle', 'withdrawn')) AS told FROM state",
-    2};
+    3};
 
 enum bundle_current_column { CURRENT_ID, CURRENT_REVISION, CURRENT_ETAG, CURRENT_PENDING };
 static const struct db_stmt bundle_current_stmt = {
@@ -191,12 +192,13 @@ bundle_withdraw(struct op *op, int64_t id, const char *status)
 }
 
 enum az_status
-bundle_reconcile(struct op *op, bool *ret_withdrawn)
+bundle_reconcile(struct op *op, bool held, bool *ret_withdrawn)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, LOCK_POLICY);
     db_number(&params, LOCK_UNNAMED);
+    db_bool(&params, held);
     enum az_status st = db_exec(op, &bundle_reconcile_stmt, &params, false, &result);
     if (st == AZ_OK && ret_withdrawn != NULL)
         *ret_withdrawn = db_get_number(result, 0, RECONCILE_COUNT, 0) > 0;

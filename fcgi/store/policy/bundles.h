@@ -67,9 +67,10 @@ enum az_status bundle_confirm(struct op *op, int64_t id);
  * Does nothing if it is no longer a candidate. */
 enum az_status bundle_withdraw(struct op *op, int64_t id, const char *status);
 
-/* Withdraw a candidate whose save has ended, which shows in a free save lock; also under our own
- * lock. *ret_withdrawn (unless NULL): there was one. One trip, cheap if there is none. */
-enum az_status bundle_reconcile(struct op *op, bool *ret_withdrawn);
+/* Withdraw a candidate whose save has ended, which shows in a free save lock. `held`: the lock is
+ * ours, on whatever connection. *ret_withdrawn (unless NULL): there was one. One trip, cheap if
+ * there is none. */
+enum az_status bundle_reconcile(struct op *op, bool held, bool *ret_withdrawn);
 
 /* Read which bundle is served, without its body. */
 enum az_status bundle_current(struct op *op, struct bundle_served *ret);

@@ -70,8 +70,11 @@ migrations_read(struct op *op, struct migration **ret, size_t *ret_count)
     enum az_status st = AZ_OK;
     if (count <= 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: no migrations in %s", dir);
+    if (list == NULL || count > MIGRATIONS_MAX)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: more than %d migrations in %s",
+                     MIGRATIONS_MAX, dir);
     for (int i = 0; i < count; i++) {
-        if (st == AZ_OK && i < MIGRATIONS_MAX)
+        if (st == AZ_OK)
             st = migration_read(op, dir, entries[i]->d_name, &list[i]);
         free(entries[i]);
     }

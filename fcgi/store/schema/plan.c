@@ -97,6 +97,14 @@ plan_one(struct op *op, const struct migration *migration, struct planned *ret)
     return st;
 }
 
+/* True if the programs that run may not run on while it is applied, or after it: it takes long,
+ * breaks them, or does not say what it does. */
+static bool
+needs_offline(const struct planned *planned)
+{
+    return planned->ms > PLAN_LOCK_MS || strcmp(planned->kind, "expand") != 0;
+}
+
 /* Call `each` for the missing migrations, until it fails. */
 static enum az_status
 plan_all(struct op *op,
@@ -131,7 +139,7 @@ list_one(struct op *op, const struct migration *migration, const struct planned 
 {
     (void) op;
     struct listing *listing = arg;
-    bool offline = planned->ms > PLAN_LOCK_MS;
+    bool offline = needs_offline(planned);
     listing->offline = listing->offline || offline;
     jsonx_append(&listing->rows,
                  json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:b}", "version", migration->version,
@@ -162,8 +170,13 @@ check_one(struct op *op, const struct migration *migration, const struct planned
           void *arg)
 {
     (void) arg;
-    if (planned->ms <= PLAN_LOCK_MS)
+    if (!needs_offline(planned))
         return AZ_OK;
+    if (planned->ms <= PLAN_LOCK_MS)
+        return op_fail(op, AZ_CONFLICT, NULL,
+                       "%s is of the kind %s, so programs that run may fail with it: stop the "
+                       "service on all hosts and run `authzctl db migrate --offline`",
+                       migration->name, planned->kind);
     return op_fail(op, AZ_CONFLICT, NULL,
                    "%s would hold %s for some %lld s (%lld rows; see `authzctl db plan`): stop the "
                    "service on all hosts and run `authzctl db migrate --offline`",

@@ -21,11 +21,12 @@
 #define PLAN_LOCK_MS 200
 
 /* List the migrations that are missing as {version, name, kind, locks, reads, rewrites, rows, ms,
- * offline}; the array belongs to op->mem. *ret_offline: one of them takes longer than PLAN_LOCK_MS.
- */
+ * offline}; the array belongs to op->mem. *ret_offline: one of them takes longer than PLAN_LOCK_MS,
+ * or is not of the kind expand. */
 enum az_status schema_plan(struct op *op, json_t **ret, bool *ret_offline);
 
-/* Fail with AZ_CONFLICT if a missing migration takes longer than PLAN_LOCK_MS. */
+/* Fail with AZ_CONFLICT if a missing migration takes longer than PLAN_LOCK_MS, or is not of the
+ * kind expand. */
 enum az_status schema_plan_check(struct op *op);
 
 #endif

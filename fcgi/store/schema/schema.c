@@ -12,6 +12,9 @@
 /* Within one thousand, migrations only add, so that the older program keeps running while the newer
  * one is installed. The first migration of the next thousand may break the older program. */
 #define MAJOR_STEP 1000
+/* Longest time for which a migration waits for a table that another transaction holds: requests
+ * wait behind it. Milliseconds; less than the time that requests wait for a lock. */
+#define LOCK_WAIT_MS 2000
 
 static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (version integer "
                                 "PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,"
@@ -55,7 +58,8 @@ schema_find_applied(const PGresult *applied, int version)
 }
 
 /* Begin a transaction in which one process at a time migrates. It waits as long as the migration of
- * another takes, and sees what that did, whatever isolation is the default. */
+ * another takes, and sees what that did, whatever isolation is the default; but not so long for any
+ * other lock. */
 static enum az_status
 schema_begin(struct op *op)
 {
@@ -67,7 +71,7 @@ schema_begin(struct op *op)
             op, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0");
     if (st == AZ_OK)
         st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
-    return st;
+    return st == AZ_OK ? db_limit_lock_wait(op, LOCK_WAIT_MS) : st;
 }
 
 static enum az_status
@@ -94,6 +98,20 @@ schema_is_missing(struct op *op, const struct migration *migration, const PGresu
                    migration->name);
 }
 
+/* Run the statements of a migration. */
+static enum az_status
+schema_run(struct op *op, const struct migration *migration)
+{
+    enum az_status st = db_script_or_retry(op, migration->text, SQLSTATE_LOCK_NOT_AVAILABLE);
+    return st != AZ_RETRY
+               ? st
+               : op_fail(op, AZ_UNAVAILABLE, NULL,
+                         "%s is not applied: another transaction held a table that it needs for "
+                         "longer than %d s (a dump, or one that pg_stat_activity shows as idle in "
+                         "transaction); run it again when that one has ended",
+                         migration->name, LOCK_WAIT_MS / 1000);
+}
+
 /* Apply a migration, unless another process did it meanwhile. */
 static enum az_status
 schema_apply(struct op *op, const struct migration *migration, int *ret_applied)
@@ -110,7 +128,7 @@ schema_apply(struct op *op, const struct migration *migration, int *ret_applied)
     if (st == AZ_OK)
         st = schema_is_missing(op, migration, applied, &missing);
     if (st == AZ_OK && missing)
-        st = db_script(op, migration->text);
+        st = schema_run(op, migration);
     if (st == AZ_OK && missing)
         st = db_exec(op, &schema_record_stmt, &params, false, NULL);
     st = db_end(op, st);

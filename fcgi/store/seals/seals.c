@@ -124,21 +124,28 @@ renew_row(struct op *op, const struct seals_kind *kind, const PGresult *rows, in
 }
 
 /* Seal one page of rows again. *last is the key of the last row that was looked at, "" at first,
- * and NULL behind the last page. */
+ * and NULL behind the last page. There may be a million sessions: the memory of a page is freed
+ * with it. */
 static enum az_status
 renew_page(struct op *op, const struct seals_kind *kind, const char **last,
            struct seals_count *count)
 {
+    struct op step = op_beside(op, talloc_new(op->mem));
     struct db_params params = {.count = 0};
     PGresult *rows;
     db_text(&params, kind->name);
     db_octets(&params, keyring_id(op->az->keyring, kind->purpose), SEAL_KEY_ID_OCTETS);
     db_text(&params, *last);
-    enum az_status st = db_exec(op, &seals_list_stmt, &params, true, &rows);
+    enum az_status st = db_exec(&step, &seals_list_stmt, &params, true, &rows);
     int found = st == AZ_OK ? PQntuples(rows) : 0;
     for (int row = 0; row < found && st == AZ_OK; row++)
-        st = renew_row(op, kind, rows, row, count);
-    *last = found > 0 ? db_get(rows, found - 1, SEAL_KEY) : NULL;
+        st = renew_row(&step, kind, rows, row, count);
+    *last = found > 0 ? talloc_strdup(op->mem, db_get(rows, found - 1, SEAL_KEY)) : NULL;
+    if (st == AZ_OK && found > 0 && *last == NULL)
+        st = op_fail(&step, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (st != AZ_OK)
+        op->fault = step.fault;
+    talloc_free(step.mem);
     return st;
 }
 

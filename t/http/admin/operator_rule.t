@@ -10,6 +10,7 @@ use Authz::Browser ();
 use Authz::Check;
 use Authz::Idp ();
 use Authz::Inputs;
+use Authz::Path  ();
 use Authz::Stack ();
 
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
@@ -130,6 +131,40 @@ is( row( 'deny-3', q{outcome || ' ' || subject_id} ), 'denied ben', '... and the
 is( with( $ben, GET    => '/admin/session' )->status, 200, '... who still sees who is signed in' );
 is( with( $ben, DELETE => '/admin/session' )->status, 204, '... and may sign out' );
 inputs_ok($stack);
+
+# ---- rules that nobody whom they limit can take back (doc/policy-guide.md 3)
+
+open my $guide, '<', Authz::Path::source( 'doc', 'policy-guide.md' ) or die "policy-guide.md: $!";
+my ($example) = join( '', readline $guide ) =~ /^```rego\n(package custom\.admin\n\ndeny contains "policy is.*?)^```/ms;
+rule_is($example);
+my $paths   = $stack->http->get('/openapi.json')->json->{paths};
+my @changes = grep {
+         $_->[0] ne 'GET'
+      && $_->[1] =~ m{\A/admin/api/(?:policy-|bundle-audit|connectors)}
+      && $_->[2] !~ /\A(?:evaluatePolicy|measurePolicyImpact|deletePolicyImpact)\z/
+} map {
+    my $path = $_;
+    map { [ uc, $path, $paths->{$path}{$_}{operationId} ] } sort keys %{ $paths->{$path} }
+} sort keys %$paths;
+cmp_ok( scalar @changes, '>', 15, 'requests that change policy' );
+for my $change (@changes) {
+    my ( $method, $path, $operation ) = @$change;
+    $path =~ s/\{\w+\}/1/g;
+    admin_error(
+        by( operator => $method => $path, json => {} ), 403, "... refused: $operation",
+        error => 'access_denied' );
+}
+$ben = person( 'ben', 'is-owner' );
+admin_error(
+    with( $ben, POST => '/admin/api/policy-bundle/deploy' ),
+    403, 'an owner who is a person does not take the rule back', error => 'access_denied' );
+for my $case ( [ POST => '' ], [ GET => "/$id{owner}/plaintext" ], [ POST => "/$id{owner}/link" ] ) {
+    my ( $method, $rest ) = @$case;
+    admin_error(
+        with( $ben, $method => "/admin/api/admin-keys$rest" ),
+        403, "an owner who is a person gets no key: $method $rest", error => 'access_denied' );
+}
+is( with( $ben, GET => '/admin/api/admin-keys' )->status, 200, '... and sees which there are' );
 
 # ---- nobody is locked out
 

@@ -4,6 +4,7 @@ use strict;
 use warnings;
 
 use JSON::PP ();
+use Socket   ();
 use Test::More;
 
 use Authz::Check;
@@ -21,7 +22,8 @@ my $stack = Authz::Stack->start(
 my $mcp   = Authz::Mcp->new($stack);
 my %token = ( ann => $mcp->person('ann'), bob => $mcp->person('bob'), eve => $mcp->person( 'eve', client => 'other' ) );
 my %all   = ( elicitation => { form => {} }, sampling => {}, roots => {} );
-my $FIELD = 'Mcp-Session-Id';
+my $FIELD          = 'Mcp-Session-Id';
+my $SOCK_SEQPACKET = Socket::SOCK_SEQPACKET();
 
 sub answer { my ($result)  = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
 sub event  { my ($message) = @_; return 'data: ' . $json->encode( { jsonrpc => '2.0', %$message } ) . "\n\n" }
@@ -172,11 +174,18 @@ for my $case (
     is( reply( $shop, $in, $id, { result => \%two }, %option )->status, 404, "an answer with $what: 404" );
 }
 is( reply( $shop, undef, $ask->{id}, { result => \%two } )->status, 400, 'an answer without a session: 400' );
+my @box = glob Authz::Process::directory() . "/run*/answer-*";
+is( scalar(@box),                 1, 'the call waits at one socket' );
+is( ( stat $box[0] )[2] & oct 77, 0, '... which no other account can open' );
+socket my $second, Socket::PF_UNIX(), $SOCK_SEQPACKET, 0 or die "socket: $!";
+connect $second, Socket::pack_sockaddr_un( $box[0] ) or die "connect: $!";
+close $second;
 my $large = reply( $shop, $mine, $ask->{id}, { result => { %two, more => 'x' x 70_000 } } );
 is( $large->status,        400, 'an answer that is too large: 400, and the question goes on' );
 is( scalar( sent($shop) ), 4,   '... and nothing went up' );
 my $taken = reply( $shop, $mine, $ask->{id}, { result => { %two, more => 1 } } );
-is( $taken->status, 202, 'the answer in the session is taken' ) or diag $taken->text;
+is( $taken->status, 202, 'the answer in the session is taken, also where one that came with it put nothing in' )
+  or diag $taken->text;
 is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... once' );
 is( text_of( ended($call) ), 'bought', 'the call goes on, and its result ends the stream' );
 is_deeply(

@@ -82,8 +82,13 @@ is( given ( at => 'desk' ),               $text, 'server/discover has the instru
 is_deeply(
     [ @{ discovered( at => 'desk' ) }{qw(cacheScope ttlMs)} ], [ 'private', 30000 ],
     '... which the caller alone may keep' );
-is( initialized( $_, at => 'desk' ), $text,          "initialize $_ too" ) for qw(2025-11-25 2025-03-26);
-is( given (),                        "desk:\n$text", 'at /gateway/mcp they stand under the name of the resource' );
+is( initialized( $_, at => 'desk' ), $text,    "initialize $_ too" ) for qw(2025-11-25 2025-03-26);
+is( given (), "desk:\n" . $text =~ s/^/  /gmr, 'at /gateway/mcp they stand under the name of the resource' );
+sync_with( 'desk', "Read.\n\nbank:\nPay." );
+approve('desk');
+is( given (), "desk:\n  Read.\n  \n  bank:\n  Pay.", '... and none of their lines looks like the name of another' );
+sync_with( 'desk', $text );
+approve('desk');
 
 # ---- pins
 
@@ -119,8 +124,8 @@ is( approve('none'),                404,   'approve: there are none' );
 # ---- what of a text passes
 
 make('long');
-sync_with( 'long', "a\x{202e}b\x{1}c\td\ne\x{e9}" );
-is( given ( at => 'long' ), "abcd\ne\x{e9}", 'controls and characters that reorder text are taken out' );
+sync_with( 'long', "a\x{202e}b\x{1}c\td\ne\x{e9}\x{2028}\x{e0041}\x{e01ef}\x{2029}." );
+is( given ( at => 'long' ), "abcd\ne\x{e9}.", 'controls, what reorders text, and what people do not see is taken out' );
 make( 'long', toolPinning => 'warn' );
 for my $case ( [ 4096, 4096 ], [ 4097, 4096 ] ) {
     my ( $length, $passes ) = @$case;
@@ -130,7 +135,7 @@ for my $case ( [ 4096, 4096 ], [ 4097, 4096 ] ) {
 make( $_, toolPinning => 'warn' ) for qw(one two);
 sync_with( $_, "\x{e9}" x 4096 )  for qw(one two);
 like(
-    given (), qr/^desk:\nNew words\.\n\nlong:\n\x{e9}{4096}\z/,
+    given (), qr/^desk:\n  New words\.\n\nlong:\n  \x{e9}{4096}\z/,
     'at /gateway/mcp a text that finds no room is left out' ) or diag length given ();
 make( $_, enabled => false ) for qw(one two);
 sync_with( 'long', '' );
@@ -168,10 +173,10 @@ is( $stack->admin(
     )->status,
     201,
     'a rule about instructions' );
-is( given ( at => 'desk' ),                    undef, 'instructions that policy denies are not given' );
-is( initialized( '2025-06-18', at => 'desk' ), undef, '... by initialize neither' );
-is( given (),                                 "older:\nOf initialize.", '... at /gateway/mcp neither, and others are' );
-is( discovered( at => 'desk' )->{cacheScope}, 'private',                '... which the caller alone may keep' );
+is( given ( at => 'desk' ),                    undef,    'instructions that policy denies are not given' );
+is( initialized( '2025-06-18', at => 'desk' ), undef,    '... by initialize neither' );
+is( given (), "older:\n  Of initialize.",                '... at /gateway/mcp neither, and others are' );
+is( discovered( at => 'desk' )->{cacheScope}, 'private', '... which the caller alone may keep' );
 make( 'older', mcpInstructions => 'none' );
 is( given ( at => 'older' ), undef, 'mcpInstructions none gives stored ones no longer' );
 done_testing;

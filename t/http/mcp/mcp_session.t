@@ -84,6 +84,19 @@ my $again = $mcp->legacy(
     token => $token{bob}, headers => [ $FIELD => $session ] );
 is( $again->status, 200, 'initialize opens a new session, whatever it names' );
 
+# ---- persons whose issuer is no provider (RFC 8693, of an ID token)
+
+my %kept = %token;
+@token{qw(ann bob)} = ( $mcp->person('ann'), $mcp->person('bob') );
+$stack->sql(
+    'UPDATE access_token SET grant_id = NULL, idp = NULL WHERE issued_at IN (SELECT max(issued_at) FROM access_token'
+      . q{ WHERE subject IN ('ann', 'bob') GROUP BY subject)} );
+my $free = session();
+is( ask( 'ping', {}, $free )->status,              200, 'a person without a provider has sessions' );
+is( ask( 'ping', {}, $free, by => 'bob' )->status, 404, '... and another one does not share them' );
+is( ends( $free, by => 'bob' )->status,            404, '... nor end them' );
+%token = %kept;
+
 # ---- the level of the log
 
 for my $bad ( undef, 'loud', 3 ) {

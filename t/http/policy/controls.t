@@ -50,7 +50,8 @@ same(
     'GET: every control of the catalogue, in its order' );
 is( scalar( my @ids = ordered( map { $_->{id} } @rows ) ), scalar @rows, 'GET: each once' );
 same(
-    [ ordered( map { join ' ', sort keys %$_ } @rows ) ], ['configurable decides entrypoints id reasons settings title'],
+    [ ordered( map { join ' ', sort keys %$_ } @rows ) ],
+    ['configurable decides entrypoints id reasons settings title'],
     'GET: compact rows: what it decides, entrypoints, whether configurable, settings it owns, its reasons' );
 is_deeply(
     [ grep { !JSON::PP::is_bool( $_->{configurable} ) || ( $_->{configurable} xor @{ $_->{settings} } ) } @rows ], [],

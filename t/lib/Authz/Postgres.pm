@@ -69,10 +69,11 @@ sub base_backup {
         @argument );
 }
 
-# A standby that the server waits for at each commit. From then on url() names both servers.
+# A standby that the server waits for at each commit. From then on url() names both servers. env: added to that of its processes.
 sub standby {
-    my ($self) = @_;
+    my ( $self, %option ) = @_;
     my $standby = _place( ref $self );
+    $standby->{env} = $option{env};
     $self->base_backup( $standby->{data}, '-R' );
     $standby->start;
     $self->sql(q{ALTER SYSTEM SET synchronous_standby_names = '*'});
@@ -93,6 +94,7 @@ sub start {
         name    => "postgres$self->{number}",
         user    => $self->{user},
         signal  => 'INT',
+        env     => $self->{env},
         command => [
             Authz::Path::postgres('postgres'),        '-D',        $self->{data}, '-k', $self->{socket}, '-p', $PORT,
             map { ( '-c', $_ ) } 'listen_addresses=', 'fsync=off', 'full_page_writes=off', 'max_connections=400',

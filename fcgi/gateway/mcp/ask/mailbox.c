@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -42,6 +43,16 @@ place_of(const struct op *op, TALLOC_CTX *mem, const unsigned char *id, struct s
     return path;
 }
 
+/* Give a socket its name. Only this account may open it, whatever the umask of the service is. */
+static bool
+bind_private(int fd, const struct sockaddr_un *address)
+{
+    mode_t before = umask(0177);
+    bool bound = bind(fd, (const struct sockaddr *) address, sizeof(*address)) == 0;
+    umask(before);
+    return bound;
+}
+
 enum az_status
 mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret)
 {
@@ -55,26 +66,24 @@ mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret)
     if (box->listener < 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no socket for an answer");
     talloc_set_destructor(box, mailbox_free);
-    if (bind(box->listener, (const struct sockaddr *) &address, sizeof(address)) != 0
-        || listen(box->listener, 1) != 0)
+    if (!bind_private(box->listener, &address) || listen(box->listener, 1) != 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_RUNTIME_DIR takes no socket for an answer");
     *ret = box;
     return AZ_OK;
 }
 
-enum az_status
-mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
+/* Take what one connection puts in. AZ_NOT_FOUND: nothing. */
+static enum az_status
+take_one(TALLOC_CTX *mem, int connection, char **ret, size_t *ret_length)
 {
-    int connection = accept4(box->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct pollfd waited = {.fd = connection, .events = POLLIN};
-    if (connection < 0)
-        return AZ_RETRY;
     char *text = talloc_size(mem, MESSAGE_MAX + 1);
     ssize_t got = text != NULL && poll(&waited, 1, PUT_MS) == 1
                       ? recv(connection, text, MESSAGE_MAX + 1, 0)
                       : -1;
-    close(connection);
-    if (got <= 0 || got > MESSAGE_MAX)
+    if (got == 0)
+        return AZ_NOT_FOUND;
+    if (got < 0 || got > MESSAGE_MAX)
         return AZ_INVALID;
     text[got] = '\0';
     *ret = text;
@@ -83,11 +92,28 @@ mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret
 }
 
 enum az_status
+mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
+{
+    /* Looked at first: who took the name away is connected by then. */
+    bool open = access(box->path, F_OK) == 0;
+    int connection;
+    while ((connection = accept4(box->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        enum az_status st = take_one(mem, connection, ret, ret_length);
+        close(connection);
+        if (st != AZ_NOT_FOUND)
+            return st;
+    }
+    return open ? AZ_RETRY : AZ_INVALID;
+}
+
+enum az_status
 mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text, size_t length)
 {
     struct sockaddr_un address;
     const char *path = place_of(op, op->mem, id, &address);
-    int connection = path != NULL ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
+    /* Where others wait already, one of them has the answer: this one does not wait behind them. */
+    int connection =
+        path != NULL ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     enum az_status st = AZ_NOT_FOUND;
     if (connection < 0 || length > MESSAGE_MAX)
         st = AZ_SERVER_ERROR;

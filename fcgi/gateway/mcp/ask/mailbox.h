@@ -1,7 +1,7 @@
 /*
  * A place where a worker waits for an answer that another worker of this host receives: a socket in
- * SVC_RUNTIME_DIR, which our processes alone can open. Who takes its name away first may put the
- * one answer in, so an answer is taken once.
+ * SVC_RUNTIME_DIR, which processes of our account alone can open. Who takes its name away first may
+ * put the one answer in, so an answer is taken once.
  */
 #ifndef AZ_GATEWAY_MCP_ASK_MAILBOX_H
 #define AZ_GATEWAY_MCP_ASK_MAILBOX_H
@@ -19,12 +19,14 @@ struct mailbox {
 /* Open one, which is closed when `mem` is freed. AZ_SERVER_ERROR: it cannot be opened. */
 enum az_status mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret);
 
-/* Take the answer, without waiting for one; *ret is on mem. AZ_RETRY: it is not there yet.
- * AZ_INVALID: it was not put in whole. */
+/* Take the answer, without waiting for one; *ret is on mem. Connections that put nothing in are
+ * passed over: those of answers that came second. AZ_RETRY: it is not there yet. AZ_INVALID: it was
+ * not put in whole. */
 enum az_status mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret,
                             size_t *ret_length);
 
-/* Put an answer into the mailbox of an id. AZ_NOT_FOUND: it is closed, or has one. */
+/* Put an answer into the mailbox of an id, without waiting. AZ_NOT_FOUND: it is closed, or has one.
+ */
 enum az_status mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
                            size_t length);
 

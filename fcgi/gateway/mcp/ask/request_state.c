@@ -17,7 +17,7 @@
 enum az_status
 stated_call_hash(struct op *op, const struct stated_call *call, unsigned char ret[SHA256_OCTETS])
 {
-    json_t *parts = jsonx_own(op->mem, json_pack("[s?,s?,s,s,s,s?,s,O?]", call->subject, call->idp,
+    json_t *parts = jsonx_own(op->mem, json_pack("[s?,s?,s,s,s,s?,s,O?]", call->person, call->idp,
                                                  call->client_id, call->method, call->resource,
                                                  call->server, call->name, call->arguments));
     const char *text = parts != NULL ? jsonx_dump_sorted(op->mem, parts) : NULL;

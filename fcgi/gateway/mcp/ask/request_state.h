@@ -21,7 +21,8 @@
 
 /* A call that a state is made for. */
 struct stated_call {
-    const char *subject;     /* of the token, or NULL */
+    const char *person;      /* subject of the token, whoever its issuer is, or NULL */
+    const char *subject;     /* the same if a provider of ours has the person, or NULL */
     const char *idp;         /* provider of the subject, or NULL */
     const char *client_id;   /* of the token */
     const char *method;      /* of the JSON-RPC request */

@@ -232,8 +232,10 @@ static enum az_status
 await_answers(struct mcp_round *round, const struct asked_questions *questions,
               const char *upstream)
 {
-    const struct upstream_caller caller = {
-        .subject = round->call.subject, .idp = round->call.idp, .client_id = round->call.client_id};
+    const struct upstream_caller caller = {.person = round->call.person,
+                                           .subject = round->call.subject,
+                                           .idp = round->call.idp,
+                                           .client_id = round->call.client_id};
     enum az_status st = AZ_OK;
     round->answers = NULL;
     if (questions->count > 0)

@@ -65,14 +65,14 @@ capabilities_of(TALLOC_CTX *mem, unsigned bits)
     return jsonx_built(&all);
 }
 
-/* Hash the person and the client that a session is of. */
+/* Hash the person and the client that a session is of. A person whose issuer is no provider is one
+ * too, although upstreams know only the client. */
 static enum az_status
 hash_owner(struct op *op, const struct gateway_visit *visit, unsigned char ret[SHA256_OCTETS])
 {
     const struct token_row *row = &visit->token->lookup.row;
     json_t *parts =
-        jsonx_own(op->mem, json_pack("[s?,s?,s]", row->idp != NULL ? row->subject : NULL, row->idp,
-                                     row->client.client_id));
+        jsonx_own(op->mem, json_pack("[s?,s?,s]", row->subject, row->idp, row->client.client_id));
     const char *text = parts != NULL ? jsonx_dump(op->mem, parts) : NULL;
     return text != NULL ? sha256(text, strlen(text), ret) : AZ_SERVER_ERROR;
 }

@@ -4,13 +4,15 @@
 
 #include <string.h>
 
-/* True for a character that is not shown: controls, and those that reorder text, with which an
- * upstream could make one entry look like another. */
+/* True for a character that is not shown: controls, other ends of lines, and those that reorder
+ * text, with which an upstream could make one entry look like another; and the tags and selectors
+ * of plane 14, which models read and people do not see. */
 static bool
 is_hidden(unsigned long c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f
-           || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+           || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069)
+           || (c >= 0xe0000 && c <= 0xe0fff);
 }
 
 /* Return the code point at a place of well-formed UTF-8, and its octets. */

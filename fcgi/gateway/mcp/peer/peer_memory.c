@@ -32,11 +32,11 @@ static const char *
 caller_key(struct op *op, const struct managed_resource *resource,
            const struct upstream_caller *caller, const char *told)
 {
-    const char *subject = caller != NULL && caller->subject != NULL ? caller->subject : "";
+    const char *person = caller != NULL && caller->person != NULL ? caller->person : "";
     const char *idp = caller != NULL && caller->idp != NULL ? caller->idp : "";
     const char *client = caller != NULL ? caller->client_id : "";
     return talloc_asprintf(op->mem, "%s %s %zu:%s %zu:%s %zu:%s %s", resource->name,
-                           resource->upstream_url, strlen(subject), subject, strlen(idp), idp,
+                           resource->upstream_url, strlen(person), person, strlen(idp), idp,
                            strlen(client), client, told);
 }
 

@@ -6,13 +6,30 @@
 
 #include "gateway/mcp/reads/stored_list.h"
 
+/* Return a text with its lines indented: only names of resources begin a line, so that no text
+ * speaks under the name of another resource. NULL: out of memory. */
+static char *
+indented(TALLOC_CTX *mem, const char *text)
+{
+    char *all = talloc_strdup(mem, "");
+    for (bool more = true; more && all != NULL;) {
+        size_t length = strcspn(text, "\n");
+        all = talloc_asprintf_append_buffer(all, "\n  %.*s", (int) length, text);
+        more = text[length] != '\0';
+        text += length + more;
+    }
+    return all;
+}
+
 /* Return the texts with that of one resource behind them, under its name; one for which there is no
  * room is left out. NULL: out of memory. */
 static char *
 add_under_name(char *texts, const struct managed_resource *resource, const char *text)
 {
-    char *part =
-        talloc_asprintf(texts, "%s%s:\n%s", *texts != '\0' ? "\n\n" : "", resource->name, text);
+    const char *lines = indented(texts, text);
+    char *part = lines != NULL ? talloc_asprintf(texts, "%s%s:%s", *texts != '\0' ? "\n\n" : "",
+                                                 resource->name, lines)
+                               : NULL;
     if (part == NULL)
         return NULL;
     return strlen(texts) + strlen(part) <= INSTRUCTIONS_ALL_MAX

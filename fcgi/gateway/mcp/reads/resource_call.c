@@ -276,6 +276,7 @@ begin_call(struct resource_call *c)
 {
     const struct upstream_caller *caller = &c->ask.caller;
     const struct stated_call call = {
+        .person = caller->person,
         .subject = caller->subject,
         .idp = caller->idp,
         .client_id = caller->client_id,

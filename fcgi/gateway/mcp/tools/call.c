@@ -88,6 +88,7 @@ static enum az_status
 begin_call(struct tool_call *c)
 {
     const struct stated_call call = {
+        .person = c->caller.person,
         .subject = c->caller.subject,
         .idp = c->caller.idp,
         .client_id = c->caller.client_id,

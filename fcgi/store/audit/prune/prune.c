@@ -74,10 +74,9 @@ append_note(struct prune *prune)
 
 /* ---- the change */
 
-/* Add the statements that delete what has aged of an epoch. The tile of its last leaf and its notes
- * stay. */
-static void
-add_deletes(struct db_batch *batch, const struct prune_epoch *at)
+/* Delete what has aged of an epoch. The tile of its last leaf and its notes stay. */
+static enum az_status
+delete_epoch(struct op *op, const struct prune_epoch *at)
 {
     int64_t before = (at->aged - 1) / MERKLE_TILE_WIDTH * MERKLE_TILE_WIDTH;
     const struct {
@@ -88,25 +87,29 @@ add_deletes(struct db_batch *batch, const struct prune_epoch *at)
         {&prune_notes_stmt,       at->whole ? before : at->aged},
         {&prune_tiles_stmt,       at->whole ? before : at->aged},
     };
+    struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         struct db_step *step = db_batch_add(batch, steps[i].stmt);
         db_number(&step->params, at->epoch->state.epoch);
         db_number(&step->params, steps[i].up_to);
         if (steps[i].stmt == &prune_checkpoints_stmt)
-            db_number(&step->params, at->epoch->aged);
+            db_number(&step->params, prune_is_new(at) ? at->epoch->aged : 0);
     }
+    db_batch_commit(batch);
+    return db_run(op, batch, false);
 }
 
+/* Delete what has aged of each epoch, also in an earlier run, which may have ended between its note
+ * and this: a checkpoint whose note is deleted has no day, and stays. */
 static enum az_status
 delete_aged(const struct prune *prune)
 {
-    struct db_batch *batch = db_batch_new(prune->seal.op);
-    db_batch_begin(batch);
-    for (size_t i = 0; i < prune->notes.epochs; i++)
-        if (prune_is_new(&prune->at[i]))
-            add_deletes(batch, &prune->at[i]);
-    db_batch_commit(batch);
-    return db_run(prune->seal.op, batch, false);
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < prune->notes.epochs && st == AZ_OK; i++)
+        if (prune->at[i].aged > 0)
+            st = delete_epoch(prune->seal.op, &prune->at[i]);
+    return st;
 }
 
 /* Let the leaves that were chosen age. */
@@ -117,11 +120,9 @@ age(struct prune *prune)
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < prune->notes.epochs; i++)
         new = new || prune_is_new(&prune->at[i]);
-    if (!new)
-        return AZ_OK;
-    for (size_t i = 0; i < prune->notes.epochs && st == AZ_OK; i++)
+    for (size_t i = 0; new &&i < prune->notes.epochs &&st == AZ_OK; i++)
         st = prune_count(prune, &prune->at[i]);
-    if (st == AZ_OK)
+    if (new &&st == AZ_OK)
         st = append_note(prune);
     return st == AZ_OK ? delete_aged(prune) : st;
 }

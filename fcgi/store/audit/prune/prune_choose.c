@@ -45,7 +45,7 @@ static void
 leave(struct prune_epoch *at)
 {
     at->whole = at->epoch->whole;
-    at->aged = at->epoch->aged;
+    at->aged = at->sealed = at->epoch->aged;
 }
 
 /* ---- the proof */
