@@ -52,7 +52,7 @@ close $settings or die "$config: $!";
 
 # A path below /auth/check/at is the target of another request, in any octets: some the web server refuses with a page of its own.
 ( $status, $text ) = Authz::Process->run(
-    name    => 'schemathesis', timeout => 400, env => { HOME => Authz::Process::directory() },
+    name    => 'schemathesis', timeout => 900, env => { HOME => Authz::Process::directory() },
     command => [
         "$programs/bin/schemathesis", '--config-file', $config, 'run', $file, '--url', $stack->base, '--header',
         'X-Admin-API-Key: ' . $stack->settings->{SVC_ADMIN_API_KEY}, '--checks', join( ',', @check ), '--max-examples',
