@@ -14,7 +14,8 @@ static const struct relay_hold example = {
     .request = 0x0102,
     .resource = 7,
     .topics = RELAY_TOOLS,
-    .text = {"tools", "", "", "", "", "bye", "request", "client", "", "/gateway/mcp", "POST", "listen"},
+    .text = {"tools", "", "", "", "", "bye", "request", "client", "", "/gateway/mcp", "POST",
+             "listen"},
 };
 
 /* A stream, and the web server's end of its connection. */
