@@ -44,5 +44,6 @@ secret_equal(const void *a, size_t a_len, const void *b, size_t b_len)
 void
 secret_wipe(void *data, size_t len)
 {
-    explicit_bzero(data, len);
+    if (len > 0)
+        explicit_bzero(data, len);
 }
