@@ -297,7 +297,7 @@ static const struct cli_verb own_verbs[] = {
     {"secrets reseal", "", 0, 0, NULL, resealing, CLI_DATABASE, false, secrets_reseal_run,
      "Seal stored secrets with SVC_CREDENTIAL_KEY that SVC_CREDENTIAL_KEY_PREVIOUS sealed",
      "The step between two restarts when the credential key is changed (doc/runbook.md). The service can go on meanwhile, and the verb "
-     "can be run again. RESEALED are the secrets that have the new key now, CHANGED those that somebody else replaced meanwhile. The exit status is 1 if "
+     "can be run again. RESEALED are the secrets that have the new key now, CHANGED those that were replaced meanwhile. The exit status is 1 if "
      "a secret opens with neither key; it stays as it is then."},
     {"setup", "", 0, 0, setup_options, NULL, CLI_HOST, false, setup_run,
      "Configure this host: settings, keys, database, policy, engine and web server",

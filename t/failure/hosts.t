@@ -153,7 +153,7 @@ is( scalar( grep { $_ == 200 } @answers ), 20,           'from then on each proc
 is( rows($old),                            $on_old,      '... the old primary gets no write' );
 is( rows($new),                            $on_new + 20, '... and the new one all' );
 
-# authzctl: at the old primary it would write what nobody reads.
+# authzctl: what it writes at the old primary is lost.
 my $fenced =
   qr/is an old primary \(timeline 1, another server has taken writes with 2\): stop it and make it a standby/;
 
