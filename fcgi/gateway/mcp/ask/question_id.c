@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "base/b64url.h"
-#include "crypto/keyring.h"
+#include "gateway/mcp/message/sealed_text.h"
 
 #define PREFIX "q1."
 /* Context that the box is bound to, as that of a row is to its column. */
@@ -24,17 +23,10 @@ question_id_make(struct op *op, const struct gateway_session *session, const str
                  int64_t until)
 {
     struct contents contents = {.until = until};
-    unsigned char *sealed = NULL;
-    size_t length;
     memcpy(contents.box, box->id, sizeof(contents.box));
     memcpy(contents.session, session->id, sizeof(contents.session));
     memcpy(contents.owner, session->owner, sizeof(contents.owner));
-    if (keyring_seal(op->mem, op->az->keyring, KEYRING_MCP_STATE, PLACE, &contents,
-                     sizeof(contents), &sealed, &length)
-        != AZ_OK)
-        return NULL;
-    const char *encoded = b64url_encode(op->mem, sealed, length);
-    return encoded != NULL ? talloc_asprintf(op->mem, PREFIX "%s", encoded) : NULL;
+    return mcp_seal_text(op, PREFIX, PLACE, &contents, sizeof(contents));
 }
 
 enum az_status
@@ -42,15 +34,9 @@ question_id_read(struct op *op, const struct gateway_session *session, const cha
                  unsigned char ret[MAILBOX_OCTETS])
 {
     struct contents contents;
-    size_t prefix = strlen(PREFIX), length;
-    unsigned char *sealed = NULL, *plain = NULL;
-    if (strncmp(text, PREFIX, prefix) != 0)
-        return AZ_INVALID;
-    enum az_status st =
-        b64url_decode(op->mem, text + prefix, strlen(text + prefix), &sealed, &length);
-    if (st == AZ_OK)
-        st = keyring_open(op->mem, op->az->keyring, KEYRING_MCP_STATE, PLACE, sealed, length,
-                          &plain, &length);
+    unsigned char *plain = NULL;
+    size_t length;
+    enum az_status st = mcp_open_text(op, PREFIX, PLACE, text, &plain, &length);
     if (st != AZ_OK || length != sizeof(contents))
         return st != AZ_OK ? st : AZ_INVALID;
     memcpy(&contents, plain, sizeof(contents));

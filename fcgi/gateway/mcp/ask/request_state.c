@@ -6,7 +6,7 @@
 
 #include "base/b64url.h"
 #include "base/json/jsonx.h"
-#include "crypto/keyring.h"
+#include "gateway/mcp/message/sealed_text.h"
 
 #define PREFIX "v2."
 /* Context that the box is bound to, as that of a row is to its column. */
@@ -27,9 +27,8 @@ stated_call_hash(struct op *op, const struct stated_call *call, unsigned char re
 const char *
 request_state_make(struct op *op, const struct stated_call *call, const struct request_state *state)
 {
-    unsigned char hash[SHA256_OCTETS], *box = NULL;
+    unsigned char hash[SHA256_OCTETS];
     char bound[B64URL_LENGTH(SHA256_OCTETS) + 1];
-    size_t length;
     if (stated_call_hash(op, call, hash) != AZ_OK)
         return NULL;
     b64url_encode_into(hash, sizeof(hash), bound);
@@ -39,13 +38,7 @@ request_state_make(struct op *op, const struct stated_call *call, const struct r
                                      state->round, "call", bound, "questions", state->questions,
                                      "own", state->own, "upstream", state->upstream));
     const char *text = contents != NULL ? jsonx_dump(op->mem, contents) : NULL;
-    if (text == NULL
-        || keyring_seal(op->mem, op->az->keyring, KEYRING_MCP_STATE, PLACE, text, strlen(text),
-                        &box, &length)
-               != AZ_OK)
-        return NULL;
-    const char *encoded = b64url_encode(op->mem, box, length);
-    return encoded != NULL ? talloc_asprintf(op->mem, PREFIX "%s", encoded) : NULL;
+    return text != NULL ? mcp_seal_text(op, PREFIX, PLACE, text, strlen(text)) : NULL;
 }
 
 /* True if the contents are of this call and have not expired. */
@@ -64,16 +57,11 @@ enum az_status
 request_state_read(struct op *op, const char *text, const struct stated_call *call,
                    struct request_state *ret)
 {
-    size_t prefix = strlen(PREFIX), length;
-    unsigned char *box = NULL, *plain = NULL;
+    size_t length;
+    unsigned char *plain = NULL;
     json_t *contents = NULL;
     *ret = (struct request_state){.round = 0};
-    if (strncmp(text, PREFIX, prefix) != 0)
-        return AZ_INVALID;
-    enum az_status st = b64url_decode(op->mem, text + prefix, strlen(text + prefix), &box, &length);
-    if (st == AZ_OK)
-        st = keyring_open(op->mem, op->az->keyring, KEYRING_MCP_STATE, PLACE, box, length, &plain,
-                          &length);
+    enum az_status st = mcp_open_text(op, PREFIX, PLACE, text, &plain, &length);
     if (st == AZ_OK)
         st = jsonx_parse(op->mem, (const char *) plain, length, STATE_DEPTH_MAX, &contents, NULL);
     if (st != AZ_OK)

@@ -6,9 +6,9 @@
 
 #include "base/b64url.h"
 #include "base/json/jsonx.h"
-#include "crypto/keyring.h"
 #include "crypto/random.h"
 #include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/sealed_text.h"
 #include "http/request.h"
 
 #define PREFIX "s1."
@@ -107,16 +107,13 @@ mcp_session_read(struct request *req, struct mcp_session *ret)
 {
     struct op *op = &req->op;
     const char *text = request_header(req, MCP_SESSION_VARIABLE);
-    size_t prefix = strlen(PREFIX), length;
-    unsigned char *box = NULL, *plain = NULL;
+    size_t length;
+    unsigned char *plain = NULL;
     json_t *contents = NULL;
     *ret = (struct mcp_session){.named = text != NULL, .row = {.log_level = -1}};
-    if (text == NULL || strncmp(text, PREFIX, prefix) != 0)
+    if (text == NULL)
         return AZ_OK;
-    enum az_status st = b64url_decode(op->mem, text + prefix, strlen(text + prefix), &box, &length);
-    if (st == AZ_OK)
-        st = keyring_open(op->mem, op->az->keyring, KEYRING_MCP_STATE, PLACE, box, length, &plain,
-                          &length);
+    enum az_status st = mcp_open_text(op, PREFIX, PLACE, text, &plain, &length);
     if (st == AZ_OK)
         st =
             jsonx_parse(op->mem, (const char *) plain, length, CONTENTS_DEPTH_MAX, &contents, NULL);
@@ -167,8 +164,6 @@ mcp_session_make(struct op *op, const struct gateway_visit *visit, const json_t 
 {
     struct gateway_session key = {.until = op_now(op) + MCP_SESSION_SECONDS};
     char id[B64URL_LENGTH(GATEWAY_SESSION_OCTETS) + 1], owner[B64URL_LENGTH(SHA256_OCTETS) + 1];
-    unsigned char *box = NULL;
-    size_t length;
     if (random_octets(key.id, sizeof(key.id)) != AZ_OK || hash_owner(op, visit, key.owner) != AZ_OK)
         return NULL;
     b64url_encode_into(key.id, sizeof(key.id), id);
@@ -178,11 +173,5 @@ mcp_session_make(struct op *op, const struct gateway_visit *visit, const json_t 
                                      visit->name, "version", version, "capabilities",
                                      (int) bits_of(capabilities), "until", (json_int_t) key.until));
     const char *text = contents != NULL ? jsonx_dump(op->mem, contents) : NULL;
-    if (text == NULL
-        || keyring_seal(op->mem, op->az->keyring, KEYRING_MCP_STATE, PLACE, text, strlen(text),
-                        &box, &length)
-               != AZ_OK)
-        return NULL;
-    const char *encoded = b64url_encode(op->mem, box, length);
-    return encoded != NULL ? talloc_asprintf(op->mem, PREFIX "%s", encoded) : NULL;
+    return text != NULL ? mcp_seal_text(op, PREFIX, PLACE, text, strlen(text)) : NULL;
 }
