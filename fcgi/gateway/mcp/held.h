@@ -6,7 +6,7 @@
 #include "gateway/mcp/message/exchange.h"
 #include "gateway/relay/relay.h"
 
-/* What a stream tells. */
+/* The contents of a stream. */
 struct mcp_told {
     unsigned topics;                 /* bits of enum relay_topic */
     json_t *uris;                    /* array, as the client wrote them; NULL: none */

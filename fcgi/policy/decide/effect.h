@@ -31,7 +31,7 @@ struct effect_route {
     const char *credential_header; /* of its upstream, which no obligation may replace; or NULL */
 };
 
-/* What the service knows beside a question and its answer. */
+/* Facts of the service beside a question and its answer. */
 struct effect_facts {
     const json_t *registry;    /* row of resource types that goes with the answer (registry.h);
                                   NULL: an empty one */

@@ -1,4 +1,4 @@
-/* What a measurement cannot show although the change may do it: the question of a decision would be
+/* Effects of a change that a measurement cannot show: the question of a decision would be
  * another one, or would not be asked (policy.md I11). */
 #ifndef AZ_POLICY_IMPACT_BLIND_H
 #define AZ_POLICY_IMPACT_BLIND_H

@@ -158,7 +158,7 @@ epoch_of(const struct audit_notes *notes, int64_t number)
     return NULL;
 }
 
-/* What a note of aged leaves says of an epoch. */
+/* An epoch in a note of aged leaves. */
 struct aged_note {
     const struct audit_epoch *in; /* that has the note */
     int64_t leaf;                 /* number of the note */

@@ -24,7 +24,7 @@ struct gateway_session {
     int64_t until; /* seconds since 1970 */
 };
 
-/* What a row says. */
+/* The contents of a row. */
 struct gateway_session_row {
     bool ended;
     int log_level;   /* 0 to 7, or -1: none was set */

@@ -1,4 +1,4 @@
-/* What an operator should look at, of all rooms (gateway-admin.md 3.6). */
+/* Things that an operator should look at, of all rooms (gateway-admin.md 3.6). */
 #ifndef AZ_STORE_OVERVIEW_ATTENTION_H
 #define AZ_STORE_OVERVIEW_ATTENTION_H
 

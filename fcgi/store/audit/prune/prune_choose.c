@@ -1,4 +1,4 @@
-/* Which leaves of the log age, and the proof that they are old enough. */
+/* The leaves of the log that age, and the proof that they are old enough. */
 #include "config.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "store/audit/notes.h"
 #include "store/audit/seal_private.h"
 
-/* What ages of one epoch. */
+/* The leaves of one epoch that age. */
 struct prune_epoch {
     const struct audit_epoch *epoch;
     bool whole;     /* all its leaves: a later epoch has a seal that is old enough */
