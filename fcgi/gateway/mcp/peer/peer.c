@@ -2,6 +2,7 @@
 
 #include "gateway/mcp/peer/peer.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -17,6 +18,11 @@
 /* Requests of an upstream that are answered while one answer of it is read. Servers ask once or
  * twice a minute if we are there; one that asks more than this holds a worker. */
 #define QUESTIONS_MAX 20
+/* Times that a stream is asked for which ended before its answer, the wait before that if the
+ * server names none, and the interval of looks at the caller meanwhile, in milliseconds. */
+#define RESUMES_MAX 5
+#define RESUME_MS 1000
+#define RESUME_LOOK_MS 250
 /* Time for such an answer of ours, in milliseconds. */
 #define QUESTION_MS 5000
 /* The same for a cancellation: the caller has gone, or has waited long enough. */
@@ -230,13 +236,19 @@ answer_questions(void *arg)
     return it->st == AZ_OK && !it->answered;
 }
 
+static bool
+caller_is_gone(const struct exchange *it)
+{
+    const struct upstream_caller *caller = it->request->caller;
+    return caller != NULL && caller->gone != NULL && caller->gone(caller->arg);
+}
+
 /* Tell an older upstream that nothing waits for its answer any more: there a connection that is
  * closed says nothing (MCP 2025-11-25, transports and basic/utilities/cancellation). */
 static void
 cancel_request(struct exchange *it, enum az_status st)
 {
-    const struct upstream_caller *caller = it->request->caller;
-    bool gone = caller != NULL && caller->gone != NULL && caller->gone(caller->arg);
+    bool gone = caller_is_gone(it);
     bool unanswered = it->answered_questions > 0 && it->st != AZ_OK;
     if (it->way->modern || it->message != &it->request->message || it->answered
         || (st != AZ_UPSTREAM_TIMEOUT && it->st != AZ_UNAVAILABLE && !gone && !unanswered))
@@ -268,6 +280,75 @@ read_answer_body(struct exchange *it, struct upstream_transfer *transfer, size_t
     return st == AZ_OK ? it->st : st;
 }
 
+/* ---- an answer that goes on later */
+
+/* True if the server has ended a stream of a session before the answer, and can be asked for what
+ * follows an event of it (MCP 2025-11-25, transports, "Resumability and Redelivery"). */
+static bool
+goes_on_later(const struct exchange *it)
+{
+    return it->stream && !it->answered && it->st == AZ_OK && !it->way->modern
+           && it->way->session != NULL && *it->sse.id != '\0';
+}
+
+/* Wait as the server said. AZ_UPSTREAM_TIMEOUT: the time of the answer, or the caller, is gone. */
+static enum az_status
+wait_to_resume(const struct exchange *it)
+{
+    int64_t until = clock_monotonic_ms() + (it->sse.retry_ms >= 0 ? it->sse.retry_ms : RESUME_MS);
+    for (int64_t left; (left = until - clock_monotonic_ms()) > 0;) {
+        if (clock_monotonic_us() > it->deadline_us || caller_is_gone(it) || *it->op->az->stopping)
+            return AZ_UPSTREAM_TIMEOUT;
+        poll(NULL, 0, (int) (left < RESUME_LOOK_MS ? left : RESUME_LOOK_MS));
+    }
+    return AZ_OK;
+}
+
+/* Ask once for what follows the last event, and read it. *ret_more false: the server does not
+ * give it. */
+static enum az_status
+resume_once(struct exchange *it, bool *ret_more)
+{
+    struct upstream_answer *first = it->answer;
+    struct peer_envelope envelope;
+    struct upstream_call call;
+    struct upstream_transfer *transfer;
+    char id[SSE_ID_MAX + 1];
+    int retry_ms = it->sse.retry_ms;
+    memcpy(id, it->sse.id, sizeof(id));
+    enum az_status st = peer_write_stream(it->way, id, &envelope);
+    build_peer_call(it, &envelope, &call);
+    call.method = "GET";
+    if (st == AZ_OK)
+        st = upstream_begin(it->op, &call, &it->reply->credential, &transfer, &it->answer);
+    *ret_more = st == AZ_OK && it->answer->status == 200
+                && strcmp(it->answer->content_type, "text/event-stream") == 0;
+    if (*ret_more)
+        st = read_answer_body(it, transfer, call.max_answer);
+    if (st == AZ_OK)
+        upstream_done(transfer);
+    it->answer = first; /* that of the request: a 404 of this one says nothing about it */
+    if (*it->sse.id == '\0')
+        memcpy(it->sse.id, id, sizeof(id));
+    if (it->sse.retry_ms < 0)
+        it->sse.retry_ms = retry_ms;
+    return st;
+}
+
+/* Ask for the rest of an answer until it is there. */
+static enum az_status
+resume(struct exchange *it)
+{
+    bool more = true;
+    enum az_status st = AZ_OK;
+    for (int i = 0; i < RESUMES_MAX && st == AZ_OK && more && goes_on_later(it); i++) {
+        st = wait_to_resume(it);
+        if (st == AZ_OK)
+            st = resume_once(it, &more);
+    }
+    return st;
+}
+
 /* ---- one exchange */
 
 /* Send one message in this way and read the answer. AZ_OK with any HTTP status. */
@@ -293,6 +374,8 @@ exchange(struct exchange *it, const struct peer_way *way)
         st = read_answer_body(it, transfer, call.max_answer);
         upstream_done(transfer);
     }
+    if (st == AZ_OK)
+        st = resume(it);
     if (st != AZ_OK)
         cancel_request(it, st);
     return st;
@@ -457,19 +540,40 @@ take_reply(struct exchange *it)
     return AZ_OK;
 }
 
+/* Find the way; *ret_known: it was remembered. */
+static enum az_status
+find_way(struct exchange *it, bool *ret_known, struct peer_way *ret)
+{
+    const struct peer_request *request = it->request;
+    *ret = (struct peer_way){.modern = false};
+    *ret_known = it->told != NULL
+                 && peer_memory_find(it->op, request->resource, request->caller, it->told, ret);
+    if (it->told == NULL)
+        return AZ_SERVER_ERROR;
+    if (!*ret_known)
+        return probe(it, false, ret);
+    return ret->modern || ret->version != NULL ? AZ_OK
+                                               : open_conversation(it, MCP_LEGACY_NEWEST, ret);
+}
+
+enum az_status
+peer_greet(struct op *op, const struct peer_request *request, struct peer_way *ret)
+{
+    struct peer_reply reply = {.result = NULL};
+    struct exchange it = {
+        .op = op, .request = request, .reply = &reply, .told = told_of(op, request)};
+    bool known;
+    return find_way(&it, &known, ret);
+}
+
 enum az_status
 peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret)
 {
     struct exchange it = {.op = op, .request = request, .reply = ret, .told = told_of(op, request)};
-    struct peer_way way = {.modern = false};
-    enum az_status st = it.told != NULL ? AZ_OK : AZ_SERVER_ERROR;
-    bool known =
-        st == AZ_OK && peer_memory_find(op, request->resource, request->caller, it.told, &way);
+    struct peer_way way;
+    bool known;
     *ret = (struct peer_reply){.result = NULL};
-    if (st == AZ_OK && !known)
-        st = probe(&it, false, &way);
-    else if (st == AZ_OK && !way.modern && way.version == NULL)
-        st = open_conversation(&it, MCP_LEGACY_NEWEST, &way);
+    enum az_status st = find_way(&it, &known, &way);
     it.message = &request->message;
     if (st == AZ_OK)
         st = exchange(&it, &way);

@@ -96,17 +96,24 @@ add_param(void *arg, const char *name, const json_t *value)
                              param_header_value(it->mem, value));
 }
 
+/* Add the fields that say how the server is talked to. */
+static bool
+add_protocol(struct peer_envelope *envelope, const struct peer_way *way)
+{
+    const char *version = way->modern ? MCP_MODERN : way->version;
+    return (version == NULL || add_peer_field(envelope, "MCP-Protocol-Version", version))
+           && (way->modern || way->session == NULL
+               || add_peer_field(envelope, "Mcp-Session-Id", way->session));
+}
+
 /* Add the fields that every message has. */
 static bool
 add_way(struct peer_envelope *envelope, const struct peer_way *way)
 {
-    const char *version = way->modern ? MCP_MODERN : way->version;
     envelope->fields = 0;
     return add_peer_field(envelope, "Content-Type", "application/json")
            && add_peer_field(envelope, "Accept", "application/json, text/event-stream")
-           && (version == NULL || add_peer_field(envelope, "MCP-Protocol-Version", version))
-           && (way->modern || way->session == NULL
-               || add_peer_field(envelope, "Mcp-Session-Id", way->session));
+           && add_protocol(envelope, way);
 }
 
 /* Add the trace context. */
@@ -159,6 +166,16 @@ peer_write_answer(const struct peer_way *way, const char *answer, struct peer_en
     ret->body = answer;
     ret->length = strlen(answer);
     return add_way(ret, way) ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+enum az_status
+peer_write_stream(const struct peer_way *way, const char *last_event, struct peer_envelope *ret)
+{
+    *ret = (struct peer_envelope){.body = NULL};
+    return add_peer_field(ret, "Accept", "text/event-stream") && add_protocol(ret, way)
+                   && (last_event == NULL || add_peer_field(ret, "Last-Event-ID", last_event))
+               ? AZ_OK
+               : AZ_SERVER_ERROR;
 }
 
 /* ---- reading */
