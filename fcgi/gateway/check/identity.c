@@ -8,12 +8,7 @@
 #include "base/words.h"
 #include "gateway/check/shape.h"
 
-/*
- * Return a value as it stands in a field: octets outside 0x21 to 0x7e, and `%`, as %XX; spaces stay
- * with `spaces`; a lone `-` as %2D, because `-` stands for an absent value (NULL). On mem; NULL: it
- * has more than `max` octets, or no memory.
- */
-static const char *
+const char *
 identity_value(TALLOC_CTX *mem, const char *text, bool spaces, size_t max)
 {
     if (text == NULL || *text == '\0')
