@@ -214,7 +214,7 @@ static enum az_status
 hide_arguments(struct op *op, const struct gateway_question *question, json_t *input,
                enum gateway_arguments mode, struct verdict *verdict)
 {
-    if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
+    if (mode == GATEWAY_ARGUMENTS_FULL || verdict->text == NULL)
         return AZ_OK;
     static const char *const hidden[] = {"arguments", "answers"};
     bool route = question->action.kind != NULL && strcmp(question->action.kind, "http") == 0;
@@ -319,10 +319,12 @@ gateway_ask(struct op *op, const struct gateway_question *question,
     enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
     json_t *input = question_gateway(op, question);
     *decision = (struct gateway_decision){.allow = false};
-    enum az_status st = ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_GATEWAY], input, &none, ret);
+    enum az_status st = ask_unpacked(op, entrypoint_paths[ENTRYPOINT_GATEWAY], input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read(op, question, ret, decision, &mode);
     enum az_status stored = hide_arguments(op, question, input, mode, ret);
+    if (stored == AZ_OK)
+        stored = ask_pack(op, ret);
     return st == AZ_OK ? stored : st;
 }
 
