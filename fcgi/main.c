@@ -13,6 +13,8 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/calls.h"
+#include "gateway/mcp/ask/mailbox.h"
 #include "gateway/relay/relay.h"
 #include "http/mapped.h"
 #include "http/page/page.h"
@@ -234,6 +236,9 @@ run_parent(struct az *az, const struct choices *choices)
     bool streams = az->cfg->gateway_enabled && az->cfg->gateway_streams > 0;
     if (streams && (az->relay = relay_line_new(az)) == NULL)
         log_text(AZ_SEV_WARN, "no streams of MCP clients", "their socket cannot be made");
+    if (az->cfg->gateway_enabled && (az->calls = calls_new(az)) == NULL)
+        log_text(AZ_SEV_WARN, "calls of MCP clients cannot be cancelled", "no memory");
+    mailbox_sweep(az->cfg->runtime_dir);
     log_text(AZ_SEV_INFO, "started",
              "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
              az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers, pools[BUNDLES].workers,

@@ -49,12 +49,13 @@ connections(struct az *az)
 
 /* ---- running */
 
-/* Note which transfers are done: this one, and one that it runs beside (upstream_sink.between). */
+/* Note which transfers are done: also those that run beside another one (upstream_sink.between,
+ * upstream_attend). */
 static void
-take_messages(const struct upstream_transfer *transfer)
+take_messages(CURLM *multi)
 {
     int left;
-    for (CURLMsg *msg; (msg = curl_multi_info_read(transfer->op->az->upstreams->multi, &left));) {
+    for (CURLMsg *msg; (msg = curl_multi_info_read(multi, &left));) {
         char *owner = NULL;
         if (msg->msg != CURLMSG_DONE
             || curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &owner) != CURLE_OK)
@@ -116,7 +117,7 @@ transfer_run(struct upstream_transfer *transfer)
     int running;
     while (transfer->end == END_NONE) {
         CURLMcode code = curl_multi_perform(transfer->op->az->upstreams->multi, &running);
-        take_messages(transfer);
+        take_messages(transfer->op->az->upstreams->multi);
         if (code != CURLM_OK && !transfer->finished) {
             transfer->finished = true;
             transfer->outcome = CURLE_FAILED_INIT;
@@ -316,4 +317,31 @@ upstream_pump(struct upstream_transfer *transfer, const struct upstream_sink *si
         || (transfer->end == END_NONE && transfer->finished && transfer->outcome == CURLE_OK))
         return AZ_OK;
     return transfer_fail(transfer);
+}
+
+/* ---- transfers that go on by themselves */
+
+void
+upstream_attend(struct upstream_transfer *transfer, const struct upstream_sink *sink)
+{
+    transfer->sink = sink;
+    if (!transfer->finished)
+        curl_easy_pause(transfer->curl, CURLPAUSE_CONT); /* may call the sink */
+}
+
+bool
+upstream_is_over(const struct upstream_transfer *transfer)
+{
+    return transfer->finished || transfer->end != END_NONE;
+}
+
+bool
+upstream_run(struct az *az, int ms)
+{
+    CURLM *multi = connections(az);
+    int running;
+    if (multi == NULL || curl_multi_perform(multi, &running) != CURLM_OK)
+        return false;
+    take_messages(multi);
+    return curl_multi_poll(multi, NULL, 0, ms, NULL) == CURLM_OK;
 }

@@ -278,13 +278,16 @@ set_connection(struct upstream_transfer *transfer)
            && SET(transfer, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L)
            && SET(transfer, CURLOPT_MAXAGE_CONN, KEPT_SECONDS)
            && SET(transfer, CURLOPT_CONNECTTIMEOUT_MS, transfer->plan.connect_ms)
+           /* A host that is gone must not leave a stream that waits for ever. */
+           && SET(transfer, CURLOPT_TCP_KEEPALIVE, 1L)
            && SET(transfer, CURLOPT_OPENSOCKETFUNCTION, open_checked)
            && SET(transfer, CURLOPT_OPENSOCKETDATA, transfer)
            && SET(transfer, CURLOPT_PROXY, "") /* ignore proxy variables */
            && SET(transfer, CURLOPT_NETRC, (long) CURL_NETRC_IGNORED)
            && SET(transfer, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2)
            && SET(transfer, CURLOPT_SSL_VERIFYPEER, 1L) && SET(transfer, CURLOPT_SSL_VERIFYHOST, 2L)
-           && fetch_set_roots(transfer->curl, transfer->op->az->cfg);
+           && (strcmp(transfer->plan.scheme, "https") != 0
+               || fetch_set_roots(transfer->curl, transfer->op->az->cfg));
 }
 
 static bool
