@@ -20,7 +20,7 @@ function List() {
   const from = useData(signal => get('policy-data', { signal }), []);
   const draft = useDraft();
   const columns = [
-    { title: 'Row', cell: row => html`<a class="strong" href=${to(['data', row.dataKey])}><code><${Text} of=${row.dataKey} /></code></a>` },
+    { title: 'Row', cell: row => html`<a class="strong" href=${to(['data', row.dataKey])}><code><${Text} of=${row.dataKey} bare /></code></a>` },
     { title: 'Draft', cell: row => (draft.deleteData.includes(row.dataKey) ? html`<span class="state warn">deleted</span>` : row.dataKey in draft.data ? html`<span class="state warn">changed</span>` : '') },
     { title: 'Version', num: true, cell: row => row.version }, { title: 'Written', cell: row => short(row.updatedAt) },
   ];
@@ -47,7 +47,7 @@ function objectOf(text) {
 function Members({ schema }) {
   const members = Object.entries(schema?.properties ?? {});
   if (!members.length) return html`<p class="in quiet">The row has no schema: it holds any JSON.</p>`;
-  return html`<dl class="in">${members.map(([name, one]) => html`<dt><code>${name}</code> <span class="quiet">${[].concat(one.type ?? '').join(' or ')}</span></dt><dd class="small"><${Text} of=${one.description ?? ''} />${one.enum && html` One of ${one.enum.join(', ')}.`}</dd>`)}</dl>`;
+  return html`<dl class="in">${members.map(([name, one]) => html`<dt><code><${Text} of=${name} /></code> <span class="quiet">${[].concat(one.type ?? '').join(' or ')}</span></dt><dd class="small"><${Text} of=${one.description ?? ''} />${one.enum && html` One of <${Text} of=${one.enum.join(', ')} />.`}</dd>`)}</dl>`;
 }
 
 async function load(key, signal) {
@@ -65,7 +65,7 @@ function One({ id, place }) {
   const ask = async () => { setOutcome({ busy: true }); try { await check(); setOutcome({ good: true }); } catch (error) { setOutcome({ error }); } };
   useKeys({ 'Ctrl+s': id in draft.data ? ask : undefined, 'Ctrl+Enter': () => { location.hash = '#/review'; } });
   const failures = outcome.error ? faultsOf(outcome.error).filter(one => one.dataKey === id) : [];
-  return html`<${Of} from=${from} what="The row cannot be read">${({ row, latest, schema }) => {
+  return html`<${Of} from=${from} what="The row cannot be read" whole>${({ row, latest, schema }) => {
     const before = pretty(row.payload), text = draft.data[id] ?? before, readOnly = !may('operator');
     const value = objectOf(text), hasForm = schema?.properties && Object.keys(schema.properties).length > 0;
     const tab = hasForm && value ? place.query.get('as') ?? 'form' : 'json';
