@@ -49,7 +49,7 @@ const struct cli_option serve_options[] = {
     {"sockets",    0, "DIR",  offsetof(struct cli_choices, sockets),    false,
      "Directory of the sockets of the service, which the configuration of the web server names (default /run/authz-fcgi)"},
     {"web-config", 0, "FILE", offsetof(struct cli_choices, web_config), false,
-     "Configuration of the web server (default the one in /etc/lighttpd or /etc/apache2)"},
+     "Configuration of the web server (default the main file of its Debian package)"},
     {"workers",    0, "N",    offsetof(struct cli_choices, workers),    false,
      "Processes that serve tokens and decisions (default 6)"},
     {NULL,         0, NULL,   0,                                        false, NULL},
