@@ -251,8 +251,7 @@ reap_keeper(struct keeper keepers[KEEPERS], pid_t pid, int ended, int *ret_statu
             *ret_status = EXIT_CONFIG;
         else if (ended != 0)
             log_end("process beside the workers ended", "none", pid, ended);
-        bool always = i == RELAYING || i == FEEDING || i == TRACING;
-        if (always || (i == SHADOWING && WIFSIGNALED(ended)))
+        if (i == RELAYING || i == FEEDING || i == TRACING || (i == SHADOWING && WIFSIGNALED(ended)))
             keepers[i].due = time(NULL) + 1;
     }
 }
