@@ -172,7 +172,7 @@ images_commit() {
     local name=$1 tag=$2 container
     shift 2
     images_layer
-    container=$(images_buildah from scratch)
+    container=$(images_buildah from --format docker scratch)
     images_buildah add --quiet "$container" "$WORK/layer.tar" / >/dev/null
     images_buildah config --label org.opencontainers.image.title="$name" --label org.opencontainers.image.version="$VERSION" \
         --label org.opencontainers.image.licenses=MIT "$@" "$container"
