@@ -91,7 +91,7 @@ export async function combine(page, key) {
 
 // axe-core would read style sheets as text (preload), which the policy of the page refuses.
 // Measure what is shown at three widths in both colour schemes, or in the few of a state of a page: nothing sticks out, and axe-core finds nothing.
-export async function measure(page, name, looks = LOOKS) {
+export async function measure(page, name, looks = pictures ? [...LOOKS, [1920, 'light']] : LOOKS) {
   const faults = [];
   await page.evaluate(`if (!globalThis.axe) { ${AXE} }`);
   for (const [width, scheme] of looks) {

@@ -8,7 +8,7 @@ import { Mark, SignIn, SignInByLink, SignedOut } from './parts/signin.js';
 import { Loading } from './parts/states.js';
 import { go, to, usePlace } from './route.js';
 import { hasLink, onSession, read, session, signOut } from './session.js';
-import { plural } from './text.js';
+import { number, plural } from './text.js';
 
 // The pages in the order of the rail: [name, title, module, key after g]. A group begins with its title alone.
 const PAGES = [
@@ -80,12 +80,18 @@ function Revision({ place }) {
 }
 
 function Rail({ current, open }) {
+  const [waiting, setWaiting] = useState(0);
+  useEffect(() => {
+    let gone = false;
+    get('attention').then(list => !gone && setWaiting(list.filter(one => one.kind === 'tools_waiting').reduce((sum, one) => sum + one.count, 0)), () => {});
+    return () => { gone = true; };
+  }, [current === 'resources']);
   const groups = [[]];
   for (const page of PAGES) {
     if (page.length === 1) groups.push([page[0]]);
     else groups.at(-1).push(page);
   }
-  const item = ([name, title]) => html`<li><a href=${to(name ? [name] : [])} aria-current=${current === name ? 'page' : undefined}>${title}</a></li>`;
+  const item = ([name, title]) => html`<li><a href=${to(name ? [name] : [])} aria-current=${current === name ? 'page' : undefined}>${title}${name === 'resources' && waiting > 0 && html` <span class="count">${number(waiting)}<span class="hide"> ${waiting === 1 ? 'tool waits' : 'tools wait'}</span></span>`}</a></li>`;
   return html`<nav class=${open ? 'rail open' : 'rail'} id="rail" aria-label="Pages">
     ${groups.map(group => (typeof group[0] === 'string' ? html`<h2>${group[0]}</h2><ul>${group.slice(1).map(item)}</ul>` : html`<ul>${group.map(item)}</ul>`))}
   </nav>`;

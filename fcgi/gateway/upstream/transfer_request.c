@@ -281,7 +281,8 @@ set_connection(struct upstream_transfer *transfer)
            && SET(transfer, CURLOPT_NETRC, (long) CURL_NETRC_IGNORED)
            && SET(transfer, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2)
            && SET(transfer, CURLOPT_SSL_VERIFYPEER, 1L) && SET(transfer, CURLOPT_SSL_VERIFYHOST, 2L)
-           && fetch_set_roots(transfer->curl, transfer->op->az->cfg);
+           && (strcmp(transfer->plan.scheme, "https") != 0
+               || fetch_set_roots(transfer->curl, transfer->op->az->cfg));
 }
 
 static bool

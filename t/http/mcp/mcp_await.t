@@ -423,7 +423,8 @@ my $stream = {
     body => join '',
     logs( level => 'debug', data   => 'small' ),
     logs( level => 'info',  logger => 'shop', data => 'of credential-of-the-gateway' ),
-    logs( level => 'error', data   => { at => 'till' } ),
+    logs( level => 'error', data   => { at             => "till\x{202e}\x{e0041}" } ),
+    logs( level => 'error', data   => { "till\x{202e}" => 1 } ),
     logs( level => 'error', data   => 'x' x 4095 ),
     logs( level => 'error', data   => 'x' x 4094 ),
     logs( level => 'loud',  data   => 'no level' ),
@@ -447,7 +448,7 @@ my @got = logged( call_with( $shop, session($shop) ) );
 is( join( ' ', map { $_->{level} } @got ), 'info error error', 'an older client gets the log from info on' );
 is( $got[0]{logger},                       'shop',             '... with its logger' );
 unlike( $got[0]{data}, qr/credential-of-the-gateway/, '... but no credential of ours' );
-is_deeply( $got[1]{data}, { at => 'till' }, '... and data of any kind' );
+is_deeply( $got[1]{data}, { at => 'till' }, '... and data of any kind, without characters that people do not see' );
 is( length $got[2]{data}, 4094, '... of at most 4096 octets (PEER_LOG_OCTETS_MAX)' );
 is( ( sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/logLevel'}, 'info', 'the upstream is told the level' );
 $shop = shop( {}, $stream );

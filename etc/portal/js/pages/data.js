@@ -3,6 +3,7 @@ import { get, useData, withQuery } from '../api.js';
 import { put, remove, useDraft } from '../draft.js';
 import { html, useState } from '../html.js';
 import { useKeys } from '../keys.js';
+import { Changes } from '../parts/changes.js';
 import { check, faultsOf } from '../parts/check.js';
 import { Refusal } from '../parts/refusal.js';
 import { SchemaForm } from '../parts/schema_form.js';
@@ -50,6 +51,16 @@ function Members({ schema }) {
   return html`<dl class="in">${members.map(([name, one]) => html`<dt><code>${name}</code> <span class="quiet">${[].concat(one.type ?? '').join(' or ')}</span></dt><dd class="small"><${Text} of=${one.description ?? ''} />${one.enum && html` One of ${one.enum.join(', ')}.`}</dd>`)}</dl>`;
 }
 
+// The rules that name the row, and the revisions that have it.
+function Readers({ id }) {
+  const from = useData(signal => get('policy-rules', { signal }), []);
+  const named = new RegExp(`\\bdata\\.${id.replace(/[^\w]/g, '\\$&')}(?!\\w)`);
+  return html`<section class="panel"><header><h2>Who reads it</h2><a class="end" href=${to(['revisions'], { dataKey: id })}>Revisions with it</a></header><${Of} from=${from} what="The rules cannot be read">${rules => {
+    const found = rules.filter(rule => named.test(rule.content));
+    return found.length ? html`<ul class="tree">${found.map(rule => html`<li><a href=${to(['rules', rule.path])}><code><${Text} of=${rule.path} /></code>${rule.enabled === false && html` <span class="quiet">off</span>`}</a></li>`)}</ul>` : html`<p class="in quiet">No rule names it by its whole key.</p>`;
+  }}<//></section>`;
+}
+
 async function load(key, signal) {
   const [row, latest, schema] = await Promise.all([
     get(withQuery('policy-data/by-key', { dataKey: key }), { signal }), get('bundle-audit/latest', { signal }),
@@ -80,7 +91,7 @@ function One({ id, place }) {
           ${tab === 'form'
             ? html`<${RowForm} schema=${schema} value=${value} failures=${failures} readOnly=${readOnly} change=${now => change(JSON.stringify(now, null, 2))} />`
             : html`<${Code} key=${id} label=${id} language="json" value=${text} change=${readOnly ? undefined : change} readOnly=${readOnly} />`}</section>
-        <section class="panel"><header><h2>What it may hold</h2></header>${schema?.description && html`<p class="in quiet"><${Text} of=${schema.description} whole /></p>`}<${Members} schema=${schema} /></section></div>`;
+        <div><section class="panel"><header><h2>What it may hold</h2></header>${schema?.description && html`<p class="in quiet"><${Text} of=${schema.description} whole /></p>`}<${Members} schema=${schema} /></section><${Readers} id=${id} /><${Changes} object=${id} /></div></div>`;
   }}<//>`;
 }
 

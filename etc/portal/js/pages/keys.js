@@ -12,8 +12,9 @@ import { may } from '../session.js';
 import { Text } from '../text.js';
 import { short } from '../time.js';
 
+const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log' };
 const KEY = [
-  { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` }, { title: 'Use', cell: row => `${row.use} ${row.alg}` },
+  { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` }, { title: 'Use', cell: row => html`${USES[row.use] ?? row.use}<span class="second">${row.alg}</span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.state === 'active' ? 'ok' : 'off'}`}>${row.state}</span>` }, { title: 'Since', cell: row => short(row.activatedAt ?? row.createdAt) },
 ];
 
@@ -58,7 +59,8 @@ export default function Keys({ place }) {
     ${shown && html`<${Shown} ...${shown} done=${() => show()} />`}
     ${owner && place.query.get('new') && html`<${New} close=${close} made=${data => { show({ title: `The key ${data.label}: shown here once`, secret: data.key }); from.again(); close(); }} />`}
     <section class="panel"><header><h2>Admin keys</h2></header><${Of} from=${from} what="The keys cannot be read">${rows => html`<${Table} label="Admin keys" columns=${columns} rows=${rows} key=${row => row.id} />`}<//></section>
-    <section class="panel"><header><h2>Signing keys</h2></header><${Of} from=${signing} what="The signing keys cannot be read">${rows => html`<${Table} label="Signing keys" columns=${KEY} rows=${rows} key=${row => row.kid} />`}<//></section>
+    <section class="panel"><header><h2>Signing keys</h2>${owner && html`<span class="end acts">${Object.entries(USES).map(([use, word]) => html`<button type="button" onClick=${() => ask({ what: 'turn', use, word })}>New key for ${word}…</button>`)}</span>`}</header><${Of} from=${signing} what="The signing keys cannot be read">${rows => html`<${Table} label="Signing keys" columns=${KEY} rows=${rows} key=${row => row.kid} />`}<//></section>
+    ${asks?.what === 'turn' && html`<${Confirm} title=${`Sign ${asks.word} with the next key?`} verb="Make it active" act=${async () => { await request('POST', 'keys/rotate', { body: { use: asks.use } }); signing.again(); }} close=${() => ask()}><p>The next key becomes active, and another one is published as the next. The key of now only verifies from then on.</p><//>`}
     ${asks?.what === 'reveal' && html`<${Confirm} title=${`Show the key ${asks.row.label}?`} verb="Show it" act=${() => reveal(asks.row)} close=${() => ask()}><p>Whoever sees it can use it. That you looked is in the audit log.</p><//>`}
     ${asks?.what === 'sign' && html`<${Confirm} title=${`Make a sign-in link of ${asks.row.label}?`} verb="Make it" act=${() => sign(asks.row)} close=${() => ask()}><p>Whoever opens it first, within 10 minutes, has the rights of the key (${asks.row.role}) in that browser.</p><//>`}
     ${asks?.what === 'revoke' && html`<${Confirm} title=${`Revoke the key ${asks.row.label}?`} type=${asks.row.label} verb="Revoke it" act=${() => revoke(asks.row)} close=${() => ask()}><p>Programs that use it are refused at once, and its sessions end.</p><//>`}`;

@@ -2,10 +2,12 @@
 import { get, request, useData, withQuery } from '../api.js';
 import { html, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
+import { Changes } from '../parts/changes.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { EditResource, NewResource } from '../parts/resource_edit.js';
+import { Texts } from '../parts/resource_texts.js';
 import { Tools, waits } from '../parts/resource_tools.js';
 import { Empty, Failed, Of } from '../parts/states.js';
 import { Table, Tabs } from '../parts/table.js';
@@ -81,7 +83,7 @@ function One({ name, place }) {
   };
   const tab = place.query.get('tab') ?? '';
   useKeys({ e: may('operator') ? () => go(changed(place, { tab: 'edit' })) : undefined });
-  const tabs = resource => [['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['edit', 'Upstream, credential and routes'], ['connections', 'Connections'], ['json', 'JSON']];
+  const tabs = resource => [['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['edit', 'Upstream, credential and routes'], ...(resource.upstreamType === 'MCP' ? [['texts', 'Prompts and instructions']] : []), ['connections', 'Connections'], ['changes', 'Changes'], ['json', 'JSON']];
   return html`<${Of} from=${from} what="The resource cannot be read">${({ resource, etag }) => html`
     <${Head} resource=${resource} path=${path} busy=${Boolean(said?.busy)} run=${run} ask=${ask} />
     <div role="status">${said?.busy && html`<p class="quiet">${said.busy}: waiting for the upstream</p>`}${said?.data && html`<div class=${said.data.ok === false ? 'note' : 'done'}><b>${said.word}</b><${Json} of=${said.data} /></div>`}${said?.saved && html`<p class="done">The resource is saved.</p>`}</div>
@@ -89,7 +91,9 @@ function One({ name, place }) {
     <${Tabs} main label="Parts of the resource" tabs=${tabs(resource)} chosen=${tab} choose=${value => go(changed(place, { tab: value, tool: undefined }))} />
     ${tab === '' && html`<${Tools} resource=${resource} etag=${etag} place=${place} again=${from.again} />`}
     ${tab === 'edit' && html`<${EditResource} stored=${{ value: resource, etag }} saved=${() => { say({ saved: true }); from.again(); }} />`}
+    ${tab === 'texts' && html`<${Texts} path=${path} resource=${resource} />`}
     ${tab === 'connections' && html`<${Connections} path=${path} />`}
+    ${tab === 'changes' && html`<${Changes} object=${resource.name} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${resource} /></section>`}
     ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${name}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}><p>${asks === 'disable' ? 'The gateway answers 404 for it, and its tools are hidden. Nothing is deleted.' : 'The gateway serves it again, as policy allows.'}</p><//>`}
     ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>Its routes, tools, credential and connected accounts go with it. Audit rows stay.</p><//>`}`}<//>`;

@@ -8,6 +8,7 @@ import { Diff, compare } from '../parts/diff.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Impact } from '../parts/impact.js';
 import { Refusal } from '../parts/refusal.js';
+import { ShadowIt } from '../parts/shadow.js';
 import { Empty, Failed, MayNot, Of } from '../parts/states.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
@@ -91,5 +92,5 @@ export default function Review({ place }) {
       <div class="effect"><section class="panel"><header><h2>What this save changes</h2>
           <span class="pick end" role="group" aria-label="Period">${[[1, '24 hours'], [7, '7 days'], [30, '30 days']].map(([value, label]) => html`<a href=${changed(place, { days: value })} aria-current=${value === days ? 'true' : undefined}>${label}</a>`)}</span></header>
           <${Impact} state=${measured} days=${days} /></section>
-        ${may('operator') && html`<${Save} latest=${latest} impact=${measured.impact} days=${days} failed=${setError} />`}</div></div>`;
+        ${may('operator') && html`<${Save} latest=${latest} impact=${measured.impact} days=${days} failed=${setError} /><${ShadowIt} />`}</div></div>`;
 }

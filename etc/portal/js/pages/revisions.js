@@ -8,6 +8,7 @@ import { Elsewhere } from '../parts/elsewhere.js';
 import { Impact } from '../parts/impact.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { Refusal } from '../parts/refusal.js';
+import { Shadow } from '../parts/shadow.js';
 import { Empty, Of } from '../parts/states.js';
 import { Filters, Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
@@ -20,6 +21,18 @@ const what = row => row.message || `Saved by ${WORD[row.triggerSource] ?? row.tr
 
 const FILTERS = [['triggeredBy', 'By'], ['rulePath', 'With rule'], ['dataKey', 'With row'], ['revision', 'Policy']];
 
+// The policy at a moment, which is typed in UTC.
+function At() {
+  const field = useRef();
+  const [fault, setFault] = useState('');
+  const submit = async event => {
+    event.preventDefault();
+    if (!field.current.value) return;
+    try { go(to(['revisions', String((await get(withQuery('bundle-audit/at', { timestamp: `${field.current.value}:00Z` }))).id)])); } catch (error) { setFault(error.status === 404 ? 'No revision was active then.' : error.message); }
+  };
+  return html`<form onSubmit=${submit}><label class="row">Active at <input type="datetime-local" ref=${field} aria-label="Active at, UTC" /></label><button>Open</button></form><span class="small" role="status">${fault}</span>`;
+}
+
 function List({ place }) {
   const page = pageOf(place);
   const query = Object.fromEntries(FILTERS.map(([name]) => [name, place.query.get(name)]));
@@ -31,7 +44,7 @@ function List({ place }) {
     { title: 'Policy', cell: row => html`<code>${row.revision.slice(0, 12)}</code>` },
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Revisions</h1><p>Each save of policy, newest first. A rollback is a save of its own.</p></div></div>
-    <${Filters} place=${place} filters=${FILTERS} drop=${['page']} />
+    <${Shadow} /><${Filters} place=${place} filters=${FILTERS} drop=${['page']}><${At} /><//>
     <section class="panel" aria-label="List"><${Of} from=${from} what="The revisions cannot be read">${({ rows, total }) => (rows.length
       ? html`<${Table} label="Revisions" columns=${columns} rows=${rows} key=${row => row.id} /><${Pager} place=${place} page=${page} shown=${rows.length} total=${total} />`
       : FILTERS.some(([name]) => query[name]) ? html`<${Empty} title="No revision matches."><a href="#/revisions">Remove the filters</a><//>`

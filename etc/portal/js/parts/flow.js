@@ -19,7 +19,7 @@ const TITLES = {
 export function asked(row) {
   const summary = row.requestSummary ?? {};
   if (summary.tool || summary.resource) return [summary.tool ? 'call' : 'use', summary.tool ?? summary.resource, summary.tool ? summary.resource : ''];
-  if (row.endpoint?.startsWith('/admin')) return [summary.operation ?? `${row.method} ${row.endpoint}`, summary.clientId ?? summary.dataKey ?? summary.rulePath ?? summary.path ?? '', ''];
+  if (row.endpoint?.startsWith('/admin')) return [summary.operation ?? `${row.method} ${row.endpoint}`, summary.clientId ?? summary.dataKey ?? summary.rulePath ?? summary.path ?? summary.name ?? summary.idpId ?? '', ''];
   const verb = TITLES[row.endpoint] ?? `${row.method ?? ''} ${row.endpoint}`;
   return summary.scope ? [verb, summary.scope, ''] : [verb.replace(/ (for|with)$/, ''), '', ''];
 }

@@ -6,13 +6,13 @@ import { Text, visible } from '../text.js';
 // The head of a column that sorts: its button turns the order round. sort: {now, by(order)}; column.sort: [first order, second].
 function Head({ column, sort }) {
   const at = sort && column.sort ? column.sort.indexOf(sort.now) : -1;
-  if (!sort || !column.sort) return html`<th scope="col" class=${column.num ? 'num' : undefined}>${column.title}</th>`;
+  if (!sort || !column.sort) return html`<th scope="col" class=${column.num ? 'num' : undefined}>${column.hidden ? html`<span class="hide">${column.title}</span>` : column.title}</th>`;
   const down = at >= 0 && sort.now.startsWith('-');
   return html`<th scope="col" class=${column.num ? 'num' : undefined} aria-sort=${at < 0 ? undefined : down ? 'descending' : 'ascending'}>
     <button type="button" class="plain" onClick=${() => sort.by(column.sort[(at + 1) % column.sort.length])}>${column.title}${at >= 0 && html` <span aria-hidden="true">${down ? '↓' : '↑'}</span>`}</button></th>`;
 }
 
-// A real table. columns: [{title, cell(row), num, sort}]. The first cell holds the link. key(row), current(row).
+// A real table. columns: [{title, cell(row), num, sort, hidden: the title is for readers alone}]. The first cell holds the link. key(row), current(row).
 export function Table({ label, columns, rows, key, current, sort }) {
   return html`<table class="fold" aria-label=${label}>
     <thead><tr>${columns.map(column => html`<${Head} column=${column} sort=${sort} />`)}</tr></thead>

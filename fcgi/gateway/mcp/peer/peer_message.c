@@ -9,6 +9,7 @@
 #include "base/json/jsonx.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/param_header.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/peer/progress.h"
 
 /* Every request has a connection of its own, so one id is enough; but a call that comes again with
@@ -206,9 +207,10 @@ peer_error_text(TALLOC_CTX *mem, const json_t *error)
     for (size_t i = 0; i < length; i++)
         if ((unsigned char) text[i] < ' ' || text[i] == 0x7f)
             text[i] = ' ';
-    return text != NULL ? talloc_asprintf(mem, "The upstream answered with error %d: %s",
-                                          (int) json_integer_value(code), text)
-                        : NULL;
+    const char *shown = text != NULL ? shown_lines(mem, text) : NULL;
+    return shown != NULL ? talloc_asprintf(mem, "The upstream answered with error %d: %s",
+                                           (int) json_integer_value(code), shown)
+                         : NULL;
 }
 
 const char *
