@@ -96,18 +96,18 @@ sub later {
     return ( $said, scalar( grep { $_->{body} =~ m{"tools/call"} } @got ), grep { $_->{method} eq 'GET' } @got );
 }
 my $event = 'data: ' . $json->encode( { jsonrpc => '2.0', id => 1, result => $text } ) . "\n\n";
-my ( $said, $calls, @rest ) = later( 'later', 1, { type => 'text/event-stream', body => $event } );
+my ( $said, $times, @rest ) = later( 'later', 1, { type => 'text/event-stream', body => $event } );
 is( $mcp->result($said)->{content}[0]{text}, 'later', 'an answer whose stream ends early is asked for again' );
 is( $rest[0]{headers}{'last-event-id'},      'e7',    '... behind the last event' );
 is( $rest[0]{headers}{'mcp-session-id'},     'one',   '... in its session' );
-is( $calls,                                  1,       '... without a second call' );
-( $said, $calls, @rest ) = later( 'lost', 1, { status => 404, body => '{}' } );
+is( $times,                                  1,       '... without a second call' );
+( $said, $times, @rest ) = later( 'lost', 1, { status => 404, body => '{}' } );
 like( $said->text, qr/isError/, 'a server that has no rest of an answer: an error' );
-is( "$calls " . @rest, '1 1', '... and neither the call nor the question is made again' );
-( $said, $calls, @rest ) = later( 'empty', 1, { type => 'text/event-stream', body => "id: e8\nretry: 0\ndata: \n\n" } );
+is( "$times " . @rest, '1 1', '... and neither the call nor the question is made again' );
+( $said, $times, @rest ) = later( 'empty', 1, { type => 'text/event-stream', body => "id: e8\nretry: 0\ndata: \n\n" } );
 like( $said->text, qr/isError/, 'one that never gives it: an error' );
-is( "$calls " . @rest, '1 5', '... after five times' );
-( $said, $calls, @rest ) = later( 'stateless', 0, { type => 'text/event-stream', body => $event } );
+is( "$times " . @rest, '1 5', '... after five times' );
+( $said, $times, @rest ) = later( 'stateless', 0, { type => 'text/event-stream', body => $event } );
 is( scalar @rest, 0, 'without a session nothing is asked for again' );
 
 # ---- a bad tool among good ones
