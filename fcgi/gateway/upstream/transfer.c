@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "base/log.h"
 #include "gateway/upstream/transfer_private.h"
+#include "trace/trace.h"
 
 /* Connections that a worker keeps. */
 #define KEPT_CONNECTIONS 16
@@ -237,9 +239,20 @@ transfer_new(struct op *op, const struct transfer_plan *plan)
     return NULL;
 }
 
-enum az_status
-transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer **ret,
-               bool *ret_connected)
+/* Return the port of an origin. */
+static int
+origin_port(const struct transfer_plan *plan)
+{
+    int64_t port = strcmp(plan->scheme, "https") == 0 ? 443 : 80;
+    const char *colon = strrchr(plan->origin, ':');
+    if (colon != NULL)
+        digits_read(colon + 1, UINT16_MAX, &port); /* behind a scheme alone are no digits */
+    return (int) port;
+}
+
+static enum az_status
+begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer **ret,
+      bool *ret_connected)
 {
     struct upstream_transfer *transfer = transfer_new(op, plan);
     *ret_connected = true;
@@ -255,6 +268,20 @@ transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_
     enum az_status st = transfer_fail(transfer);
     *ret_connected = st != AZ_UPSTREAM_UNREACHABLE;
     upstream_done(transfer);
+    return st;
+}
+
+enum az_status
+transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer **ret,
+               bool *ret_connected)
+{
+    struct trace_facts facts = {
+        .name = trace_method(plan->method), .place = plan->host, .port = origin_port(plan)};
+    int span = trace_open(op->az->tracer, TRACE_UPSTREAM);
+    enum az_status st = begin(op, plan, ret, ret_connected);
+    facts.failed = st != AZ_OK || (*ret)->answer->status >= 400;
+    facts.number = st == AZ_OK ? (*ret)->answer->status : 0;
+    trace_close(op->az->tracer, span, &facts);
     return st;
 }
 

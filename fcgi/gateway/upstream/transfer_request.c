@@ -13,6 +13,7 @@
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_roots.h"
 #include "managed/headers.h"
+#include "trace/trace.h"
 
 /* Seconds for which an idle connection is used again: upstreams close idle connections after some
  * time, and a request on a closed one must be sent again. */
@@ -212,11 +213,15 @@ set_fields(struct upstream_transfer *transfer)
 {
     static const char *const own[] = {"Accept", "Content-Type", "Expect"};
     const struct transfer_plan *plan = &transfer->plan;
+    const char *parent = trace_parent(transfer->op->az->tracer);
+    if (parent != NULL && !add_line(transfer, TRACE_FIELD, parent))
+        return false;
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (!add_line(transfer, own[i], ""))
             return false;
     for (size_t i = 0; i < plan->field_count; i++)
         if (*plan->fields[i].value != '\0'
+            && (parent == NULL || !header_is(plan->fields[i].name, TRACE_FIELD))
             && !add_line(transfer, plan->fields[i].name, plan->fields[i].value))
             return false;
     return SET(transfer, CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION)
