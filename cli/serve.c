@@ -20,7 +20,7 @@
 
 /* Time that a web server has for the requests that it has in hand; its own configuration ends them
  * earlier. The service keeps its limit itself (SHUTDOWN_PHASE_TIMEOUT). */
-#define WEB_STOP_MS 15000
+#define WEB_STOP_MS 20000
 /* Interval at which that time is looked at. */
 #define LOOK_NS 250000000L
 /* Processes of the core pool: those of authz.service, and the most (fcgi/pools.h). A container sees

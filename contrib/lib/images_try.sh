@@ -87,7 +87,10 @@ try_start() {
         try_of "$1" Entrypoint
         try_of "$1" Cmd
     )
-    (try_run "$1" "$2" "${words[@]}") >"$3" 2>&1 </dev/null &
+    # Apache opens its standard error again, so it belongs to the account, as container platforms have it.
+    : >"$3"
+    chown "$(try_user "$1")" "$3"
+    (try_run "$1" "$2" "${words[@]}") >>"$3" 2>&1 </dev/null &
     TRY_PIDS+=($!)
     TRY_PID=$!
 }

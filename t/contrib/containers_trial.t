@@ -107,8 +107,10 @@ my ( $status, $text ) = Authz::Process->run(
     command => [ Authz::Path::program('authzctl'), '--server', $stack->base, 'resource', 'sync', 'orders' ] );
 is( $status, 0, 'the gateway reads the tools of the MCP server' ) or diag $text;
 like( $text, qr/list_orders/, '... by their names' )              or diag $text;
-my $agent =
-  [ $stack->make_client( 'agent', { grants => ['client_credentials'], gateway_scopes => ['orders-api:*'] } ) ];
+my $agent = [
+    $stack->make_client(
+        'agent',
+        { grants => ['client_credentials'], resources => ['urn:svc:gateway'], gateway_scopes => ['orders-api:*'] } ) ];
 my $token = $stack->token( @$agent, scope => 'orders-api:read', resource => $stack->base . '/gateway/orders-api' );
 my $call  = $stack->http->get(
     '/gateway/orders-api/orders',

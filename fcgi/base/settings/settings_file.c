@@ -83,6 +83,8 @@ settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const
 {
     char text[TEXT_ROOM + 1];
     const struct setting *row = settings_find_file(name);
+    if (row == NULL)
+        return;
     const bool named = strcmp(origin, "environment") != 0;
     ssize_t length = read_text(path, text, TEXT_ROOM);
     const char *why = length >= 0 ? value_fault(text, (size_t) length) : NULL;
