@@ -19,6 +19,8 @@ export async function tab(browser) {
   page.setDefaultTimeout(Number(process.env.AUTHZ_PATIENCE ?? 1) * 60000);
   page.violations = [];
   page.dialogs = [];
+  page.requested = [];
+  page.on('request', request => page.requested.push(request.url()));
   await page.exposeFunction('reportViolation', text => page.violations.push(text));
   await page.evaluateOnNewDocument(() => document.addEventListener('securitypolicyviolation', event => globalThis.reportViolation(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`)));
   page.on('dialog', dialog => { page.dialogs.push(dialog.message()); dialog.dismiss(); });

@@ -3,12 +3,12 @@ import { get } from './api.js';
 import { count, useDraft } from './draft.js';
 import { Find } from './find.js';
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './html.js';
-import { KEYS, isOff, turn, useKeys } from './keys.js';
+import { KEYS, isOff, keepFocus, turn, useKeys } from './keys.js';
 import { Mark, SignIn, SignInByLink, SignedOut } from './parts/signin.js';
 import { Loading } from './parts/states.js';
 import { go, to, usePlace } from './route.js';
 import { hasLink, onSession, read, session, signOut } from './session.js';
-import { number, plural } from './text.js';
+import { brief, number, plural } from './text.js';
 
 // The pages in the order of the rail: [name, title, module, key after g]. A group begins with its title alone.
 const PAGES = [
@@ -45,7 +45,7 @@ function Menu({ close }) {
     theme(value);
     choose(value);
   };
-  return html`<div class="menu" ref=${box} onKeyDown=${event => event.key === 'Escape' && close(true)}>
+  return html`<div class="menu" ref=${box} onKeyDown=${event => { if (event.key === 'Escape') { event.preventDefault(); close(true); } }} onFocusOut=${event => { if (event.relatedTarget && !box.current?.parentElement.contains(event.relatedTarget)) close(); }}>
     <fieldset><legend>Colours</legend>
       ${[['', 'As the system'], ['light', 'Light'], ['dark', 'Dark']].map(([value, label]) => html`<label><input type="radio" name="theme" checked=${chosen === value} onChange=${() => pick(value)} />${label}</label>`)}
     </fieldset>
@@ -59,7 +59,7 @@ function Who({ who }) {
   const button = useRef();
   const close = focus => { setOpen(false); if (focus === true) button.current.focus(); };
   return html`<div class="who">
-    <button type="button" ref=${button} aria-expanded=${open} onClick=${() => setOpen(!open)}><b>${who.label} ·</b> ${who.role}</button>
+    <button type="button" ref=${button} aria-expanded=${open} onClick=${() => setOpen(!open)}><b>${brief(who.label)} ·</b> ${who.role}</button>
     ${open && html`<${Menu} close=${close} />`}
   </div>`;
 }
@@ -177,3 +177,4 @@ function App() {
 }
 
 render(html`<${App} />`, document.getElementById('app'));
+keepFocus(document.getElementById('app'));

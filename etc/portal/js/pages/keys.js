@@ -1,6 +1,6 @@
 // Keys: admin keys with their role, use and end, and the signing keys. Owners make, reveal and revoke.
 import { get, request, useData } from '../api.js';
-import { html, useState } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
 import { Confirm } from '../parts/confirm.js';
 import { Copy } from '../parts/elsewhere.js';
@@ -9,7 +9,7 @@ import { MayNot, Of, Refused } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
 import { may } from '../session.js';
-import { Text } from '../text.js';
+import { Text, brief } from '../text.js';
 import { short } from '../time.js';
 
 const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log' };
@@ -19,7 +19,11 @@ const KEY = [
 ];
 
 // A plaintext, until the user says that it is kept.
-const Shown = ({ title, secret, copy = 'Copy key', done }) => html`<section class="panel" aria-labelledby="shown"><header><h2 id="shown" tabindex="-1">${title}</h2></header><div class="in"><code class="secret" tabindex="0">${secret}</code><p></p><div class="acts"><${Copy} text=${secret} label=${copy} /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section><p></p>`;
+function Shown({ title, secret, copy = 'Copy key', done }) {
+  const box = useRef();
+  useEffect(() => box.current.focus(), [secret]); // after the dialog that asked has closed
+  return html`<section class="panel" aria-labelledby="shown"><header><h2 id="shown" tabindex="-1" ref=${box}><${Text} of=${title} /></h2></header><div class="in"><code class="secret" tabindex="0">${secret}</code><p></p><div class="acts"><${Copy} text=${secret} label=${copy} /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section><p></p>`;
+}
 
 function New({ made, close }) {
   const [form, set] = useState({ role: 'operator' });
@@ -52,7 +56,7 @@ export default function Keys({ place }) {
     { title: 'Label', cell: row => html`<span class="strong"><${Text} of=${row.label} /></span><span class="second"><code>${row.id}</code></span>` }, { title: 'Role', cell: row => row.role },
     { title: 'State', cell: row => (row.revokedAt ? html`<span class="state off">revoked</span>` : row.expiresAt && new Date(row.expiresAt) < new Date() ? html`<span class="state off">ended</span>` : html`<span class="state ok">valid</span>`) },
     { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' }, { title: 'Ends', when: true, cell: row => short(row.expiresAt) || '–' }, { title: 'Made', when: true, cell: row => html`${short(row.createdAt)}<span class="second"><${Text} of=${row.createdBy ?? row.managedBy} /></span>` },
-    ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${row.label}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button><button type="button" aria-label=${`Sign-in link of ${row.label}`} onClick=${() => ask({ what: 'sign', row })}>Link…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${row.label}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
+    ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${brief(row.label)}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button><button type="button" aria-label=${`Sign-in link of ${brief(row.label)}`} onClick=${() => ask({ what: 'sign', row })}>Link…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${brief(row.label)}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Keys</h1><p>Admin keys sign programs and people in here; signing keys sign tokens and statements.</p></div>${owner && html`<div class="acts"><button type="button" class="main" onClick=${open}>New admin key <kbd aria-hidden="true">n</kbd></button></div>`}</div>
     <${MayNot} role="owner" />

@@ -5,7 +5,7 @@ import { Chart } from '../parts/chart.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, to } from '../route.js';
-import { Text, number, percent, plural } from '../text.js';
+import { Text, brief, number, percent, plural } from '../text.js';
 import { isoDay, short } from '../time.js';
 
 const PERIODS = [['1', '24 hours'], ['7', '7 days'], ['30', '30 days']];
@@ -53,8 +53,8 @@ const attention = ({ engines, revisions, waits }) => [
 function Attention({ data }) {
   const list = attention(data);
   const columns = [
-    { title: 'State', cell: row => html`<span class="state warn">${row.state}</span>` },
-    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
+    { title: 'State', cell: row => html`<span class="state warn">${brief(row.state)}</span>` },
+    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
     ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, changed tools, degraded resources, accounts to connect again, keys near their end, new reasons of denials and unused clients stand here.<//>`}</section>`;
@@ -70,8 +70,8 @@ function Reasons({ data, days }) {
   const rows = [...now.denialReasons].sort((a, b) => isNew(b) - isNew(a) || b.count - a.count);
   const most = Math.max(1, ...now.denialReasons.map(one => one.count));
   const columns = [
-    { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} /></code></a>` },
-    { title: '', cell: row => html`<progress class=${isNew(row) ? 'first' : undefined} max=${most} value=${row.count} aria-label=${`Denied for ${row.reason}`} />` },
+    { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} bare /></code></a>` },
+    { title: '', cell: row => html`<progress class=${isNew(row) ? 'first' : undefined} max=${most} value=${row.count} aria-label=${`Denied for ${brief(row.reason)}`} />` },
     { title: 'Denied', num: true, cell: row => number(row.count) },
     { title: 'Against 7 days', num: true, cell: row => (isNew(row) ? html`<span class="state warn">new</span>` : was[row.reason] ? trend(row.count / days, was[row.reason] / 7) : '–') },
   ];

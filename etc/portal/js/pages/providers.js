@@ -20,7 +20,7 @@ const HOME = 'its people keep their sub as their name';
 const State = ({ of }) => html`<span class=${`state ${of.enabled ? 'ok' : 'off'}`}>${of.enabled ? 'enabled' : 'disabled'}</span>`;
 
 const COLUMNS = [
-  { title: 'Provider', cell: row => html`<a class="strong" href=${to(['providers', row.idpId])}><${Text} of=${row.name || row.idpId} /></a><span class="second"><code><${Text} of=${row.idpId} /></code></span>` },
+  { title: 'Provider', cell: row => html`<a class="strong" href=${to(['providers', row.idpId])}><${Text} of=${row.name || row.idpId} bare /></a><span class="second"><code><${Text} of=${row.idpId} /></code></span>` },
   { title: 'State', cell: row => html`<${State} of=${row} />` }, { title: 'Issuer', cell: row => html`<code><${Text} of=${row.issuer} /></code>` },
   { title: 'Our client there', cell: row => html`<code><${Text} of=${row.clientId ?? '–'} /></code>` }, { title: 'Scopes', cell: row => html`<${Text} of=${(row.scopes ?? []).join(' ')} />` },
 ];
@@ -96,7 +96,7 @@ function One({ id }) {
     const { warnings: _, home: __, id: ___, ...rest } = from.data.stored.value;
     saved((await request('PUT', path, { body: { ...rest, ...change }, headers: from.data.stored.etag ? { 'If-Match': from.data.stored.etag } : {} })).data);
   };
-  return html`<${Of} from=${from} what="The provider cannot be read">${({ stored, schema }) => {
+  return html`<${Of} from=${from} what="The provider cannot be read" whole>${({ stored, schema }) => {
     const provider = stored.value, warnings = said?.warnings ?? provider.warnings;
     return html`<div class="head"><div><a class="back" href="#/providers">Identity providers</a><h1 tabindex="-1"><${Text} of=${provider.name || provider.idpId} /></h1>
         <p><code><${Text} of=${provider.idpId} /></code> · <code><${Text} of=${provider.issuer} /></code> · <${State} of=${provider} />${said?.home ? ` · ${HOME}` : ''}</p></div>

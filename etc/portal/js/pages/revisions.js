@@ -40,7 +40,7 @@ function List({ place }) {
   const columns = [
     { title: 'Revision', cell: row => html`<a class="strong" href=${to(['revisions', String(row.id)])}>${number(row.id)}</a>` },
     { title: 'Change', cell: row => html`<${Text} of=${what(row)} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
-    { title: 'By', cell: row => WORD[row.triggerSource] ?? row.triggerSource }, { title: 'Holds', cell: row => `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}` },
+    { title: 'By', cell: row => html`<${Text} of=${WORD[row.triggerSource] ?? row.triggerSource} />` }, { title: 'Holds', cell: row => `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}` },
     { title: 'Policy', cell: row => html`<code>${row.revision.slice(0, 12)}</code>` },
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Revisions</h1><p>Each save of policy, newest first. A rollback is a save of its own.</p></div></div>
@@ -97,9 +97,9 @@ function One({ place, id }) {
     const [row, list] = await Promise.all([get(`bundle-audit/${id}`, { signal }), get(withQuery('bundle-audit', { page: 0, size: 200 }), { signal })]);
     return { row, list };
   }, [id]);
-  return html`<${Of} from=${from} what="The revision cannot be read">${({ row, list }) => {
+  return html`<${Of} from=${from} what="The revision cannot be read" whole>${({ row, list }) => {
     const active = list[0];
-    const facts = [['Saved', `${row.createdAt.replace('T', ' ').slice(0, 19)} UTC`], ['By', html`<${Text} of=${row.triggeredBy ?? ''} />`], ['Through', WORD[row.triggerSource] ?? row.triggerSource], ['Holds', `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}, ${number(row.bundleSizeBytes)} octets`], ['Policy', html`<code>${row.revision}</code>`]];
+    const facts = [['Saved', `${row.createdAt.replace('T', ' ').slice(0, 19)} UTC`], ['By', html`<${Text} of=${row.triggeredBy ?? ''} />`], ['Through', html`<${Text} of=${WORD[row.triggerSource] ?? row.triggerSource} />`], ['Holds', `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}, ${number(row.bundleSizeBytes)} octets`], ['Policy', html`<code>${row.revision}</code>`]];
     return html`<div class="head"><div><a class="back" href="#/revisions">Revisions</a><h1 tabindex="-1">Revision ${row.id}</h1><p><${Text} of=${what(row)} /> ${row.id === active.id && html`· <span class="state ok">active</span>`}</p></div>
         <div class="acts"><${RollBack} row=${row} active=${active} failed=${setError} /><${Elsewhere} label="As curl" title="This revision, in a shell" text=${() => curl('GET', `bundle-audit/${row.id}/content`)} /></div></div>
       ${place.query.get('saved') && row.id === active.id && html`<p class="done" role="status">Revision ${row.id} is active.</p>`}

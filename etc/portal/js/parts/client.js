@@ -44,7 +44,7 @@ function LastDecisions({ id }) {
     { title: 'Asked', cell: row => html`<a href=${to(['decisions'], { clientId: id, open: row.id })}><${Asked} row=${row} /></a>` },
     { title: 'Time', cell: row => (short(row.createdAt).startsWith('today') ? clock(row.createdAt) : short(row.createdAt)) },
     { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
-    { title: 'Reason', cell: row => html`<code>${codesOf(row).join(', ')}</code>` },
+    { title: 'Reason', cell: row => html`<code><${Text} of=${codesOf(row).join(', ')} /></code>` },
   ];
   return html`<section class="panel"><header><h2>Last decisions</h2><a class="end" href=${to(['decisions'], { clientId: id })}>All</a></header>
     <${Of} from=${from} what="The decisions cannot be read">${data => (data.content.length ? html`<${Table} label="Last decisions" columns=${columns} rows=${data.content} />` : html`<${Empty} title="It has asked for nothing yet.">The line beside this gets a token.<//>`)}<//></section>`;
@@ -88,7 +88,7 @@ export default function Client({ id, place }) {
   const tab = place.query.get('tab') ?? '';
   const save = async change => { await request('PUT', path, { body: { ...fileOf(from.data.client), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} }); from.again(); };
   const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
-  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding, etag }) => html`
+  return html`<${Of} from=${from} what="The client cannot be read" whole>${({ client, binding, etag }) => html`
     <div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1"><${Text} of=${client.clientName || client.clientId} /></h1>
         <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${BY[client.registrationType] ?? client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
       ${may('operator') && html`<div class="acts"><button type="button" onClick=${() => ask(client.enabled ? 'disable' : 'enable')}>${client.enabled ? 'Disable…' : 'Enable…'}</button>
