@@ -4,7 +4,7 @@ import { get, request, useData, withQuery } from '../api.js';
 import { html, useState } from '../html.js';
 import { to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl, number, plural } from '../text.js';
+import { Text, brief, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 import { Elsewhere } from './elsewhere.js';
 import { Pager, SIZE, pageOf, usePage } from './pages.js';
@@ -55,7 +55,7 @@ export const LISTS = {
 
 const columnsOf = (list, fixed, end) => [
   ...list.columns.filter(column => !column.of || !fixed[column.of]),
-  ...(list.act && may('operator') ? [{ title: 'End', hidden: true, cell: row => html`<button type="button" aria-label=${list.act.label(row)} onClick=${() => end(row)}>${list.act.verb}</button>` }] : []),
+  ...(list.act && may('operator') ? [{ title: 'End', hidden: true, cell: row => html`<button type="button" aria-label=${brief(list.act.label(row))} onClick=${() => end(row)}>${list.act.verb}</button>` }] : []),
 ];
 
 // Return [fault, end]: end(row) ends a row by a request, then loads the list again.
