@@ -29,6 +29,7 @@ my @program = (
     [   gateway => [ qw(--engine embedded --seconds 1 --rounds 1), @force, 'requests' ],
         qr/^  \S.* +\d+[.]\d\d ms +(?:at most|no limit)/m ],
     [ cedar        => [qw(--every 1000)],                     qr/^engine, whole request .* median +[\d.]+ us/m ],
+    [ beside       => [qw(--seconds 1 --warm 1)],             qr/^authz +introspect +\d/m ],
     [ impact       => [qw(--rows 1000 --seconds 2)],          qr/^1000 recorded decisions/m ],
     [ audit        => [qw(--rows 1000 --days 2 --seconds 2)], qr/^rows 1000 /m ],
     [ 'policy/run' => [ qw(-n 1), Authz::Path::opa() ],       qr/\d ms/ ],
