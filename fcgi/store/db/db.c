@@ -177,7 +177,8 @@ db_url_fault(const char *url)
     char *theirs = NULL;
     const char *ours = "is not a connection string or URI that libpq understands";
     PQconninfoOption *options = PQconninfoParse(url, &theirs);
-    if (options != NULL)
+    /* Without memory the text is not judged: connecting will fail. */
+    if (options != NULL || theirs == NULL || strncmp(theirs, "out of memory", 13) == 0)
         ours = NULL;
     for (size_t i = 0; theirs != NULL && i < sizeof(url_faults) / sizeof(url_faults[0]); i++)
         if (strncmp(theirs, url_faults[i].theirs, strlen(url_faults[i].theirs)) == 0)

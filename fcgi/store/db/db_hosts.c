@@ -147,7 +147,7 @@ ask_result(PGconn *conn)
 {
     int64_t until = clock_monotonic_ms() + ASK_MS;
     PGresult *kept = NULL;
-    for (;;) {
+    while (clock_monotonic_ms() < until) {
         int64_t left = until - clock_monotonic_ms();
         if (PQisBusy(conn)) {
             struct pollfd fd = {.fd = PQsocket(conn), .events = POLLIN};

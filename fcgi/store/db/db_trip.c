@@ -14,7 +14,9 @@
 /* A server that does not answer for this long counts as lost; none of our statements takes a tenth
  * of it. Milliseconds. */
 #define ANSWER_TIMEOUT_MS 10000
-/* Most results before that of the sync: the error of a commit, and the end of its command. */
+/* Most results of a command, and most before that of the sync: the error of a commit, and the end
+ * of its command. Without memory libpq may give another one each time it is asked. */
+#define COMMAND_LOOKS 4
 #define SYNC_LOOKS 4
 
 /* Queue PREPARE (if the connection has not prepared the statement) and the execution of one
@@ -85,14 +87,15 @@ static PGresult *
 collect_command(struct db *db, bool *ret_lost)
 {
     PGresult *kept = NULL;
-    for (;;) {
+    for (int looks = 0; looks < COMMAND_LOOKS; looks++) {
         PGresult *result = next_result(db, ret_lost);
         if (result == NULL)
             return kept;
-        if (kept != NULL)
-            PQclear(kept);
+        PQclear(kept);
         kept = result;
     }
+    *ret_lost = true;
+    return kept;
 }
 
 static bool
