@@ -6,6 +6,12 @@ PASSED=0
 FAILED=0
 FAILED_NAMES=
 
+# Test files at once. They wait for their processes for long: three at once use 60 % of two cores. The database of a run is for eight.
+test_jobs() {
+    local jobs=$(($(nproc) + 2))
+    printf '%s' $((jobs < 8 ? jobs : 8))
+}
+
 # Time limit of a test run, in seconds, so that a hanging test does not use up the time of the CI run.
 TESTS_SECONDS=2400
 
@@ -179,7 +185,7 @@ check_tests() {
     shift
     cd "$build"
     if [ $# -gt 0 ]; then set -- TESTS="$*"; fi
-    timeout --kill-after=60 "$TESTS_SECONDS" make check RUN_OPTIONS=--again "$@" >"$log" 2>&1 || rc=$?
+    timeout --kill-after=60 "$TESTS_SECONDS" make check RUN_OPTIONS="--again --jobs $(test_jobs)" "$@" >"$log" 2>&1 || rc=$?
     cat "$log"
     if [ "$rc" -eq 124 ]; then printf 'stopped after %s s\n' "$TESTS_SECONDS"; fi
     if [ "$rc" -ne 0 ]; then
@@ -321,12 +327,19 @@ check_sanitize() {
 # Print the C programs among the tests, as the Makefile names them.
 c_tests() { (cd "$TOP" && find t -name '*-t.c' -o -path 't/fuzz/fuzz_*.c' | sed 's/\.c$//' | sort); }
 
-# The tests of an ordinary run under the sanitizers: the C programs, the whole service, and its faults. The others run the
-# same code beside programs that take most of the time; contrib/check --sanitize runs them too.
+# The tests of an ordinary run under the sanitizers: the C programs with the corpora of t/fuzz, and of the whole service and its
+# faults those of the day. The others run the same code beside programs that take most of the time; contrib/check --sanitize runs
+# them too.
 check_sanitize_part() {
+    local day files all
     cd "$TOP"
+    all=(t/http/*.t t/http/*/*.t t/failure/*.t)
+    day=$(calendar_day)
+    mapfile -t files < <(calendar_files "$day" "${all[@]}")
+    [ ${#files[@]} -gt 0 ]
     # shellcheck disable=SC2046 # a list of words
-    check_sanitize $(c_tests) t/http/*.t t/http/*/*.t t/failure/*.t
+    check_sanitize $(c_tests) "${files[@]}"
+    printf 'day %s: %s of %s files of HTTP and faults\n' "$day" "${#files[@]}" "${#all[@]}"
 }
 
 check_valgrind() {

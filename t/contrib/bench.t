@@ -28,6 +28,7 @@ my @program = (
     [ attacks => [qw(--engine embedded --seconds 5 burst)], qr/the last of \d+ after +\d/ ],
     [   gateway => [ qw(--engine embedded --seconds 1 --rounds 1), @force, 'requests' ],
         qr/^  \S.* +\d+[.]\d\d ms +(?:at most|no limit)/m ],
+    [ streams      => [qw(--streams 40 --seconds 2)],         qr/^40 streams began in .*; 0 ended by themselves/m ],
     [ cedar        => [qw(--every 1000)],                     qr/^engine, whole request .* median +[\d.]+ us/m ],
     [ beside       => [qw(--seconds 1 --warm 1)],             qr/^authz +introspect +\d/m ],
     [ impact       => [qw(--rows 1000 --seconds 2)],          qr/^1000 recorded decisions/m ],

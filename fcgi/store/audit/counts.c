@@ -72,6 +72,17 @@ static const struct db_stmt counts_hours_stmt = {
     "  AND (client_id <> '' OR hour < now() - make_interval(days => $1::integer))",
     2};
 
+/* The order of a list of clients goes by this sum. */
+static const struct db_stmt counts_day_stmt = {
+    "counts_day",
+    "UPDATE client_last l SET denied24h = s.n FROM (SELECT c.client_id, coalesce(sum(h.n), "
+    "0)::bigint AS n"
+    "   FROM client_last c LEFT JOIN hour_count h ON h.client_id = c.client_id AND h.outcome = "
+    "'denied'"
+    "    AND h.hour > now() - interval '24 hours' GROUP BY 1) s"
+    "  WHERE s.client_id = l.client_id AND s.n <> l.denied24h",
+    0};
+
 static enum az_status
 counts_forget_hours(struct op *op)
 {
@@ -114,6 +125,8 @@ audit_counts_add(struct op *op, int64_t *ret_rows)
         db_text(&params, rest ? mark.now : NULL); /* until then the old time holds */
         st = db_exec(op, &counts_add_stmt, &params, false, NULL);
     }
+    if (st == AZ_OK)
+        st = db_exec(op, &counts_day_stmt, NULL, false, NULL);
     if (st == AZ_OK)
         st = counts_forget_hours(op);
     return st == AZ_OK ? counts_forget(op) : st;

@@ -126,7 +126,8 @@ db_batch_apply(struct db_batch *batch)
 #define GUARD_SETS                                                                                 \
     "set_config('lock_timeout', '" DB_LOCK_TIMEOUT "', true)"                                      \
     " || set_config('client_connection_check_interval', '" DB_CHECK_INTERVAL "', true)"            \
-    " || set_config('client_min_messages', '" DB_LEAST_MESSAGE "', true)"
+    " || set_config('client_min_messages', '" DB_LEAST_MESSAGE "', true)"                          \
+    " || set_config('jit', '" DB_JIT "', true)"
 #define GUARD_APPLIES " || set_config('synchronous_commit', 'remote_apply', true)"
 /* As line_sql of db_hosts.c. NULL: a server that takes no writes. */
 #define GUARD_WHEN "SELECT CASE WHEN "

@@ -20,7 +20,7 @@
 /* An `options` in SVC_DATABASE_URL replaces these. A pooler refuses them. */
 #define SESSION_OPTIONS                                                                            \
     "-c lock_timeout=" DB_LOCK_TIMEOUT " -c client_connection_check_interval=" DB_CHECK_INTERVAL   \
-    " -c client_min_messages=" DB_LEAST_MESSAGE
+    " -c client_min_messages=" DB_LEAST_MESSAGE " -c jit=" DB_JIT
 
 #define STANDBYS_ONLY                                                                              \
     "no server that answers takes writes: SVC_DATABASE_URL must name the primary too; or promote " \

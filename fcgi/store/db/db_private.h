@@ -16,10 +16,12 @@
 
 /* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
  * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
- * sent, whatever the role has: they tell of a commit that the standby did not confirm. */
+ * sent, whatever the role has: they tell of a commit that the standby did not confirm. No statement
+ * runs as long as it takes to compile it. */
 #define DB_LOCK_TIMEOUT "5s"
 #define DB_CHECK_INTERVAL "2s"
 #define DB_LEAST_MESSAGE "warning"
+#define DB_JIT "off"
 #define DB_PREPARED_SLOTS 256
 /* Longest name of a prepared statement, with its partitions: PostgreSQL cuts names at 63 octets. */
 #define DB_NAME_SIZE 64
