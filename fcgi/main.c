@@ -21,6 +21,7 @@
 #include "policy/engine/shadow_tap.h"
 #include "pools.h"
 #include "process.h"
+#include "store/db/db.h"
 #include "store/db/db_board.h"
 #include "trace/trace.h"
 
@@ -189,7 +190,7 @@ main_database(struct az *az, enum az_status (*step)(struct op *op))
     enum az_status st = step(&op);
     int status = 0;
     az->check_owed = st == AZ_UNAVAILABLE;
-    if (st == AZ_UNAVAILABLE) {
+    if (st == AZ_UNAVAILABLE && !db_is_misplaced(az->db)) {
         log_text(AZ_SEV_WARN, "database unavailable", "%s", op.fault.detail);
     } else if (st != AZ_OK) {
         fprintf(stderr, "authz.fcgi: %s\n", op.fault.detail);

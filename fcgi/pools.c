@@ -194,6 +194,9 @@ worker_main(struct az *az, const struct pool *pools, size_t count, const struct 
     close_sockets(pools, count, pool);
     az->pool = pool->name;
     az->pool_workers = pool->workers;
+    /* Workers that hold requests of engines wait for notifications. */
+    if (strcmp(pool->name, "bundles") == 0 && !db_enter_session(az, true))
+        _exit(1);
     accept_loop(az, pool->socket);
     db_close(az->db);
     _exit(0);
@@ -319,6 +322,8 @@ start_keeper(struct az *az, const struct pool *pools, size_t count, const struct
         return pid > 0 ? pid : 0;
     child_begin(az, parent);
     close_sockets(pools, count, NULL);
+    if (!db_enter_session(az, true))
+        _exit(1);
     struct op op = process_op(talloc_new(NULL), az);
     enum az_status st = keeper->check != NULL ? keeper->check(&op) : AZ_OK;
     if (st != AZ_OK)

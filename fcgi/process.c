@@ -106,6 +106,17 @@ know_writer(struct az *az)
     return true;
 }
 
+/* Check the address past a pooler. */
+static void
+check_direct_url(struct az *az, struct problems *problems)
+{
+    const char *fault = db_url_fault(az->cfg->database_direct_url);
+    if (fault != NULL)
+        problems_add(az, problems,
+                     "SVC_DATABASE_DIRECT_URL: %s; write it as postgresql://USER@HOST/DATABASE",
+                     fault);
+}
+
 /* Check the address of the standby: the one server of SVC_DATABASE_URL is none. */
 static void
 check_read_url(struct az *az, struct problems *problems)
@@ -129,6 +140,9 @@ make_handles(struct az *az)
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         return false;
     az->db = db_new(az, cfg->database_url);
+    if (az->db != NULL && !settings_is_blank(cfg->database_direct_url)
+        && !db_use_pooler(az->db, cfg->database_direct_url))
+        return false;
     if (!settings_is_blank(cfg->database_read_url))
         az->standby = db_standby_new(az, cfg->database_read_url);
     az->engine = engine_new(az, cfg->opa_url, cfg->policy_timeout_ms);
@@ -154,6 +168,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     log_level_set(cfg->log_level);
     log_format_set(cfg->log_format);
     az->cfg = cfg;
+    if (!settings_is_blank(cfg->database_direct_url))
+        check_direct_url(az, problems);
     if (!settings_is_blank(cfg->database_read_url))
         check_read_url(az, problems);
     az->stopping = &stopping;
@@ -170,7 +186,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
         return NULL;
     if (with_shared && problems->count == 0
         && (open_file(az, &database_file, &why) != AZ_OK
-            || (cfg->shared_commits && open_file(az, &commits_file, &why) != AZ_OK)))
+            || (cfg->shared_commits && !db_is_pooled(az->db)
+                && open_file(az, &commits_file, &why) != AZ_OK)))
         problems_add(az, problems, "%s", why);
     return az->keyring != NULL || problems->count > 0 ? az : NULL;
 }
@@ -252,10 +269,35 @@ discard_per_user(struct op *op)
     return audit_insert(op, &entry);
 }
 
+/* Check that the address past a pooler leads to the same database. */
+static enum az_status
+check_direct(struct op *op)
+{
+    struct op past = op_beside(op, op->mem);
+    const char *front, *beside = NULL;
+    if (!db_is_pooled(op->az->db))
+        return AZ_OK;
+    enum az_status st = schema_identity(op, &front);
+    if (st != AZ_OK)
+        return st;
+    if (!db_enter_session(op->az, false))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a session");
+    st = schema_identity(&past, &beside);
+    db_close(op->az->db);
+    db_leave_session(op->az);
+    op->fault = past.fault;
+    if (st == AZ_OK && strcmp(front, beside) != 0)
+        return op_fail(op, AZ_CONFLICT, NULL,
+                       "SVC_DATABASE_DIRECT_URL: leads to another database than SVC_DATABASE_URL");
+    return st;
+}
+
 enum az_status
 process_check_database(struct op *op)
 {
-    enum az_status st = schema_check(op);
+    enum az_status st = check_direct(op);
+    if (st == AZ_OK)
+        st = schema_check(op);
     return st == AZ_OK ? signing_keys_check_stored(op) : st;
 }
 
@@ -263,7 +305,9 @@ enum az_status
 process_prepare_database(struct op *op)
 {
     bool made;
-    enum az_status st = schema_check(op);
+    enum az_status st = check_direct(op);
+    if (st == AZ_OK)
+        st = schema_check(op);
     if (st == AZ_OK)
         st = signing_keys_ensure(op, &made);
     if (st == AZ_OK)

@@ -209,6 +209,10 @@ cli_run(struct cli *cli)
     if (status != CLI_OK)
         return status;
     log_level_set("error"); /* the tool prints its own messages */
+    if (!db_enter_session(cli->az, true)) {
+        output_error("%s: out of memory", cli->path);
+        return CLI_FAILED;
+    }
     run_as_service(cli->az);
     cli->op = process_op(cli->mem, cli->az);
     run_watch(cli);

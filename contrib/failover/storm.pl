@@ -23,6 +23,9 @@ use constant CODE_AGE => 40;
 # Seconds that the cluster may need to be whole again.
 use constant WHOLE_WAIT => 120;
 
+# Seconds for which etcd is away: twice the ttl of the primary's lease (etc/patroni/patroni.yml), and more.
+use constant OUTAGE => 25;
+
 # Seconds of a pause between two requests of a client.
 use constant PAUSE => 0.02;
 
@@ -31,7 +34,7 @@ Getopt::Long::GetOptions(
     \%option, 'cluster=s', 'dir=s', 'times=i', 'faults=s', 'clients=i', 'seed=i', 'server=s@',
     'host=s@' ) or exit 2;
 die "usage: see the first lines of $0\n" if grep { !$option{$_} } qw(cluster dir times server host);
-my %FAULT  = map { ( $_ => 1 ) } qw(kill crash pause partition switchover);
+my %FAULT  = map { ( $_ => 1 ) } qw(kill crash pause partition switchover etcd);
 my @faults = split /,/, $option{faults};
 if ( my ($unknown) = grep { !$FAULT{$_} } @faults ) {
     die "--faults: $unknown is none of @{[ sort keys %FAULT ]}\n";
@@ -350,6 +353,22 @@ my %AFTER = (
     pause     => sub { cluster( resume => $_[0] ); write_at( $_[0], 3 ) },
     partition => sub { write_at( $_[0], 3 ); cluster( heal => $_[0] ); write_at( $_[0], 2 ) } );
 
+# etcd goes away and comes back: the primary stays (failsafe_mode).
+sub outage {
+    my ($number) = @_;
+    my ( $old, $new );
+    await( 'the cluster is not whole', sub { my ( $primary, $whole ) = status(); $old = $primary; return $whole } );
+    my $begin = now();
+    cluster( crash => 'etcd' );
+    sleep OUTAGE;
+    cluster( start => 'etcd' );
+    await( 'not whole after etcd', sub { ( $new, my $whole ) = status(); return $whole } );
+    die "etcd was away, and $old is no longer the primary\n" if $new ne $old;
+    push @done, { fault => 'etcd', begin => $begin, end => now() };
+    printf "%3d %-10s %s stays, whole after %.1f s\n", $number, 'etcd', $old, now() - $begin;
+    return;
+}
+
 sub fail_over {
     my ( $number, $fault ) = @_;
     my ( $old, $new );
@@ -462,7 +481,11 @@ for ( 'DROP TABLE IF EXISTS storm', 'CREATE TABLE storm (id bigint PRIMARY KEY)'
 %who = make_clients();
 start_load();
 sleep 3;
-fail_over( $_, $faults[ ( $_ - 1 ) % @faults ] ) for 1 .. $option{times};
+for my $number ( 1 .. $option{times} ) {
+    my $fault = $faults[ ( $number - 1 ) % @faults ];
+    if   ( $fault eq 'etcd' ) { outage($number) }
+    else                      { fail_over( $number, $fault ) }
+}
 sleep 1;
 stop_load();
 printf "asking about %d tokens again\n", ask_all();

@@ -250,6 +250,17 @@ check_strict() {
     check_tests gcc "$@"
 }
 
+# Run the HTTP tests, all or the named ones, through pgbouncer.
+check_pooler() {
+    AUTHZ_PGBOUNCER=$(pgbouncer_here)
+    export AUTHZ_PGBOUNCER AUTHZ_TEST_DATABASE=pooler
+    if [ $# -eq 0 ]; then
+        cd "$TOP"
+        set -- t/store/pooler.t t/http/*.t t/http/*/*.t
+    fi
+    check_tests gcc "$@"
+}
+
 # Run the programme of faults, with the C programs that it names.
 check_faults() {
     local build=$WORK/build-gcc

@@ -57,9 +57,13 @@ revoke_handle(struct request *req)
     struct token_parts token;
     enum token_kind kind;
     bool possible = false;
-    enum az_status st = AZ_OK;
-    if (text != NULL && token_parse(text, strlen(text), &kind, &token) == AZ_OK)
+    enum az_status st = text != NULL ? token_parse(text, strlen(text), &kind, &token) : AZ_INVALID;
+    if (st == AZ_OK)
         st = has_partition(req, kind, &token, &possible);
+    else if (st == AZ_INVALID)
+        st = AZ_OK; /* nothing to revoke */
+    else
+        return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the token cannot be read: out of memory");
     if (st == AZ_OK && possible)
         st = revoke_token(req, kind, &token);
     return st == AZ_OK ? respond_empty(req, 200) : st;

@@ -75,6 +75,39 @@ is( $stack->revoke( @crm, token => $short )->status, 200, 'a late clock: revokin
 set_clock(0);
 inactive( look($short), 'the clock is right again: it stays so' );
 oauth_ok( look($held), { active => true }, 'the clock is right again: the token of before is active' );
+
+# A clock that is hours or days wrong: the token of before lives by the clock of the database, so it is revoked. Each time workers
+# decide that know the partitions, and workers that have just begun.
+for my $case (
+    [ 5 * 3600,    'five hours ahead' ],
+    [ 3 * 86400,   'three days ahead' ],
+    [ -3 * 86400,  'three days late' ],
+    [ -90 * 86400, 'three months late' ] )
+{
+    my ( $seconds, $name ) = @$case;
+    for my $who ( 'old workers', 'new workers' ) {
+        my $token = token( \@crm );
+        $stack->restart_service if $who eq 'new workers';
+        set_clock($seconds);
+        is( $stack->revoke( @crm, token => $token )->status, 200, "$name, $who: the token is revoked" );
+        set_clock(0);
+        inactive( look($token), "$name, $who: ... and has ended" );
+    }
+    oauth_ok( look($held), { active => true }, "$name: another token lives" );
+}
+like(
+    $stack->{service}->log_text,
+    qr/clock is wrong.*the clock of this host is \d+ s (?:ahead of|behind) .*the database, .*: set both by NTP/,
+    'the log says that the clock is wrong, and what to do' );
+
+# Housekeeping drops by the clock of the database too.
+my $held_in = 'access_token_p' . int( ( look($held)->member('exp') - 1_767_225_600 ) / 3600 );
+set_clock( 40 * 86400 );
+my ( $status, $text ) = $stack->authzctl(qw(maintain));
+is( $status, 0, 'forty days ahead: housekeeping runs' ) or diag($text);
+is( $stack->sql("SELECT to_regclass('$held_in') IS NOT NULL"), 't', '... and drops no partition with live tokens' );
+set_clock(0);
+oauth_ok( look($held), { active => true }, '... so a token of before lives' );
 unlike( $stack->{service}->log_text, qr/worker ended/, 'all of it by the same processes' );
 
 done_testing;

@@ -111,11 +111,15 @@ put( $_, $text{$_} ) for keys %text;
 my ( $status, $out ) = ctl(qw(db plan));
 is( $status, 0, 'db plan: an empty database has no rows to lock' ) or diag($out);
 like( $out, qr/^1 +expand +0 +0 +false .*0001_foundation\.sql/m, '... and lists what is missing' );
+like(
+    $out,
+    qr/order: `authzctl db migrate` once, while the programs of before run on, then restart each host with this release/,
+    '... and tells the order' );
 is( ( ctl(qw(db migrate)) )[0], 0, 'db migrate' );
 is( $postgres->sql( 'SELECT checksum FROM schema_migration WHERE version = 1', $name ),
     Digest::SHA::sha256_hex( $text{'0001_foundation.sql'} =~ s/\A-- plan: .*\n//r ),
     'the checksum leaves the first line out: files got it after they were applied' );
-unlike( ( ctl(qw(db plan)) )[1], qr/sql/, 'db plan: nothing is missing' );
+unlike( ( ctl(qw(db plan)) )[1], qr/sql|order/, 'db plan: nothing is missing' );
 
 # 200 ms are 200,000 rows that are read, or 20,000 that are rewritten; the statistics say how many there are.
 my $next = 900;

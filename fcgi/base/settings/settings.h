@@ -165,6 +165,8 @@ struct settings {
     const char *source_file;             /* authz.conf that was read, NULL if there is none */
     bool source_unread;  /* authz.conf is there and cannot be read: nothing else is known */
     const char **origin; /* by table row: "default", "environment" or "FILE:LINE" */
+    /* As database_url, of PostgreSQL behind a pooler, or NULL. */
+    const char *database_direct_url;
 };
 
 /* One row of the settings table. */

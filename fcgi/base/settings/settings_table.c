@@ -21,6 +21,8 @@ const struct setting settings_table[] = {
      "Issuer URL; all published URLs are built from it"},
     {"SVC_DATABASE_URL", NULL, SETTING_SECRET, AT(database_url), "postgresql:///authz", 0, 0, NULL,
      "Connection string or URI of libpq; several hosts and target_session_attrs are supported"},
+    {"SVC_DATABASE_DIRECT_URL", NULL, SETTING_SECRET, AT(database_direct_url), NULL, 0, 0, NULL,
+     "Connection string or URI of PostgreSQL itself, if SVC_DATABASE_URL leads to a pooler such as pgbouncer: for policy saves, exports, housekeeping, migrations and authzctl"},
     {"SVC_DATABASE_READ_URL", NULL, SETTING_SECRET, AT(database_read_url), NULL, 0, 0, NULL,
      "Connection string or URI of a synchronous standby, or a list with it, where introspection and access decisions are read; set it on all hosts, because revocations wait for the standby then"},
     {"SVC_SHARED_COMMITS", NULL, SETTING_BOOL, AT(shared_commits), "true", 0, 0, NULL,

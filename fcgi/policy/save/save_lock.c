@@ -55,11 +55,15 @@ enum az_status
 save_lock(struct op *op, unsigned *ret_session)
 {
     bool withdrawn = false;
+    if (!db_enter_session(op->az, false))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a session");
     enum az_status st = db_learn_notify(op); /* the bundle is published in a transaction */
     if (st == AZ_OK)
         st = wait_for_lock(op, ret_session);
-    if (st != AZ_OK)
+    if (st != AZ_OK) {
+        db_leave_session(op->az);
         return st;
+    }
     st = limit_silence(op);
     if (st == AZ_OK)
         st = bundle_reconcile(op, true, &withdrawn);
@@ -98,4 +102,5 @@ save_unlock(struct op *op)
     if (lock_session_drop(&quiet, LOCK_POLICY, "", &got) != AZ_OK || !got
         || db_allow_silence(&quiet) != AZ_OK)
         db_close(op->az->db); /* the lock ends with the session */
+    db_leave_session(op->az);
 }

@@ -141,9 +141,11 @@ audit_seal_drops(struct op *op)
 {
     struct seal seal = {.op = op};
     struct audit_notes notes;
-    uint32_t *days, kept = partition_first_kept_day(op);
+    uint32_t *days, kept = 0;
     size_t count = 0;
-    enum az_status st = audit_log_state_read(op, &seal.state);
+    enum az_status st = partition_first_kept_day(op, &kept);
+    if (st == AZ_OK)
+        st = audit_log_state_read(op, &seal.state);
     if (st != AZ_OK || !seal.state.begun || kept == 0)
         return st;
     st = audit_edge_read(op, &seal.state, &seal.edge);

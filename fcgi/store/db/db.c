@@ -36,6 +36,7 @@ db_new(TALLOC_CTX *mem, const char *url)
     if (db == NULL)
         return NULL;
     db->url = talloc_strdup(db, url);
+    db->setting = "SVC_DATABASE_URL";
     db->spare = db_batch_make(db, DB_NO_MEMORY);
     if (db->url == NULL || db->spare == NULL) {
         talloc_free(db);
@@ -48,14 +49,40 @@ db_new(TALLOC_CTX *mem, const char *url)
 struct db *
 db_new_beside(TALLOC_CTX *mem, const struct db *other)
 {
-    struct db *db = db_new(mem, other->url);
+    struct db *db = db_new(mem, db_session_url(other));
     if (db != NULL) {
+        db->setting = db_is_pooled(other) ? "SVC_DATABASE_DIRECT_URL" : other->setting;
         db->as = other->as;
         db->board = other->board;
+        db->looks_at_all = other->looks_at_all;
         db->quiet = other->quiet;
         db->quiet_known = other->quiet_known;
     }
     return db;
+}
+
+bool
+db_enter_session(struct az *az, bool for_good)
+{
+    struct db *front = az->db;
+    if (!db_is_pooled(front))
+        return true;
+    if (front->beside == NULL)
+        front->beside = db_new_beside(front, front);
+    if (front->beside == NULL)
+        return false;
+    az->db = front->beside;
+    az->db->front = for_good ? NULL : front;
+    return true;
+}
+
+void
+db_leave_session(struct az *az)
+{
+    struct db *front = az->db->front;
+    az->db->front = NULL;
+    if (front != NULL)
+        az->db = front;
 }
 
 void
@@ -150,7 +177,8 @@ db_url_fault(const char *url)
     char *theirs = NULL;
     const char *ours = "is not a connection string or URI that libpq understands";
     PQconninfoOption *options = PQconninfoParse(url, &theirs);
-    if (options != NULL)
+    /* Without memory the text is not judged: connecting will fail. */
+    if (options != NULL || theirs == NULL || strncmp(theirs, "out of memory", 13) == 0)
         ours = NULL;
     for (size_t i = 0; theirs != NULL && i < sizeof(url_faults) / sizeof(url_faults[0]); i++)
         if (strncmp(theirs, url_faults[i].theirs, strlen(url_faults[i].theirs)) == 0)
@@ -188,6 +216,8 @@ still_alive(struct db *db)
 {
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK || db_is_fenced(db))
         return false;
+    if (db_is_pooled(db) && db_prepared_is_full(db) && db->pending == NULL && !db->in_transaction)
+        return false;
     if (db->pending != NULL || clock_monotonic_ms() - db->heard_ms < IDLE_MS)
         return true;
     struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
@@ -224,8 +254,8 @@ db_connect(struct op *op)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
     const char *fault = db_url_fault(db->url);
     if (fault != NULL)
-        return op_fail(op, AZ_CONFLICT, NULL,
-                       "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
+        return op_fail(op, AZ_CONFLICT, NULL, "%s: %s; write it as postgresql://USER@HOST/DATABASE",
+                       db->setting, fault);
     if (!db_connect_any(db)) {
         op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
         db->backoff_ms = db->backoff_ms == 0 ? BACKOFF_FIRST_MS : db->backoff_ms * 2;

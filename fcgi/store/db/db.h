@@ -229,9 +229,27 @@ enum az_status db_unlisten(struct op *op);
 /* Make a database handle; it connects when first used. */
 struct db *db_new(TALLOC_CTX *mem, const char *url);
 
-/* Make a handle to the same database under the same account, for a process that was forked: the
- * connection of the other handle is not touched. NULL: no memory. */
+/* Make a handle to the same database under the same account, past a pooler, for a process that was
+ * forked: the connection of the other handle is not touched. NULL: no memory. */
 struct db *db_new_beside(TALLOC_CTX *mem, const struct db *other);
+
+/* Say that the address of a handle leads to a pooler, whose sessions end with each transaction, and
+ * `direct` to PostgreSQL itself. False: no memory. */
+bool db_use_pooler(struct db *db, const char *direct);
+bool db_is_pooled(const struct db *db);
+
+/* Let a process use PostgreSQL itself, past the pooler, for work that needs a session of its own:
+ * LISTEN, and settings of a session. Without a pooler nothing changes. False: no memory.
+ * db_leave_session goes back, unless it was for_good. */
+bool db_enter_session(struct az *az, bool for_good);
+void db_leave_session(struct az *az);
+
+/* Return a number of the cluster of the last connection; 0: it does not tell. */
+uint32_t db_cluster(const struct db *db);
+
+/* True if the last attempt to connect failed for what only another setting mends: the address leads
+ * to a pooler that cannot be used so. */
+bool db_is_misplaced(const struct db *db);
 
 /*
  * Return what is wrong with a connection string or URI, for "SVC_DATABASE_URL: %s"; NULL if libpq

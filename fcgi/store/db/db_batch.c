@@ -25,7 +25,7 @@ db_batch_make(TALLOC_CTX *mem, const char *fault)
     batch->fault = fault;
     batch->failed = NULL;
     batch->unconfirmed = batch->fenced = false;
-    batch->adds = batch->applies = false;
+    batch->adds = batch->applies = batch->guards = false;
     batch->message[0] = '\0';
     talloc_set_destructor(batch, db_batch_destroy);
     return batch;
@@ -65,9 +65,9 @@ db_batch_reset(struct db_batch *batch)
         batch->step[i].result = NULL;
         batch->step[i].sqlstate[0] = '\0';
     }
-    if (batch->applies)
+    if (batch->applies || batch->guards)
         PQclear(batch->step[DB_BATCH_MAX].result);
-    batch->applies = false;
+    batch->applies = batch->guards = false;
     batch->failed = NULL;
     batch->unconfirmed = batch->fenced = false;
 }
@@ -120,6 +120,35 @@ db_batch_apply(struct db_batch *batch)
         "apply", "SELECT set_config('synchronous_commit', 'remote_apply', true)", 0};
     begin_step(&batch->step[DB_BATCH_MAX], &apply_stmt, DB_NO_PARTITION, DB_NO_PARTITION);
     batch->applies = true;
+}
+
+/* What a session of ours has. */
+#define GUARD_SETS                                                                                 \
+    "set_config('lock_timeout', '" DB_LOCK_TIMEOUT "', true)"                                      \
+    " || set_config('client_connection_check_interval', '" DB_CHECK_INTERVAL "', true)"            \
+    " || set_config('client_min_messages', '" DB_LEAST_MESSAGE "', true)"                          \
+    " || set_config('jit', '" DB_JIT "', true)"
+#define GUARD_APPLIES " || set_config('synchronous_commit', 'remote_apply', true)"
+/* As line_sql of db_hosts.c. NULL: a server that takes no writes. */
+#define GUARD_WHEN "SELECT CASE WHEN "
+#define GUARD_LINE                                                                                 \
+    " IS NOT NULL AND NOT pg_is_in_recovery() THEN "                                               \
+    "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline"
+static const struct db_stmt guard_stmt = {"guard", "SELECT " GUARD_SETS, 0};
+static const struct db_stmt guard_apply_stmt = {"guard_apply", "SELECT " GUARD_SETS GUARD_APPLIES,
+                                                0};
+static const struct db_stmt guard_line_stmt = {"guard_line", GUARD_WHEN GUARD_SETS GUARD_LINE, 0};
+static const struct db_stmt guard_line_apply_stmt = {
+    "guard_line_apply", GUARD_WHEN GUARD_SETS GUARD_APPLIES GUARD_LINE, 0};
+
+void
+db_batch_guard(struct db_batch *batch, bool tells)
+{
+    const struct db_stmt *stmt = tells ? batch->applies ? &guard_line_apply_stmt : &guard_line_stmt
+                                 : batch->applies ? &guard_apply_stmt
+                                                  : &guard_stmt;
+    begin_step(&batch->step[DB_BATCH_MAX], stmt, DB_NO_PARTITION, DB_NO_PARTITION);
+    batch->guards = true;
 }
 
 struct db_step *

@@ -17,21 +17,14 @@
 /* Time after which no further server is tried; the next attempt begins with that one. Milliseconds.
  */
 #define CONNECT_ALL_MS 5000
-/* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
- * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
- * sent, whatever the role has: take_notice() needs one. No statement runs as long as it takes to
- * compile it (jit). An `options` in SVC_DATABASE_URL replaces these. */
+/* An `options` in SVC_DATABASE_URL replaces these. A pooler refuses them. */
 #define SESSION_OPTIONS                                                                            \
-    "-c lock_timeout=5s -c client_connection_check_interval=2s -c client_min_messages=warning"     \
-    " -c jit=off"
+    "-c lock_timeout=" DB_LOCK_TIMEOUT " -c client_connection_check_interval=" DB_CHECK_INTERVAL   \
+    " -c client_min_messages=" DB_LEAST_MESSAGE " -c jit=" DB_JIT
 
 #define STANDBYS_ONLY                                                                              \
     "no server that answers takes writes: SVC_DATABASE_URL must name the primary too; or promote " \
     "a standby. Patroni without its store (etcd) makes the primary a standby until that is back"
-
-#define POOLER                                                                                     \
-    "SVC_DATABASE_URL leads to a pooler such as pgbouncer, through which locks of sessions and "   \
-    "LISTEN do not work: name PostgreSQL itself"
 
 void
 db_use_board(struct db *db, struct db_board *board)
@@ -94,7 +87,7 @@ connect_with(const struct db *db, const struct db_host *host, const char *attrs,
     const char *const values[] = {CONNECT_TIMEOUT,
                                   "5000",
                                   "authz",
-                                  SESSION_OPTIONS,
+                                  db_is_pooled(db) ? NULL : SESSION_OPTIONS,
                                   "UTF8",
                                   db->url,
                                   attrs,
@@ -112,9 +105,9 @@ connect_with(const struct db *db, const struct db_host *host, const char *attrs,
     return conn;
 }
 
-#define NOT_SHOWN(setting)                                                                         \
-    "cannot connect; libpq's reason is not shown because an @ or / in " setting                    \
-    " may be part of a password: write %40 and %2F instead"
+#define NOT_SHOWN                                                                                  \
+    "cannot connect; libpq's reason is not shown because an @ or / in the address may be part of " \
+    "a password: write %40 and %2F instead"
 
 const char *
 db_connect_fault(const struct db *db)
@@ -122,7 +115,7 @@ db_connect_fault(const struct db *db)
     if (db->conn == NULL)
         return "out of memory";
     if (!url_is_plain(db->url))
-        return db->reads ? NOT_SHOWN("SVC_DATABASE_READ_URL") : NOT_SHOWN("SVC_DATABASE_URL");
+        return NOT_SHOWN;
     return PQerrorMessage(db->conn);
 }
 
@@ -145,7 +138,7 @@ mark_session(struct db *db)
 {
     char sql[80];
     int32_t number;
-    if (!db->marks_sessions)
+    if (!db->marks_sessions || db_is_pooled(db))
         return true;
     if (random_octets((unsigned char *) &number, sizeof(number)) != AZ_OK)
         return false;
@@ -177,7 +170,7 @@ server_name(const struct db *db, char ret[DB_SERVER_SIZE])
     if (url_is_plain(db->url))
         snprintf(ret, DB_SERVER_SIZE, "%s port %s", PQhost(db->conn), PQport(db->conn));
     else
-        snprintf(ret, DB_SERVER_SIZE, "a server of SVC_DATABASE_URL");
+        snprintf(ret, DB_SERVER_SIZE, "a server of %s", db->setting);
     return ret;
 }
 
@@ -188,23 +181,43 @@ is_on(const PGconn *conn, const char *parameter)
     return value != NULL && strcmp(value, "on") == 0;
 }
 
-/* Refuse a server that takes no writes: *ret_standby; or none that count, because another one has
- * been made the primary since. */
+/* Refuse a server that takes no writes: *ret_standby. What it told when the connection was made
+ * may be of another server, if a pooler passed it on. */
+static bool
+takes_writes(struct db *db, bool *ret_standby)
+{
+    char server[DB_SERVER_SIZE];
+    bool told = !db_is_pooled(db);
+    *ret_standby = *ret_standby || (told && is_on(db->conn, "in_hot_standby"));
+    if (!*ret_standby && !(told && is_on(db->conn, "default_transaction_read_only")))
+        return true;
+    db_add_fault(db, server_name(db, server),
+                 *ret_standby ? " is a standby"
+                              : " takes no writes: default_transaction_read_only is on");
+    return false;
+}
+
+/* Refuse a server that takes no writes, or none that count, because another one has been made the
+ * primary since. */
 static bool
 take_server(struct db *db, bool *ret_standby)
 {
     char server[DB_SERVER_SIZE], reason[DB_FAULT_SIZE];
-    *ret_standby = is_on(db->conn, "in_hot_standby");
+    bool pooler;
+    *ret_standby = false;
     db->line = 0;
-    if (*ret_standby || is_on(db->conn, "default_transaction_read_only")) {
-        db_add_fault(db, server_name(db, server),
-                     *ret_standby ? " is a standby"
-                                  : " takes no writes: default_transaction_read_only is on");
+    if (!takes_writes(db, ret_standby))
         return false;
-    }
     if (db->board == NULL)
         return true;
-    db->line = db_line_read(db->conn);
+    db->line = db_line_read(db->conn, &pooler, ret_standby);
+    if (!takes_writes(db, ret_standby))
+        return false;
+    const char *fault = db_pooler_fault(db, pooler);
+    if (fault != NULL) {
+        db_add_fault(db, "", fault);
+        return false;
+    }
     if (db_line_take(db->board, db->line))
         return true;
     snprintf(reason, sizeof(reason),
@@ -233,8 +246,8 @@ connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
     db->conn = connect_with(db, host, host != NULL ? "any" : NULL, PQconnectdbParams);
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
         db_add_fault(db, "", db_connect_fault(db));
-        if (is_pooler(db->conn))
-            db_add_fault(db, "", POOLER);
+        if (is_pooler(db->conn) && !db_is_pooled(db))
+            db_add_fault(db, "", db_pooler_fault(db, true));
     } else if (take_server(db, ret_standby)) {
         if (mark_session(db)) {
             PQsetNoticeReceiver(db->conn, take_notice, db);
@@ -275,9 +288,12 @@ db_connect_any(struct db *db)
         look_at_all(db, hosts);
     int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
     size_t count = hosts != NULL && hosts->count > 0 ? hosts->count : 1, standbys = 0;
-    size_t first = hosts != NULL ? db_hosts_first(hosts, db->board, db->first_host) : 0;
+    /* The board has a number in the list of the sessions: that of poolers is another. */
+    struct db_board *places = db_is_pooled(db) ? NULL : db->board;
+    size_t first = hosts != NULL ? db_hosts_first(hosts, places, db->first_host) : 0;
     bool found = false, in_time = true;
     db->fault[0] = '\0';
+    db->misplaced = false;
     for (size_t i = 0; i < count && in_time && !found; i++) {
         size_t at = (first + i) % count;
         bool standby;
@@ -288,7 +304,7 @@ db_connect_any(struct db *db)
         found =
             connect_one(db, hosts != NULL && hosts->count > 0 ? &hosts->host[at] : NULL, &standby);
         standbys += standby;
-        db_hosts_note(db->board, at, found);
+        db_hosts_note(places, at, found);
     }
     if (standbys > 0 && !found)
         db_add_fault(db, "", STANDBYS_ONLY);

@@ -110,6 +110,12 @@ db_line_make(const char *cluster, unsigned long timeline)
     return (uint64_t) (uint32_t) lock_number(cluster, strlen(cluster)) << 32 | (uint32_t) timeline;
 }
 
+uint64_t
+db_line_of(uint64_t line, unsigned long timeline)
+{
+    return line >> 32 << 32 | (uint32_t) timeline;
+}
+
 unsigned
 db_line_timeline(uint64_t line)
 {
@@ -135,14 +141,13 @@ db_line_take(struct db_board *board, uint64_t line)
     return true;
 }
 
-PGresult *
-db_ask(PGconn *conn, const char *sql)
+/* Return the last result of what was sent; NULL: none in time. */
+static PGresult *
+ask_result(PGconn *conn)
 {
     int64_t until = clock_monotonic_ms() + ASK_MS;
     PGresult *kept = NULL;
-    if (PQsendQuery(conn, sql) != 1)
-        return NULL;
-    for (;;) {
+    while (clock_monotonic_ms() < until) {
         int64_t left = until - clock_monotonic_ms();
         if (PQisBusy(conn)) {
             struct pollfd fd = {.fd = PQsocket(conn), .events = POLLIN};
@@ -163,22 +168,46 @@ db_ask(PGconn *conn, const char *sql)
     return NULL;
 }
 
-/* The timeline of what the server writes now; the control file may have that of its last
+PGresult *
+db_ask(PGconn *conn, const char *sql)
+{
+    return PQsendQuery(conn, sql) == 1 ? ask_result(conn) : NULL;
+}
+
+PGresult *
+db_ask_prepared(PGconn *conn, const char *name, const char *sql)
+{
+    PGresult *result = PQsendPrepare(conn, name, sql, 0, NULL) == 1 ? ask_result(conn) : NULL;
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        return result;
+    PQclear(result);
+    return PQsendQueryPrepared(conn, name, 0, NULL, NULL, NULL, 0) == 1 ? ask_result(conn) : NULL;
+}
+
+/* The process of the server tells a pooler, which gives its clients numbers of its own. The
+ * timeline is that of what the server writes now; the control file may have that of its last
  * checkpoint. */
-enum line_member { LINE_CLUSTER, LINE_TIMELINE };
+enum line_member { LINE_PROCESS, LINE_STANDBY, LINE_CLUSTER, LINE_TIMELINE };
+#define PROCESS_SQL "SELECT pg_backend_pid(), pg_is_in_recovery()"
 static const char line_sql[] =
-    "SELECT system_identifier, CASE WHEN NOT pg_is_in_recovery() THEN "
-    "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END FROM pg_control_system()";
+    PROCESS_SQL ", system_identifier, CASE WHEN NOT pg_is_in_recovery() THEN "
+                "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END FROM pg_control_system()";
 
 uint64_t
-db_line_read(PGconn *conn)
+db_line_read(PGconn *conn, bool *ret_pooler, bool *ret_standby)
 {
     PGresult *result = db_ask(conn, line_sql);
     const char *cluster = NULL, *timeline = NULL;
     if (PQresultStatus(result) == PGRES_TUPLES_OK) {
         cluster = db_get(result, 0, LINE_CLUSTER);
         timeline = db_get(result, 0, LINE_TIMELINE);
+    } else if (result != NULL) {
+        PQclear(result);
+        result = db_ask(conn, PROCESS_SQL);
     }
+    int64_t process = db_get_number(result, 0, LINE_PROCESS, 0);
+    *ret_standby = db_get_bool(result, 0, LINE_STANDBY);
+    *ret_pooler = process != 0 && process != PQbackendPID(conn);
     uint64_t line = 0;
     if (cluster != NULL && timeline != NULL)
         line = db_line_make(cluster, strtoul(timeline, NULL, 16));

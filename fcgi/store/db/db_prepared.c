@@ -57,16 +57,22 @@ db_prepared_find(struct db *db, const struct db_step *step)
     return *slot = entry;
 }
 
+/* Give the statement another name, because this one is taken. */
+void
+db_prepared_refused(struct prepared *prepared)
+{
+    size_t length = strcspn(prepared->name, "~");
+    snprintf(prepared->name + length, DB_NAME_SIZE - length, "~%u", ++prepared->again);
+    prepared->sent = false;
+}
+
 bool
 db_prepared_silence(struct prepared *prepared)
 {
-    size_t length = strlen(prepared->name);
     if (prepared->quiet || strstr(prepared->stmt->text, "%N") == NULL)
         return false;
-    /* The server knows the text of before under this name. */
-    snprintf(prepared->name + length, DB_NAME_SIZE - length, "~");
+    db_prepared_refused(prepared); /* the server knows the text of before under the name */
     prepared->quiet = true;
-    prepared->sent = false;
     return true;
 }
 
@@ -101,10 +107,16 @@ db_prepared_drop(struct db *db)
 }
 
 bool
+db_prepared_is_full(const struct db *db)
+{
+    return db->prepared_count > PREPARED_MAXIMUM;
+}
+
+bool
 db_prepared_prune(struct db *db)
 {
-    if (db->prepared_count <= PREPARED_MAXIMUM)
-        return true;
+    if (!db_prepared_is_full(db) || db_is_pooled(db))
+        return true; /* a new connection to a pooler forgets them */
     PGresult *result = PQexec(db->conn, "DEALLOCATE ALL");
     bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
     if (done)

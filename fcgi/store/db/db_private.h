@@ -1,9 +1,10 @@
 /*
  * Private parts of the database handle, for the db_*.c files only. Each file calls only those
  * before it in this list: db_result.c (columns), db_batch.c (batches, parameters), db_prepared.c
- * (statements that the server knows), db_hosts.c (servers), db_connect.c (making a connection),
- * db.c (connection), db_again.c (batches that are sent again), db_trip.c (round trips), db_exec.c
- * (one statement), db_session.c (scripts, transactions) and db_standby.c (reads at a standby).
+ * (statements that the server knows), db_hosts.c (servers), db_pooler.c (a pooler before them),
+ * db_connect.c (making a connection), db.c (connection), db_again.c (batches that are sent again),
+ * db_trip.c (round trips), db_exec.c (one statement), db_session.c (scripts, transactions) and
+ * db_standby.c (reads at a standby).
  */
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
@@ -12,6 +13,15 @@
 #include "store/db/db_hosts.h"
 
 #define DB_NO_MEMORY "out of memory"
+
+/* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
+ * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
+ * sent, whatever the role has: they tell of a commit that the standby did not confirm. No statement
+ * runs as long as it takes to compile it. */
+#define DB_LOCK_TIMEOUT "5s"
+#define DB_CHECK_INTERVAL "2s"
+#define DB_LEAST_MESSAGE "warning"
+#define DB_JIT "off"
 #define DB_PREPARED_SLOTS 256
 /* Longest name of a prepared statement, with its partitions: PostgreSQL cuts names at 63 octets. */
 #define DB_NAME_SIZE 64
@@ -27,16 +37,21 @@ struct prepared {
     const struct db_stmt *stmt;    /* key: statement and partitions */
     uint32_t bucket, day, refresh; /* partitions */
     bool sent;                     /* the server has it, or will before what is sent next */
+    unsigned again;                /* times that it was refused; a pooler keeps its name then */
     bool quiet;                    /* its %N is a function that does nothing */
     char name[DB_NAME_SIZE];       /* NAME:BUCKET:DAY, or NAME:BUCKET:DAY:REFRESH */
 };
 
 struct db {
-    const char *url;                           /* connection string */
-    uid_t as;                                  /* account to connect as, 0: that of the process */
-    bool reads;                                /* url is SVC_DATABASE_READ_URL: a standby */
-    PGconn *conn;                              /* NULL when down */
-    TALLOC_CTX *prepared;                      /* owns the entries of table */
+    const char *url;      /* connection string */
+    const char *setting;  /* its name, for messages */
+    const char *direct;   /* url leads to a pooler, and this past it; or NULL */
+    struct db *beside;    /* the handle past the pooler; NULL: not used yet */
+    struct db *front;     /* that of the pooler, to go back to; or NULL */
+    bool misplaced;       /* db_is_misplaced */
+    uid_t as;             /* account to connect as, 0: that of the process */
+    PGconn *conn;         /* NULL when down */
+    TALLOC_CTX *prepared; /* owns the entries of table */
     struct prepared *table[DB_PREPARED_SLOTS]; /* prepared statements by key */
     unsigned prepared_count;                   /* entries */
     bool in_transaction;                       /* between db_begin and db_end */
@@ -71,12 +86,13 @@ struct db_batch {
     struct prepared *prepared[DB_BATCH_MAX + 1]; /* of the steps, for the trip under way */
     bool prepares[DB_BATCH_MAX + 1];             /* the trip carries a PREPARE too */
     bool adds;                                   /* db_batch_adds was called */
-    bool applies;                                /* the last step is sent before the others */
+    bool applies;                                /* the commit waits for a standby to show it */
+    bool guards;                                 /* the session is a pooler's */
     bool unconfirmed;                            /* the commit is the primary's alone */
     bool fenced;                                 /* the answer is an old primary's */
     char message[384];                           /* the error's text, for the operator */
-    struct db_step step[DB_BATCH_MAX + 1]; /* in order; the last is the spare of a full batch, or
-                                              that of db_batch_apply */
+    struct db_step step[DB_BATCH_MAX + 1]; /* in order; the last is the spare of a full batch, or,
+                                              if it applies or guards, sent before the others */
 };
 
 /* True once if the server ended its wait for a synchronous standby since the last call: the
@@ -109,6 +125,25 @@ const char *db_batch_fault(const struct db_batch *batch);
 
 /* Let the commit wait until a synchronous standby shows it to readers. */
 void db_batch_apply(struct db_batch *batch);
+
+/* Let the first step of a batch set what a session of ours has, and tell the timeline if `tells`:
+ * through a pooler each transaction may run on another session, of another server. */
+void db_batch_guard(struct db_batch *batch, bool tells);
+
+/* Learn from the first step of a batch whose answer it is. False: not of the primary. */
+bool db_guard_holds(struct db *db, const struct db_batch *batch);
+
+/* Return the address for sessions: past a pooler, if there is one. */
+const char *db_session_url(const struct db *db);
+
+/* Return why a connection cannot be used that leads to a pooler or not; NULL: it can. */
+const char *db_pooler_fault(struct db *db, bool pooler);
+
+/* True if so many statements are prepared that a pooler should forget them. */
+bool db_prepared_is_full(const struct db *db);
+
+/* Note that the server refused to prepare a statement. */
+void db_prepared_refused(struct prepared *prepared);
 
 /* Send the batch on a connection that is there and read its results. False: the connection was
  * lost, and is closed. */

@@ -61,6 +61,21 @@ db_script_or_retry(struct op *op, const char *sql, const char *sqlstate)
     return AZ_RETRY;
 }
 
+/* Guard a transaction that has just begun, through a pooler. */
+static enum az_status
+guard_transaction(struct op *op)
+{
+    static const struct db_stmt begun_stmt = {"begun", "SELECT 1", 0};
+    unsigned session = db_generation(op->az->db);
+    enum az_status st = db_exec(op, &begun_stmt, NULL, false, NULL);
+    if (st == AZ_OK && session == db_generation(op->az->db))
+        return AZ_OK;
+    db_close(op->az->db);
+    return st != AZ_OK ? st
+                       : op_fail(op, AZ_UNAVAILABLE, NULL,
+                                 "database: connection lost inside a transaction");
+}
+
 enum az_status
 db_begin(struct op *op)
 {
@@ -68,6 +83,8 @@ db_begin(struct op *op)
         op, op->az->standby != NULL
                 ? "BEGIN; SET LOCAL synchronous_commit = remote_apply" /* db_batch_apply */
                 : "BEGIN");
+    if (st == AZ_OK && db_is_pooled(op->az->db))
+        st = guard_transaction(op);
     if (st == AZ_OK)
         op->az->db->in_transaction = true;
     return st;

@@ -85,7 +85,7 @@ db_standby_new(TALLOC_CTX *mem, const char *url)
         talloc_free(standby);
         return NULL;
     }
-    standby->db->reads = true;
+    standby->db->setting = "SVC_DATABASE_READ_URL";
     return standby;
 }
 

@@ -15,7 +15,9 @@
 /* A server that does not answer for this long counts as lost; none of our statements takes a tenth
  * of it. Milliseconds. */
 #define ANSWER_TIMEOUT_MS 10000
-/* Most results before that of the sync: the error of a commit, and the end of its command. */
+/* Most results of a command, and most before that of the sync: the error of a commit, and the end
+ * of its command. Without memory libpq may give another one each time it is asked. */
+#define COMMAND_LOOKS 4
 #define SYNC_LOOKS 4
 
 /* Queue PREPARE (if the connection has not prepared the statement) and the execution of one
@@ -44,8 +46,10 @@ queue_step(struct db *db, struct db_batch *batch, size_t index)
 static bool
 send_batch(struct db *db, struct db_batch *batch)
 {
+    if (db_is_pooled(db) && !db->in_transaction)
+        db_batch_guard(batch, db->line != 0);
     if (PQenterPipelineMode(db->conn) != 1
-        || (batch->applies && !queue_step(db, batch, DB_BATCH_MAX)))
+        || ((batch->applies || batch->guards) && !queue_step(db, batch, DB_BATCH_MAX)))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         if (!queue_step(db, batch, i))
@@ -84,14 +88,15 @@ static PGresult *
 collect_command(struct db *db, bool *ret_lost)
 {
     PGresult *kept = NULL;
-    for (;;) {
+    for (int looks = 0; looks < COMMAND_LOOKS; looks++) {
         PGresult *result = next_result(db, ret_lost);
         if (result == NULL)
             return kept;
-        if (kept != NULL)
-            PQclear(kept);
+        PQclear(kept);
         kept = result;
     }
+    *ret_lost = true;
+    return kept;
 }
 
 static bool
@@ -120,7 +125,8 @@ collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost
     struct db_step *step = &batch->step[index];
     if (batch->prepares[index]) {
         PGresult *prepared = collect_command(db, ret_lost);
-        batch->prepared[index]->sent = prepared != NULL && result_ok(prepared);
+        if (prepared == NULL || !result_ok(prepared))
+            db_prepared_refused(batch->prepared[index]);
         if (prepared != NULL && !result_ok(prepared))
             note_error(batch, step, prepared);
         PQclear(prepared);
@@ -164,7 +170,7 @@ static bool
 collect_batch(struct db *db, struct db_batch *batch)
 {
     bool lost = false;
-    if (batch->applies)
+    if (batch->applies || batch->guards)
         collect_step(db, batch, DB_BATCH_MAX, &lost);
     for (size_t i = 0; i < batch->count && !lost; i++)
         collect_step(db, batch, i, &lost);
@@ -173,7 +179,7 @@ collect_batch(struct db *db, struct db_batch *batch)
     if (!lost)
         lost = PQexitPipelineMode(db->conn) != 1;
     batch->unconfirmed = !lost && db_take_unconfirmed(db);
-    batch->fenced = !lost && db_is_fenced(db);
+    batch->fenced = !lost && (!db_guard_holds(db, batch) || db_is_fenced(db));
     lost = lost || batch->unconfirmed || batch->fenced;
     /* The transaction of several trips that failed ends with the session: db_rollback has nothing
      * left to do. */

@@ -47,7 +47,8 @@ struct aside_lock {
     struct db *db;
 };
 
-/* Locks beside a handle whose server refuses those of sessions. */
+/* Locks beside a handle whose server refuses those of sessions, or whose sessions are a pooler's.
+ */
 struct aside_locks {
     struct aside_lock *first;
 };
@@ -171,7 +172,9 @@ lock_session_try(struct op *op, enum lock_class class, const char *name, bool *r
 {
     struct aside_locks **asides = db_aside_locks(op->az->db);
     if (*asides == NULL) {
-        enum az_status st = run_lock(op, &lock_session_try_stmt, class, name, ret_got);
+        enum az_status st = db_is_pooled(op->az->db)
+                                ? AZ_RETRY
+                                : run_lock(op, &lock_session_try_stmt, class, name, ret_got);
         if (st != AZ_RETRY)
             return st;
         *asides = talloc_zero(op->az->db, struct aside_locks);

@@ -36,9 +36,9 @@ void lock_add(struct db_batch *batch, enum lock_class class, const void *octets,
 
 /*
  * Try to take, or release, a session-level lock, for work that lasts longer than a transaction.
- * Neither waits. A server that refuses these locks (SQLSTATE 0A000) gives a lock of a transaction
- * in their place, which is held open on a connection of its own. A transaction pooler does not
- * refuse them, and they do not work through it. `name` distinguishes locks of one class; "" if
+ * Neither waits. A server that refuses these locks (SQLSTATE 0A000), or has a pooler before it,
+ * gives a lock of a transaction in their place, which is held open on a connection of its own, past
+ * the pooler. `name` distinguishes locks of one class; "" if
  * there is only one. *ret_got: we hold it now (drop: we held it).
  */
 enum az_status lock_session_try(struct op *op, enum lock_class class, const char *name,

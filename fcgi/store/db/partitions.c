@@ -5,37 +5,42 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/digits.h"
+#include "base/log.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
 
 /* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the
- * lists that readers keep are complete. */
+ * lists that readers keep are complete for tokens of hosts whose clock is right. */
 #define AHEAD_HOURS 48
 /* A token partition is dropped this long after its last expiry: an introspection that started
  * before the expiry has ended by then. */
 #define GRACE_HOURS 1
-/* Days ahead in which a refresh family can end: it lives for at most a year
- * (base/settings/settings_table.c). */
-#define FAMILY_DAYS_MAX 366
 /* Refresh tokens are kept for a day after the end of their family: the last access token can live
  * that long, and is revoked through them. */
 #define FAMILY_GRACE_DAYS 1
 /* Days back in which a live access token can have been issued: it lives for at most a day. */
 #define TOKEN_DAYS 2
-/* Shortest time between two readings of the lists if a plausible partition is missing.
- * Milliseconds. */
+/* Shortest time between two readings of the lists if a partition is missing. Milliseconds. */
 #define RELOAD_MS 1000
+/* Longest time for which the clock of the database is reckoned from the last reading: it may be set
+ * meanwhile. Milliseconds. */
+#define CLOCK_MS 60000
+/* Difference between the clocks of host and database that the log tells: tokens that this host
+ * issues live so much longer or shorter (performance.md R12). Milliseconds. */
+#define CLOCK_APART_MS 120000
 
-enum partition_list_column { LIST_PARENT, LIST_NUMBERS };
+/* One row per table, so that the clock is told where there is no partition yet. */
+enum partition_list_column { LIST_PARENT, LIST_NUMBERS, LIST_CLOCK };
 static const struct db_stmt partition_list_stmt = {
     "partition_list",
-    "SELECT p.relname AS parent, string_agg(substring(c.relname FROM '_p([0-9]+)$'), ' ' ORDER BY "
-    "c.relname) AS numbers"
-    "  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = "
-    "i.inhparent"
-    " WHERE p.relname IN ('access_token', 'audit_log', 'refresh_token') AND p.relnamespace = "
-    "'public'::regnamespace AND NOT i.inhdetachpending GROUP BY 1",
+    "SELECT w.parent, string_agg(substring(c.relname FROM '_p([0-9]+)$'), ' ' ORDER BY "
+    "c.relname) AS numbers, floor(extract(epoch FROM now()) * 1000)::bigint AS clock"
+    "  FROM unnest(ARRAY['access_token', 'audit_log', 'refresh_token']) AS w (parent)"
+    "  LEFT JOIN pg_class p ON p.relname = w.parent AND p.relnamespace = 'public'::regnamespace"
+    "  LEFT JOIN pg_inherits i ON i.inhparent = p.oid AND NOT i.inhdetachpending"
+    "  LEFT JOIN pg_class c ON c.oid = i.inhrelid GROUP BY 1",
     0};
 enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
 static const struct db_stmt partition_leftovers_stmt = {
@@ -76,7 +81,9 @@ static const char *const table_names[TABLES] = {
 struct partition_lists {
     struct numbers of[TABLES]; /* by table */
     unsigned generation;       /* of the connection the lists were read on */
-    int64_t read_ms;           /* time of the reading */
+    int64_t read_ms;           /* monotonic time of the reading */
+    int64_t clock_ms;          /* time of day of the database then; milliseconds since 1970 */
+    bool apart;                /* the log has told that the clock of this host is another */
 };
 
 uint32_t
@@ -127,9 +134,26 @@ partition_get_lists(struct op *op, struct partition_lists **ret)
     return AZ_OK;
 }
 
+/* Log once that the clock of the host is not that of the database, which decides what has expired.
+ */
+static void
+partition_compare_clocks(struct partition_lists *lists)
+{
+    int64_t ahead = clock_realtime_ms() - lists->clock_ms;
+    bool apart = ahead > CLOCK_APART_MS || ahead < -CLOCK_APART_MS;
+    if (apart && !lists->apart)
+        log_text(AZ_SEV_WARN, "clock is wrong",
+                 "the clock of this host is %lld s %s that of the database, by which tokens "
+                 "expire: set both by NTP (chronyc tracking)",
+                 (long long) (ahead < 0 ? -ahead : ahead) / 1000,
+                 ahead < 0 ? "behind" : "ahead of");
+    lists->apart = apart;
+}
+
 enum az_status
 partition_reload(struct op *op)
 {
+    int64_t asked_ms = clock_monotonic_ms();
     PGresult *result;
     struct partition_lists *lists;
     enum az_status st = partition_get_lists(op, &lists);
@@ -146,7 +170,9 @@ partition_reload(struct op *op)
                 partition_read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]);
     }
     lists->generation = db_generation(op->az->db);
-    lists->read_ms = op->now_ms;
+    lists->read_ms = asked_ms;
+    lists->clock_ms = db_get_number(result, 0, LIST_CLOCK, 0);
+    partition_compare_clocks(lists);
     return AZ_OK;
 }
 
@@ -159,59 +185,107 @@ partition_contains(const struct numbers *list, uint32_t number)
     return false;
 }
 
-/* Look the number up in the list. Read the list if there is none yet, if it is from an older
- * connection, or if it lacks a plausible number. A list that cannot be read is a failure and not
- * "false": otherwise a revocation would be acknowledged that did not happen. */
+/* True if the lists are of this connection, and were read less than so many milliseconds ago. */
+static bool
+partition_is_known(const struct op *op, const struct partition_lists *lists, int64_t ms)
+{
+    return lists->generation != 0 && lists->generation == db_generation(op->az->db)
+           && clock_monotonic_ms() - lists->read_ms < ms;
+}
+
+/* Return the lists, read again if they are older, in milliseconds. */
 static enum az_status
-partition_has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
+partition_know(struct op *op, int64_t ms, struct partition_lists **ret)
+{
+    enum az_status st = partition_get_lists(op, ret);
+    return st == AZ_OK && !partition_is_known(op, *ret, ms) ? partition_reload(op) : st;
+}
+
+/* Return the time of day of the database, in seconds, reckoned from the last reading. */
+static int64_t
+partition_clock(const struct partition_lists *lists)
+{
+    return (lists->clock_ms + clock_monotonic_ms() - lists->read_ms) / 1000;
+}
+
+enum az_status
+partition_time(struct op *op, int64_t *ret)
 {
     struct partition_lists *lists;
-    enum az_status st = partition_get_lists(op, &lists);
-    if (st != AZ_OK)
-        return st;
-    bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
+    enum az_status st = partition_know(op, CLOCK_MS, &lists);
+    if (st == AZ_OK)
+        *ret = partition_clock(lists);
+    return st;
+}
+
+/* For how long after its number's time a partition of a table can hold a live row. */
+static const struct {
+    uint32_t (*of)(int64_t time);
+    uint32_t grace; /* hours or days */
+} lives[TABLES] = {
+    [TABLE_ACCESS] = {partition_bucket, GRACE_HOURS      },
+    [TABLE_AUDIT] = {partition_day,    TOKEN_DAYS       },
+    [TABLE_REFRESH] = {partition_day,    FAMILY_GRACE_DAYS},
+};
+
+static bool
+partition_is_past(const struct partition_lists *lists, enum table table, uint32_t number)
+{
+    return (uint64_t) number + lives[table].grace < lives[table].of(partition_clock(lists));
+}
+
+/*
+ * Look the number up in the list. Read the list if it lacks a number that can hold a live row, and
+ * before a number is taken for one of the past if the database was asked for its time too long ago:
+ * the clock of this host may be wrong. A list that cannot be read is a failure and not "false":
+ * otherwise a revocation would be acknowledged that did not happen.
+ */
+static enum az_status
+partition_has(struct op *op, enum table table, uint32_t number, bool *ret)
+{
+    struct partition_lists *lists;
+    enum az_status st = partition_know(op, INT64_MAX, &lists);
+    if (st == AZ_OK && partition_is_past(lists, table, number))
+        st = partition_know(op, CLOCK_MS, &lists);
+    *ret = false;
     /* A partition that cannot hold a live row may still be in the list, or be dropped at any
      * moment. */
-    const struct numbers *list = &lists->of[table];
-    *ret = plausible && known && partition_contains(list, number);
-    if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
-        return AZ_OK;
-    st = partition_reload(op);
+    if (st != AZ_OK || partition_is_past(lists, table, number))
+        return st;
+    if (!partition_contains(&lists->of[table], number))
+        st = partition_know(op, RELOAD_MS, &lists);
     if (st == AZ_OK)
-        *ret = partition_contains(list, number);
+        *ret = partition_contains(&lists->of[table], number);
     return st;
 }
 
 enum az_status
 partition_has_bucket(struct op *op, uint32_t bucket, bool *ret)
 {
-    uint32_t now = partition_bucket(op_now(op));
-    return partition_has(op, TABLE_ACCESS, bucket,
-                         bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS, ret);
+    return partition_has(op, TABLE_ACCESS, bucket, ret);
 }
 
 enum az_status
 partition_has_day(struct op *op, uint32_t day, bool *ret)
 {
-    uint32_t now = partition_day(op_now(op));
-    return partition_has(op, TABLE_AUDIT, day,
-                         day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
+    return partition_has(op, TABLE_AUDIT, day, ret);
 }
 
 enum az_status
 partition_has_refresh(struct op *op, uint32_t number, bool *ret)
 {
-    uint32_t now = partition_day(op_now(op));
-    return partition_has(op, TABLE_REFRESH, number,
-                         number + FAMILY_GRACE_DAYS >= now && number <= now + FAMILY_DAYS_MAX, ret);
+    return partition_has(op, TABLE_REFRESH, number, ret);
 }
 
 enum az_status
 partition_need_day(struct op *op, uint32_t day)
 {
-    bool there;
-    enum az_status st = partition_has_day(op, day, &there);
-    return st == AZ_OK && !there ? partition_make_day(op, day) : st;
+    struct partition_lists *lists;
+    /* Of the past too: a host whose clock is late writes there. */
+    enum az_status st = partition_know(op, INT64_MAX, &lists);
+    return st == AZ_OK && !partition_contains(&lists->of[TABLE_AUDIT], day)
+               ? partition_make_day(op, day)
+               : st;
 }
 
 enum az_status
@@ -291,7 +365,7 @@ partition_make_range(struct op *op, enum table table, uint32_t from, uint32_t to
     enum az_status st = AZ_OK;
     for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
         bool made = false, there;
-        st = partition_has(op, table, number, true, &there);
+        st = partition_has(op, table, number, &there);
         if (st == AZ_OK && !there)
             st = partition_make(op, table, number, &made);
         *ret_made += made;
@@ -339,30 +413,38 @@ partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int
     return st;
 }
 
-uint32_t
-partition_first_kept_day(const struct op *op)
+enum az_status
+partition_first_kept_day(struct op *op, uint32_t *ret)
 {
-    uint32_t today = partition_day(op_now(op)), kept = (uint32_t) op->az->cfg->audit_retention_days;
-    return kept > 0 && today > kept ? today - kept : 0;
+    uint32_t kept = (uint32_t) op->az->cfg->audit_retention_days;
+    int64_t now;
+    enum az_status st = partition_time(op, &now);
+    if (st == AZ_OK)
+        *ret = kept > 0 && partition_day(now) > kept ? partition_day(now) - kept : 0;
+    return st;
 }
 
 enum az_status
 partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped)
 {
-    uint32_t hour = partition_bucket(op_now(op)), today = partition_day(op_now(op));
-    const struct settings *cfg = op->az->cfg;
-    uint32_t family = partition_day(op_now(op) + cfg->refresh_family_validity);
+    uint32_t kept = 0;
+    int64_t now;
+    enum az_status st = partition_time(op, &now);
+    if (st == AZ_OK && drop_audit)
+        st = partition_first_kept_day(op, &kept);
+    if (st != AZ_OK)
+        return st;
+    uint32_t hour = partition_bucket(now), today = partition_day(now);
+    uint32_t family = partition_day(now + op->az->cfg->refresh_family_validity);
     /* First and last partition to be made, and the first that is kept; 0 keeps all. */
     const struct {
         uint32_t from, to, first_kept;
     } plan[TABLES] = {
         [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS    },
-        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,
-                          drop_audit ? partition_first_kept_day(op) : 0            },
+        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,  kept                  },
         [TABLE_REFRESH] = {family, family + AHEAD_HOURS / 24,
                           today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0},
     };
-    enum az_status st = AZ_OK;
     for (size_t i = 0; i < TABLES && st == AZ_OK; i++)
         st = partition_make_range(op, i, plan[i].from, plan[i].to, ret_made);
     if (st == AZ_OK)

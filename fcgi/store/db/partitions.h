@@ -20,9 +20,13 @@ uint32_t partition_day(int64_t time);
 /* Return the number of a refresh token's partition: the day of the hour that the token names. */
 uint32_t partition_refresh(uint32_t bucket);
 
-/* *ret is true if the partition exists. The list is read once per connection, and again if a
- * partition that could hold a live token is missing, at most once a second: a forged bucket costs
- * no SQL. */
+/* Return the time of day of the database, in seconds since 1970, as it was told within the last
+ * minute: what is dropped and what can be live does not depend on the clock of this host. */
+enum az_status partition_time(struct op *op, int64_t *ret);
+
+/* *ret is true if the partition exists and can hold a live row. The list is read once per
+ * connection; again, at most once a second, if it lacks a number that is not of the past; and once
+ * a minute before a number is taken for one of the past. Forged numbers cost no more. */
 enum az_status partition_has_bucket(struct op *op, uint32_t bucket, bool *ret);
 enum az_status partition_has_day(struct op *op, uint32_t day, bool *ret);
 enum az_status partition_has_refresh(struct op *op, uint32_t number, bool *ret);
@@ -32,8 +36,8 @@ enum az_status partition_need_day(struct op *op, uint32_t day);
 /* Read the days that have an audit partition, in no order; *ret is on op->mem. */
 enum az_status partition_days(struct op *op, uint32_t **ret, size_t *ret_count);
 
-/* Return the first audit day that retention keeps; 0: it keeps all. */
-uint32_t partition_first_kept_day(const struct op *op);
+/* Find the first audit day that retention keeps; 0: it keeps all. */
+enum az_status partition_first_kept_day(struct op *op, uint32_t *ret);
 
 /* Read the lists again, because a statement named a partition that does not exist. */
 enum az_status partition_reload(struct op *op);

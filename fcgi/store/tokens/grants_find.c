@@ -10,9 +10,8 @@
 #include "store/tokens/grants.h"
 #include "store/tokens/revocation.h"
 
-/* Hours in a day, and the longest life of a code in hours; they limit the bucket of a code. */
+/* Hours in a day. */
 #define DAY_HOURS 24
-#define CODE_HOURS_MAX 1
 /* Longest life of a family in hours: a year (base/settings/settings_table.c). */
 #define FAMILY_HOURS_MAX (366 * DAY_HOURS)
 
@@ -180,13 +179,15 @@ enum az_status
 grant_find_code(struct op *op, const struct token_parts *code, struct grant_row *ret)
 {
     struct db_batch *batch = db_batch_new(op);
-    uint32_t now = partition_bucket(op_now(op));
+    int64_t time;
     *ret = (struct grant_row){.found = false};
-    if (code->bucket > now + CODE_HOURS_MAX || code->bucket + FAMILY_HOURS_MAX < now)
-        return AZ_OK;
+    enum az_status st = partition_time(op, &time);
+    uint64_t now = st == AZ_OK ? partition_bucket(time) : 0, hour = code->bucket;
+    if (st != AZ_OK || hour + FAMILY_HOURS_MAX < now)
+        return st;
     struct db_step *step = db_batch_add(batch, &grant_of_code_stmt);
     db_octets(&step->params, code->id, UUID7_OCTETS);
-    enum az_status st = db_run(op, batch, true);
+    st = db_run(op, batch, true);
     return st == AZ_OK ? grant_read(op, step, code, ret) : st;
 }
 

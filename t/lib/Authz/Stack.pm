@@ -12,6 +12,7 @@ use Authz::Client   ();
 use Authz::FakeOpa  ();
 use Authz::Path     ();
 use Authz::PgProxy  ();
+use Authz::Pooler   ();
 use Authz::Postgres ();
 use Authz::Process  ();
 use Authz::Secrets  ();
@@ -67,7 +68,8 @@ sub runtime_dir {
 #   bundles => 2, web_workers => 4, gateway => 2)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
 #   strict: on a database that refuses what Authz::Postgres::make_strict says.
-#   fake_opa, pg_proxy: stand-ins between the service and those. opa_edit: changes to the shipped opa.yaml.
+#   fake_opa, pg_proxy: stand-ins between the service and those. pooler: settings of a pgbouncer before PostgreSQL;
+#   AUTHZ_TEST_DATABASE=pooler starts one for each test that has no such stand-in. opa_edit: changes to the shipped opa.yaml.
 #   web_more: lines of the web server's configuration after the shipped file, for lighttpd and apache. web_modules: more
 #   modules of apache.
 #   bundles, web_workers: workers of those pools; the program's own defaults without. gateway: workers of that pool; without
@@ -99,6 +101,8 @@ sub start {
         $self->{proxy}           = Authz::PgProxy->start( $dir, $self->{postgres}->socket, $Authz::Postgres::PORT );
         $self->{postgres_socket} = $dir;
     }
+    $self->{pooler} = {} if ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'pooler' && !$option{pg_proxy};
+    $self->{pooler} &&= Authz::Pooler->start( "$dir/pool", $self->{postgres}, %{ $self->{pooler} } );
     $self->start_service if $self->{web} !~ /spawn|fcgid|cgi\z/;
     $self->{server} = Authz::Web->start( $self->{web}, $self );
     $self->start_opa   if !$shares_opa;
@@ -117,9 +121,17 @@ sub settings {
         SVC_RATE_LIMIT_ENABLED        => 'false',
         SVC_BUNDLE_CONFIRM_POLL_MS    => 50,
         SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,                                           # for a busy machine
-        $self->engine_settings,
+        $self->engine_settings, $self->pooler_settings,
         %{ $self->{settings} // {} },
     };
+}
+
+sub pooler_settings {
+    my ($self) = @_;
+    return if !$self->{pooler};
+    return (
+        SVC_DATABASE_URL        => $self->{postgres}->url( $self->{database}, $self->{pooler}->socket ),
+        SVC_DATABASE_DIRECT_URL => $self->database_url );
 }
 
 # True if the workers decide by a plan, and not OPA.

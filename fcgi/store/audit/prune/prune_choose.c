@@ -129,11 +129,15 @@ choose_seal(struct prune *prune, size_t i, bool before, bool *ret_young)
     struct prune_epoch *at = &prune->at[i];
     struct db_params params = {.count = 0};
     PGresult *result;
-    int64_t day = partition_day(op_now(op)) - op->az->cfg->audit_proof_days;
+    int64_t now, day = 0;
+    enum az_status st = partition_time(op, &now);
+    if (st == AZ_OK)
+        day = partition_day(now) - op->az->cfg->audit_proof_days;
     db_number(&params, at->epoch->state.epoch);
     db_number(&params, before ? 0 : at->epoch->aged + MERKLE_TILE_WIDTH);
     db_time(&params, (PARTITION_EPOCH + day * 86400) * 1000);
-    enum az_status st = db_exec(op, &prune_seal_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        st = db_exec(op, &prune_seal_stmt, &params, true, &result);
     *ret_young = st == AZ_OK && db_get_bool(result, 0, SEAL_YOUNG);
     if (st != AZ_OK || db_get(result, 0, SEAL_SIZE) == NULL)
         return st;

@@ -1,0 +1,93 @@
+/* A pooler before the database (SVC_DATABASE_DIRECT_URL): each transaction may run on another
+ * session, of another server, and what needs a session goes past it. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/db/db.h"
+#include "store/db/db_private.h"
+
+/* A server that knows this name got the statement as we sent it, and another transaction finds it
+ * on another session, or not at all. */
+#define PROBE "authz_probe"
+static const char probe_sql[] =
+    "SELECT EXISTS (SELECT 1 FROM pg_prepared_statements WHERE name = '" PROBE "')";
+
+#define POOLER                                                                                     \
+    "the address leads to a pooler such as pgbouncer, through which locks of sessions and LISTEN " \
+    "do not work: name PostgreSQL itself in SVC_DATABASE_DIRECT_URL"
+#define DIRECT                                                                                     \
+    "SVC_DATABASE_DIRECT_URL leads to a pooler such as pgbouncer, too: name PostgreSQL itself "    \
+    "there"
+#define FORGETS                                                                                    \
+    "SVC_DATABASE_URL leads to a pooler that does not keep prepared statements: use pgbouncer "    \
+    "1.21 or newer with pool_mode = transaction and max_prepared_statements above 0 (500)"
+
+bool
+db_use_pooler(struct db *db, const char *direct)
+{
+    db->direct = talloc_strdup(db, direct);
+    return db->direct != NULL;
+}
+
+bool
+db_is_pooled(const struct db *db)
+{
+    return db->direct != NULL;
+}
+
+bool
+db_is_misplaced(const struct db *db)
+{
+    return db->misplaced || (db->beside != NULL && db->beside->misplaced);
+}
+
+uint32_t
+db_cluster(const struct db *db)
+{
+    return (uint32_t) (db->line >> 32);
+}
+
+const char *
+db_session_url(const struct db *db)
+{
+    return db->direct != NULL ? db->direct : db->url;
+}
+
+/* True if a statement that was prepared is there in the next transaction, on whatever session. */
+static bool
+keeps_statements(PGconn *conn)
+{
+    PGresult *result = db_ask_prepared(conn, PROBE, probe_sql);
+    bool kept = PQresultStatus(result) == PGRES_TUPLES_OK && !db_get_bool(result, 0, 0);
+    PQclear(result);
+    if (!kept) /* leave the session to its next user as it was */
+        PQclear(db_ask(conn, "DEALLOCATE " PROBE));
+    return kept;
+}
+
+const char *
+db_pooler_fault(struct db *db, bool pooler)
+{
+    const char *fault = NULL;
+    if (pooler && !db_is_pooled(db))
+        fault = strcmp(db->setting, "SVC_DATABASE_DIRECT_URL") == 0 ? DIRECT : POOLER;
+    else if (pooler && !keeps_statements(db->conn))
+        fault = FORGETS;
+    db->misplaced = db->misplaced || fault != NULL;
+    return fault;
+}
+
+bool
+db_guard_holds(struct db *db, const struct db_batch *batch)
+{
+    const struct db_step *guard = &batch->step[DB_BATCH_MAX];
+    if (!batch->guards || db->line == 0 || guard->sqlstate[0] != '\0')
+        return true;
+    const char *timeline = db_get(guard->result, 0, 0);
+    if (timeline == NULL)
+        return false;
+    db->line = db_line_of(db->line, strtoul(timeline, NULL, 16));
+    return db->board == NULL || db_line_take(db->board, db->line);
+}

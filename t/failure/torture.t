@@ -1,0 +1,234 @@
+# Each allocation and each system call of a request fails in turn (performance.md R7): the answer is that of before, or an error that
+# says so, in bounded time; or the process ends without having crashed, and another one serves. What was acknowledged holds, and
+# nothing is left open. The library of contrib/fault/torture.c fails the Nth call of a worker. AUTHZ_FAULTS=1, which contrib/fault/run
+# sets, takes each call of more than 200 requests; without it some calls of a few.
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+use Time::HiRes qw(time);
+
+use Authz::Check;
+use Authz::Client  ();
+use Authz::Grant   ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+# Longest time of an answer, in seconds, and where libpq had no memory and waits for what the database does not say
+# (ANSWER_TIMEOUT_MS of store/db/db_trip.c); faults of a request and kind in the short form, and in the long one, where they are spread
+# over all of its calls.
+my ( $LATE, $SILENT, $SHORT, $LONG ) = ( 2, 12, 2, 20 );
+my @KIND = qw(none malloc read write connect open random poll fsync);
+
+my $dir     = Authz::Process::directory();
+my $library = "$dir/torture.so";
+my $program = Authz::Path::program('authz.fcgi');
+plan skip_all => 'a library of the sanitizers must come first' if `ldd $program` =~ /lib[au][sb]an/;
+plan skip_all => 'no compiler'
+  if system( 'cc', '-O1', '-shared', '-fPIC', '-o', $library, Authz::Path::source(qw(contrib fault torture.c)), '-ldl' )
+  != 0;
+
+open my $orders, '+>', "$dir/orders" or die "$dir/orders: $!";
+
+# Give orders, or take them back and return the number of calls.
+sub order {
+    my ( $kind, $nth ) = @_;
+    sysseek $orders, 0, 0;
+    syswrite $orders, pack 'L3', $kind, $nth // 0, 0;
+    return;
+}
+
+sub counted {
+    sysseek $orders, 8, 0;
+    sysread $orders, my ($octets), 4;
+    order(0);
+    return unpack 'L', $octets;
+}
+order(0);
+my $stack = Authz::Stack->start(
+    workers  => 1, web_workers => 1, bundles => 1,
+    settings => { LD_PRELOAD => $library, AUTHZ_TORTURE => "$dir/orders", SVC_UMA_ENABLED => 'true' } );
+my %cc   = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm  = $stack->make_client( 'crm',  \%cc );
+my @once = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs   = $stack->make_client( 'rs',   { endpoints           => [qw(introspect authzen)] } );
+my @web  = $stack->make_client(
+    'web', { grants => ['authorization_code'], scopes => ['openid'] },
+    redirectUris => [$Authz::Grant::REDIRECT] );
+Authz::Grant->people( $stack, subject => 'alice' );
+$stack->{http} = Authz::Client->new( port => $stack->{port}, timeout => 15 );
+
+# Ask until the answer is good: after a fault the process connects again, or another one begins.
+sub surely {
+    my ($ask) = @_;
+    my $answer;
+    Authz::Process::until_true(
+        20,
+        sub {
+            $answer = $ask->();
+            delete $stack->{http}{socket} if $answer->failure;
+            !$answer->failure && $answer->status < 500;
+        } );
+    return $answer;
+}
+
+sub token {
+    my ($who) = @_;
+    return surely( sub { $stack->token( @$who, scope => 'orders.read' ) } )->member('access_token');
+}
+
+sub look {
+    my ($token) = @_;
+    return surely( sub { $stack->introspect( @rs, $token ) } );
+}
+my ( %live, @wrong, %seen );
+my $made = 0;
+
+# The requests: a name, what is made before each, the request, and what must hold afterwards if it was acknowledged; it returns a
+# text if it does not hold.
+my @request = (
+    {   name  => 'token',
+        ask   => sub { return $stack->token( @crm, scope => 'orders.read' ) },
+        holds => sub {
+            my ($answer) = @_;
+            my $token = $answer->member('access_token') // return 'no token';
+            $live{$token} = 1;
+            return look($token)->member('active') ? undef : 'the token is not active';
+        }
+    },
+    {   name  => 'introspect',
+        make  => sub { return token( \@crm ) },
+        ask   => sub { return $stack->introspect( @rs, $_[0] ) },
+        holds => sub { return $_[0]->member('active') ? undef : 'a live token is told to be inactive' } },
+    {   name  => 'revoke',
+        make  => sub { return token( \@crm ) },
+        ask   => sub { return $stack->revoke( @crm, token => $_[0] ) },
+        holds => sub { return look( $_[1] )->member('active') ? 'the token is active' : undef } },
+    {   name  => 'single use',
+        make  => sub { return token( \@once ) },
+        ask   => sub { return $stack->introspect( @rs, $_[0] ) },
+        holds => sub { return look( $_[1] )->member('active') && $_[0]->member('active') ? 'used twice' : undef } },
+    {   name  => 'code',
+        make  => sub { return Authz::Grant->code( $stack, client => 'web' ) },
+        ask   => sub { return Authz::Grant->redeem( $stack, \@web, $_[0] ) },
+        holds => sub {
+            my $again = $_[1];
+            return surely( sub { Authz::Grant->redeem( $stack, \@web, $again ) } )->status == 400
+              ? undef
+              : 'redeemed twice';
+        }
+    },
+    {   name => 'client made',
+        ask  => sub {
+            my $name = 'made' . ++$made;
+            return $stack->admin( POST => '/admin/api/clients', json => { clientId => $name, clientType => 'public' } );
+        },
+        holds => sub {
+            my $id = $_[0]->member('clientId') // return 'no clientId';
+            return surely( sub { $stack->admin( DELETE => "/admin/api/clients/$id" ) } )->status == 204
+              ? undef
+              : 'the client is not there';
+        }
+    },
+    {   name => 'decision',
+        ask  => sub {
+            return $stack->http->post(
+                '/access/v1/evaluation',
+                headers => [ Authz::Client::basic(@rs) ],
+                json    => {
+                    subject  => { type => 'user',  id => 'alice' }, action => { name => 'read' },
+                    resource => { type => 'order', id => '1' } } );
+        }
+    },
+);
+
+# The operations of the description of the interface, with something in each place of their paths.
+sub operations {
+    my $paths = $stack->http->get('/openapi.json')->json->{paths};
+    my @all;
+    for my $path ( sort keys %$paths ) {
+        for my $method ( sort map {uc} keys %{ $paths->{$path} } ) {
+            next if $path =~ m{\A/(?:bundles|gateway/streams)};
+            my $target = $path =~ s/\{\w+\}/999999/gr;
+            my $type   = ( keys %{ $paths->{$path}{ lc $method }{requestBody}{content} // {} } )[0] // '';
+            my %body =
+                $type =~ /json/  ? ( json => {} )
+              : $type =~ /x-www/ ? ( form => [ client_id => 'crm', token => 'x' ] )
+              :                    ();
+            push @all, { name => "$method $path", ask => sub { return $stack->admin( $method => $target, %body ) } };
+        }
+    }
+    return @all;
+}
+
+sub is_late {
+    my ( $began, $kind ) = @_;
+    return time - $began > ( $KIND[$kind] eq 'malloc' ? $SILENT : $LATE ) * Authz::Process::patience();
+}
+
+# One fault. Return the number of calls of the kind.
+sub one {
+    my ( $request, $good, $kind, $nth ) = @_;
+    my $thing = $request->{make} ? $request->{make}->() : undef;
+    my $what  = "$request->{name}, $KIND[$kind] $nth";
+    order( $kind, $nth );
+    my $began  = time;
+    my $answer = $request->{ask}->($thing);
+    my $count  = counted();
+    my $status = $answer->failure ? 'closed' : $answer->status;
+    push @wrong, "$what: late"                     if is_late( $began, $kind );
+    push @wrong, "$what: $status " . $answer->text if $status !~ /\A(?:\Q$good\E|40[0139]|50[0234]|closed)\z/;
+    $seen{"$KIND[$kind] $status"}++;
+
+    if ( $count >= $nth && $status =~ /\A2/ && $request->{holds} ) {
+        my $text = $request->{holds}->( $answer, $thing );
+        push @wrong, "$what: $text" if defined $text;
+    }
+    delete $stack->{http}{socket} if $status eq 'closed';
+    return $count;
+}
+
+sub torture {
+    my ( $request, $kind, $most ) = @_;
+    my $thing = $request->{make} ? $request->{make}->() : undef;
+    my ( $good, $calls );
+    surely(
+        sub {
+            order( $kind, 0 );
+            my $answer = $request->{ask}->($thing);
+            ( $good, $calls ) = ( $answer->status, counted() );
+            return $answer;
+        } );
+    my $step = $calls > $most ? $calls / $most : 1;
+    for ( my $nth = ( $step + 1 ) / 2 ; $nth <= $calls ; $nth += $step ) { one( $request, $good, $kind, int $nth ) }
+    return $calls;
+}
+
+my $long = $ENV{AUTHZ_FAULTS};
+push @request, operations() if $long;
+my $calls = 0;
+for my $request (@request) {
+    $calls += torture( $request, $_, $long ? $LONG : $SHORT ) for 1 .. $#KIND;
+    next if defined token( \@crm );
+    push @wrong, "$request->{name}: no token afterwards";
+    last;
+}
+note( scalar(@request) . " requests with $calls calls: ", join ', ', map {"$_: $seen{$_}"} sort keys %seen );
+is( scalar @wrong, 0, 'each answer is that of before or an error, in time, and what was acknowledged holds (R7)' )
+  or diag( map {"$_\n"} @wrong[ 0 .. ( @wrong > 40 ? 39 : $#wrong ) ] );
+is( join( ' ', grep { !look($_)->member('active') } sort keys %live ), '', 'each acknowledged token is active' );
+my @ended = $stack->{service}->log_text =~ /worker ended.*?(signal \d+|status \d+)/g;
+my %ended;
+$ended{$_}++ for @ended;
+note( 'workers ended: ', join ', ', map {"$_: $ended{$_}"} sort keys %ended );
+is( join( ', ', grep { !/\A(?:status \d+|signal 6)\z/ } sort keys %ended ), '', 'no process crashed' );
+is( $stack->sql(
+        q{SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'}
+    ),
+    0,
+    'no transaction is left open' );
+ok( defined token( \@crm ), 'and it serves on' );
+
+done_testing;
