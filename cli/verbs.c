@@ -200,6 +200,10 @@ static const struct cli_verb own_verbs[] = {
     {"export", "DIR", 1, 1, export_options, cli_needs_all, CLI_ANYWHERE, false, export_run,
      "Write the clients, providers, resources, connectors and the policy as files",
      INSTANCE_LAYOUT " No secret is written, and names of secrets that a file of DIR has stay. Objects of other owners are left out."},
+    {"health", "URL", 1, 1, health_options, NULL, CLI_FILES, false, health_run,
+     "Ask a service whether it is up, as a health check of a container does",
+     "URL is that of its web server, such as http://127.0.0.1:8080; plain http is for this host alone. The exit status is 0 if the "
+     "answer is good, and 69 if it is not or does not come within 5 seconds."},
     {"idp home", "[IDP]", 0, 1, idp_home_options, cli_needs_all, CLI_ANYWHERE, false, idp_home_run,
      "Show the home issuer, or make that of a provider the home issuer",
      "People of the home issuer keep their sub as their name (alice); those of other providers are IDP|SUB. The first sign-in "
@@ -299,6 +303,11 @@ static const struct cli_verb own_verbs[] = {
      "The step between two restarts when the credential key is changed (doc/runbook.md). The service can go on meanwhile, and the verb "
      "can be run again. RESEALED are the secrets that have the new key now, CHANGED those that were replaced meanwhile. The exit status is 1 if "
      "a secret opens with neither key; it stays as it is then."},
+    {"serve", "SERVER", 1, 1, serve_options, NULL, CLI_FILES, false, serve_run,
+     "Run the service and its web server together, as the first process of a container",
+     "SERVER is lighttpd or apache; it gets none of the settings. SIGTERM stops the web server, which finishes its requests, and then the "
+     "service. If one of them ends by itself, the other is stopped too, and the exit status is that of the first, or 1; 78 means that a "
+     "setting is wrong. On a host with systemd use its units."},
     {"setup", "", 0, 0, setup_options, NULL, CLI_HOST, false, setup_run,
      "Configure this host: settings, keys, database, policy, engine and web server",
      "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "

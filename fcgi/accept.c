@@ -170,6 +170,16 @@ fastcgi_give(const struct http_io *io)
     ((struct fastcgi *) io->handle)->given = true;
 }
 
+/* True if a request has no body, and nothing of the empty record that ends it was read. Web servers
+ * send that record with the request (FastCGI 1.0 section 6.2). */
+static bool
+has_no_body(const FCGX_Request *request)
+{
+    const char *length = variable_once(request->envp, "CONTENT_LENGTH");
+    return request->role == FCGI_RESPONDER && FCGX_HasSeenEOF(request->in) != EOF
+           && (length == NULL || *length == '\0' || strcmp(length, "0") == 0);
+}
+
 /*
  * Finish the answer. libfcgi shuts the connection down and waits for the web server to close it,
  * because closing with unread octets would reset the connection before the server has read the
@@ -181,6 +191,9 @@ fastcgi_finish(const struct http_io *io)
 {
     struct fastcgi *held = io->handle;
     FCGX_Request *request = &held->request;
+    char none;
+    if (!held->given && has_no_body(request))
+        fastcgi_read(io, &none, 1);
     if (held->given || FCGX_HasSeenEOF(request->in) == EOF)
         FCGX_Detach(request);
     if (held->given) /* the end of the request is the other process's to send */

@@ -85,6 +85,8 @@ static const struct field introspection_fields[] = {
     {"deny_reasons",          FIELD_ARRAY, .help = "Reasons of a denial: code, category, control and message"},
     {"act",                   FIELD_OBJECT, .help = "The acting party (RFC 8693)"},
     {"cnf",                   FIELD_OBJECT, .help = "Key that the token is bound to (RFC 7800)"},
+    {"acr",                   FIELD_TEXT, .help = "Authentication context of the sign-in (RFC 9470 6.2)"},
+    {"auth_time",             FIELD_INTEGER,   .help = "When the user signed in, seconds since 1970 (RFC 9470 6.2)"},
     {"obligations",           FIELD_OBJECT, .help = "What policy asks the caller to do"},
     {"extensions",            FIELD_OBJECT, .help = "Members of the operator's rules"},
 };

@@ -432,6 +432,7 @@ static const struct field bundle_fields[] = {
     {"ruleCount",       FIELD_INTEGER,   .required = true, .example = "1"},
     {"rulePaths",       FIELD_TEXT_LIST, .required = true, .example = "[\"custom/example.rego\"]"},
     {"dataKeys",        FIELD_TEXT_LIST, .required = true, .example = "[\"example.limits\"]"},
+    {"nextId",          FIELD_INTEGER, .help = "Of the newest bundle: the id that the next save gets, unless another save is refused before"},
 };
 const struct field_table answer_bundle = ANSWER("BundleAuditLogDto", bundle_fields);
 

@@ -13,6 +13,8 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/calls.h"
+#include "gateway/mcp/ask/mailbox.h"
 #include "gateway/relay/relay.h"
 #include "http/mapped.h"
 #include "http/page/page.h"
@@ -20,6 +22,7 @@
 #include "pools.h"
 #include "process.h"
 #include "store/db/db_board.h"
+#include "trace/trace.h"
 
 /* Seconds for which a service with a wrong setting keeps systemd's sockets: two starts in the 10
  * seconds in which systemd accepts five (DefaultStartLimitBurst). */
@@ -227,9 +230,15 @@ run_parent(struct az *az, const struct choices *choices)
     process_share_policy(az);
     if ((az->shadow_tap = shadow_tap_new(az)) == NULL)
         log_text(AZ_SEV_WARN, "no shadow policies", "their socket cannot be made");
+    if (!settings_is_blank(az->cfg->traces_url)
+        && (az->tracer = tracer_new(az, az->cfg->traces_one_in)) == NULL)
+        log_text(AZ_SEV_WARN, "no traces", "their socket cannot be made");
     bool streams = az->cfg->gateway_enabled && az->cfg->gateway_streams > 0;
     if (streams && (az->relay = relay_line_new(az)) == NULL)
         log_text(AZ_SEV_WARN, "no streams of MCP clients", "their socket cannot be made");
+    if (az->cfg->gateway_enabled && (az->calls = calls_new(az)) == NULL)
+        log_text(AZ_SEV_WARN, "calls of MCP clients cannot be cancelled", "no memory");
+    mailbox_sweep(az->cfg->runtime_dir);
     log_text(AZ_SEV_INFO, "started",
              "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
              az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers, pools[BUNDLES].workers,

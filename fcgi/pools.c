@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #include "accept.h"
+#include "audit/traces.h"
 #include "base/clock.h"
 #include "base/digits.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/feed/feed_serve.h"
 #include "gateway/relay/relay_serve.h"
 #include "housekeeping.h"
 #include "policy/engine/shadow_tap.h"
@@ -224,8 +226,8 @@ struct keeper {
 
 /* The keepers of a parent: housekeeping; what waits for other servers, so that one that hangs does
  * not keep the rest waiting; the shadow of the policy, which runs as long as there is one; and the
- * relay of streams, which runs always. */
-enum { KEEPING, SENDING, SHADOWING, RELAYING, KEEPERS };
+ * relay of streams, the feeder and the sender of traces, which run always. */
+enum { KEEPING, SENDING, SHADOWING, RELAYING, FEEDING, TRACING, KEEPERS };
 
 static void
 log_end(const char *what, const char *pool, pid_t pid, int status)
@@ -249,7 +251,7 @@ reap_keeper(struct keeper keepers[KEEPERS], pid_t pid, int ended, int *ret_statu
             *ret_status = EXIT_CONFIG;
         else if (ended != 0)
             log_end("process beside the workers ended", "none", pid, ended);
-        if (i == RELAYING || (i == SHADOWING && WIFSIGNALED(ended)))
+        if (i == RELAYING || i == FEEDING || i == TRACING || (i == SHADOWING && WIFSIGNALED(ended)))
             keepers[i].due = time(NULL) + 1;
     }
 }
@@ -379,6 +381,8 @@ pools_run(struct az *az, struct pool *pools, size_t count)
         [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        schema_check,
                      SHADOW_SERVE_EVERY,                                                                                0, 0},
         [RELAYING] = {az->relay != NULL ? relay_serve : NULL,              NULL,                     RELAY_SERVE_EVERY,  0, 0},
+        [FEEDING] = {az->relay != NULL ? feed_serve : NULL,               NULL,                     FEED_SERVE_EVERY,   0, 0},
+        [TRACING] = {az->tracer != NULL ? traces_serve : NULL,            NULL,                     TRACES_SERVE_EVERY, 0, 0},
     };
     int status = 0;
     stop_flag = az->stopping;

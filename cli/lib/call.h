@@ -31,6 +31,7 @@ struct call {
      * NULL: it is kept. */
     bool (*take)(void *arg, const void *octets, size_t length);
     void *take_arg; /* of take */
+    long seconds;   /* limit for the whole answer; 0: that of a save */
 };
 
 /* The answer; on cli->mem. */

@@ -32,6 +32,13 @@ struct remote {
     char error[CURL_ERROR_SIZE];
 };
 
+/* Return what the user gave the URL by. */
+static const char *
+remote_source(const struct cli *cli)
+{
+    return cli->verb->place == CLI_FILES ? "URL" : "--server";
+}
+
 /* Check the URL and append the target. Plain http would show the admin key to everybody on the way,
  * so it is for this host alone. NULL after printing the error. */
 static const char *
@@ -47,7 +54,7 @@ remote_url(const struct cli *cli, const char *target)
              && (strcmp(uri.scheme, "http") != 0 || !uri_host_is_loopback(uri.host)))
         why = "must begin with https://, or http:// for 127.0.0.1, ::1 or localhost";
     if (why != NULL) {
-        output_error("%s: --server %s", cli->path, why);
+        output_error("%s: %s %s", cli->path, remote_source(cli), why);
         return NULL;
     }
     size_t length = strlen(url);
@@ -130,8 +137,10 @@ static bool
 remote_set_limits(struct remote *remote)
 {
     const bool whole = remote->arrival->call->take == NULL;
+    const long limit =
+        remote->arrival->call->seconds > 0 ? remote->arrival->call->seconds : (long) ANSWER_SECONDS;
     return SET(remote, CURLOPT_CONNECTTIMEOUT, (long) CONNECT_SECONDS)
-           && SET(remote, CURLOPT_TIMEOUT, whole ? (long) ANSWER_SECONDS : 0L)
+           && SET(remote, CURLOPT_TIMEOUT, whole ? limit : 0L)
            && SET(remote, CURLOPT_LOW_SPEED_LIMIT, 1L)
            && SET(remote, CURLOPT_LOW_SPEED_TIME, whole ? 0L : (long) STALL_SECONDS)
            && SET(remote, CURLOPT_NOSIGNAL, 1L) && SET(remote, CURLOPT_FOLLOWLOCATION, 0L)
@@ -164,7 +173,7 @@ remote_set(struct remote *remote)
     return SET(remote, CURLOPT_URL, remote->url) && remote_set_limits(remote)
            && remote_set_body(remote) && SET(remote, CURLOPT_CUSTOMREQUEST, call->method)
            && SET(remote, CURLOPT_USERAGENT, PACKAGE_NAME "ctl/" PACKAGE_VERSION)
-           && remote_field(remote, "X-Admin-API-Key", cli->key)
+           && (cli->key == NULL || remote_field(remote, "X-Admin-API-Key", cli->key))
            && (call->if_match == NULL || remote_field(remote, "If-Match", call->if_match))
            && SET(remote, CURLOPT_HTTPHEADER, remote->fields)
            && SET(remote, CURLOPT_HEADERFUNCTION, remote_head)
@@ -194,9 +203,10 @@ remote_outcome(const struct remote *remote, CURLcode outcome)
     if (arrival->too_large || arrival->stopped)
         return CLI_OK;
     if (outcome != CURLE_OK) {
-        output_error("%s: %s: %s; check the URL of --server and that the service is running",
-                     cli->path, cli->choice.server,
-                     *remote->error != '\0' ? remote->error : curl_easy_strerror(outcome));
+        output_error("%s: %s: %s; check the URL%s and that the service is running", cli->path,
+                     cli->choice.server,
+                     *remote->error != '\0' ? remote->error : curl_easy_strerror(outcome),
+                     cli->verb->place == CLI_FILES ? "" : " of --server");
         return CLI_UNAVAILABLE;
     }
     if (arrival->status / 100 != 3)

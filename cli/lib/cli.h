@@ -64,6 +64,10 @@ struct cli_choices {
     const char *issuer;     /* setup: public URL */
     const char *uri;        /* setup: database as a libpq URI */
     const char *web_server; /* setup: the web server as the engine reaches it */
+    bool ready;             /* health: whether it can decide, too */
+    const char *workers;    /* serve: processes of the core pool */
+    const char *sockets;    /* serve: directory of the sockets */
+    const char *web_config; /* serve: configuration of the web server */
     const char *server;     /* URL of the service whose admin API is used, NULL: the database */
     const char *key_file;   /* file with the admin key for it */
 
@@ -135,7 +139,7 @@ struct cli {
     struct problems problems;          /* problems of the settings */
     struct az *az;                     /* process, NULL when the verb needs none */
     struct az_operator by_operator;    /* of az: authzctl */
-    const char *key;                   /* admin key for --server; secret */
+    const char *key;                   /* admin key for --server; secret; NULL: none is sent */
     struct op op;                      /* operation of the verb */
     struct op_watch watch;             /* of op, if standard error is a terminal */
     char *told;                        /* the last text of the watch, which is not repeated */

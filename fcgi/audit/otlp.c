@@ -13,6 +13,10 @@ const char otlp_begin[] =
     "{\"resourceLogs\":[{\"resource\":{\"attributes\":[" NAMED "," VERSIONED
     "]},\"scopeLogs\":[{\"scope\":{\"name\":\"" EVENT_NAME "\"},\"logRecords\":[";
 const char otlp_end[] = "]}]}]}";
+const char otlp_spans_begin[] =
+    "{\"resourceSpans\":[{\"resource\":{\"attributes\":[" NAMED "," VERSIONED
+    "]},\"scopeSpans\":[{\"scope\":{\"name\":\"" PACKAGE_NAME "\"},\"spans\":";
+const char otlp_spans_end[] = "}]}]}";
 const char otlp_truncated[] =
     "{\"severityNumber\":13,\"eventName\":\"" EVENT_NAME
     ".truncated\",\"body\":{\"stringValue\":\"There are more audit rows than were exported\"}}";
@@ -107,10 +111,9 @@ static const struct {
 /* clang-format on */
 #define SEVERITIES (sizeof(severities) / sizeof(severities[0]))
 
-/* Return a value as AnyValue, and drop the reference to it. 64-bit integers are texts in the JSON
- * of Protocol Buffers. */
-static json_t *
-any_value(json_t *value)
+/* 64-bit integers are texts in the JSON of Protocol Buffers. */
+json_t *
+otlp_any_value(json_t *value)
 {
     size_t i;
     json_t *item;
@@ -124,7 +127,7 @@ any_value(json_t *value)
     }
     struct jsonx_build list = {json_array(), false};
     json_array_foreach (value, i, item)
-        jsonx_append(&list, any_value(json_incref(item)));
+        jsonx_append(&list, otlp_any_value(json_incref(item)));
     json_decref(value);
     if (list.lost) {
         json_decref(list.value);
@@ -168,8 +171,8 @@ otlp_record_text(const struct audit_event *event)
     for (const struct event_member *member = attributes; member->path != NULL; member++) {
         json_t *value = event_value(event, member);
         if (value != NULL)
-            jsonx_append(&list,
-                         json_pack("{s:s,s:o}", "key", member->path, "value", any_value(value)));
+            jsonx_append(
+                &list, json_pack("{s:s,s:o}", "key", member->path, "value", otlp_any_value(value)));
     }
     json_t *record = jsonx_own(
         event->mem,

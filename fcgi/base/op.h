@@ -19,6 +19,8 @@ struct prepared;
 struct witness;
 struct shadow_tap;
 struct relay_line;
+struct calls;
+struct tracer;
 struct shared;
 struct commits;
 struct counters;
@@ -56,6 +58,8 @@ struct az {
     struct witness *witness;         /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shadow_tap *shadow_tap;   /* sends decisions to the shadow; NULL: nothing does */
     struct relay_line *relay;        /* hands streams over; NULL: this process holds none */
+    struct calls *calls;             /* calls that can be cancelled, or NULL: none can */
+    struct tracer *tracer;           /* spans of the request in hand; NULL: none are kept */
     struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
     struct commits *commits;         /* shared commits; NULL: this process writes alone */
     struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */

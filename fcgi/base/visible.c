@@ -8,43 +8,44 @@
 /* First and last code points of a block. */
 struct range {
     unsigned first, last;
+    enum visible_class class;
 };
 
-/* Invisible characters, and those that reorder the text around them. */
-static const struct range unseen[] = {
-    {0x00,    0x1f   },
-    {0x7f,    0x9f   },
-    {0xad,    0xad   },
-    {0x61c,   0x61c  },
-    {0x180e,  0x180e },
-    {0x200b,  0x200f },
-    {0x2028,  0x202e },
-    {0x2060,  0x206f },
-    {0xfeff,  0xfeff },
-    {0xfff9,  0xfffb },
-    {0x1d173, 0x1d17a},
-    {0xe0000, 0xe007f},
-};
-
-/* Characters that are allowed among others but show nothing alone: blanks, fillers, joiners, and
- * the variation selectors that end many an emoji. */
-static const struct range blank[] = {
-    {0x20,    0x20   },
-    {0xa0,    0xa0   },
-    {0x34f,   0x34f  },
-    {0x115f,  0x1160 },
-    {0x1680,  0x1680 },
-    {0x17b4,  0x17b5 },
-    {0x180b,  0x180f },
-    {0x2000,  0x200a },
-    {0x202f,  0x202f },
-    {0x205f,  0x205f },
-    {0x2800,  0x2800 },
-    {0x3000,  0x3000 },
-    {0x3164,  0x3164 },
-    {0xfe00,  0xfe0f },
-    {0xffa0,  0xffa0 },
-    {0xe0100, 0xe01ef},
+/* All characters that show nothing alone; the first row that has a character counts. The variation
+ * selectors of the first plane end many an emoji. */
+static const struct range ranges[] = {
+    {0x00,    0x1f,    VISIBLE_CONTROL },
+    {0x20,    0x20,    VISIBLE_BLANK   },
+    {0x7f,    0x9f,    VISIBLE_CONTROL },
+    {0xa0,    0xa0,    VISIBLE_BLANK   },
+    {0xad,    0xad,    VISIBLE_NOTHING },
+    {0x34f,   0x34f,   VISIBLE_BLANK   },
+    {0x61c,   0x61c,   VISIBLE_MARK    },
+    {0x115f,  0x1160,  VISIBLE_BLANK   },
+    {0x1680,  0x1680,  VISIBLE_BLANK   },
+    {0x17b4,  0x17b5,  VISIBLE_BLANK   },
+    {0x180e,  0x180e,  VISIBLE_NOTHING },
+    {0x180b,  0x180f,  VISIBLE_BLANK   },
+    {0x2000,  0x200a,  VISIBLE_BLANK   },
+    {0x200b,  0x200d,  VISIBLE_NOTHING },
+    {0x200e,  0x200f,  VISIBLE_MARK    },
+    {0x2028,  0x2029,  VISIBLE_CONTROL },
+    {0x202a,  0x202e,  VISIBLE_REORDERS},
+    {0x202f,  0x202f,  VISIBLE_BLANK   },
+    {0x205f,  0x205f,  VISIBLE_BLANK   },
+    {0x2060,  0x2065,  VISIBLE_NOTHING },
+    {0x2066,  0x2069,  VISIBLE_REORDERS},
+    {0x206a,  0x206f,  VISIBLE_NOTHING },
+    {0x2800,  0x2800,  VISIBLE_BLANK   },
+    {0x3000,  0x3000,  VISIBLE_BLANK   },
+    {0x3164,  0x3164,  VISIBLE_BLANK   },
+    {0xfe00,  0xfe0f,  VISIBLE_BLANK   },
+    {0xfeff,  0xfeff,  VISIBLE_NOTHING },
+    {0xffa0,  0xffa0,  VISIBLE_BLANK   },
+    {0xfff9,  0xfffb,  VISIBLE_NOTHING },
+    {0x1d173, 0x1d17a, VISIBLE_NOTHING },
+    {0xe0100, 0xe01ef, VISIBLE_SELECTOR},
+    {0xe0000, 0xe0fff, VISIBLE_TAG     },
 };
 
 /* Return the code point at *text, which is valid UTF-8, and move *text behind it. */
@@ -60,13 +61,16 @@ next_code_point(const char **text)
     return value;
 }
 
-static bool
-is_in(unsigned point, const struct range *ranges, size_t count)
+enum visible_class
+visible_next(const char **text)
 {
-    for (size_t i = 0; i < count; i++)
+    unsigned point = next_code_point(text);
+    if (point > 0x20 && point < 0x7f)
+        return VISIBLE_GLYPH;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
         if (point >= ranges[i].first && point <= ranges[i].last)
-            return true;
-    return false;
+            return ranges[i].class;
+    return VISIBLE_GLYPH;
 }
 
 const char *
@@ -74,10 +78,10 @@ visible_fault(const char *text)
 {
     bool shows = *text == '\0';
     while (*text != '\0') {
-        unsigned point = next_code_point(&text);
-        if (is_in(point, unseen, sizeof(unseen) / sizeof(unseen[0])))
+        enum visible_class class = visible_next(&text);
+        if (class > VISIBLE_SELECTOR)
             return "must not have control or invisible characters";
-        shows = shows || !is_in(point, blank, sizeof(blank) / sizeof(blank[0]));
+        shows = shows || class == VISIBLE_GLYPH;
     }
     return shows ? NULL : "must not be blank";
 }

@@ -1,6 +1,21 @@
-/* True if all of a text can be seen. */
+/* What people see of a text. */
 #ifndef AZ_BASE_VISIBLE_H
 #define AZ_BASE_VISIBLE_H
+
+/* What a character shows. */
+enum visible_class {
+    VISIBLE_GLYPH,    /* itself */
+    VISIBLE_BLANK,    /* nothing alone, and it is allowed among others: blanks, fillers, joiners */
+    VISIBLE_SELECTOR, /* the same: variation selectors of plane 14, in which texts can be hidden */
+    VISIBLE_CONTROL,  /* nothing: controls, and other ends of lines */
+    VISIBLE_MARK,     /* nothing: it says in which direction neighbours are read */
+    VISIBLE_REORDERS, /* nothing: it reorders the text around it */
+    VISIBLE_TAG,      /* nothing: the tags of plane 14, which models read */
+    VISIBLE_NOTHING,  /* nothing else */
+};
+
+/* Return the class of the character at *text, which is valid UTF-8, and move *text behind it. */
+enum visible_class visible_next(const char **text);
 
 /*
  * Return the fault of a text that people read on pages, in lists and in logs, as a text that fits

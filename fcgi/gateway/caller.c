@@ -2,6 +2,7 @@
 
 #include "gateway/caller.h"
 
+#include "gateway/calls.h"
 #include "http/request.h"
 #include "oauth/exchange/issue_for_subject.h"
 
@@ -15,8 +16,9 @@ make_token(void *arg, const char *resource, struct token_text *ret)
 static bool
 caller_has_gone(void *arg)
 {
-    const struct http_io *io = ((const struct gateway_bearer *) arg)->req->io;
-    return io->gone != NULL && io->gone(io);
+    const struct request *req = ((const struct gateway_bearer *) arg)->req;
+    return calls_is_cancelled(req->op.az->calls)
+           || (req->io->gone != NULL && req->io->gone(req->io));
 }
 
 struct upstream_caller

@@ -93,6 +93,7 @@ ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn 
     *ret = (struct verdict){.input = NULL};
     enum az_status st = token_ask_acceptable(&req->op, &visit->token->lookup, ask, arg, ret);
     const char *scope = req->audit.scope; /* of the token, as evaluation 2 shows it */
+    req->audit_more = NULL;               /* the row tells of this decision */
     token_note_verdict(&req->op, &req->audit, ret);
     req->audit.scope = scope;
     return st == AZ_UNAVAILABLE

@@ -205,6 +205,8 @@ name_actor(const struct request *req, const char *summary)
 void
 request_fill_audit(struct request *req, int http_status, const char *outcome)
 {
+    if (req->audit_more != NULL)
+        req->audit_more(req);
     struct audit_entry *entry = &req->audit;
     entry->request_id = req->op.request_id;
     entry->endpoint = req->route->path;

@@ -138,8 +138,12 @@ struct request {
     bool proved;
     bool leaves_row;          /* a rule of policy refused it: it leaves an audit row on any route */
     struct audit_entry audit; /* the audit row so far */
-    bool audited;             /* the handler wrote the audit row with its own write */
-    struct response res;      /* the answer */
+    /* Adds to the row what is made when it is written, because another decision may stand there by
+     * then; or NULL. */
+    void (*audit_more)(struct request *req);
+    struct own_token *asked_token; /* about which it asks */
+    bool audited;                  /* the handler wrote the audit row with its own write */
+    struct response res;           /* the answer */
 };
 
 /*

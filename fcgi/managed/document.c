@@ -143,6 +143,7 @@ static const struct field resource_fields[] = {
     {"toolList",         FIELD_TEXT,      .words = list_ways, INTO(tool_list), .help = "What tools/list of /gateway/mcp/{name} shows: all tools; with search, two tools that find and call the others; with auto, the default, the search if the caller may use more than 60", .example = "\"auto\""},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"subscriptions",    FIELD_BOOLEAN,   INTO(resource.subscriptions), .help = "MCP, with mcpResources live: clients may subscribe to its resources, and learn when the upstream says that one changed; its credential must be no person's", .example = "false"},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpInstructions",  FIELD_TEXT,      .words = prompt_ways, INTO(mcp_instructions), .help = "MCP: with pinned, a sync reads what the server says to the model about its tools, and clients get it once it is approved, if policy allows; with none, the default, they get nothing of it", .example = "\"none\""},
     {"maxResultBytes",   FIELD_INTEGER,   .min = RESULT_MIN, .max = RESULT_MAX, INTO(resource.max_result), .help = "MCP: octets of one answer of the upstream, 4 MiB by default; SVC_GATEWAY_MAX_BODY_SIZE holds too"},
@@ -345,6 +346,22 @@ read_mcp(struct reader *reader, const struct raw_resource *raw)
     reader_interaction(reader, raw->interaction);
 }
 
+/* Check that changes can be heard: by a connection that is no person's, of resources that are
+ * served. */
+static void
+read_subscriptions(struct reader *reader)
+{
+    const struct managed_resource *resource = reader->resource;
+    enum managed_auth_type type = resource->auth.type;
+    if (!resource->subscriptions)
+        return;
+    if (!resource->live_resources)
+        reader_tell(reader, "subscriptions", "needs mcpResources live");
+    if (type != MANAGED_AUTH_NONE && !managed_auth_is_shared(type))
+        reader_tell(reader, "subscriptions",
+                    "needs an upstreamAuth that is the same for all persons");
+}
+
 enum az_status
 managed_read(const struct managed_reading *reading, struct managed_resource *ret)
 {
@@ -375,6 +392,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);
         reader_credential_apart(&reader, "requestHeaders", raw.headers);
+        read_subscriptions(&reader);
         read_filter(&reader, raw.filter);
         reader_routes(&reader, raw.routes);
         reader_tools(&reader, raw.tools);

@@ -55,6 +55,8 @@ static const char *const witness_results[] = {"same", "differs", "other_revision
 static const char *const shadow_results[] = {"same", "newlyDenied", "newlyAllowed", "narrowed", "widened", "other", "notKnown", "moved", "dropped", NULL};
 /* Ends of a measurement of what a change of policy would do (policy/impact/run.c). */
 static const char *const impact_results[] = {"whole", "sampled", "truncated", "failed", NULL};
+/* What becomes of the spans of a request (trace/trace.c, audit/traces.c). */
+static const char *const trace_results[] = {"sent", "dropped", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", "audit", NULL};
 static const char *const streams[] = {"rows", "checkpoints", NULL};
 
@@ -160,6 +162,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_STREAM_HELD] = {"svc_audit_stream_held",
      "1 if the server refuses the credential, or has no such address: rows of SVC_AUDIT_STREAM_URL, checkpoints of SVC_AUDIT_CHECKPOINT_URL.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"stream", streams}}},
+    [METRIC_TRACES] = {"svc_traces_total",
+     "Traced requests, by what became of their spans; dropped: the queue was full, failed: the collector did not take them.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", trace_results}}},
     [METRIC_BUILD] = {"svc_build_info",
      "The version that runs.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"version", NULL}}},

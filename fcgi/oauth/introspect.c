@@ -142,6 +142,14 @@ decide_shown(struct introspection *it)
     return st;
 }
 
+/* True if this answer is the only one that shows the token. */
+static bool
+is_shown_once(const struct introspection *it)
+{
+    const struct token_row *row = &it->lookup.row;
+    return row->grant == NULL && (row->jit || it->shown.verdict.decision.jit);
+}
+
 /* Write the audit row and, with it, consume a single-use token. Only the caller whose request
  * deletes the row may see the token. */
 static enum az_status
@@ -159,8 +167,7 @@ record_shown(struct introspection *it)
     request_fill_audit(req, 200, outcomes[it->shown.as]);
     req->audit.inactive = it->shown.as == SHOWN_POLICY_DENIED ? "policy_denied" : it->shown.dead;
     audit_explain(&req->op, &req->audit);
-    bool once = lookup->row.grant == NULL && (lookup->row.jit || it->shown.verdict.decision.jit);
-    if (it->shown.as != SHOWN_ACTIVE || !once) {
+    if (it->shown.as != SHOWN_ACTIVE || !is_shown_once(it)) {
         st = audit_post(&req->op, &req->audit);
     } else {
         st = token_consume(&req->op, lookup->token, &req->audit, &consumed);
@@ -185,6 +192,19 @@ set_unless_empty(struct jsonx_build *body, const char *name, json_t *value)
         jsonx_set(body, name, json_incref(value));
 }
 
+/* Return the extensions of the answer. An answer that is the only one may not be kept and used
+ * again (decisions.md "Kept introspections"). */
+static json_t *
+shown_extensions(const struct introspection *it)
+{
+    json_t *extensions = it->shown.verdict.decision.extensions;
+    if (!is_shown_once(it) || json_object_get(extensions, "cache_seconds") == NULL)
+        return extensions;
+    json_t *rest = jsonx_own(it->req->op.mem, json_copy(extensions));
+    json_object_del(rest, "cache_seconds");
+    return rest;
+}
+
 /* Specification 2.13. Empty members are left out, never null. */
 static json_t *
 active_body(const struct introspection *it)
@@ -193,7 +213,8 @@ active_body(const struct introspection *it)
     const struct token_row *row = &it->lookup.row;
     const struct shown *shown = &it->shown;
     const struct decision *decision = &shown->verdict.decision;
-    const json_t *request = json_object_get(shown->issued, "request");
+    const json_t *request = json_object_get(shown->issued, "request"),
+                 *subject = json_object_get(shown->issued, "subject");
     const char *resource = decision->resource != NULL ? decision->resource : row->resource;
     /* The type says how an access token is used. A refresh token is used at this service alone. */
     const char *type = row->grant != NULL ? NULL : row->jkt != NULL ? "DPoP" : "Bearer";
@@ -212,7 +233,9 @@ active_body(const struct introspection *it)
     set_unless_empty(&body, "authorization_details", decision->details);
     set_unless_empty(&body, "matched_segments", decision->segments);
     set_unless_empty(&body, "obligations", decision->obligations);
-    set_unless_empty(&body, "extensions", decision->extensions);
+    set_unless_empty(&body, "extensions", shown_extensions(it));
+    set_unless_empty(&body, "acr", json_object_get(subject, "acr"));
+    set_unless_empty(&body, "auth_time", json_object_get(subject, "auth_time"));
     set_unless_empty(&body, "deny_reasons", decision->reasons);
     set_unless_empty(&body, "act", row->act);
     if (row->jkt != NULL)

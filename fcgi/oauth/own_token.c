@@ -54,6 +54,32 @@ refuse_denied(struct request *req)
     return own_token_refuse(req, "policy denies the token");
 }
 
+/* Pack evaluation 2 for the audit row, if no other decision stands there. */
+static void
+pack_asked(struct request *req)
+{
+    struct verdict *asked = &req->asked_token->asked;
+    struct az_fault fault = req->op.fault;
+    req->audit_more = NULL;
+    if (req->audit.input != NULL)
+        return;
+    ask_pack(&req->op, asked); /* on failure the row is written without it */
+    req->op.fault = fault;
+    req->audit.input = asked->input;
+    req->audit.input_length = asked->input_length;
+    req->audit.decision = asked->output;
+    req->audit.decision_length = asked->output_length;
+}
+
+void
+own_token_note(struct request *req, struct own_token *token, const struct shown *shown)
+{
+    token->asked = shown->verdict;
+    token_note_shown(&req->op, &req->audit, shown);
+    req->asked_token = token;
+    req->audit_more = pack_asked;
+}
+
 enum az_status
 own_token_ask(struct request *req, struct own_token *token, struct shown *ret)
 {
@@ -62,9 +88,10 @@ own_token_ask(struct request *req, struct own_token *token, struct shown *ret)
         .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
         .caller = &token->lookup.row.client,
         .service = true,
+        .unpacked = true,
     };
     enum az_status st = token_show(&req->op, &token->lookup, &question, ret);
-    token_note_shown(&req->op, &req->audit, ret);
+    own_token_note(req, token, ret);
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);
         return own_token_refuse(req, "policy does not let the service introspect the token");

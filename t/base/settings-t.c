@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/settings/settings_private.h"
 #include "env.h"
 #include "tap.h"
 
@@ -387,6 +388,144 @@ test_sources(TALLOC_CTX *mem)
        "... and the problem names it");
 }
 
+/* Write a file of a value; return its path. */
+static const char *
+value_file(TALLOC_CTX *mem, const char *text, size_t length)
+{
+    const char *path = talloc_asprintf(mem, "%s/value", env_directory(mem));
+    FILE *file = fopen(path, "w");
+    fwrite(text, 1, length, file);
+    fclose(file);
+    return path;
+}
+
+/* clang-format off */
+static const struct {
+    const char *text;    /* of the file */
+    size_t length;
+    const char *pepper;  /* SVC_ADMIN_PEPPER afterwards; NULL: none */
+    const char *problem; /* how the problem ends; NULL: there is none */
+} files[] = {
+    {"plain", 5, "plain", NULL},
+    {"plain\n", 6, "plain", NULL},
+    {"plain\r\n", 7, "plain", NULL},
+    {" in blanks ", 11, " in blanks ", NULL},
+    {"\"quoted\"", 8, "\"quoted\"", NULL},
+    {"", 0, "", NULL},
+    {"\n", 1, "", NULL},
+    {"one\ntwo\n", 8, NULL, "has more than one line; delete all but the value"},
+    {"plain\n\n", 7, NULL, "has more than one line; delete all but the value"},
+    {"one\0two", 7, NULL, "contains a NUL octet; delete it"},
+};
+/* clang-format on */
+
+/* True if there is one problem, which begins and ends so. */
+static bool
+one_problem(const struct problems *problems, const char *begin, const char *end)
+{
+    const char *line = problems->count == 1 ? problems->line[0] : "";
+    size_t length = strlen(line), rest = strlen(end);
+    bool good = strncmp(line, begin, strlen(begin)) == 0 && length >= rest
+                && strcmp(line + length - rest, end) == 0;
+    if (!good)
+        printf("#   %zu problems, the first: %s\n", problems->count, line);
+    return good;
+}
+
+static void
+test_value_files(TALLOC_CTX *mem)
+{
+    struct problems problems;
+    for (size_t i = 0; i < rows(); i++)
+        ok(settings_find_file(settings_table[i].name) == NULL,
+           "%s: is not the NAME_FILE of another setting", settings_table[i].name);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        const char *path = value_file(mem, files[i].text, files[i].length);
+        setenv("SVC_ADMIN_PEPPER_FILE", path, 1);
+        struct settings *cfg = load(mem, &problems);
+        is_str(cfg->admin_pepper, files[i].pepper,
+               "NAME_FILE: the value of file %zu (architecture.md 6)", i);
+        if (files[i].problem == NULL)
+            is_int((int64_t) problems.count, 0, "... no problem");
+        else
+            ok(one_problem(&problems, "SVC_ADMIN_PEPPER: the file ", files[i].problem),
+               "... its problem");
+    }
+    char filled[4097];
+    memset(filled, 'x', sizeof(filled));
+    filled[4094] = '\n';
+    setenv("SVC_ADMIN_PEPPER_FILE", value_file(mem, filled, 4095), 1);
+    is_int((int64_t) strlen(load(mem, &problems)->admin_pepper), 4094, "4,094 octets are read");
+    filled[4094] = 'x';
+    setenv("SVC_ADMIN_PEPPER_FILE", value_file(mem, filled, 4095), 1);
+    ok(load(mem, &problems)->admin_pepper == NULL
+           && one_problem(&problems, "SVC_ADMIN_PEPPER: ", "longer than 4094 octets; shorten it"),
+       "... 4,095 are refused");
+    setenv("SVC_ADMIN_PEPPER_FILE", value_file(mem, filled, sizeof(filled)), 1);
+    ok(load(mem, &problems)->admin_pepper == NULL && problems.count == 1, "... and more");
+    setenv("SVC_ADMIN_PEPPER_FILE", "/dev/null", 1);
+    load(mem, &problems);
+    ok(one_problem(&problems, "SVC_ADMIN_PEPPER: cannot read /dev/null: it is not a regular file; ",
+                   ""),
+       "a device is refused");
+    setenv("SVC_ADMIN_PEPPER_FILE", "/nonexistent", 1);
+    load(mem, &problems);
+    ok(one_problem(&problems, "SVC_ADMIN_PEPPER: cannot read /nonexistent: ",
+                   "set SVC_ADMIN_PEPPER_FILE to a file that the service can read"),
+       "a file that is not there is named");
+    setenv("SVC_ADMIN_PEPPER_FILE", value_file(mem, "plain", 5), 1);
+    setenv("SVC_ADMIN_PEPPER", "other", 1);
+    load(mem, &problems);
+    ok(one_problem(&problems, "SVC_ADMIN_PEPPER: is set, and SVC_ADMIN_PEPPER_FILE, too;", ""),
+       "NAME and NAME_FILE at once are refused");
+    unsetenv("SVC_ADMIN_PEPPER");
+    unsetenv("SVC_ADMIN_PEPPER_FILE");
+}
+
+/* The same in authz.conf, of a number, and of an older name. */
+static void
+test_value_files_named(TALLOC_CTX *mem)
+{
+    struct settings *cfg;
+    struct problems problems;
+    const char *path = value_file(mem, "0", 1);
+    const char *line = talloc_asprintf(mem, "SVC_RATE_LIMIT_WINDOW_FILE=%s", path);
+    setenv("SVC_RATE_LIMIT_WINDOW_FILE", path, 1);
+    load(mem, &problems);
+    ok(one_problem(&problems, talloc_asprintf(mem, "%s: SVC_RATE_LIMIT_WINDOW: must be ", path),
+                   ""),
+       "a wrong value names the file");
+    unsetenv("SVC_RATE_LIMIT_WINDOW_FILE");
+    is_int(strncmp(load_file(mem, line, strlen(line), &cfg),
+                   "FILE:1: SVC_RATE_LIMIT_WINDOW: must be ", 39),
+           0, "... one of authz.conf its line");
+    line = talloc_asprintf(mem, "SVC_ADMIN_PEPPER_FILE=%s\nSVC_ADMIN_PEPPER=two", path);
+    is_str(load_file(mem, line, strlen(line), &cfg),
+           "FILE:2: SVC_ADMIN_PEPPER: is set in line 1, too; delete one of them\n",
+           "both in authz.conf are refused");
+    is_str(cfg->admin_pepper, "0", "... the first stays");
+    setenv("SVC_ADMIN_PEPPER", "environment", 1);
+    line = talloc_asprintf(mem, "SVC_ADMIN_PEPPER_FILE=%s", path);
+    is_str(load_file(mem, line, strlen(line), &cfg), "", "a file in authz.conf");
+    is_str(cfg->admin_pepper, "environment", "... the environment wins");
+    unsetenv("SVC_ADMIN_PEPPER");
+    setenv("SVC_GATEWAY_CREDENTIAL_KEY_FILE", path, 1);
+    cfg = load(mem, &problems);
+    is_str(cfg->credential_key, "0", "the older name of SVC_CREDENTIAL_KEY has one, too");
+    is_str(cfg->origin[settings_find("SVC_CREDENTIAL_KEY") - settings_table], path,
+           "... the origin of the value is the file");
+    unsetenv("SVC_GATEWAY_CREDENTIAL_KEY_FILE");
+    setenv("SVC_NO_SETTING_FILE", path, 1);
+    problems.count = 0;
+    settings_warn(mem, cfg, &problems);
+    bool warned = false;
+    for (size_t i = 0; i < problems.count; i++)
+        warned =
+            warned || strncmp(problems.line[i], "SVC_NO_SETTING_FILE: is not a setting", 37) == 0;
+    ok(warned, "NAME_FILE of what is no setting is warned of");
+    unsetenv("SVC_NO_SETTING_FILE");
+}
+
 /* Settings that pass, for one thing at a time to be wrong. */
 static struct settings *
 sound(TALLOC_CTX *mem)
@@ -597,6 +736,8 @@ main(void)
     test_blank(mem);
     test_file(mem);
     test_sources(mem);
+    test_value_files(mem);
+    test_value_files_named(mem);
     test_secrets(mem);
     test_between(mem);
     test_masked(mem);

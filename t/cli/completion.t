@@ -65,7 +65,7 @@ END
 
 my @cases = (
     [   [''],
-        [   qw(admin-key apply audit bundle cedar client completion config connector consent db entitle export idp import keys maintain openapi owner plan policy report resource restore-fence secrets session setup token unentitle)
+        [   qw(admin-key apply audit bundle cedar client completion config connector consent db entitle export health idp import keys maintain openapi owner plan policy report resource restore-fence secrets serve session setup token unentitle)
         ],
         'the nouns' ],
     [ ['po'],                    ['policy'],                                     'a noun half typed' ],

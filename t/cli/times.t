@@ -87,7 +87,7 @@ my @NONE = (
     'restore-fence', 'secrets reseal', 'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',
-    'config check',
+    'config check', 'health', 'serve',
     'config doc',
     'config show',
     'db migrate',

@@ -14,7 +14,7 @@ use Authzctl;
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
   ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 107, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 109, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '',  '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );
@@ -82,7 +82,7 @@ SKIP: {
 # Command lines that are refused, and the word that the refusal names.
 my @refused = (
     [   [],
-        qr/missing command; expected one of: admin-key, apply, audit, bundle, cedar, client, completion, config, connector, consent, db, entitle, export, idp, import, keys, maintain, openapi, owner, plan, policy, report, resource, restore-fence, secrets, session, setup, token, unentitle;/,
+        qr/missing command; expected one of: admin-key, apply, audit, bundle, cedar, client, completion, config, connector, consent, db, entitle, export, health, idp, import, keys, maintain, openapi, owner, plan, policy, report, resource, restore-fence, secrets, serve, session, setup, token, unentitle;/,
         'no words at all' ],
     [ ['db'], qr/db: missing command; expected one of: migrate, plan, status;/, 'a noun alone' ],
     [   [ 'policy', 'data' ], qr/policy data: missing command; expected one of: delete, get, list, set;/,

@@ -4,6 +4,7 @@ use strict;
 use warnings;
 
 use File::Path ();
+use JSON::PP   ();
 use Test::More;
 
 use Authz::Path    ();
@@ -87,11 +88,77 @@ isnt(
 is( $stack->token( @crm, scope => 'read' )->status,             200, '... does not pass the guard' );
 is( $stack->admin( GET => '/admin/api/clients/after' )->status, 404, '... and the run ends there' );
 
-for my $file (qw(github.yml gitlab.yml)) {
-    my $text = Authz::Web::edit("$folder/$file");
-    my @runs = $text =~ m{\./pipeline\.sh (\w+ [^|\n]+)}g;
-    cmp_ok( scalar @runs, '>=', 3, "$file runs the script" );
-    is( ( grep { !/\A(?:test instance|plan instance \S+|apply \S+)\s*\z/ } @runs ), 0, '... with steps that it has' );
+# ---- the files for CI: their schemas, and their commands on the service
+
+my ( $python, $check ) = map { Authz::Path::pypi($_) } qw(python3 check-jsonschema);
+SKIP: {
+    skip 'no Python packages: run contrib/check once', 1 if !$check;
+    my $work = Authz::Process::directory() . '/checkout';
+    mkdir $work                                       or die "$work: $!";
+    system( 'cp', "$folder/pipeline.sh", $work ) == 0 or die 'cp';
+    rename $dir, "$work/instance" or die "rename: $!";
+    Authz::Web::write_file(
+        "$work/instance/policy/custom/i.rego",
+        "package custom.issue\n\ndeny contains \"x\" if input.client.id == \"x\"\n" );
+    my %schema = ( 'github.yml' => 'vendor.github-workflows', 'gitlab.yml' => 'vendor.gitlab-ci' );
+    my %steps;
+    for my $file ( sort keys %schema ) {
+        my ( $status, $text ) = Authz::Process->run(
+            name    => 'schema',
+            command => [ $check, '--builtin-schema', $schema{$file}, "$folder/$file" ] );
+        is( $status, 0, "$file follows the schema of its platform" ) or diag $text;
+        ( $status, $text ) = Authz::Process->run(
+            name    => 'yaml',
+            command => [
+                $python, '-c', 'import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))',
+                "$folder/$file" ] );
+        my $document = JSON::PP->new->utf8->decode($text);
+        $steps{$file} = {
+            map {
+                my $job = ( $document->{jobs} // $document )->{$_};
+                my @run = $document->{jobs} ? grep {defined} map { $_->{run} } @{ $job->{steps} } : ( $job->{script} );
+                ( $_ => \@run )
+            } $document->{jobs} ? keys %{ $document->{jobs} } : qw(test plan apply) };
+    }
+    my ($command) = Authz::Web::edit("$folder/main.tf") =~ /^ +command = "(.*)"$/m;
+    $steps{'main.tf'} = { apply => [$command] };
+
+    # As the platforms run a step: by a shell that ends at the first command which fails.
+    my $step_is = sub {
+        my ( $wanted, $name, $script ) = @_;
+        my ( $status, $text ) = Authz::Process->run(
+            name    => 'ci', env => { %env, RUNNER_TEMP => $work },
+            command => [ 'sh', '-c', "cd '$work' && exec bash -e -o pipefail -c \"\$1\"", 'ci', $script ] );
+        is( $status, $wanted, $name ) or diag $text;
+        return $text;
+    };
+    my $client = 0;
+    for my $file ( sort keys %steps ) {
+        my $id = 'ci-' . ++$client;
+        Authz::Web::write_file( "$work/instance/clients/$id.json", '{"clientType": "public"}' );
+        for my $job ( grep { $steps{$file}{$_} } qw(test plan apply) ) {
+            for my $script ( @{ $steps{$file}{$job} } ) {
+                my $planned = $file eq 'gitlab.yml' && $job eq 'plan' ? 2 : 0;               # allow_failure
+                my $text    = $step_is->( $planned, "$file, job $job: $script", $script );
+                like( $text, qr/^create client $id$/m, '... shows the new client' ) if $script =~ /plan instance/;
+            }
+            is( $stack->admin( GET => "/admin/api/clients/$id" )->status, $job eq 'apply' ? 200 : 404,
+                $job eq 'apply' ? '... and makes it' : '... and makes nothing' );
+        }
+    }
+
+    # A key for plans alone.
+    my $key =
+      $stack->admin( POST => '/admin/api/admin-keys', json => { label => 'ci', role => 'auditor' } )->member('key');
+    local $env{AUTHZ_ADMIN_KEY} = $key // 'none';
+    Authz::Web::write_file( "$work/instance/clients/ci-last.json", '{"clientType": "public"}' );
+    $step_is->( 2, 'the key of an auditor makes a plan (doc/pipelines.md)', './pipeline.sh plan instance plan.json' );
+    isnt(
+        (   Authz::Process->run(
+                name => 'ci', env => \%env, command => [ "$folder/pipeline.sh", 'apply', "$work/plan.json" ] ) )[0],
+        0,
+        '... and cannot apply it' );
+    is( $stack->admin( GET => '/admin/api/clients/ci-last' )->status, 404, '... nothing was made' );
 }
 
 done_testing;

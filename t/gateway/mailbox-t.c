@@ -4,6 +4,7 @@
 
 #include "gateway/mcp/ask/mailbox.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <talloc.h>
 #include <unistd.h>
 
+#include "base/settings/settings.h"
 #include "env.h"
 #include "gateway/mcp/ask/answer.h"
 #include "tap.h"
@@ -136,6 +138,43 @@ test_others(void)
     talloc_free(owner);
 }
 
+/* Leave what a worker leaves that is killed, under a name in the directory. */
+static const char *
+leave(const char *name, bool socket_of_ours)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = talloc_asprintf(mem, "%s/%s", op.az->cfg->runtime_dir, name);
+    FILE *file = socket_of_ours ? NULL : fopen(path, "w");
+    if (file != NULL)
+        fclose(file);
+    if (!socket_of_ours)
+        return path;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+    ok(bind(fd, (const struct sockaddr *) &address, sizeof(address)) == 0, "a socket is left");
+    close(fd);
+    return path;
+}
+
+static void
+test_sweep(void)
+{
+    TALLOC_CTX *owner = talloc_new(mem);
+    struct mailbox *box = open_box(owner);
+    const char *left = leave("answer-AAAAAAAAAAAAAAAAAAAAAA", true),
+               *other = leave("answer-AAAA", true),
+               *file = leave("answer-BBBBBBBBBBBBBBBBBBBBBB", false);
+    mailbox_sweep(op.az->cfg->runtime_dir);
+    ok(access(left, F_OK) != 0, "what a killed worker left is removed at the start");
+    ok(access(box->path, F_OK) == 0, "... but no mailbox that is open");
+    is_int(put(box, "kept"), AZ_OK, "... which takes its answer");
+    takes(box, "kept", "... and gives it");
+    ok(access(other, F_OK) == 0 && access(file, F_OK) == 0, "... and nothing that is no mailbox");
+    unlink(other);
+    unlink(file);
+    talloc_free(owner);
+}
+
 int
 main(void)
 {
@@ -148,6 +187,7 @@ main(void)
     test_once();
     test_size();
     test_others();
+    test_sweep();
     talloc_free(mem);
     return done();
 }

@@ -53,7 +53,39 @@ static const struct {
     {": 0123456789abcdefghijklmn\n", "", AZ_INVALID, "a comment longer than any line"},
     {"0123456789abcdefghijklmnop", "", AZ_INVALID, "a line that does not end"},
 };
+static const struct {
+    const char *stream, *id;
+    int retry_ms;
+    const char *name;
+} marks[] = {
+    {"id: 7\nretry: 500\ndata: a\n\n", "7", 500, "the id of an event, and the time to wait"},
+    {"id: 7\ndata: a\n\ndata: b\n\n", "7", -1, "an id holds for the events behind it"},
+    {"id: 7\ndata: a\n\nid: 8\n\n", "8", -1, "... until the next, also without data"},
+    {"id: 7\ndata: a\n\nid: 8\ndata: b\n", "7", -1, "an event that is not whole has no part in it"},
+    {"id: 7\ndata: a\n\nid\ndata: b\n\n", "", -1, "an empty id takes it away"},
+    {"id: a b\ndata: a\n\n", "", -1, "an id that a header field cannot carry is none"},
+    {"id: a\x01\ndata: a\n\n", "", -1, "... nor one with a control character"},
+    {"retry: 5s\n\n", "", -1, "a time that is no number is none"},
+    {"retry: \n\n", "", -1, "... nor an empty one"},
+    {"retry: 30000\n\n", "", 30000, "the longest time"},
+    {"retry: 30001\n\n", "", 30000, "a longer one is cut"},
+    {"retry: 99999999999999\n\n", "", 30000, "... however long"},
+};
 /* clang-format on */
+
+static void
+test_marks(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        struct seen seen = {.text = talloc_strdup(mem, "")};
+        struct sse sse;
+        sse_init(&sse, mem, 64);
+        sse_feed(&sse, marks[i].stream, strlen(marks[i].stream), note_event, &seen);
+        is_str(sse.id, marks[i].id, "%s", marks[i].name);
+        is_int(sse.retry_ms, marks[i].retry_ms, "... and the time");
+        sse_done(&sse);
+    }
+}
 
 static void
 test_cases(TALLOC_CTX *mem)
@@ -101,6 +133,7 @@ main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     test_cases(mem);
+    test_marks(mem);
     test_ends(mem);
     talloc_free(mem);
     return done();

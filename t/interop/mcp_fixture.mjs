@@ -111,7 +111,7 @@ const templated = (uri) => {
 };
 
 function server() {
-    const made = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {}, prompts: {}, resources: {}, completions: {}, logging: {} } });
+    const made = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {}, prompts: {}, resources: { subscribe: true }, completions: {}, logging: {} } });
     made.setRequestHandler('tools/list', () => ({ tools }));
     made.setRequestHandler('tools/call', ({ params }, extra) => answers[params.name](params, extra));
     made.setRequestHandler('prompts/list', () => ({

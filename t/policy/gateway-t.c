@@ -517,8 +517,23 @@ test_tools(struct bench *bench)
     answer = talloc_strdup_append_buffer(answer, "]}");
     const char *most = list_of(bench, GATEWAY_TOOLS_MAX, answer);
     ok(strncmp(most, " allow allow", 12) == 0, "tools: %d are one question", GATEWAY_TOOLS_MAX);
-    ok(strstr(list_of(bench, GATEWAY_TOOLS_MAX + 1, answer), "the limit is") != NULL,
-       "... one more is none");
+    ok(strstr(list_of(bench, GATEWAY_TOOLS_MAX + 1, answer), "verdicts does not have one") != NULL,
+       "... one more are asked about by resource and scopes (gateway-admin.md 1.5)");
+    const char *grouped = list_of(bench, GATEWAY_TOOLS_MAX + 1,
+                                  "{'allow':true,'grouped':true,'verdicts':['allow','deny']}");
+    ok(strncmp(grouped, " allow deny allow deny", 22) == 0,
+       "... each has the verdict of its group");
+    is_str(sent(bench, "grouped"), "true", "... and policy is told");
+    is_str(sent(bench, "tools"),
+           "[{\"action\":{\"kind\":\"tool\",\"name\":\"\",\"requiredScopes\":[\"w\"]},\"resource\":0},"
+           "{\"action\":{\"kind\":\"tool\",\"name\":\"\",\"requiredScopes\":[\"w\"]},\"resource\":1}]",
+           "... of each group, without names");
+    ok(strstr(list_of(bench, GATEWAY_TOOLS_MAX + 1, "{'allow':true,'verdicts':['allow','deny']}"),
+              "the limit is")
+           != NULL,
+       "... and not by a policy that looks at each");
+    ok(strstr(list_of(bench, GATEWAY_TOOLS_MAX + 1, "{'allow':false}"), "the limit is") != NULL,
+       "... nor by one that denies all of it");
 }
 
 int

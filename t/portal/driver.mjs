@@ -19,6 +19,8 @@ export async function tab(browser) {
   page.setDefaultTimeout(Number(process.env.AUTHZ_PATIENCE ?? 1) * 60000);
   page.violations = [];
   page.dialogs = [];
+  page.requested = [];
+  page.on('request', request => page.requested.push(request.url()));
   await page.exposeFunction('reportViolation', text => page.violations.push(text));
   await page.evaluateOnNewDocument(() => document.addEventListener('securitypolicyviolation', event => globalThis.reportViolation(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`)));
   page.on('dialog', dialog => { page.dialogs.push(dialog.message()); dialog.dismiss(); });
@@ -91,7 +93,7 @@ export async function combine(page, key) {
 
 // axe-core would read style sheets as text (preload), which the policy of the page refuses.
 // Measure what is shown at three widths in both colour schemes, or in the few of a state of a page: nothing sticks out, and axe-core finds nothing.
-export async function measure(page, name, looks = LOOKS) {
+export async function measure(page, name, looks = pictures ? [...LOOKS, [1920, 'light']] : LOOKS) {
   const faults = [];
   await page.evaluate(`if (!globalThis.axe) { ${AXE} }`);
   for (const [width, scheme] of looks) {

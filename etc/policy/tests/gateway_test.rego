@@ -276,6 +276,17 @@ test_the_plain_case_does_not_apply_beside_a_rule_of_the_operator if {
 	taken.allow
 }
 
+# Of more tools than a question can hold, each stands for all with its resource and scopes.
+test_a_grouped_question_is_answered_in_the_plain_case_alone if {
+	doc := object.union(fixture.gateway_tools_input(["github:read"], three), {"grouped": true})
+	plain := data.svc.decision.gateway_tools.result with input as doc with data.custom as {}
+	plain == {"allow": true, "argument_mode": "keys", "grouped": true, "verdicts": ["allow", "step_up", "deny"]}
+	every hook in [set(), {"stop"}] {
+		ruled := data.svc.decision.gateway_tools.result with input as doc with data.custom as {"gateway": {"deny": hook}}
+		ruled == {"allow": false}
+	}
+}
+
 test_each_tool_has_a_verdict_in_its_place if {
 	tools(["github:read"], three) == {"allow": true, "argument_mode": "keys", "verdicts": ["allow", "step_up", "deny"]}
 	tools(["github:read", "github:write"], three).verdicts == ["allow", "allow", "deny"]

@@ -3,11 +3,15 @@
 import { useEffect, useState } from './html.js';
 
 const NAME = 'authz.draft';
-const EMPTY = { base: null, rules: {}, data: {}, deleteRules: [], deleteData: [] };
+const EMPTY = { base: null, rules: Object.create(null), data: Object.create(null), deleteRules: [], deleteData: [] };
 const listeners = new Set();
 
 export function draft() {
-  try { return { ...EMPTY, ...JSON.parse(sessionStorage.getItem(NAME)) }; } catch { return EMPTY; }
+  try {
+    const all = { ...EMPTY, ...JSON.parse(sessionStorage.getItem(NAME)) };
+    for (const kind of ['rules', 'data']) all[kind] = Object.assign(Object.create(null), all[kind]); // a row may be called constructor
+    return all;
+  } catch { return EMPTY; }
 }
 
 function store(value) {

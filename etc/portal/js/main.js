@@ -3,12 +3,12 @@ import { get } from './api.js';
 import { count, useDraft } from './draft.js';
 import { Find } from './find.js';
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './html.js';
-import { KEYS, isOff, turn, useKeys } from './keys.js';
+import { KEYS, isOff, keepFocus, turn, useKeys } from './keys.js';
 import { Mark, SignIn, SignInByLink, SignedOut } from './parts/signin.js';
 import { Loading } from './parts/states.js';
 import { go, to, usePlace } from './route.js';
 import { hasLink, onSession, read, session, signOut } from './session.js';
-import { plural } from './text.js';
+import { brief, number, plural } from './text.js';
 
 // The pages in the order of the rail: [name, title, module, key after g]. A group begins with its title alone.
 const PAGES = [
@@ -45,7 +45,7 @@ function Menu({ close }) {
     theme(value);
     choose(value);
   };
-  return html`<div class="menu" ref=${box} onKeyDown=${event => event.key === 'Escape' && close(true)}>
+  return html`<div class="menu" ref=${box} onKeyDown=${event => { if (event.key === 'Escape') { event.preventDefault(); close(true); } }} onFocusOut=${event => { if (event.relatedTarget && !box.current?.parentElement.contains(event.relatedTarget)) close(); }}>
     <fieldset><legend>Colours</legend>
       ${[['', 'As the system'], ['light', 'Light'], ['dark', 'Dark']].map(([value, label]) => html`<label><input type="radio" name="theme" checked=${chosen === value} onChange=${() => pick(value)} />${label}</label>`)}
     </fieldset>
@@ -59,7 +59,7 @@ function Who({ who }) {
   const button = useRef();
   const close = focus => { setOpen(false); if (focus === true) button.current.focus(); };
   return html`<div class="who">
-    <button type="button" ref=${button} aria-expanded=${open} onClick=${() => setOpen(!open)}><b>${who.label} ·</b> ${who.role}</button>
+    <button type="button" ref=${button} aria-expanded=${open} onClick=${() => setOpen(!open)}><b>${brief(who.label)} ·</b> ${who.role}</button>
     ${open && html`<${Menu} close=${close} />`}
   </div>`;
 }
@@ -80,12 +80,18 @@ function Revision({ place }) {
 }
 
 function Rail({ current, open }) {
+  const [waiting, setWaiting] = useState(0);
+  useEffect(() => {
+    let gone = false;
+    get('attention').then(list => !gone && setWaiting(list.filter(one => one.kind === 'tools_waiting').reduce((sum, one) => sum + one.count, 0)), () => {});
+    return () => { gone = true; };
+  }, [current === 'resources']);
   const groups = [[]];
   for (const page of PAGES) {
     if (page.length === 1) groups.push([page[0]]);
     else groups.at(-1).push(page);
   }
-  const item = ([name, title]) => html`<li><a href=${to(name ? [name] : [])} aria-current=${current === name ? 'page' : undefined}>${title}</a></li>`;
+  const item = ([name, title]) => html`<li><a href=${to(name ? [name] : [])} aria-current=${current === name ? 'page' : undefined}>${title}${name === 'resources' && waiting > 0 && html` <span class="count">${number(waiting)}<span class="hide"> ${waiting === 1 ? 'tool waits' : 'tools wait'}</span></span>`}</a></li>`;
   return html`<nav class=${open ? 'rail open' : 'rail'} id="rail" aria-label="Pages">
     ${groups.map(group => (typeof group[0] === 'string' ? html`<h2>${group[0]}</h2><ul>${group.slice(1).map(item)}</ul>` : html`<ul>${group.map(item)}</ul>`))}
   </nav>`;
@@ -171,3 +177,4 @@ function App() {
 }
 
 render(html`<${App} />`, document.getElementById('app'));
+keepFocus(document.getElementById('app'));

@@ -57,6 +57,7 @@ static const struct text_param {
     {"resource",  offsetof(struct audit_filter, resource),   NULL                   },
     {"tool",      offsetof(struct audit_filter, tool),       NULL                   },
     {"ip",        offsetof(struct audit_filter, ip),         ip_fault               },
+    {"object",    offsetof(struct audit_filter, object),     NULL                   },
 };
 
 const char *

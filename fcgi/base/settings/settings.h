@@ -100,6 +100,8 @@ struct settings {
     const char *audit_stream_url;      /* of the collector, or NULL */
     const char *audit_stream_header;   /* "NAME: VALUE" of its requests, secret; or NULL */
     bool audit_stream_documents;       /* with question and answer of policy */
+    const char *traces_url;            /* spans of requests are posted to it, NULL: to none */
+    long traces_one_in;                /* one request in so many */
     long refresh_family_validity;      /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */
     long code_validity;             /* lifetime of an authorization code, seconds */

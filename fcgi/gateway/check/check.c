@@ -160,9 +160,10 @@ ask_about_token(struct check *it)
         .frame = {.endpoint = GATEWAY_CHECK_ENDPOINT, .ip = req->ip, .user_agent = req->user_agent},
         .caller = req->client,
         .caller_method = req->client_method,
+        .unpacked = true,
     };
     enum az_status st = token_show(&req->op, &token->lookup, &question, &it->shown);
-    token_note_shown(&req->op, &req->audit, &it->shown);
+    own_token_note(req, token, &it->shown);
     if (st == AZ_UNAVAILABLE)
         return az_fail_as(&req->op.fault, AZ_POLICY_UNAVAILABLE, "Policy gave no decision");
     token->scopes = it->shown.verdict.decision.scopes;
@@ -334,6 +335,8 @@ check_handle(struct request *req)
         st = edge_jwt_make(req, &it.visit, &it.asked, &jwt);
     if (st == AZ_OK)
         st = identity_respond(req, &it.visit, it.choice.route, jwt);
+    if (st == AZ_OK)
+        st = own_token_note_read(req);
     if (st == AZ_OK)
         st = respond_empty(req, 200);
     if (st == AZ_OK)

@@ -8,12 +8,7 @@
 #include "base/words.h"
 #include "gateway/check/shape.h"
 
-/*
- * Return a value as it stands in a field: octets outside 0x21 to 0x7e, and `%`, as %XX; spaces stay
- * with `spaces`; a lone `-` as %2D, because `-` stands for an absent value (NULL). On mem; NULL: it
- * has more than `max` octets, or no memory.
- */
-static const char *
+const char *
 identity_value(TALLOC_CTX *mem, const char *text, bool spaces, size_t max)
 {
     if (text == NULL || *text == '\0')
@@ -42,28 +37,41 @@ issued(const struct own_token *token, const char *member)
     return json_string_value(json_object_get(json_object_get(token->issued, "subject"), member));
 }
 
-/* Return the name of a field: X-Authz-Subject, or for an authorizer Variable-AUTHZ_SUBJECT (FastCGI
- * 6.3). On mem, or NULL. */
-static const char *
-identity_name(const struct request *req, const char *name)
+/* The fields, as a web server copies them to its request, and as an authorizer gives variables
+ * (FastCGI 6.3). */
+enum identity_field {
+    IDENTITY_SUBJECT,
+    IDENTITY_SUBJECT_TYPE,
+    IDENTITY_IDP,
+    IDENTITY_CLIENT,
+    IDENTITY_SCOPES,
+    IDENTITY_ACR,
+    IDENTITY_RESOURCE,
+    IDENTITY_ROUTE,
+    IDENTITY_REQUEST_ID,
+    IDENTITY_JWT,
+};
+static const struct {
+    const char *field, *variable;
+} identity_names[] = {
+    [IDENTITY_SUBJECT] = {"X-Authz-Subject",      "Variable-AUTHZ_SUBJECT"     },
+    [IDENTITY_SUBJECT_TYPE] = {"X-Authz-Subject-Type", "Variable-AUTHZ_SUBJECT_TYPE"},
+    [IDENTITY_IDP] = {"X-Authz-Idp",          "Variable-AUTHZ_IDP"         },
+    [IDENTITY_CLIENT] = {"X-Authz-Client",       "Variable-AUTHZ_CLIENT"      },
+    [IDENTITY_SCOPES] = {"X-Authz-Scopes",       "Variable-AUTHZ_SCOPES"      },
+    [IDENTITY_ACR] = {"X-Authz-Acr",          "Variable-AUTHZ_ACR"         },
+    [IDENTITY_RESOURCE] = {"X-Authz-Resource",     "Variable-AUTHZ_RESOURCE"    },
+    [IDENTITY_ROUTE] = {"X-Authz-Route",        "Variable-AUTHZ_ROUTE"       },
+    [IDENTITY_REQUEST_ID] = {"X-Authz-Request-Id",   "Variable-AUTHZ_REQUEST_ID"  },
+    [IDENTITY_JWT] = {"X-Authz-Jwt",          "Variable-AUTHZ_JWT"         },
+};
+
+static void
+put_identity(struct request *req, enum identity_field field, const char *value)
 {
     const struct check_shape *shape = req->route->arg;
-    char *whole =
-        talloc_asprintf(req->op.mem, shape->direct ? "Variable-AUTHZ_%s" : "X-Authz-%s", name);
-    for (char *c = shape->direct && whole != NULL ? whole + strlen("Variable-") : NULL;
-         c != NULL && *c != '\0'; c++)
-        *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char) (*c - 32) : *c;
-    return whole;
-}
-
-static enum az_status
-put_identity(struct request *req, const char *name, const char *value)
-{
-    const char *whole = identity_name(req, name);
-    if (whole == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a field");
-    respond_header(req, whole, value);
-    return AZ_OK;
+    respond_header(
+        req, shape->direct ? identity_names[field].variable : identity_names[field].field, value);
 }
 
 enum az_status
@@ -73,28 +81,26 @@ identity_respond(struct request *req, const struct gateway_visit *visit,
     TALLOC_CTX *mem = req->op.mem;
     const struct own_token *token = visit->token;
     const struct token_row *row = &token->lookup.row;
-    const struct {
-        const char *name, *text;
-        bool spaces;
-    } fields[] = {
-        {"Subject",      row->subject, false           },
-        {"Subject-Type", issued(token, "type"),          false},
-        {"Idp",              row->idp,                      false                },
-        {"Client",              row->client.client_id,                   false},
-        {"Scopes",              words_join(mem,                   token->scopes),                        true},
-        {"Acr",          issued(token,                      "acr"),           false},
-        {"Resource",        visit->name,false},
-        {"Route",route->id,          false                          },
-        {"Request-Id",          req->op.request_id,        false},
+    const char *const texts[] = {
+        [IDENTITY_SUBJECT] = row->subject,
+        [IDENTITY_SUBJECT_TYPE] = issued(token, "type"),
+        [IDENTITY_IDP] = row->idp,
+        [IDENTITY_CLIENT] = row->client.client_id,
+        [IDENTITY_SCOPES] = words_join(mem, token->scopes),
+        [IDENTITY_ACR] = issued(token, "acr"),
+        [IDENTITY_RESOURCE] = visit->name,
+        [IDENTITY_ROUTE] = route->id,
+        [IDENTITY_REQUEST_ID] = req->op.request_id,
     };
-    enum az_status st = AZ_OK;
-    for (size_t i = 0; st == AZ_OK && i < sizeof(fields) / sizeof(fields[0]); i++) {
-        size_t max = fields[i].spaces ? IDENTITY_SCOPES_MAX : IDENTITY_VALUE_MAX;
-        const char *value = identity_value(mem, fields[i].text, fields[i].spaces, max);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        bool spaces = i == IDENTITY_SCOPES;
+        size_t max = spaces ? IDENTITY_SCOPES_MAX : IDENTITY_VALUE_MAX;
+        const char *value = identity_value(mem, texts[i], spaces, max);
         if (value == NULL)
             return op_fail(&req->op, AZ_FORBIDDEN, "The identity has no room in a header field",
-                           "%s has more than %zu octets", fields[i].name, max);
-        st = put_identity(req, fields[i].name, value);
+                           "%s has more than %zu octets", identity_names[i].field, max);
+        put_identity(req, (enum identity_field) i, value);
     }
-    return st == AZ_OK ? put_identity(req, "Jwt", jwt != NULL ? jwt : "-") : st;
+    put_identity(req, IDENTITY_JWT, jwt != NULL ? jwt : "-");
+    return AZ_OK;
 }

@@ -13,4 +13,11 @@
 enum az_status identity_respond(struct request *req, const struct gateway_visit *visit,
                                 const struct managed_route *route, const char *jwt);
 
+/*
+ * Return a value as it stands in a field: octets outside 0x21 to 0x7e, and `%`, as %XX; spaces stay
+ * with `spaces`; a lone `-` as %2D, because `-` stands for an absent value (NULL). On mem; NULL: it
+ * has more than `max` octets, or no memory.
+ */
+const char *identity_value(TALLOC_CTX *mem, const char *text, bool spaces, size_t max);
+
 #endif

@@ -6,7 +6,9 @@
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "gateway/calls.h"
 #include "gateway/mcp/ask/await.h"
+#include "gateway/mcp/cancel.h"
 #include "gateway/mcp/held.h"
 #include "gateway/mcp/listen.h"
 #include "gateway/mcp/message/exchange.h"
@@ -259,8 +261,11 @@ answer_request(struct mcp_exchange *it)
     enum az_status st = find_method(it, &method);
     if (st == AZ_OK && method == NULL)
         mcp_refuse(it, it->era.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
-    else if (st == AZ_OK)
+    else if (st == AZ_OK) {
+        mcp_cancel_begin(it);
         st = method->handle(it);
+        calls_end(it->req->op.az->calls);
+    }
     if (it->req->res.begun)
         return answer_stream(it, st);
     if (st != AZ_OK)
@@ -289,7 +294,7 @@ handle_message(struct request *req, const char *name)
     if (st != AZ_OK)
         return st;
     if (it.message.kind == JSON_RPC_NOTIFICATION)
-        return respond_empty(req, 202);
+        return mcp_take_notification(&it);
     if (it.message.method == NULL) {
         st = mcp_give_answer(&it);
         return st != AZ_OK || req->res.status != 0 ? st : answer_rpc_fault(&it);

@@ -151,6 +151,7 @@ reserve(struct mcp_exchange *it, const struct mcp_told *told, const char *last,
     };
     memcpy(hold.token, token->parts.id, sizeof(hold.token));
     memcpy(hold.watched, told->watched, sizeof(hold.watched));
+    memcpy(hold.fed, told->fed, sizeof(hold.fed));
     count_by(it, &hold);
     if (!it->era.modern)
         bind_to_session(&it->session, &hold);

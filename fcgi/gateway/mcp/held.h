@@ -8,11 +8,13 @@
 
 /* The contents of a stream. */
 struct mcp_told {
-    unsigned topics;                 /* bits of enum relay_topic */
-    json_t *uris;                    /* array, as the client wrote them; NULL: none */
-    int64_t watched[RELAY_URIS_MAX]; /* row of the resource of each */
-    char *updates;                   /* their events, one behind the other; NULL: none */
-    const char *revision;            /* of the policy that allowed them; "": not one alone */
+    unsigned topics;                      /* bits of enum relay_topic */
+    json_t *uris;                         /* array, as the client wrote them; NULL: none */
+    int64_t watched[RELAY_URIS_MAX];      /* row of the resource of each */
+    struct feed_mark fed[RELAY_URIS_MAX]; /* of those at upstreams */
+    bool full;     /* a URI was left out, because as many of its upstream are watched as may be */
+    char *updates; /* their events, one behind the other; NULL: none */
+    const char *revision; /* of the policy that allowed them; "": not one alone */
 };
 
 /* True if the answer to this request could be handed over: under pools of our own, on a connection

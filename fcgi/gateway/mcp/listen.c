@@ -30,6 +30,13 @@ lost(struct mcp_exchange *it)
     return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a stream");
 }
 
+bool
+mcp_is_watched(const struct managed_resource *resource)
+{
+    return resource->has_resources
+           && (resource->upstream == MANAGED_STATIC || resource->subscriptions);
+}
+
 enum az_status
 mcp_listen_watches(struct mcp_exchange *it, bool *ret)
 {
@@ -37,24 +44,40 @@ mcp_listen_watches(struct mcp_exchange *it, bool *ret)
     enum az_status st = mcp_find_resources(it, &all);
     *ret = false;
     for (size_t i = 0; st == AZ_OK && i < all.count; i++)
-        *ret = *ret || (all.item[i]->has_resources && all.item[i]->upstream == MANAGED_STATIC);
+        *ret = *ret || mcp_is_watched(all.item[i]);
     return st;
 }
 
-/* Find the resource of a URI whose changes the caller may learn of; *ret NULL: there is none. What
- * changes at an upstream is not known here. */
+/* Let a feeder hear of a URI at an upstream. False in *ret: it hears of as many as it may. */
+static enum az_status
+want_uri(struct mcp_exchange *it, struct mcp_told *told, const struct managed_resource *resource,
+         const char *uri, struct feed_mark *ret)
+{
+    enum az_status st = feed_want(&it->req->op, resource->id, uri, ret);
+    if (st != AZ_OK)
+        return st;
+    told->full = told->full || ret->id == 0;
+    relay_ring(it->req->op.az->relay);
+    return AZ_OK;
+}
+
+/* Find the resource of a URI whose changes the caller may learn of; *ret NULL: there is none. */
 static enum az_status
 find_watched(struct mcp_exchange *it, const char *text, struct mcp_told *told,
-             const struct managed_resource **ret)
+             const struct managed_resource **ret, struct feed_mark *ret_fed)
 {
     const struct managed_resource *resource;
     const char *uri, *revision = NULL;
     enum az_status st = resource_of_uri(it, text, &resource, &uri);
     *ret = NULL;
-    if (st == AZ_OK && resource != NULL && resource->upstream == MANAGED_STATIC
-        && uri_is_canonical(uri))
-        st = mcp_may_watch_route(it, resource, uri, &revision);
-    if (st != AZ_OK || revision == NULL)
+    if (st != AZ_OK || resource == NULL || !mcp_is_watched(resource) || !uri_is_canonical(uri))
+        return st;
+    bool at_upstream = resource->upstream != MANAGED_STATIC;
+    st = at_upstream ? mcp_may_watch_resource(it, resource, uri, &revision)
+                     : mcp_may_watch_route(it, resource, uri, &revision);
+    if (st == AZ_OK && revision != NULL && at_upstream)
+        st = want_uri(it, told, resource, uri, ret_fed);
+    if (st != AZ_OK || revision == NULL || (at_upstream && ret_fed->id == 0))
         return st;
     *ret = resource;
     if (told->revision == NULL)
@@ -67,7 +90,7 @@ find_watched(struct mcp_exchange *it, const char *text, struct mcp_told *told,
 /* Add a URI to what is told; one that is there already, or finds no room, is left out. */
 static enum az_status
 add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
-            const struct managed_resource *resource)
+            const struct managed_resource *resource, const struct feed_mark *fed)
 {
     size_t index;
     const json_t *other;
@@ -81,6 +104,7 @@ add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
     if (strlen(told->updates) + strlen(event) > RELAY_UPDATES_MAX)
         return AZ_OK;
     told->watched[json_array_size(told->uris)] = resource->id;
+    told->fed[json_array_size(told->uris)] = *fed;
     told->updates = talloc_strdup_append_buffer(told->updates, event);
     return told->updates != NULL && json_array_append(told->uris, uri) == 0 ? AZ_OK : lost(it);
 }
@@ -90,7 +114,8 @@ mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret
 {
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_resource *resource;
-    enum az_status st = find_watched(it, json_string_value(uri), told, &resource);
+    struct feed_mark fed = {.id = 0};
+    enum az_status st = find_watched(it, json_string_value(uri), told, &resource, &fed);
     *ret = st == AZ_OK && resource != NULL;
     if (!*ret)
         return st;
@@ -98,7 +123,7 @@ mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret
         told->uris = jsonx_own(mem, json_array());
         told->updates = talloc_strdup(mem, "");
     }
-    return told->uris != NULL && told->updates != NULL ? add_watched(it, told, uri, resource)
+    return told->uris != NULL && told->updates != NULL ? add_watched(it, told, uri, resource, &fed)
                                                        : lost(it);
 }
 

@@ -6,8 +6,11 @@
 
 #include "gateway/mcp/held.h"
 
-/* Find out if the endpoint of this visit has MCP resources whose changes are known here: those of
- * STATIC resources. */
+/* True if changes of the MCP resources of a managed resource are known here: STATIC ones, and those
+ * of upstreams that a feeder hears (gateway/feed). */
+bool mcp_is_watched(const struct managed_resource *resource);
+
+/* Find out if the endpoint of this visit has such MCP resources. */
 enum az_status mcp_listen_watches(struct mcp_exchange *it, bool *ret);
 
 /* Add a URI to what is told, if policy lets the caller learn of its changes, and they are known

@@ -67,11 +67,14 @@ mcp_subscribe(struct mcp_exchange *it)
     enum az_status st = resource_of_uri(it, uri, &resource, &there);
     if (st == AZ_OK && resource != NULL) {
         note_subscription(it, resource, there);
-        if (resource->upstream != MANAGED_STATIC)
+        if (!mcp_is_watched(resource))
             return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                               "Changes of this resource cannot be watched: it is at an upstream");
         st = mcp_watch(it, &told, json_object_get(it->message.params, "uri"), &watched);
     }
+    if (st == AZ_OK && told.full)
+        mcp_refuse(it, 200, RPC_INVALID_PARAMS,
+                   "As many URIs of this resource are watched as may be; try again later");
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     return watched ? keep_subscription(it, uri) : resource_refuse_uri(it);

@@ -137,12 +137,14 @@ pass_octets(void *arg, const void *octets, size_t length)
 {
     struct proxied *proxied = arg;
     struct request *req = proxied->req;
+    proxied->passed += (int64_t) length;
+    bool last = proxied->answer->announced >= 0 && proxied->passed >= proxied->answer->announced;
     return response_write(req, octets, length) == AZ_OK
-           && (req->io->flush == NULL || req->io->flush(req->io));
+           && (last || req->io->flush == NULL || req->io->flush(req->io));
 }
 
-/* Pass the body on. The status has been sent, so the dispatcher can only close the connection after
- * a failure. */
+/* Pass the body on. Its last octets are sent with the end of the answer, in one record. The status
+ * has been sent, so the dispatcher can only close the connection after a failure. */
 static enum az_status
 stream_answer(struct request *req)
 {

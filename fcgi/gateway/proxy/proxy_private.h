@@ -28,6 +28,7 @@ struct proxied {
     struct upstream_call call;
     struct upstream_credential credential; /* names the link, if one is needed */
     struct upstream_transfer *transfer;    /* while the answer is streamed */
+    int64_t passed;                        /* octets of it */
     int64_t look_ms;                       /* clock_monotonic_ms() of the next look; 0: unset */
     int unsure;                            /* looks in a row that found nothing out */
     struct upstream_answer *answer;

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "crypto/random.h"
 #include "gateway/relay/relay_message.h"
 
 /* Longest wait for the relay's answer, in milliseconds. It answers at once, or after one trip to
@@ -16,6 +18,8 @@
 
 struct relay_line {
     int send, receive; /* ends of the socket */
+    int bell;          /* of the feeder: an eventfd */
+    unsigned char feeder[FEED_HOLDER_OCTETS];
 };
 
 struct relay_reservation {
@@ -27,6 +31,8 @@ line_free(struct relay_line *line)
 {
     close(line->send);
     close(line->receive);
+    if (line->bell >= 0)
+        close(line->bell);
     return 0;
 }
 
@@ -46,9 +52,31 @@ relay_line_new(TALLOC_CTX *mem)
         talloc_free(line);
         return NULL;
     }
-    *line = (struct relay_line){ends[0], ends[1]};
+    *line = (struct relay_line){
+        .send = ends[0], .receive = ends[1], .bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     talloc_set_destructor(line, line_free);
+    if (line->bell < 0 || random_octets(line->feeder, sizeof(line->feeder)) != AZ_OK)
+        TALLOC_FREE(line);
     return line;
+}
+
+void
+relay_ring(const struct relay_line *line)
+{
+    /* It fails where the number of rings is full, and then it rings. */
+    eventfd_write(line->bell, 1);
+}
+
+int
+relay_bell(const struct relay_line *line)
+{
+    return line->bell;
+}
+
+const unsigned char *
+relay_feeder(const struct relay_line *line)
+{
+    return line->feeder;
 }
 
 int

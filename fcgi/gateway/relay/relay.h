@@ -15,6 +15,7 @@
 
 #include "base/op.h"
 #include "base/uuid7.h"
+#include "store/gateway/feeds.h"
 #include "store/gateway/sessions.h"
 
 /* Topics of a stream: changes of lists, as bits. */
@@ -57,16 +58,17 @@ struct relay_hold {
     uint64_t client, person;           /* numbers under which it is counted; person 0: none */
     bool in_session;                   /* the stream ends with a session: */
     unsigned char session[GATEWAY_SESSION_OCTETS];
-    int64_t changes;                 /* of its subscriptions, before the stream began */
-    unsigned topics;                 /* bits of enum relay_topic */
-    size_t uris;                     /* that the stream is about */
-    int64_t watched[RELAY_URIS_MAX]; /* row of the managed resource of each */
-    const char *text[RELAY_TEXTS];   /* never NULL; that of a topic without its bit is "" */
+    int64_t changes;                      /* of its subscriptions, before the stream began */
+    unsigned topics;                      /* bits of enum relay_topic */
+    size_t uris;                          /* that the stream is about */
+    int64_t watched[RELAY_URIS_MAX];      /* row of the managed resource of each */
+    struct feed_mark fed[RELAY_URIS_MAX]; /* of those at upstreams, which a feeder hears of */
+    const char *text[RELAY_TEXTS];        /* never NULL; that of a topic without its bit is "" */
 };
 
 /* Octets of a message to the relay: the texts repeat an id of JSON_RPC_ID_MAX octets, with escapes
  * of six octets for one, up to six times; and RELAY_UPDATES_MAX. */
-#define RELAY_MESSAGE_MAX (48 << 10)
+#define RELAY_MESSAGE_MAX (50 << 10)
 
 /* Streams of one client that are no person's, and of one person: what the programs of a person
  * need, and too few to take the room of others. */
@@ -82,6 +84,14 @@ struct relay_line *relay_line_new(TALLOC_CTX *mem);
 
 /* Return the relay's end of a line. */
 int relay_line_receiver(const struct relay_line *line);
+
+/* Wake the feeder (gateway/feed): URIs at upstreams are wanted. */
+void relay_ring(const struct relay_line *line);
+
+/* Return the descriptor that the feeder reads to learn of that, and its name among those of all
+ * hosts, which stays when the process is started again. */
+int relay_bell(const struct relay_line *line);
+const unsigned char *relay_feeder(const struct relay_line *line);
 
 /*
  * Ask the relay to hold a connection once relay_start() says so; until then, and if the reservation

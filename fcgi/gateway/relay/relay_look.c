@@ -2,8 +2,10 @@
 
 #include "gateway/relay/relay_look.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "store/gateway/feeds.h"
 #include "store/gateway/sessions.h"
 #include "store/tokens/tokens_live.h"
 
@@ -60,26 +62,47 @@ note_changes(struct relay_stream *stream, const struct served *before, const str
     stream->due |= topics & stream->hold.topics;
 }
 
-/* Note which URIs of a stream have a resource that changed. */
+/* True if the resource of a URI of a stream changed. */
+static bool
+is_moved(const struct relay_stream *stream, size_t i, const struct served *before,
+         const struct served *now)
+{
+    int64_t id = stream->hold.watched[i];
+    return changed_topics(find_served(before, id), find_served(now, id)) != 0;
+}
+
+/* Note which URIs of a stream have a resource of ours that changed. */
 static void
 note_uris(struct relay_stream *stream, const struct served *before, const struct served *now)
 {
-    for (size_t i = 0; i < stream->hold.uris && stream->ends_ms == 0; i++) {
-        int64_t id = stream->hold.watched[i];
-        if (changed_topics(find_served(before, id), find_served(now, id)) != 0)
+    for (size_t i = 0; i < stream->hold.uris && stream->ends_ms == 0; i++)
+        if (stream->hold.fed[i].id == 0 && is_moved(stream, i, before, now))
             stream->due_uris |= (uint64_t) 1 << i;
-    }
 }
 
-/* Let a stream with URIs end at a time, unless the policy still decides that was asked about them.
- * Nothing is told of them any more. */
-static void
-end_later(struct relay_stream *stream, const char *revision, int64_t ends_ms)
+/* Return why the URIs of a stream must be decided anew: another policy decides, or what is known of
+ * an upstream is another thing; NULL: they need not. */
+static const char *
+find_reason(const struct relay_stream *stream, const struct served *before,
+            const struct served *now)
 {
-    if (stream->hold.uris == 0 || stream->ends_ms != 0
-        || strcmp(stream->hold.text[RELAY_REVISION], revision) == 0)
+    if (stream->hold.uris > 0 && strcmp(stream->hold.text[RELAY_REVISION], now->revision) != 0)
+        return "policy";
+    for (size_t i = 0; i < stream->hold.uris; i++)
+        if (stream->hold.fed[i].id != 0 && is_moved(stream, i, before, now))
+            return "resource";
+    return NULL;
+}
+
+/* Let a stream end at a time for a reason, if there is one. Nothing is told of its URIs any more.
+ */
+static void
+end_later(struct relay_stream *stream, const char *why, int64_t ends_ms)
+{
+    if (why == NULL || stream->ends_ms != 0)
         return;
     stream->ends_ms = ends_ms;
+    stream->ends_why = why;
     stream->due_uris = 0;
 }
 
@@ -96,7 +119,8 @@ relay_look_served(struct op *op, struct relay_sight *sight, struct relay_stream 
     }
     unsigned anywhere = sight->mem != NULL ? changed_anywhere(&sight->served, &now) : 0;
     for (size_t i = 0; sight->mem != NULL && i < count; i++) {
-        end_later(stream[i], now.revision, now_ms + (int64_t) (i * RELAY_SPREAD_MS / count));
+        end_later(stream[i], find_reason(stream[i], &sight->served, &now),
+                  now_ms + (int64_t) (i * RELAY_SPREAD_MS / count));
         note_uris(stream[i], &sight->served, &now);
         if (stream[i]->ended == NULL && stream[i]->reply < 0)
             note_changes(stream[i], &sight->served, &now, anywhere, now_ms);
@@ -181,5 +205,68 @@ relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t co
         else if (row[i].changes != same[i]->hold.changes)
             relay_stream_end(same[i], "subscriptions", now_ms);
     }
+    return st;
+}
+
+/* ---- URIs at upstreams */
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *) a, right = *(const int64_t *) b;
+    return left < right ? -1 : left > right;
+}
+
+/* Collect the rows of all streams, each once, in their order; *ret NULL: out of memory. */
+static size_t
+collect_ids(TALLOC_CTX *mem, struct relay_stream *const *stream, size_t count, int64_t **ret)
+{
+    size_t taken = 0, kept = 0;
+    int64_t *id = talloc_zero_array(mem, int64_t, (unsigned) (count * RELAY_URIS_MAX) + 1);
+    for (size_t i = 0; id != NULL && i < count; i++)
+        for (size_t j = 0; j < stream[i]->hold.uris && stream[i]->ended == NULL; j++)
+            if (stream[i]->hold.fed[j].id != 0)
+                id[taken++] = stream[i]->hold.fed[j].id;
+    if (taken > 0)
+        qsort(id, taken, sizeof(*id), compare_ids);
+    for (size_t i = 0; i < taken; i++)
+        if (kept == 0 || id[kept - 1] != id[i])
+            id[kept++] = id[i];
+    *ret = id;
+    return kept;
+}
+
+/* Note what changed of the URIs of a stream. */
+static void
+note_feeds(struct relay_stream *stream, const int64_t *id, size_t ids, const int64_t *changes,
+           int64_t now_ms)
+{
+    for (size_t i = 0; i < stream->hold.uris && stream->ended == NULL; i++) {
+        struct feed_mark *mark = &stream->hold.fed[i];
+        const int64_t *at =
+            mark->id != 0 ? bsearch(&mark->id, id, ids, sizeof(*id), compare_ids) : NULL;
+        int64_t now = at != NULL ? changes[at - id] : mark->changes;
+        if (now < 0)
+            relay_stream_end(stream, "subscriptions", now_ms);
+        else if (now != mark->changes && stream->ends_ms == 0)
+            stream->due_uris |= (uint64_t) 1 << i;
+        mark->changes = now;
+    }
+}
+
+enum az_status
+relay_look_feeds(struct op *op, struct relay_stream *const *stream, size_t count, int64_t now_ms)
+{
+    int64_t *id, *changes;
+    size_t ids = collect_ids(op->mem, stream, count, &id);
+    if (id == NULL || (changes = talloc_zero_array(op->mem, int64_t, (unsigned) ids + 1)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at URIs");
+    if (ids == 0)
+        return AZ_OK;
+    relay_ring(op->az->relay);
+    enum az_status st = feeds_keep(op, id, ids, changes);
+    for (size_t i = 0; st == AZ_OK && i < count; i++)
+        if (stream[i]->reply < 0)
+            note_feeds(stream[i], id, ids, changes, now_ms);
     return st;
 }

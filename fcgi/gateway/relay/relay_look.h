@@ -11,8 +11,9 @@
  * time of a look, within the 15 s that gateway-admin.md 1.9 allows. */
 #define RELAY_LOOK_SECONDS 5
 
-/* Milliseconds over which streams with URIs end when another policy decides: their clients come
- * again, and are decided anew, but not all at once. */
+/* Milliseconds over which streams with URIs end when another policy decides, or the resource of a
+ * URI at an upstream is another one: their clients come again, and are decided anew, but not all at
+ * once. */
 #define RELAY_SPREAD_MS 30000
 
 /* Looks in a row that may fail before all streams end: nothing is known of their tokens by then. */
@@ -38,5 +39,10 @@ enum az_status relay_look_tokens(struct op *op, struct relay_stream *const *stre
  * subscriptions: the client opens its stream again, and is decided anew. */
 enum az_status relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t count,
                                    int64_t now_ms);
+
+/* Say that the URIs at upstreams of all streams are wanted, and note which of them changed. A
+ * stream with one that nothing is known of any more is over. */
+enum az_status relay_look_feeds(struct op *op, struct relay_stream *const *stream, size_t count,
+                                int64_t now_ms);
 
 #endif

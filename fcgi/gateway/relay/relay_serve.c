@@ -143,6 +143,8 @@ look(struct relay *relay)
         st = relay_look_tokens(&step, relay->stream, relay->count, now_ms);
     if (st == AZ_OK)
         st = relay_look_sessions(&step, relay->stream, relay->count, now_ms);
+    if (st == AZ_OK)
+        st = relay_look_feeds(&step, relay->stream, relay->count, now_ms);
     relay->looked_ms = clock_monotonic_ms();
     relay->failed = st == AZ_OK ? 0 : relay->failed + 1;
     if (st != AZ_OK)
@@ -256,7 +258,7 @@ turn(struct relay *relay)
         if (stream->hold.expires_at <= now)
             relay_stream_end(stream, "expired", now_ms);
         else if (stream->ends_ms != 0 && stream->ends_ms <= now_ms)
-            relay_stream_end(stream, "policy", now_ms);
+            relay_stream_end(stream, stream->ends_why, now_ms);
         else if (tells && told++ < TELL_AT_ONCE)
             tell(stream, now_ms);
         else if (now_ms - stream->written_ms >= COMMENT_MS)

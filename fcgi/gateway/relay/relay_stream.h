@@ -17,8 +17,9 @@ struct relay_stream {
     int64_t began_ms, written_ms, told_ms; /* monotonic */
     unsigned due;                          /* topics that are to be told */
     uint64_t due_uris;                     /* the same of its URIs, as bits */
-    int64_t ends_ms; /* when it ends, because another policy decides; 0: it goes on */
-    char *unsent;    /* octets that the socket did not take */
+    int64_t ends_ms;      /* when it ends, because its URIs must be decided anew; 0: it goes on */
+    const char *ends_why; /* of that end */
+    char *unsent;         /* octets that the socket did not take */
     size_t unsent_length;
     bool waits;            /* epoll says when the socket takes octets again */
     unsigned char head[8]; /* of the record that is read */

@@ -117,6 +117,20 @@ enum az_status upstream_begin(struct op *op, const struct upstream_call *call,
  * connection and is AZ_OK. */
 enum az_status upstream_pump(struct upstream_transfer *transfer, const struct upstream_sink *sink);
 
+/*
+ * Let the body of the answer arrive beside other transfers of this process: octets go to the sink
+ * (without `between`) whenever one of them is waited for, in upstream_run() too. No time limit
+ * holds.
+ */
+void upstream_attend(struct upstream_transfer *transfer, const struct upstream_sink *sink);
+
+/* True if nothing more of it comes. */
+bool upstream_is_over(const struct upstream_transfer *transfer);
+
+/* Let octets of attended transfers arrive, until something happens or so many milliseconds have
+ * passed. False: libcurl cannot. */
+bool upstream_run(struct az *az, int ms);
+
 /* End the transfer; the connection is kept for the next one if the answer was read to its end. */
 void upstream_done(struct upstream_transfer *transfer);
 

@@ -6,6 +6,7 @@
 
 #include "http/request.h"
 #include "managed/headers.h"
+#include "trace/trace.h"
 
 /* Longest name of a field, in octets. */
 #define NAME_MAX_OCTETS 128
@@ -60,23 +61,6 @@ upstream_field_set(struct upstream_field_list *list, const char *name, const cha
         upstream_field_force(list, name, value);
 }
 
-static bool
-is_hex_id(const char *text, size_t length)
-{
-    return strspn(text, "0123456789abcdef") >= length && strspn(text, "0") < length;
-}
-
-/*
- *   traceparent = "00" "-" 32HEXDIGLC "-" 16HEXDIGLC "-" 2HEXDIGLC
- */
-bool
-upstream_is_traceparent(const char *text)
-{
-    return strlen(text) == 55 && strncmp(text, "00-", 3) == 0 && is_hex_id(text + 3, 32)
-           && text[35] == '-' && is_hex_id(text + 36, 16) && text[52] == '-'
-           && strspn(text + 53, "0123456789abcdef") == 2;
-}
-
 void
 upstream_fields_pass(const struct request *req, struct upstream_field_list *list)
 {
@@ -87,10 +71,10 @@ upstream_fields_pass(const struct request *req, struct upstream_field_list *list
     }
     const char *parent = request_header(req, "HTTP_TRACEPARENT");
     const char *state = request_header(req, "HTTP_TRACESTATE");
-    if (parent == NULL || !upstream_is_traceparent(parent))
+    if (parent == NULL || !trace_parent_is_good(parent))
         return;
-    upstream_field_set(list, "traceparent", parent);
-    if (state != NULL && *state != '\0')
+    upstream_field_set(list, TRACE_FIELD, parent);
+    if (state != NULL && *state != '\0' && strlen(state) <= TRACE_STATE_MAX)
         upstream_field_set(list, "tracestate", state);
 }
 

@@ -41,8 +41,4 @@ void upstream_fields_pass(const struct request *req, struct upstream_field_list 
 void upstream_field_forward(const struct request *req, const char *name,
                             struct upstream_field_list *list);
 
-/* True if a text is a traceparent (W3C Trace Context 3.2): version 00, and ids that are not zero.
- */
-bool upstream_is_traceparent(const char *text);
-
 #endif

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "base/log.h"
 #include "gateway/upstream/transfer_private.h"
+#include "trace/trace.h"
 
 /* Connections that a worker keeps. */
 #define KEPT_CONNECTIONS 16
@@ -47,12 +49,13 @@ connections(struct az *az)
 
 /* ---- running */
 
-/* Note which transfers are done: this one, and one that it runs beside (upstream_sink.between). */
+/* Note which transfers are done: also those that run beside another one (upstream_sink.between,
+ * upstream_attend). */
 static void
-take_messages(const struct upstream_transfer *transfer)
+take_messages(CURLM *multi)
 {
     int left;
-    for (CURLMsg *msg; (msg = curl_multi_info_read(transfer->op->az->upstreams->multi, &left));) {
+    for (CURLMsg *msg; (msg = curl_multi_info_read(multi, &left));) {
         char *owner = NULL;
         if (msg->msg != CURLMSG_DONE
             || curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &owner) != CURLE_OK)
@@ -114,7 +117,7 @@ transfer_run(struct upstream_transfer *transfer)
     int running;
     while (transfer->end == END_NONE) {
         CURLMcode code = curl_multi_perform(transfer->op->az->upstreams->multi, &running);
-        take_messages(transfer);
+        take_messages(transfer->op->az->upstreams->multi);
         if (code != CURLM_OK && !transfer->finished) {
             transfer->finished = true;
             transfer->outcome = CURLE_FAILED_INIT;
@@ -236,9 +239,20 @@ transfer_new(struct op *op, const struct transfer_plan *plan)
     return NULL;
 }
 
-enum az_status
-transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer **ret,
-               bool *ret_connected)
+/* Return the port of an origin. */
+static int
+origin_port(const struct transfer_plan *plan)
+{
+    int64_t port = strcmp(plan->scheme, "https") == 0 ? 443 : 80;
+    const char *colon = strrchr(plan->origin, ':');
+    if (colon != NULL)
+        digits_read(colon + 1, UINT16_MAX, &port); /* behind a scheme alone are no digits */
+    return (int) port;
+}
+
+static enum az_status
+begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer **ret,
+      bool *ret_connected)
 {
     struct upstream_transfer *transfer = transfer_new(op, plan);
     *ret_connected = true;
@@ -254,6 +268,20 @@ transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_
     enum az_status st = transfer_fail(transfer);
     *ret_connected = st != AZ_UPSTREAM_UNREACHABLE;
     upstream_done(transfer);
+    return st;
+}
+
+enum az_status
+transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer **ret,
+               bool *ret_connected)
+{
+    struct trace_facts facts = {
+        .name = trace_method(plan->method), .place = plan->host, .port = origin_port(plan)};
+    int span = trace_open(op->az->tracer, TRACE_UPSTREAM);
+    enum az_status st = begin(op, plan, ret, ret_connected);
+    facts.failed = st != AZ_OK || (*ret)->answer->status >= 400;
+    facts.number = st == AZ_OK ? (*ret)->answer->status : 0;
+    trace_close(op->az->tracer, span, &facts);
     return st;
 }
 
@@ -289,4 +317,31 @@ upstream_pump(struct upstream_transfer *transfer, const struct upstream_sink *si
         || (transfer->end == END_NONE && transfer->finished && transfer->outcome == CURLE_OK))
         return AZ_OK;
     return transfer_fail(transfer);
+}
+
+/* ---- transfers that go on by themselves */
+
+void
+upstream_attend(struct upstream_transfer *transfer, const struct upstream_sink *sink)
+{
+    transfer->sink = sink;
+    if (!transfer->finished)
+        curl_easy_pause(transfer->curl, CURLPAUSE_CONT); /* may call the sink */
+}
+
+bool
+upstream_is_over(const struct upstream_transfer *transfer)
+{
+    return transfer->finished || transfer->end != END_NONE;
+}
+
+bool
+upstream_run(struct az *az, int ms)
+{
+    CURLM *multi = connections(az);
+    int running;
+    if (multi == NULL || curl_multi_perform(multi, &running) != CURLM_OK)
+        return false;
+    take_messages(multi);
+    return curl_multi_poll(multi, NULL, 0, ms, NULL) == CURLM_OK;
 }

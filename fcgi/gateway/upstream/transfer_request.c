@@ -13,6 +13,7 @@
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_roots.h"
 #include "managed/headers.h"
+#include "trace/trace.h"
 
 /* Seconds for which an idle connection is used again: upstreams close idle connections after some
  * time, and a request on a closed one must be sent again. */
@@ -212,11 +213,15 @@ set_fields(struct upstream_transfer *transfer)
 {
     static const char *const own[] = {"Accept", "Content-Type", "Expect"};
     const struct transfer_plan *plan = &transfer->plan;
+    const char *parent = trace_parent(transfer->op->az->tracer);
+    if (parent != NULL && !add_line(transfer, TRACE_FIELD, parent))
+        return false;
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (!add_line(transfer, own[i], ""))
             return false;
     for (size_t i = 0; i < plan->field_count; i++)
         if (*plan->fields[i].value != '\0'
+            && (parent == NULL || !header_is(plan->fields[i].name, TRACE_FIELD))
             && !add_line(transfer, plan->fields[i].name, plan->fields[i].value))
             return false;
     return SET(transfer, CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION)
@@ -273,13 +278,16 @@ set_connection(struct upstream_transfer *transfer)
            && SET(transfer, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L)
            && SET(transfer, CURLOPT_MAXAGE_CONN, KEPT_SECONDS)
            && SET(transfer, CURLOPT_CONNECTTIMEOUT_MS, transfer->plan.connect_ms)
+           /* A host that is gone must not leave a stream that waits for ever. */
+           && SET(transfer, CURLOPT_TCP_KEEPALIVE, 1L)
            && SET(transfer, CURLOPT_OPENSOCKETFUNCTION, open_checked)
            && SET(transfer, CURLOPT_OPENSOCKETDATA, transfer)
            && SET(transfer, CURLOPT_PROXY, "") /* ignore proxy variables */
            && SET(transfer, CURLOPT_NETRC, (long) CURL_NETRC_IGNORED)
            && SET(transfer, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2)
            && SET(transfer, CURLOPT_SSL_VERIFYPEER, 1L) && SET(transfer, CURLOPT_SSL_VERIFYHOST, 2L)
-           && fetch_set_roots(transfer->curl, transfer->op->az->cfg);
+           && (strcmp(transfer->plan.scheme, "https") != 0
+               || fetch_set_roots(transfer->curl, transfer->op->az->cfg));
 }
 
 static bool

@@ -18,6 +18,7 @@
 #include "http/serve/failure.h"
 #include "http/shared.h"
 #include "store/db/db.h"
+#include "trace/trace.h"
 
 /* Longest answer with its head, in octets. */
 #define RESPONSE_MAX (HTTP_ANSWER_MAX + (64 << 10))
@@ -394,6 +395,18 @@ wipe(struct request *req)
                            strlen(req->res.header[i].value));
 }
 
+/* End the trace of the request, after its answer. */
+static void
+end_trace(const struct request *req)
+{
+    const char *path = req->route->path;
+    const struct trace_facts facts = {.name = trace_method(req->method),
+                                      .place = *path == '/' ? path : NULL,
+                                      .number = req->res.status,
+                                      .failed = req->res.status >= 500};
+    trace_end(req->op.az->tracer, req->op.az->metrics, &facts);
+}
+
 void
 dispatch(struct az *az, const struct http_io *io)
 {
@@ -403,6 +416,7 @@ dispatch(struct az *az, const struct http_io *io)
         return;
     req->started_us = clock_monotonic_us();
     metrics_note_process(az->metrics, PROCESS_BUSY);
+    trace_begin(az->tracer, io->variable(io, "HTTP_TRACEPARENT"));
     req->op.mem = req;
     req->op.az = az;
     req->op.watch = az->by_operator != NULL ? az->by_operator->watch : NULL;
@@ -420,6 +434,7 @@ dispatch(struct az *az, const struct http_io *io)
     write_audit(req);
     send_response(req);
     io->finish(io);
+    end_trace(req);
     request_log(req, req->started_us, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     if (az->db != NULL)
         audit_settle(&req->op);

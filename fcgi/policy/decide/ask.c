@@ -69,13 +69,18 @@ describe_answer(json_t *output, const struct engine_answer *answer)
 }
 
 static enum az_status
-pack_input(struct op *op, const struct engine_answer *answer, struct verdict *ret)
+refuse_length(struct op *op, size_t length)
+{
+    return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input of %zu octets cannot be packed",
+                   length);
+}
+
+static enum az_status
+pack_input(struct op *op, struct verdict *ret)
 {
     unsigned char *packed;
-    if (pack_text(op->mem, answer->input, answer->input_length, &packed, &ret->input_length)
-        != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input of %zu octets cannot be packed",
-                       answer->input_length);
+    if (pack_text(op->mem, ret->text, ret->text_length, &packed, &ret->input_length) != AZ_OK)
+        return refuse_length(op, ret->text_length);
     ret->input = packed;
     return AZ_OK;
 }
@@ -133,10 +138,10 @@ ask_note_error(struct op *op, struct verdict *verdict)
 static void
 note_no_decision(struct op *op, const struct engine_answer *answer, struct verdict *ret)
 {
-    struct verdict verdict = {.input = NULL};
+    struct verdict verdict = {.text = answer->input, .text_length = answer->input_length};
     verdict.decision.output = jsonx_own(op->mem, json_object());
     if (answer->input == NULL || verdict.decision.output == NULL
-        || pack_input(op, answer, &verdict) != AZ_OK)
+        || pack_input(op, &verdict) != AZ_OK)
         return;
     if (!describe_answer(verdict.decision.output, answer))
         return;
@@ -174,13 +179,38 @@ ask_once(struct op *op, const char *entrypoint, const json_t *input,
     *answer = (struct engine_answer){.input = NULL};
     enum az_status st = engine_evaluate(op, entrypoint, input, answer);
     *ret = (struct verdict){.evaluation = json_string_value(json_object_get(input, "evaluation")),
-                            .decision = {.revision = answer->revision}};
+                            .decision = {.revision = answer->revision},
+                            .text = answer->input,
+                            .text_length = answer->input_length};
     return st == AZ_OK ? decision_read(op, answer->result, bounds, &ret->decision) : st;
+}
+
+enum az_status
+ask_pack(struct op *op, struct verdict *verdict)
+{
+    enum az_status st =
+        verdict->input == NULL && verdict->text != NULL ? pack_input(op, verdict) : AZ_OK;
+    return st == AZ_OK && verdict->output == NULL && verdict->decision.output != NULL
+               ? pack_output(op, verdict)
+               : st;
 }
 
 enum az_status
 ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
                const struct decision_bounds *bounds, struct verdict *ret)
+{
+    struct verdict verdict = {.input = NULL};
+    enum az_status st = ask_unpacked(op, entrypoint, input, bounds, &verdict);
+    if (st == AZ_OK)
+        st = ask_pack(op, &verdict);
+    if (st == AZ_OK || verdict.input != NULL)
+        *ret = verdict;
+    return st;
+}
+
+enum az_status
+ask_unpacked(struct op *op, const char *entrypoint, json_t *input,
+             const struct decision_bounds *bounds, struct verdict *ret)
 {
     struct engine_answer answer;
     struct verdict verdict;
@@ -199,14 +229,12 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
         note_no_decision(op, &answer, ret);
         return st;
     }
-    st = describe_answer(verdict.decision.output, &answer)
-             ? pack_input(op, &answer, &verdict)
-             : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    if (st == AZ_OK)
-        st = pack_output(op, &verdict);
-    if (st == AZ_OK)
-        *ret = verdict;
-    return st;
+    if (answer.input_length > PACK_TEXT_MAX)
+        return refuse_length(op, answer.input_length);
+    if (!describe_answer(verdict.decision.output, &answer))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    *ret = verdict;
+    return AZ_OK;
 }
 
 enum az_status
@@ -221,6 +249,7 @@ enum az_status
 ask_introspect(struct op *op, const struct introspect_question *question, struct verdict *ret)
 {
     const struct decision_bounds bounds = outcome_introspect_bounds(question->baseline);
-    return ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_INTROSPECT],
-                          question_introspect(op, question), &bounds, ret);
+    return (question->unpacked ? ask_unpacked
+                               : ask_entrypoint)(op, entrypoint_paths[ENTRYPOINT_INTROSPECT],
+                                                 question_introspect(op, question), &bounds, ret);
 }

@@ -10,6 +10,8 @@
 struct verdict {
     const char *evaluation;      /* member of the input, which lives as long as the operation */
     struct decision decision;    /* the checked answer */
+    const char *text;            /* the question, until it is packed; or NULL */
+    size_t text_length;          /* octets */
     const unsigned char *input;  /* packed pdpInput */
     size_t input_length;         /* octets */
     const unsigned char *output; /* packed pdpOutput, with revision, engine and duration */
@@ -30,6 +32,14 @@ enum az_status ask_introspect(struct op *op, const struct introspect_question *q
  * not be made. */
 enum az_status ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
                               const struct decision_bounds *bounds, struct verdict *ret);
+
+/* Do the same without packing question and answer: for one whose row may tell of a later decision,
+ * or of less than was asked. */
+enum az_status ask_unpacked(struct op *op, const char *entrypoint, json_t *input,
+                            const struct decision_bounds *bounds, struct verdict *ret);
+
+/* Pack what a verdict has not packed yet. */
+enum az_status ask_pack(struct op *op, struct verdict *verdict);
 
 /* Put the operation's fault into the packed output as `error`, and the reason output_invalid
  * (policy.md 6.6), for a decision that was rejected later. */

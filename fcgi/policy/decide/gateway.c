@@ -10,6 +10,7 @@
 #include "base/pack.h"
 #include "base/words.h"
 #include "policy/decide/gateway_answer.h"
+#include "policy/decide/gateway_groups.h"
 #include "policy/engine/entrypoints.h"
 #include "policy/rows/schema_failures.h"
 
@@ -213,7 +214,7 @@ static enum az_status
 hide_arguments(struct op *op, const struct gateway_question *question, json_t *input,
                enum gateway_arguments mode, struct verdict *verdict)
 {
-    if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
+    if (mode == GATEWAY_ARGUMENTS_FULL || verdict->text == NULL)
         return AZ_OK;
     static const char *const hidden[] = {"arguments", "answers"};
     bool route = question->action.kind != NULL && strcmp(question->action.kind, "http") == 0;
@@ -318,26 +319,72 @@ gateway_ask(struct op *op, const struct gateway_question *question,
     enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
     json_t *input = question_gateway(op, question);
     *decision = (struct gateway_decision){.allow = false};
-    enum az_status st = ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_GATEWAY], input, &none, ret);
+    enum az_status st = ask_unpacked(op, entrypoint_paths[ENTRYPOINT_GATEWAY], input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read(op, question, ret, decision, &mode);
     enum az_status stored = hide_arguments(op, question, input, mode, ret);
+    if (stored == AZ_OK)
+        stored = ask_pack(op, ret);
     return st == AZ_OK ? stored : st;
 }
 
-enum az_status
-gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
-                  enum gateway_verdict *verdicts, struct verdict *ret)
+/* Ask about tools, `grouped` if each stands for all of its group. */
+static enum az_status
+ask_tools(struct op *op, const struct gateway_tools_question *question, bool grouped,
+          enum gateway_verdict *verdicts, struct verdict *ret)
 {
     static const struct decision_bounds none = {.scopes = NULL};
-    if (question->tool_count > GATEWAY_TOOLS_MAX)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a question about %zu tools; the limit is %d",
-                       question->tool_count, GATEWAY_TOOLS_MAX);
     json_t *input = question_tools(op, question);
+    if (grouped && input != NULL && json_object_set_new(input, "grouped", json_true()) != 0)
+        input = NULL;
     enum az_status st =
         ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_GATEWAY_TOOLS], input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read_tools(op, question, ret, verdicts);
     enum az_status stored = hide_uris(op, question, input, ret);
     return st == AZ_OK ? stored : st;
+}
+
+static enum az_status
+refuse_number(struct op *op, size_t count, const char *what)
+{
+    return op_fail(op, AZ_SERVER_ERROR,
+                   "There are more entries than policy can be asked about at once; the endpoints "
+                   "of single resources have fewer",
+                   "a question about %zu %s; the limit is %d", count, what, GATEWAY_TOOLS_MAX);
+}
+
+/* Ask about so many tools by their groups. Policy says so if it looked at nothing but resource and
+ * scopes; one with rules about single tools does not. */
+static enum az_status
+ask_groups(struct op *op, const struct gateway_tools_question *question,
+           enum gateway_verdict *verdicts, struct verdict *ret)
+{
+    struct gateway_groups groups;
+    enum az_status st = gateway_groups_make(op, question, &groups);
+    if (st != AZ_OK)
+        return st;
+    if (groups.count > GATEWAY_TOOLS_MAX)
+        return refuse_number(op, groups.count, "pairs of a resource and scopes");
+    struct gateway_tools_question fewer = *question;
+    enum gateway_verdict *verdict =
+        talloc_array(op->mem, enum gateway_verdict, (unsigned) groups.count);
+    fewer.tools = groups.group;
+    fewer.tool_count = groups.count;
+    st = verdict != NULL ? ask_tools(op, &fewer, true, verdict, ret) : AZ_SERVER_ERROR;
+    if (st != AZ_OK)
+        return st;
+    if (!json_is_true(json_object_get(ret->decision.output, "grouped")))
+        return refuse_number(op, question->tool_count, "tools by a policy with rules about each");
+    for (size_t i = 0; i < question->tool_count; i++)
+        verdicts[i] = verdict[groups.of[i]];
+    return AZ_OK;
+}
+
+enum az_status
+gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
+                  enum gateway_verdict *verdicts, struct verdict *ret)
+{
+    return question->tool_count > GATEWAY_TOOLS_MAX ? ask_groups(op, question, verdicts, ret)
+                                                    : ask_tools(op, question, false, verdicts, ret);
 }

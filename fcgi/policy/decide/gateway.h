@@ -15,7 +15,8 @@
 /* Octets of the names of arguments in an audit row, as JSON text. Names that have more are left out
  * of the row, and `truncated` is set there: a caller must not fill the audit log with names. */
 #define GATEWAY_NAMES_MAX (16 << 10)
-/* Tools of one question, which is a document of at most PACK_TEXT_MAX. */
+/* Tools of one question, which is a document of at most PACK_TEXT_MAX. Of more, each pair of a
+ * resource and scopes is asked about once: so many pairs. */
 #define GATEWAY_TOOLS_MAX 2000
 
 /* Longest time for which policy may let a web server keep an answer, in seconds: a token that was
@@ -89,7 +90,7 @@ struct gateway_tools_question {
     const struct gateway_target *resources;
     size_t resource_count;
     const struct gateway_tool *tools;
-    size_t tool_count;    /* at most GATEWAY_TOOLS_MAX */
+    size_t tool_count;
     const char *revision; /* out: of the policy that answered, or NULL */
 };
 
@@ -145,7 +146,9 @@ enum gateway_verdict {
 };
 
 /* Ask once about all tools. `verdicts` has room for question->tool_count. AZ_UNAVAILABLE: as above,
- * or the answer does not have one verdict for each tool. */
+ * or the answer does not have one verdict for each tool. AZ_SERVER_ERROR also if there are more
+ * than GATEWAY_TOOLS_MAX, and as many pairs of a resource and scopes, or rules about single tools.
+ */
 enum az_status gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
                                  enum gateway_verdict *verdicts, struct verdict *ret);
 

@@ -78,7 +78,8 @@ struct introspect_question {
     struct question frame;       /* common part; its client is the token's, as its row is now */
     const struct client *caller; /* the client that asks */
     const char *caller_method;   /* how it authenticated; "bearer" with a token of its own */
-    bool service; /* the service asks for an endpoint of its own; caller is the token's client */
+    bool service;  /* the service asks for an endpoint of its own; caller is the token's client */
+    bool unpacked; /* the audit row may tell of a later decision: see ask_unpacked() */
     json_t *caller_token; /* {scopes, resource?, resource_types} of a Bearer caller, or NULL */
     json_t *token;        /* {kind, iat, exp, scopes, jit_single_use}, or NULL */
     json_t *baseline;     /* pdpOutput, or NULL */

@@ -6,6 +6,7 @@
 #include "policy/engine/engine_embedded.h"
 #include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
+#include "trace/trace.h"
 
 /* Let the engine that the settings name decide. */
 static enum az_status
@@ -29,7 +30,11 @@ enum az_status
 engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                 struct engine_answer *ret)
 {
+    int span = trace_open(op->az->tracer, TRACE_DECISION);
     enum az_status st = decide(op, entrypoint, input, ret);
+    trace_close(
+        op->az->tracer, span,
+        &(struct trace_facts){.name = entrypoint, .place = ret->engine, .failed = st != AZ_OK});
     if (st == AZ_OK)
         shadow_tap_keep(op, ret);
     return st;

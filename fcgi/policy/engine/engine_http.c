@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "policy/engine/engine.h"
+#include "trace/trace.h"
 
 /* Octets of the first read; a decision with its header is under 4 kB. */
 #define READ_SIZE 4096
@@ -261,12 +262,16 @@ static bool
 write_request(struct exchange *exchange, const struct engine *engine, const char *path,
               const char *body, size_t length)
 {
-    char *head = body == NULL ? talloc_asprintf(
-                     exchange->op->mem, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, engine->host)
-                              : talloc_asprintf(exchange->op->mem,
-                                                "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: "
-                                                "application/json\r\nContent-Length: %zu\r\n\r\n",
-                                                path, engine->host, length);
+    const char *parent = trace_parent(exchange->op->az->tracer);
+    char *head = talloc_asprintf(exchange->op->mem, "%s %s HTTP/1.1\r\nHost: %s\r\n",
+                                 body == NULL ? "GET" : "POST", path, engine->host);
+    if (head != NULL && parent != NULL)
+        head = talloc_asprintf_append_buffer(head, "traceparent: %s\r\n", parent);
+    if (head != NULL && body != NULL)
+        head = talloc_asprintf_append_buffer(
+            head, "Content-Type: application/json\r\nContent-Length: %zu\r\n", length);
+    if (head != NULL)
+        head = talloc_strdup_append_buffer(head, "\r\n");
     size_t size = head != NULL ? strlen(head) : 0;
     exchange->request = talloc_realloc(exchange->op->mem, head, char, (unsigned) (size + length));
     if (head == NULL || exchange->request == NULL)

@@ -8,6 +8,10 @@
 #include "store/audit/counts_private.h"
 #include "store/audit/mark.h"
 
+/* Lists read the last 24 hours of each client. Kept longer, they would be as many rows as the log
+ * has. */
+#define HOURS_OF_CLIENTS "now() - interval '2 days'"
+
 /* Rows up to this id are counted. */
 static const struct db_stmt counts_cut_stmt = {"counts_cut", "SELECT up_to FROM audit_cut", 0};
 
@@ -39,7 +43,7 @@ static const struct db_stmt counts_add_stmt = {
     "  SELECT coalesce(client_id, ''), hour, outcome, count(*) FROM written"
     "   WHERE decision AND outcome <> 'rejected'"
     "   GROUP BY GROUPING SETS ((client_id, hour, outcome), (hour, outcome))"
-    "   HAVING GROUPING(client_id) = 1 OR client_id IS NOT NULL"
+    "   HAVING GROUPING(client_id) = 1 OR (client_id IS NOT NULL AND hour > " HOURS_OF_CLIENTS ")"
     "  ON CONFLICT (client_id, hour, outcome) DO UPDATE SET n = hour_count.n + excluded.n),"
     " used AS (INSERT INTO client_last (client_id, used_at)"
     "  SELECT client_id, max(created_at) FROM written WHERE client_id IS NOT NULL"
@@ -64,9 +68,20 @@ static const struct db_stmt counts_forget_stmt = {
 static const struct db_stmt counts_hours_stmt = {
     "counts_hours",
     "WITH l AS (DELETE FROM client_last WHERE used_at < now() - make_interval(days => $2::integer))"
-    " DELETE FROM hour_count WHERE hour < now() - interval '2 days'"
+    " DELETE FROM hour_count WHERE hour < " HOURS_OF_CLIENTS
     "  AND (client_id <> '' OR hour < now() - make_interval(days => $1::integer))",
     2};
+
+/* The order of a list of clients goes by this sum. */
+static const struct db_stmt counts_day_stmt = {
+    "counts_day",
+    "UPDATE client_last l SET denied24h = s.n FROM (SELECT c.client_id, coalesce(sum(h.n), "
+    "0)::bigint AS n"
+    "   FROM client_last c LEFT JOIN hour_count h ON h.client_id = c.client_id AND h.outcome = "
+    "'denied'"
+    "    AND h.hour > now() - interval '24 hours' GROUP BY 1) s"
+    "  WHERE s.client_id = l.client_id AND s.n <> l.denied24h",
+    0};
 
 static enum az_status
 counts_forget_hours(struct op *op)
@@ -110,6 +125,8 @@ audit_counts_add(struct op *op, int64_t *ret_rows)
         db_text(&params, rest ? mark.now : NULL); /* until then the old time holds */
         st = db_exec(op, &counts_add_stmt, &params, false, NULL);
     }
+    if (st == AZ_OK)
+        st = db_exec(op, &counts_day_stmt, NULL, false, NULL);
     if (st == AZ_OK)
         st = counts_forget_hours(op);
     return st == AZ_OK ? counts_forget(op) : st;

@@ -20,7 +20,7 @@
 /*
  * Rows of a day that match, from the largest id below $11 down to $12, until their documents have
  * $15 octets; at least one. Each statement names its day: a plan for all days takes 20 ms to make.
- * $16 to $19 are searched for; the summary is the text that jsonx_dump wrote, in which a quote
+ * $16 to $20 are searched for; the summary is the text that jsonx_dump wrote, in which a quote
  * within a value has a backslash before it. A condition between the two halves has an index of its
  * own in the order of ids, so that only rows that match it are looked at.
  */
@@ -36,6 +36,8 @@
     "   AND ($17::text IS NULL OR strpos(a.request_summary, '\"resource\":' || to_json($17)) > 0)" \
     "   AND ($18::text IS NULL OR strpos(a.request_summary, '\"tool\":' || to_json($18)) > 0)"     \
     "   AND ($19::inet IS NULL OR a.ip = $19::inet)"                                               \
+    "   AND ($20::text IS NULL OR strpos(replace(a.request_summary, '\"role\":', ''), '\":' || "   \
+    "to_json($20)) > 0)"                                                                           \
     "   ORDER BY a.id DESC LIMIT $13 OFFSET $14) p) q"                                             \
     " WHERE held <= $15::bigint OR place = 1 ORDER BY id DESC"
 
@@ -43,24 +45,27 @@
 static const struct db_stmt rows_by_sample_stmt = {
     "rows_by_sample", ROWS " AND a.id = ANY (ARRAY(SELECT s.id FROM audit_log_p%D s"
     " WHERE s.id < $11::bigint AND s.id >= $12::bigint"
-    " AND (hashint8extended(s.id, $20::bigint) & 9223372036854775807) < $21::bigint))" DOWN, 21};
+    " AND (hashint8extended(s.id, $21::bigint) & 9223372036854775807) < $22::bigint))" DOWN, 22};
 static const struct db_stmt rows_by_request_stmt = {
-    "rows_by_request", ROWS " AND a.request_id = $6" DOWN, 19};
+    "rows_by_request", ROWS " AND a.request_id = $6" DOWN, 20};
 static const struct db_stmt rows_by_flow_stmt = {
-    "rows_by_flow", ROWS " AND a.flow_id = $5::uuid" DOWN, 19};
+    "rows_by_flow", ROWS " AND a.flow_id = $5::uuid" DOWN, 20};
 static const struct db_stmt rows_by_subject_stmt = {
-    "rows_by_subject", ROWS " AND a.subject_id = $3" DOWN, 19};
+    "rows_by_subject", ROWS " AND a.subject_id = $3" DOWN, 20};
 static const struct db_stmt rows_by_client_stmt = {
-    "rows_by_client", ROWS " AND a.client_id = $2" DOWN, 19};
+    "rows_by_client", ROWS " AND a.client_id = $2" DOWN, 20};
 static const struct db_stmt rows_by_outcome_stmt = {
-    "rows_by_outcome", ROWS " AND a.outcome = $4 AND a.outcome <> 'allowed'" DOWN, 19};
+    "rows_by_outcome", ROWS " AND a.outcome = $4 AND a.outcome <> 'allowed'" DOWN, 20};
 /* The index audit_log_endpoint leaves out the endpoints that most rows are of. */
 #define BUSY_ENDPOINTS                                                                             \
     "('/token', '/introspect', '/userinfo', '/access/v1/evaluation', '/access/v1/evaluations')"
 static const char *const busy_endpoints[] = {
     "/token", "/introspect", "/userinfo", "/access/v1/evaluation", "/access/v1/evaluations", NULL};
 static const struct db_stmt rows_by_endpoint_stmt = {
-    "rows_by_endpoint", ROWS " AND a.endpoint = $1 AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 19};
+    "rows_by_endpoint", ROWS " AND a.endpoint = $1 AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 20};
+/* Requests to the admin API name their object; they are few beside those of clients. */
+static const struct db_stmt rows_by_object_stmt = {
+    "rows_by_object", ROWS " AND a.endpoint LIKE '/admin/%' AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 20};
 /* clang-format on */
 enum rows_by_id_column {
     ROW_ID,
@@ -80,7 +85,7 @@ enum rows_by_id_column {
     ROW_POLICY_INPUT,
     ROW_POLICY_DECISION
 };
-static const struct db_stmt rows_by_id_stmt = {"rows_by_id", ROWS DOWN, 19};
+static const struct db_stmt rows_by_id_stmt = {"rows_by_id", ROWS DOWN, 20};
 
 /* An id does not tell its day, so this looks into the index of each partition. */
 static const struct db_stmt rows_fetch_stmt = {
@@ -125,7 +130,7 @@ count_conditions(const struct audit_filter *filter)
     const void *const given[] = {filter->endpoint,  filter->client_id, filter->subject_id,
                                  filter->outcome,   filter->flow_id,   filter->request_id,
                                  filter->operation, filter->reason,    filter->resource,
-                                 filter->tool,      filter->ip};
+                                 filter->tool,      filter->ip,        filter->object};
     int count = filter->http_status != 0;
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
         count += given[i] != NULL;
@@ -134,8 +139,8 @@ count_conditions(const struct audit_filter *filter)
 
 /*
  * Choose the statement by the condition that fewest rows match; NULL: no index knows one. *ret_few:
- * the index leads to few rows that do not match. That is so for a request, a flow or a subject; the
- * rows of an outcome, an endpoint or a client may be most of the log.
+ * the index leads to few rows that do not match. That is so for a request, a flow, a subject or
+ * an object; the rows of an outcome, an endpoint or a client may be most of the log.
  */
 static const struct db_stmt *
 choose_statement(const struct audit_filter *filter, bool *ret_few)
@@ -151,6 +156,7 @@ choose_statement(const struct audit_filter *filter, bool *ret_few)
         {filter->request_id != NULL, true,  &rows_by_request_stmt },
         {filter->flow_id != NULL,    true,  &rows_by_flow_stmt    },
         {filter->subject_id != NULL, true,  &rows_by_subject_stmt },
+        {filter->object != NULL,     true,  &rows_by_object_stmt  },
         {refused,                    alone, &rows_by_outcome_stmt },
         {rare,                       alone, &rows_by_endpoint_stmt},
         {filter->client_id != NULL,  alone, &rows_by_client_stmt  },
@@ -183,6 +189,7 @@ audit_slice_add(struct db_batch *batch, const struct audit_filter *filter,
     db_text(&step->params, filter->resource);
     db_text(&step->params, filter->tool);
     db_text(&step->params, filter->ip);
+    db_text(&step->params, filter->object);
     if (filter->sample != NULL) {
         db_number(&step->params, filter->sample->seed);
         db_number(&step->params, filter->sample->limit);

@@ -44,6 +44,7 @@ struct audit_filter {
     const char *reason;          /* code of a denial */
     const char *resource, *tool; /* of a call through the gateway */
     const char *ip;              /* address of the caller, in a form that PostgreSQL reads */
+    const char *object;          /* what a request to the admin API names */
     /* Any endpoint has these times. */
     int64_t from_ms;  /* created at this time or later, milliseconds since 1970; for a page the
                          begin of a day */

@@ -23,30 +23,28 @@
 
 /* clang-format off */
 /* A page of the clients that match, in the order of $8; the id decides between equals. The total is
- * counted apart, so that a page beyond the last one has it too; LIMIT NULL is none.
+ * counted apart, so that a page beyond the last one has it too; LIMIT NULL is none. The sum of denials
+ * that the order goes by is stored: to add up a day of 10,000 clients takes longer than a page may.
  * Live tokens are counted if at most $9 are stored ($9 0: no figures): the partitions of the hours that
  * are over hold none, and no index knows the client. */
 enum clients_page_column { PAGE_TOTAL, PAGE_CLIENTS };
 static const struct db_stmt clients_page_stmt = {
     "clients_page",
-    "WITH m AS (SELECT c.id, c.client_id, c.client_name, l.used_at FROM client c" CLIENTS_ADMIN_LAST
+    "WITH m AS (SELECT c.id, c.client_id, c.client_name, l.used_at, l.denied24h FROM client c" CLIENTS_ADMIN_LAST
     "  WHERE ($1::text IS NULL OR strpos(lower(c.client_id), lower($1)) > 0"
     "   OR strpos(lower(c.client_name), lower($1)) > 0)"
     "  AND ($2::text IS NULL OR registration_type = $2) AND ($3::text IS NULL OR client_type = $3)"
     "  AND ($4::boolean IS NULL OR enabled = $4::boolean)"
     "  AND ($7::timestamptz IS NULL OR l.used_at >= $7::timestamptz)),"
-    " refused AS (SELECT client_id, sum(n) AS n FROM hour_count WHERE $8::text = '-denied24h'"
-    "  AND hour > now() - interval '24 hours' AND outcome = 'denied' AND client_id <> '' GROUP BY 1),"
-    " p AS (SELECT m.id, row_number() OVER (ORDER BY"
+    " p AS (SELECT o.id, row_number() OVER () AS place FROM (SELECT m.id FROM m ORDER BY"
     "   CASE $8::text WHEN 'clientId' THEN m.client_id"
     "    WHEN 'clientName' THEN lower(coalesce(m.client_name, m.client_id)) END,"
     "   CASE $8::text WHEN '-clientId' THEN m.client_id"
     "    WHEN '-clientName' THEN lower(coalesce(m.client_name, m.client_id)) END DESC,"
     "   CASE $8::text WHEN 'lastUsedAt' THEN m.used_at END NULLS FIRST,"
     "   CASE $8::text WHEN '-lastUsedAt' THEN m.used_at END DESC NULLS LAST,"
-    "   r.n DESC NULLS LAST, CASE $8::text WHEN '-createdAt' THEN m.id END DESC, m.id) AS place"
-    "  FROM m LEFT JOIN refused r ON r.client_id = m.client_id"
-    "  ORDER BY place LIMIT $5::bigint OFFSET $6::bigint),"
+    "   CASE $8::text WHEN '-denied24h' THEN coalesce(m.denied24h, 0) END DESC,"
+    "   CASE $8::text WHEN '-createdAt' THEN m.id END DESC, m.id LIMIT $5::bigint OFFSET $6::bigint) o),"
     " stored AS MATERIALIZED (SELECT t.client, t.audit_id, t.grant_id,"
     "   t.expires_at > now() AND t.revoked_at IS NULL AS live FROM access_token t"
     "  WHERE $9::integer > 0 AND t.expires_at > date_trunc('hour', now(), 'UTC')"

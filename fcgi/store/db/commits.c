@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "store/db/commits_private.h"
 #include "store/db/locks.h"
+#include "trace/trace.h"
 
 struct commits *
 commits_new(TALLOC_CTX *mem, struct db *db, struct commit_board boards[COMMIT_BOARDS], int fd)
@@ -192,5 +193,9 @@ commit_share(struct op *op, const struct commit_kind *kind, uint32_t bucket, uin
         || !commit_row_write(&commits->seat.board->row[row], kind, bucket, day, params))
         return AZ_OK;
     commit_publish(&commits->seat, row);
-    return lead_or_follow(op, kind, row, ret, ret_session);
+    int span = trace_open(op->az->tracer, TRACE_SQL); /* the trip may be another process's */
+    enum az_status st = lead_or_follow(op, kind, row, ret, ret_session);
+    trace_close(op->az->tracer, span,
+                &(struct trace_facts){.name = "commit_share", .failed = st != AZ_OK});
+    return st;
 }

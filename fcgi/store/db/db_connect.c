@@ -19,10 +19,11 @@
 #define CONNECT_ALL_MS 5000
 /* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
  * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are
- * sent, whatever the role has: take_notice() needs one. An `options` in SVC_DATABASE_URL replaces
- * these. */
+ * sent, whatever the role has: take_notice() needs one. No statement runs as long as it takes to
+ * compile it (jit). An `options` in SVC_DATABASE_URL replaces these. */
 #define SESSION_OPTIONS                                                                            \
-    "-c lock_timeout=5s -c client_connection_check_interval=2s -c client_min_messages=warning"
+    "-c lock_timeout=5s -c client_connection_check_interval=2s -c client_min_messages=warning"     \
+    " -c jit=off"
 
 #define STANDBYS_ONLY                                                                              \
     "no server that answers takes writes: SVC_DATABASE_URL must name the primary too; or promote " \

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "store/db/db.h"
 #include "store/db/db_private.h"
+#include "trace/trace.h"
 
 /* A server that does not answer for this long counts as lost; none of our statements takes a tenth
  * of it. Milliseconds. */
@@ -242,6 +243,29 @@ state_is_outage(const char *state)
            || strcmp(state, LOCK_NOT_AVAILABLE) == 0;
 }
 
+/* Return the name of the batch's first statement that is not BEGIN and the like. */
+static const char *
+batch_name(const struct db_batch *batch)
+{
+    size_t at = 0;
+    while (at + 1 < batch->count && batch->step[at].stmt->params == 0)
+        at++;
+    return batch->count > 0 ? batch->step[at].stmt->name : NULL;
+}
+
+/* Exchange a batch, as a span of the request. */
+static bool
+exchange_traced(struct op *op, struct db_batch *batch)
+{
+    int span = trace_open(op->az->tracer, TRACE_SQL);
+    bool answered = db_exchange(op->az->db, batch);
+    trace_close(op->az->tracer, span,
+                &(struct trace_facts){.name = batch_name(batch),
+                                      .number = (int) batch->count,
+                                      .failed = !answered || batch->failed != NULL});
+    return answered;
+}
+
 enum az_status
 db_try(struct op *op, struct db_batch *batch, bool reads_only)
 {
@@ -258,7 +282,7 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         enum az_status st = db_connect(op);
         if (st != AZ_OK)
             return st;
-        bool answered = db_exchange(db, batch);
+        bool answered = exchange_traced(op, batch);
         if (answered && batch->failed == NULL)
             return AZ_OK;
         if (answered && !state_is_outage(batch->failed->sqlstate)) {

@@ -17,7 +17,8 @@ static const struct db_stmt bundle_history_page_stmt = {
     "   FROM bundle_audit_dto d JOIN p ON p.id = d.id) AS bundles", 6};
 static const struct db_stmt bundle_history_latest_stmt = {
     "bundle_history_latest",
-    "SELECT " JSON_ROWS_DTO " AS dto FROM bundle_audit_dto d ORDER BY d.id DESC LIMIT 1", 0};
+    "SELECT " JSON_ROWS_DTO " AS dto FROM (SELECT b.*, (SELECT max(id) + 1 FROM bundle) AS \"nextId\""
+    " FROM bundle_audit_dto b ORDER BY b.id DESC LIMIT 1) d", 0};
 static const struct db_stmt bundle_history_fetch_stmt = {
     "bundle_history_fetch",
     "SELECT " JSON_ROWS_DTO " AS dto FROM bundle_audit_dto d WHERE d.id = $1", 1};

@@ -106,10 +106,29 @@ my ($summary) = @{ all('requestId=asked&view=summary') };
 delete @{$full}{qw(policyInput policyDecision)};
 is_deeply( $summary, $full, 'search: view=summary has all members but the documents' );
 
+# Requests to the admin API, by what they are about.
+$stack->make_client($_) for 'erp', 'a "b"';
+$stack->admin( PUT    => '/admin/api/clients/erp', json => { clientId => 'erp', clientType => 'confidential' } );
+$stack->admin( DELETE => '/admin/api/clients/erp' );
+$stack->admin( PUT    => '/admin/api/policy-data/by-key?dataKey=example.erp', json => { payload => { limit => 1 } } );
+
+sub operations {
+    return [ map { $_->{requestSummary}{operation} } @{ all( 'view=summary&' . shift ) } ];
+}
+is_deeply(
+    operations('object=erp'), [qw(deleteClient updateClient createClient)],
+    'search: the changes of a client, the last first' );
+is_deeply( operations('object=example.erp'), ['putPolicyDataByKey'], 'search: ... of a row' );
+is_deeply( operations('object=a%20%22b%22'), ['createClient'],       'search: ... of one with quotes in its name' );
+is_deeply( operations("object=$_"),          [],                     "search: $_ is no object" )
+  for 'er', 'rp', 'busy', 'owner', 'createClient%22', '%25';
+is_deeply( operations('object=erp&operation=updateClient'), ['updateClient'], 'search: ... and a second filter' );
+
 admin_error( answer("$$_[0]=$$_[1]"), 400, "faults: $$_[0]=$$_[1] is 400", fields => [ $$_[0] ] )
   for [ after => 'x' ], [ after => '5' ], [ after => '5.' ], [ after => '5.0' ], [ after => '.5' ], [ after => '5.-1' ],
-  [ size => 0 ], [ size => 201 ], [ size => 'x' ], [ ip => 'x' ], [ ip => '192.0.2.7/24' ], [ view => 'all' ],
-  [ status => 99 ], [ fromInstant => '2026-01-31' ], [ reason => 'x' x 513 ];
+  [ size   => 0 ],  [ size => 201 ], [ size => 'x' ], [ ip => 'x' ], [ ip => '192.0.2.7/24' ], [ view => 'all' ],
+  [ status => 99 ], [ fromInstant => '2026-01-31' ], [ reason => 'x' x 513 ],
+  [ object => 'x' x 513 ];
 is( answer('size=200&after=1.1')->json->{next},            undef, 'search: a place before all rows is the end' );
 is( $stack->admin( GET => $search, key => undef )->status, 401,   'search: it needs an admin key' );
 

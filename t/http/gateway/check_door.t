@@ -2,12 +2,17 @@
 use strict;
 use warnings;
 
+use IO::Socket::INET ();
+use IO::Socket::UNIX ();
 use Test::More;
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Dpop   ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Dpop    ();
+use Authz::FastCgi ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $stack  = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
 my $base   = $stack->base;
@@ -306,6 +311,65 @@ is( proved( htm => 'POST' ),             401, 'a proof for another method' );
 is( check( '/api/orders', token => $shown )->status, 401, 'a bound token without a proof' );
 my $proof = proof();
 is_deeply( [ map { check( '/api/orders', header => $proof )->status } 1, 2 ], [ 200, 401 ], 'a proof counts once' );
+
+# ---- what the upstream is told (gateway-admin.md 1.8)
+
+# The answer to a question about a token whose subject is replaced by an expression of SQL.
+sub named {
+    my ($subject) = @_;
+    my $text = token('shop:read');
+    $stack->sql("UPDATE access_token SET subject = $subject WHERE id = (SELECT max(id::text)::uuid FROM access_token)");
+    return check( '/api/orders/7', token => $text );
+}
+$answer = named(q{E'a\r\nX-Authz-Client: root'});
+is( $answer->header('X-Authz-Subject'), 'a%0D%0AX-Authz-Client:%20root', 'a line feed in a subject begins no field' );
+is( $answer->header('X-Authz-Client'),  'app',                           '... and the client is that of the token' );
+is( named(q{repeat('x', 1024)})->header('X-Authz-Subject'), 'x' x 1024,  'the longest subject' );
+$answer = named(q{repeat('x', 1025)});
+is( $answer->status,                    403,   '... one octet more is 403' );
+is( $answer->header('X-Authz-Subject'), undef, '... without a part of it' );
+
+# ---- the role of an authorizer (FastCGI 6.3): a question about the request itself
+
+# The answer to a request of a role on a connection.
+sub fastcgi {
+    my ( $socket, $role, %more ) = @_;
+    my %variable = (
+        REQUEST_METHOD => 'GET', REQUEST_SCHEME => 'https', REQUEST_URI => '/api/orders/7', HTTP_HOST => 'shop.example',
+        REMOTE_ADDR    => '127.0.0.1', SERVER_PROTOCOL => 'HTTP/1.1', HTTP_AUTHORIZATION => "Bearer $token", %more );
+    Authz::FastCgi::send_request( $socket, role => $role, variables => \%variable );
+    return Authz::FastCgi::answer($socket);
+}
+my ( $RESPONDER, $AUTHORIZER ) = ( $Authz::FastCgi::RESPONDER, $Authz::FastCgi::AUTHORIZER );
+my @by      = ( HTTP_X_AUTHZ_PROXY_AUTHORIZATION => ( credential(@proxy) )[1] );
+my $on_unix = sub { return IO::Socket::UNIX->new("$stack->{dir}/core.sock") // die "core.sock: $!" };
+like(
+    fastcgi( $on_unix->(), $AUTHORIZER, @by ), qr/^Variable-AUTHZ_SUBJECT: app\r$/m,
+    'an authorizer with a credential' );
+like( fastcgi( $on_unix->(), $AUTHORIZER ), qr/^Status: 403/m, '... and without one' );
+for my $uri ( '/health', '/auth/check' ) {
+    unlike(
+        fastcgi( $on_unix->(), $AUTHORIZER, @by, REQUEST_URI => $uri ),
+        qr/^Status: 200|\A(?!Status:)/m, "... about $uri, which a row of ours would answer" );
+}
+unlike(
+    fastcgi( $on_unix->(), $RESPONDER, @by, FCGI_ROLE => 'AUTHORIZER' ),
+    qr/AUTHZ_SUBJECT/, 'a variable with the name of the role is none' );
+like(
+    fastcgi( $on_unix->(), $AUTHORIZER, @by, HTTP_X_REWRITE_URL => '/x' ),
+    qr/^Status: 403/m, 'a field that states another request' );
+
+# The rights of a UNIX socket may stand for the credential; the loopback address is everybody's on the host.
+my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 8, ReuseAddr => 1 ) // die "listen: $@";
+Authz::Process->start(
+    name => 'tcp', env => { %{ $stack->settings }, SVC_CHECK_SOCKET_CLIENT => 'nginx' },
+    code => sub {
+        open STDIN, '<&', $listen or die "descriptor 0: $!";
+        exec Authz::Path::program('authz.fcgi') or die "authz.fcgi: $!";
+    } );
+my $on_tcp = sub { return IO::Socket::INET->new( PeerAddr => '127.0.0.1:' . $listen->sockport ) // die "connect: $@" };
+like( fastcgi( $on_tcp->(), $AUTHORIZER ), qr/^Status: 403/m, 'by TCP SVC_CHECK_SOCKET_CLIENT is no credential' );
+like( fastcgi( $on_tcp->(), $AUTHORIZER, @by ), qr/^Variable-AUTHZ_SUBJECT: app\r$/m, '... and the field is one' );
 
 # ---- policy
 

@@ -12,6 +12,7 @@ use Authz::Grant   ();
 use Authz::Idp     ();
 use Authz::Inputs;
 use Authz::Mcp      ();
+use Authz::Peer     ();
 use Authz::Stack    ();
 use Authz::Upstream ();
 
@@ -213,6 +214,42 @@ is_deeply(
 is_deeply( linked('eve'), { notes => $false, keyed => $false, open => undef }, '... of that person alone' );
 $stack->sql(q{UPDATE gateway_connection SET status = 'reauth_required' WHERE resource = 'notes'});
 is_deeply( linked('ann')->{notes}, $false, '... and not an account that must be connected again' );
+
+# ---- files of a person: resources of an MCP upstream are asked for with the account of the caller (1.6)
+
+my $files = Authz::Peer->start( host => '127.0.0.1' );
+$mcp->resource(
+    'files',
+    upstreamType => 'MCP', upstreamUrl => $files->url('/files'), mcpResources => 'live', displayName => 'The files',
+    upstreamAuth => { type => 'user_secret', header => 'X-Key', scheme => '', label => 'Key' } );
+
+# The URIs that a person is shown, or the text of an error.
+sub files_of {
+    my ($sub)  = @_;
+    my $answer = $mcp->modern( 'resources/list', {}, at => 'files', token => $token{$sub} );
+    my $result = $mcp->result($answer) // return $mcp->error($answer)->{message};
+    return join ' ', map { $_->{uri} } @{ $result->{resources} };
+}
+like( files_of('ann'), qr{\Q$base/gateway/link}, 'a list of a person without an account names the link' );
+for my $sub (qw(ann eve)) {
+    my ($at)       = files_of($sub) =~ m{(\Q$base/gateway/link\E\S+)};
+    my ($typed_in) = $browser{$sub}->submit( $browser{$sub}->get($at), button => [ decision => 'connect' ] );
+    my ($key_form) = Authz::Browser::forms($typed_in);
+    $browser{$sub}
+      ->post( "$base/gateway/link", form => [ @{ $key_form->{fields} }, secret => "key-of-$sub", decision => 'save' ] );
+}
+for my $sub (qw(ann eve ann)) {
+    $files->set(
+        '/files' => [
+            {   body => {
+                    jsonrpc => '2.0', id => 1,
+                    result  => {
+                        resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => {},
+                        resources  => [ { uri => "file:///home/$sub", name => $sub } ] } } } ] );
+    is( files_of($sub),                                       "file:///home/$sub", "$sub sees own files alone" );
+    is( ( $files->requests('/files') )[-1]{headers}{'x-key'}, "key-of-$sub",       '... by the own account' );
+}
+$mcp->resource( 'files', upstreamType => 'MCP', upstreamUrl => $files->url('/files'), enabled => $false );
 my $rule = $stack->admin(
     POST => '/admin/api/policy-rules',
     json => {

@@ -7,6 +7,7 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Client ();
+use Authz::Policy ();
 use Authz::Stack  ();
 
 my $one = Authz::Stack->start;
@@ -42,6 +43,22 @@ oauth_error(
     $one->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => 'x' ] ),
     401, 'invalid_token',
     'single use: such a token is no credential at our own endpoints (decisions.md "Our own endpoints")' );
+
+# The word of policy that lets an API keep an answer: a kept answer would let the token in again.
+my $kept_rule = Authz::Policy->new($one)->deploy(
+    rules => {
+        'custom/introspect.rego' =>
+          qq(package custom.introspect\n\nextensions := {"cache_seconds": 9, "tier": "gold"}\n) } );
+is( $kept_rule->status, 200, 'a rule that lets answers be kept' ) or diag $kept_rule->text;
+my @often = $one->make_client( 'often', { grants => ['client_credentials'], scopes => ['orders.read'] } );
+oauth_ok(
+    $one->introspect( @rs, $one->token_text( @often, scope => 'orders.read' ) ),
+    { active => true, extensions => { cache_seconds => 9, tier => 'gold' } },
+    'extensions: cache_seconds is shown with a token of many uses (decisions.md "Kept introspections")' );
+oauth_ok(
+    $one->introspect( @rs, $one->token_text( @crm, scope => 'orders.read' ) ),
+    { active => true, extensions => { tier => 'gold' } },
+    '... and not with one for a single use, whose answer may not be used again' );
 
 # Races: 64 at the same moment, half of them on each instance.
 my @http = ( $one->client, $two->client );

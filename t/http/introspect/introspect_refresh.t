@@ -35,6 +35,22 @@ sub family {
 my ( $free, $first ) = family( \@web );
 my ( $bound, undef ) = family( \@web, resource => $api );
 
+# What an API needs to ask for a stronger or newer sign-in.
+my @strong = family( \@twin, acr => 'mfa' );
+oauth_ok(
+    $stack->introspect( @twin, $strong[1] ),
+    { active => true, acr => 'mfa', auth_time => sub { abs( time - 10 - $_[0] ) < 60 } },
+    'an access token tells the sign-in that it is of (RFC 9470 6.2)' );
+my @weak = family( \@twin );
+oauth_ok(
+    $stack->introspect( @twin, $weak[1] ),
+    { active => true, acr => undef, auth_time => qr/\A\d+\z/ },
+    '... without an acr that the provider did not say' );
+oauth_ok(
+    $stack->introspect( @twin, $stack->token_text( @twin, scope => 'orders.read' ) ),
+    { active => true, acr => undef, auth_time => undef },
+    "... and a client's own token tells none" );
+
 # A token of the client itself, as Bearer.
 sub ask_bearer {
     my ( $who, $token, @more ) = @_;

@@ -292,6 +292,51 @@ Authz::Process::until_true(
 is( ( sent($shop) )[-1]{method}, 'notifications/cancelled', 'a client that goes ends the call at the upstream' );
 is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... and nothing takes the answer' );
 
+# ---- cancellation by the client (MCP 2025-11-25, basic/utilities/cancellation): of its own session, by the id of the request
+
+my $busy    = event( { method => 'notifications/message', params => { level => 'error', data => 'busy' } } );
+my %waiting = (
+    type  => 'text/event-stream', body => $busy . event( { id => 1, result => \%said } ),
+    await => [ length $busy, 99 ] );
+$shop = shop( { form => $true }, \@old, \%waiting );
+$mine = session($shop);
+$call = begin( $shop, $mine );
+read_on( $call, qr/busy/ );
+
+sub cancels {
+    my ( $session, $id, %option ) = @_;
+    return $mcp->legacy(
+        'notifications/cancelled', { requestId => $id },
+        notification => 1, at => $shop, token => $token{ $option{by} // 'ann' },
+        headers      => [ defined $session ? ( $FIELD => $session ) : () ] )->status;
+}
+
+sub told_off {
+    return scalar grep { ( $_->{method} // '' ) eq 'notifications/cancelled' } sent($shop);
+}
+for my $case (
+    [ 'of another session of the person', 202, session($shop), 7 ],
+    [ 'without a session',                202, undef,          7 ],
+    [ 'of another request',               202, $mine,          8 ],
+    [ 'of a text as id',                  202, $mine,          '7' . '' ],
+    [ 'without an id',                    202, $mine,          undef ],
+    [ 'by another person',                404, $mine,          7, by => 'bob' ] )
+{
+    my ( $what, $status, @cancels ) = @$case;
+    is( cancels(@cancels), $status, "a cancellation $what: $status" );
+}
+is( told_off(),              0,   '... and the call goes on' );
+is( cancels( $mine, 0 + 7 ), 202, 'a client cancels its own request' );
+like( text_of( ended($call) ), qr/has cancelled/, '... which ends' );
+is( told_off(), 1, '... and the older upstream is told' );
+$shop = shop( { form => $true }, asks( $many, 'kept' ), $done );
+$mine = session($shop);
+$call = begin( $shop, $mine );
+$ask  = question($call);
+is( cancels( $mine, 0 + 7 ), 202, 'a client cancels a request that asks it something' );
+like( text_of( ended($call) ), qr/has cancelled/, '... which ends' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... and nothing takes the answer' );
+
 # ---- the log
 
 sub logs { my (%params) = @_; return event( { method => 'notifications/message', params => \%params } ) }
@@ -300,7 +345,8 @@ my $stream = {
     body => join '',
     logs( level => 'debug', data   => 'small' ),
     logs( level => 'info',  logger => 'shop', data => 'of credential-of-the-gateway' ),
-    logs( level => 'error', data   => { at => 'till' } ),
+    logs( level => 'error', data   => { at             => "till\x{202e}\x{e0041}" } ),
+    logs( level => 'error', data   => { "till\x{202e}" => 1 } ),
     logs( level => 'error', data   => 'x' x 4095 ),
     logs( level => 'error', data   => 'x' x 4094 ),
     logs( level => 'loud',  data   => 'no level' ),
@@ -324,7 +370,7 @@ my @got = logged( call_with( $shop, session($shop) ) );
 is( join( ' ', map { $_->{level} } @got ), 'info error error', 'an older client gets the log from info on' );
 is( $got[0]{logger},                       'shop',             '... with its logger' );
 unlike( $got[0]{data}, qr/credential-of-the-gateway/, '... but no credential of ours' );
-is_deeply( $got[1]{data}, { at => 'till' }, '... and data of any kind' );
+is_deeply( $got[1]{data}, { at => 'till' }, '... and data of any kind, without characters that people do not see' );
 is( length $got[2]{data}, 4094, '... of at most 4096 octets (PEER_LOG_OCTETS_MAX)' );
 is( ( sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/logLevel'}, 'info', 'the upstream is told the level' );
 $shop = shop( {}, $stream );

@@ -8,6 +8,7 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Events;
+use Authz::FastCgi ();
 use Authz::Mcp     ();
 use Authz::Process ();
 use Authz::Stack   ();
@@ -178,11 +179,7 @@ my %variable = (
     HTTP_AUTHORIZATION => "Bearer $mcp->{token}", HTTP_MCP_PROTOCOL_VERSION => '2026-07-28',
     HTTP_MCP_METHOD    => 'subscriptions/listen', HTTP_ACCEPT               => 'text/event-stream' );
 
-sub record { my ( $type, $content ) = @_; return pack( 'CCnnCC', 1, $type, 1, length $content, 0, 0 ) . $content }
-my $params = join '',
-  map { pack( 'CN', length $_, 0x80000000 | length $variable{$_} ) . $_ . $variable{$_} } sort keys %variable;
-syswrite $raw,
-  record( 1, pack 'nCx5', 1, 1 ) . record( 4, $params ) . record( 4, '' ) . record( 5, $body ) . record( 5, '' );
+Authz::FastCgi::send_request( $raw, keep => 1, variables => \%variable, body => $body );
 my $kept = { socket => $raw, text => '' };
 ok( read_on( $kept, qr/"complete"/ ),
     'on a connection that the web server keeps (FCGI_KEEP_CONN) a subscription ends at once' );

@@ -233,6 +233,14 @@ for my $code ( -32602, -32002 ) {
 }
 
 # What is not canonical reaches neither policy nor upstream.
+# The text is that of a document.
+my $document = "see file:///a \x{202b}and\x{202c} mcp+other+file:///b";
+($answer) = ask(
+    'resources/read',
+    { uri => 'file:///a' },
+    answer( { contents => [ { uri => 'file:///a', text => $document } ] } ) );
+is( $mcp->result($answer)->{contents}[0]{text}, $document, 'a text that is read passes as it is' )
+  or diag $answer->text;
 $name = files($modern);
 for my $uri (
     'FILE:///a',          'file:///a/../b',          'file:///a/%2E%2E/b',    'file:///%2e%2e', 'file:///a/..%2Fb',

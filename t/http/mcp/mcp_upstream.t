@@ -160,6 +160,64 @@ for my $case (
     unlike( $got->text, qr/credential-of-the-gateway/, '... that tells no credential' );
 }
 
+# ---- structured content (MCP 2025-11-25, tools, "Output Schema"), and characters that people do not see
+
+my $calls_with = sub {
+    my ( $name, $schema, $said ) = @_;
+    my $has = { %$tool, defined $schema ? ( outputSchema => $schema ) : () };
+    upstream( $name, answer( { tools => [$has] } ), $modern, answer( { content => [], %$said } ) );
+    return sub {
+        my ($era) = @_;
+        return $mcp->result( $mcp->$era( 'tools/call', { name => 'echo', arguments => {} }, at => $name ) ) // {};
+    };
+};
+my %counted = ( type => 'object', required => ['n'], properties => { n => { type => 'integer' } } );
+is_deeply(
+    $calls_with->( 'kept', \%counted, { structuredContent => { n => 7 } } )->('modern')->{structuredContent},
+    { n => 7 },
+    'structured content as outputSchema says passes' );
+for my $case (
+    [ 'typed',   { structuredContent => { n => 'seven' } },                        'a value of another type' ],
+    [ 'lacking', { structuredContent => {} },                                      'a member less' ],
+    [ 'missing', { content           => [ { type => 'text', text => 'seven' } ] }, 'none' ] )
+{
+    my ( $name, $said, $what ) = @$case;
+    my $shown = $calls_with->( $name, \%counted, $said )->('modern');
+    ok( $shown->{isError} && !exists $shown->{structuredContent},
+        "structured content that outputSchema forbids: $what" );
+    unlike( $json->encode($shown), qr/seven/, '... of which nothing passes' );
+}
+my $list_of = $calls_with->( 'array', { type => 'array' }, { structuredContent => [ 1, 2 ] } );
+is_deeply( $list_of->('modern')->{structuredContent}, [ 1, 2 ], 'structured content may be an array' );
+ok( !exists $list_of->('legacy')->{structuredContent}, '... but not for older clients (MCP 2025-11-25, tools)' );
+
+my ( $hidden, $seen ) = ( "a\x{202e}b\x{2066}c\x{e0041}d\x{e0100}e\tf\x{200f}", "abcde\tf\x{200f}" );
+is_deeply(
+    $calls_with->(
+        'hiding', undef,
+        {   content => [
+                { type => 'text',          text     => $hidden },
+                { type => 'resource',      resource => { uri => 'a:b', text => $hidden } },
+                { type => 'resource_link', uri      => 'a:b', name => $hidden } ],
+            structuredContent => { a => [ $hidden, 1 ] } } )->('modern'),
+    {   resultType => 'complete',
+        content    => [
+            { type => 'text',          text     => $seen },
+            { type => 'resource',      resource => { uri => 'a:b', text => $seen } },
+            { type => 'resource_link', uri      => 'a:b', name => $seen } ],
+        structuredContent => { a => [ $seen, 1 ] } },
+    'results pass without characters that reorder text, and those that people do not see (gateway-admin.md 1.5)' );
+ok( $calls_with->( 'naming', undef, { structuredContent => { $hidden => 1 } } )->('modern')->{isError},
+    '... and a name of a member with one is an error of the tool' );
+$answer = upstream(
+    'described',
+    answer(
+        {   tools => [
+                { %$tool, description => $hidden },
+                { name => 'named', inputSchema => { type => 'object', properties => { $hidden => {} } } } ] } ) );
+is_deeply( $answer->json->{added}, ['echo'], 'a tool whose schema has such a name is left out' );
+is( shown('described')->{tools}[0]{description}, $seen, '... and of a description they are taken out' );
+
 # ---- requests of an upstream on the stream of a call (MCP 2025-11-25, basic/utilities/ping)
 
 my $old = {

@@ -37,6 +37,14 @@ sub program {
     die "$name is not built: looked for @at (set AUTHZ_BUILDDIR)\n";
 }
 
+# A program of contrib/pypi; undef if it is not installed.
+sub pypi {
+    my ($name) = @_;
+    my $dir = $ENV{AUTHZ_PYPI} // ( glob( ( $ENV{XDG_CACHE_HOME} // "$ENV{HOME}/.cache" ) . '/authz/pypi/*' ) )[0]
+      // return;
+    return -x "$dir/bin/$name" ? "$dir/bin/$name" : undef;
+}
+
 sub opa {
     my $cache = ( $ENV{XDG_CACHE_HOME} // ( $ENV{HOME} // '' ) . '/.cache' ) . '/authz/bin';
     my $found = $ENV{AUTHZ_OPA} // _on_path( 'opa', $cache );

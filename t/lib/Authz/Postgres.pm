@@ -21,15 +21,16 @@ sub shared_or_new {
     if ( defined $ENV{AUTHZ_TEST_CLUSTER} && !$option{private} ) {
         return bless { socket => $ENV{AUTHZ_TEST_CLUSTER} }, $class;
     }
-    my $self = $class->new;
+    my $self = $class->new( settings => $option{settings} );
     $self->make_template;
     return $self;
 }
 
-# below: a directory for its files, in place of that of the test.
+# below: a directory for its files, in place of that of the test. settings => ['name=value', ...] are added to those below.
 sub new {
     my ( $class, %option ) = @_;
     my $self = _place( $class, $option{below} );
+    $self->{settings} = $option{settings};
     $self->_run_program( 'initdb', '-D', $self->{data}, qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) );
     $self->start;
     return $self;
@@ -98,7 +99,8 @@ sub start {
         command => [
             Authz::Path::postgres('postgres'),        '-D',        $self->{data}, '-k', $self->{socket}, '-p', $PORT,
             map { ( '-c', $_ ) } 'listen_addresses=', 'fsync=off', 'full_page_writes=off', 'max_connections=400',
-            'shared_buffers=64MB', 'timezone=UTC', 'autovacuum=off', 'log_line_prefix=%m [%p] %d ', 'jit=off' ],
+            'shared_buffers=64MB', 'timezone=UTC', 'autovacuum=off', 'log_line_prefix=%m [%p] %d ', 'jit=off',
+            @{ $self->{settings} // [] } ],
     );
     $self->await(30);
     return $self;

@@ -10,11 +10,12 @@ import data.svc.decision.gateway as one
 
 # The plain case: no rule of the operator, in Rego or in Cedar, looks at requests to managed resources, so
 # scopes and statuses decide, at a tenth of the cost. The answer is the one that `general` gives. A new source of reasons in
-# svc.controls.gateway must exclude the plain case.
-result := {"allow": true, "argument_mode": audit.argument_mode, "verdicts": [verdict |
+# svc.controls.gateway must exclude the plain case. `grouped` in the question: each tool stands for all of its resource with the
+# same scopes, which is enough here alone, and the answer says it.
+result := object.union(grouped, {"allow": true, "argument_mode": audit.argument_mode, "verdicts": [verdict |
 	some tool in input.tools
 	verdict := plain(input.resources[tool.resource], tool.action.requiredScopes, held_at[tool.resource])
-]} if {
+]}) if {
 	input.evaluation == "gateway_tools"
 	not data.custom.gateway.deny == data.custom.gateway.deny
 	not data.custom.gateway.obligations == data.custom.gateway.obligations
@@ -36,7 +37,12 @@ general := {"allow": true, "argument_mode": audit.argument_mode, "verdicts": [ve
 	verdict := answer with input as document
 ]} if {
 	input.evaluation == "gateway_tools"
+	grouped == {}
 } else := {"allow": false}
+
+default grouped := {}
+
+grouped := {"grouped": true} if input.grouped
 
 cedar_rules if policies[_].path
 

@@ -4,7 +4,7 @@ import {
   highlightActiveLine, history, historyKeymap, indentUnit, indentWithTab, keymap, lineNumbers, searchKeymap, syntaxHighlighting, tags,
 } from '../../vendor/codemirror.js';
 import { html, useEffect, useRef } from '../html.js';
-import { visible } from '../text.js';
+import { HIDDEN, visible } from '../text.js';
 import { grammars } from './grammars.js';
 
 const LOOK = EditorView.theme({
@@ -21,6 +21,7 @@ const LOOK = EditorView.theme({
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--sel)', outline: '1px solid var(--edge)' },
   '.fault-line': { backgroundColor: 'var(--no-bg)' },
   '.fault': { padding: '6px 16px 6px 12px', backgroundColor: 'var(--no-bg)', borderTop: '1px solid var(--no)', borderBottom: '1px solid var(--no)', font: '.8125rem/1.25rem var(--sans)', whiteSpace: 'normal' },
+  '.unseen': { color: 'var(--no)', outline: '1px solid var(--no)' },
   '.fault b': { color: 'var(--no)' },
 });
 const COLOURS = HighlightStyle.define([
@@ -42,6 +43,27 @@ class Fault extends WidgetType {
     return box;
   }
 }
+
+// Characters that cannot be seen, or that reorder others, stand as their numbers: a rule reads as the engine reads it.
+class Unseen extends WidgetType {
+  constructor(text) {
+    super();
+    this.text = text;
+  }
+  eq(other) { return other.text === this.text; }
+  toDOM() {
+    const box = document.createElement('span');
+    box.className = 'unseen';
+    box.textContent = visible(this.text);
+    return box;
+  }
+}
+const mark = state => Decoration.set([...state.doc.toString().matchAll(HIDDEN)].map(found => Decoration.replace({ widget: new Unseen(found[0]) }).range(found.index, found.index + found[0].length)));
+const unseen = StateField.define({
+  create: mark,
+  update: (value, change) => (change.docChanged ? mark(change.state) : value),
+  provide: field => EditorView.decorations.from(field),
+});
 
 // Marks a change that the user did not type.
 const Outside = Annotation.define();
@@ -84,7 +106,7 @@ const replaces = EditorView.domEventHandlers({
 // An editor of one document; another key makes another one. change(text) is called for what the user types. list: [{line, message}].
 // at: {line} to show, and to put the focus on it.
 export default function Editor({ label, language, value, change, readOnly, list = [], at }) {
-  const host = useRef(), view = useRef(), told = useRef(change);
+  const host = useRef(), view = useRef(), told = useRef(change), sent = useRef([]);
   told.current = change;
   useEffect(() => {
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
@@ -95,19 +117,22 @@ export default function Editor({ label, language, value, change, readOnly, list 
         doc: value,
         extensions: [
           lineNumbers(), history(), drawSelection(), bracketMatching(), highlightActiveLine(), indentUnit.of(language === 'rego' ? '\t' : '  '), EditorView.lineWrapping,
-          StreamLanguage.define(grammars[language]), syntaxHighlighting(COLOURS), LOOK, faults, replaces, locked.of([EditorState.readOnly.of(Boolean(readOnly))]),
+          StreamLanguage.define(grammars[language]), syntaxHighlighting(COLOURS), LOOK, faults, unseen, replaces, locked.of([EditorState.readOnly.of(Boolean(readOnly))]),
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
           keymap.of([indentWithTab, ...searchKeymap, ...historyKeymap, ...defaultKeymap.filter(one => one.key !== 'Mod-Enter')]),
-          EditorView.updateListener.of(update => { if (update.docChanged && !update.transactions.some(one => one.annotation(Outside))) told.current?.(update.state.doc.toString()); }),
+          EditorView.updateListener.of(update => { if (update.docChanged && !update.transactions.some(one => one.annotation(Outside))) { sent.current.push(update.state.doc.toString()); told.current?.(sent.current.at(-1)); } }),
         ],
       }),
     });
     return () => view.current.destroy();
   }, []);
-  // The draft changed elsewhere (discarded, or taken from the active revision).
+  // The draft changed elsewhere (discarded, or taken from the active revision). What was typed comes back here, and may be older than what
+  // is typed by now.
   useEffect(() => {
-    const now = view.current.state.doc;
-    if (now.toString() !== value) view.current.dispatch({ changes: { from: 0, to: now.length, insert: value }, annotations: Outside.of(true) });
+    const now = view.current.state.doc, at = sent.current.lastIndexOf(value);
+    if (now.toString() === value) sent.current = [];
+    else if (at >= 0) sent.current.splice(0, at + 1);
+    else view.current.dispatch({ changes: { from: 0, to: now.length, insert: value }, annotations: Outside.of(true) });
   }, [value]);
   useEffect(() => { view.current.dispatch({ effects: setFaults.of(list) }); }, [list]);
   useEffect(() => { if (at?.line) jump(view.current, at.line, at.focus); }, [at]);

@@ -14,7 +14,7 @@ import { Text, curl, number, plural } from '../text.js';
 import { isoDay, short } from '../time.js';
 
 const COLUMNS = [
-  { title: 'Client', sort: ['clientName', '-clientName'], cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
+  { title: 'Client', sort: ['clientName', '-clientName'], cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} bare /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.enabled ? 'ok' : 'off'}`}>${row.enabled ? 'enabled' : 'disabled'}</span>` },
   { title: 'Registration', cell: row => html`${row.registrationType}<span class="second">${row.clientType}</span>` },
   { title: 'Live tokens', num: true, cell: row => (row.liveTokens === undefined ? '–' : number(row.liveTokens)) },

@@ -3,13 +3,13 @@ import { get, request, useData } from '../api.js';
 import { html, useRef, useState } from '../html.js';
 import { Confirm } from '../parts/confirm.js';
 import { nearest, notJson } from '../parts/fields.js';
-import { Same } from '../parts/same.js';
+import { Same, fileName } from '../parts/same.js';
 import { SchemaForm, secretsOf } from '../parts/schema_form.js';
 import { Empty, Failed, MayNot, Of, Refused } from '../parts/states.js';
 import { Json } from '../parts/tree.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
-import { Text, plural, visible } from '../text.js';
+import { Text, brief, plural, shell } from '../text.js';
 import { short } from '../time.js';
 
 async function load(signal) {
@@ -18,7 +18,7 @@ async function load(signal) {
   return [...installed, ...available.filter(one => !known.has(one.id))].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const Card = ({ of }) => html`<li class="panel card"><h2><a href=${to(['connectors', of.id])}><${Text} of=${of.name} /></a></h2><p class="small">${of.category} · ${of.version}${of.installed && html` · <span class="state ok">installed</span>`}</p><p><${Text} of=${of.description} /></p></li>`;
+const Card = ({ of }) => html`<li class="panel card"><h2><a href=${to(['connectors', of.id])}><${Text} of=${of.name} bare /></a></h2><p class="small">${of.category} · ${of.version}${of.installed && html` · <span class="state ok">installed</span>`}</p><p><${Text} of=${of.description} /></p></li>`;
 
 function List({ place }) {
   const field = useRef();
@@ -43,7 +43,7 @@ const PLACES = {
 function Blockers({ list }) {
   return html`<div class="refused" role="alert"><b>Not uninstalled: ${plural(list.length, 'object uses', 'objects use')} it.</b><ul>${list.map(one => {
     const [href, words] = PLACES[one.type]?.(one) ?? ['#/connectors', `${one.type} ${one.id}`];
-    return html`<li><a href=${href}>${visible(words)}</a></li>`;
+    return html`<li><a href=${href}>${brief(words)}</a></li>`;
   })}</ul></div>`;
 }
 
@@ -69,7 +69,7 @@ function Install({ connector, done }) {
       <form class="panel" onSubmit=${submit} noValidate><header><h2>Install</h2></header><div class="in">
         <${SchemaForm} schema=${inner} value=${{ name, settings }} set=${next => { setName(next.name ?? ''); set(next.settings ?? {}); }} error=${error} readOnly=${readOnly} />
         <div class="acts">${!readOnly && html`<button class="main" disabled=${busy}>Install, and make its resource</button>`}<a class="button" href="#/connectors">Cancel</a></div></div></form></div>
-    <${Same} file=${{ path: `connectors/${connector.id}.json`, value: { settings } }} authzctl=${`authzctl connector install --create${body.name ? ` --name ${body.name}` : ''} ${connector.id}`} method="POST" path=${path} body=${body} secrets=${secrets} /></div>`;
+    <${Same} file=${{ path: `connectors/${fileName(connector.id)}.json`, value: { settings } }} authzctl=${`authzctl connector install --create${body.name ? ` --name ${shell(body.name)}` : ''} ${shell(connector.id)}`} method="POST" path=${path} body=${body} secrets=${secrets} /></div>`;
 }
 
 function Installed({ connector, again }) {
@@ -88,13 +88,13 @@ function Installed({ connector, again }) {
 
 function One({ id }) {
   const from = useData(signal => get(`connectors/${encodeURIComponent(id)}`, { signal }), [id]);
-  return html`<${Of} from=${from} what="The connector cannot be read">${connector => {
+  return html`<${Of} from=${from} what="The connector cannot be read" whole>${connector => {
     const { manifest } = connector, scopes = manifest.scopes ?? [], egress = manifest.egress ?? [];
     return html`<div class="head"><div><a class="back" href="#/connectors">Connectors</a><h1 tabindex="-1"><${Text} of=${connector.name} /></h1>
         <p><code><${Text} of=${connector.id} /></code> · ${connector.version} · <span class=${`state ${connector.installed ? 'ok' : 'off'}`}>${connector.installed ? 'installed' : 'not installed'}</span>${connector.installedAt ? ` since ${short(connector.installedAt)}` : ''}</p><p><${Text} of=${connector.description} /></p></div></div>
       ${connector.installed ? html`<${Installed} connector=${connector} again=${from.again} />` : html`<${Install} connector=${connector} done=${from.again} />`}
-      <p></p><div class="cols half"><section class="panel"><header><h2>Scopes</h2></header>${scopes.length ? html`<dl class="in facts">${scopes.map(scope => html`<dt><code><${Text} of=${scope.name} /></code></dt><dd><${Text} of=${scope.description ?? ''} />${scope.implies?.length > 0 && html`<span class="small"> with ${scope.implies.join(', ')}</span>`}</dd>`)}</dl>` : html`<p class="in quiet">Its settings name them.</p>`}
-          ${egress.length > 0 && html`<footer><span>Reaches ${egress.join(', ')}</span></footer>`}</section>
+      <p></p><div class="cols half"><section class="panel"><header><h2>Scopes</h2></header>${scopes.length ? html`<dl class="in facts">${scopes.map(scope => html`<dt><code><${Text} of=${scope.name} /></code></dt><dd><${Text} of=${scope.description ?? ''} />${scope.implies?.length > 0 && html`<span class="small"> with <${Text} of=${scope.implies.join(', ')} /></span>`}</dd>`)}</dl>` : html`<p class="in quiet">Its settings name them.</p>`}
+          ${egress.length > 0 && html`<footer><span>Reaches <${Text} of=${egress.join(', ')} /></span></footer>`}</section>
         <section class="panel"><header><h2>Manifest</h2></header><details class="in"><summary>As JSON</summary><${Json} of=${manifest} /></details></section></div>`;
   }}<//>`;
 }

@@ -42,7 +42,7 @@ const line = site => html`<a href=${to(['rules', site.file], { line: site.line }
 function One({ id }) {
   const denials = useDenials();
   const from = useData(signal => get(`controls/${encodeURIComponent(id)}`, { signal }), [id]);
-  return html`<${Of} from=${from} what="The control cannot be read">${control => {
+  return html`<${Of} from=${from} what="The control cannot be read" whole>${control => {
     const reasons = [
       { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { reason: row.code })}><code>${row.code}</code></a><span class="second">${row.category}</span>` }, { title: 'Says', cell: row => html`<${Text} of=${row.message ?? ''} />` },
       { title: 'Denied today', num: true, cell: row => html`<${Denied} denials=${denials} codes=${[row.code]} only=${row.code} />` },

@@ -3,6 +3,7 @@ import { get, useData, withQuery } from '../api.js';
 import { put, remove, useDraft } from '../draft.js';
 import { html, useState } from '../html.js';
 import { useKeys } from '../keys.js';
+import { Changes } from '../parts/changes.js';
 import { check, faultsOf } from '../parts/check.js';
 import { Refusal } from '../parts/refusal.js';
 import { SchemaForm } from '../parts/schema_form.js';
@@ -20,7 +21,7 @@ function List() {
   const from = useData(signal => get('policy-data', { signal }), []);
   const draft = useDraft();
   const columns = [
-    { title: 'Row', cell: row => html`<a class="strong" href=${to(['data', row.dataKey])}><code><${Text} of=${row.dataKey} /></code></a>` },
+    { title: 'Row', cell: row => html`<a class="strong" href=${to(['data', row.dataKey])}><code><${Text} of=${row.dataKey} bare /></code></a>` },
     { title: 'Draft', cell: row => (draft.deleteData.includes(row.dataKey) ? html`<span class="state warn">deleted</span>` : row.dataKey in draft.data ? html`<span class="state warn">changed</span>` : '') },
     { title: 'Version', num: true, cell: row => row.version }, { title: 'Written', cell: row => short(row.updatedAt) },
   ];
@@ -47,7 +48,17 @@ function objectOf(text) {
 function Members({ schema }) {
   const members = Object.entries(schema?.properties ?? {});
   if (!members.length) return html`<p class="in quiet">The row has no schema: it holds any JSON.</p>`;
-  return html`<dl class="in">${members.map(([name, one]) => html`<dt><code>${name}</code> <span class="quiet">${[].concat(one.type ?? '').join(' or ')}</span></dt><dd class="small"><${Text} of=${one.description ?? ''} />${one.enum && html` One of ${one.enum.join(', ')}.`}</dd>`)}</dl>`;
+  return html`<dl class="in">${members.map(([name, one]) => html`<dt><code><${Text} of=${name} /></code> <span class="quiet">${[].concat(one.type ?? '').join(' or ')}</span></dt><dd class="small"><${Text} of=${one.description ?? ''} />${one.enum && html` One of <${Text} of=${one.enum.join(', ')} />.`}</dd>`)}</dl>`;
+}
+
+// The rules that name the row, and the revisions that have it.
+function Readers({ id }) {
+  const from = useData(signal => get('policy-rules', { signal }), []);
+  const named = new RegExp(`\\bdata\\.${id.replace(/[^\w]/g, '\\$&')}(?!\\w)`);
+  return html`<section class="panel"><header><h2>Who reads it</h2><a class="end" href=${to(['revisions'], { dataKey: id })}>Revisions with it</a></header><${Of} from=${from} what="The rules cannot be read">${rules => {
+    const found = rules.filter(rule => named.test(rule.content));
+    return found.length ? html`<ul class="tree">${found.map(rule => html`<li><a href=${to(['rules', rule.path])}><code><${Text} of=${rule.path} bare /></code>${rule.enabled === false && html` <span class="quiet">off</span>`}</a></li>`)}</ul>` : html`<p class="in quiet">No rule names it by its whole key.</p>`;
+  }}<//></section>`;
 }
 
 async function load(key, signal) {
@@ -65,7 +76,7 @@ function One({ id, place }) {
   const ask = async () => { setOutcome({ busy: true }); try { await check(); setOutcome({ good: true }); } catch (error) { setOutcome({ error }); } };
   useKeys({ 'Ctrl+s': id in draft.data ? ask : undefined, 'Ctrl+Enter': () => { location.hash = '#/review'; } });
   const failures = outcome.error ? faultsOf(outcome.error).filter(one => one.dataKey === id) : [];
-  return html`<${Of} from=${from} what="The row cannot be read">${({ row, latest, schema }) => {
+  return html`<${Of} from=${from} what="The row cannot be read" whole>${({ row, latest, schema }) => {
     const before = pretty(row.payload), text = draft.data[id] ?? before, readOnly = !may('operator');
     const value = objectOf(text), hasForm = schema?.properties && Object.keys(schema.properties).length > 0;
     const tab = hasForm && value ? place.query.get('as') ?? 'form' : 'json';
@@ -80,7 +91,7 @@ function One({ id, place }) {
           ${tab === 'form'
             ? html`<${RowForm} schema=${schema} value=${value} failures=${failures} readOnly=${readOnly} change=${now => change(JSON.stringify(now, null, 2))} />`
             : html`<${Code} key=${id} label=${id} language="json" value=${text} change=${readOnly ? undefined : change} readOnly=${readOnly} />`}</section>
-        <section class="panel"><header><h2>What it may hold</h2></header>${schema?.description && html`<p class="in quiet"><${Text} of=${schema.description} whole /></p>`}<${Members} schema=${schema} /></section></div>`;
+        <div><section class="panel"><header><h2>What it may hold</h2></header>${schema?.description && html`<p class="in quiet"><${Text} of=${schema.description} whole /></p>`}<${Members} schema=${schema} /></section><${Readers} id=${id} /><${Changes} object=${id} /></div></div>`;
   }}<//>`;
 }
 

@@ -15,7 +15,7 @@ import { before, clock, short } from '../time.js';
 const SIZE = 50;
 const FILTERS = [
   ['outcome', 'outcome', ['allowed', 'denied', 'rejected', 'error']], ['reason', 'reason'], ['clientId', 'client'], ['subjectId', 'person'],
-  ['resource', 'resource'], ['tool', 'tool'], ['endpoint', 'endpoint'], ['flowId', 'flow'], ['requestId', 'request'], ['ip', 'address'],
+  ['resource', 'resource'], ['tool', 'tool'], ['endpoint', 'endpoint'], ['flowId', 'flow'], ['requestId', 'request'], ['ip', 'address'], ['object', 'object'],
 ];
 const PERIODS = [['1', '1 hour'], ['24', '24 hours'], ['168', '7 days'], ['720', '30 days']];
 const NAMES = FILTERS.map(([name]) => name);

@@ -1,6 +1,6 @@
 // Keys: admin keys with their role, use and end, and the signing keys. Owners make, reveal and revoke.
 import { get, request, useData } from '../api.js';
-import { html, useState } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
 import { Confirm } from '../parts/confirm.js';
 import { Copy } from '../parts/elsewhere.js';
@@ -9,16 +9,21 @@ import { MayNot, Of, Refused } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
 import { may } from '../session.js';
-import { Text } from '../text.js';
+import { Text, brief } from '../text.js';
 import { short } from '../time.js';
 
+const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log' };
 const KEY = [
-  { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` }, { title: 'Use', cell: row => `${row.use} ${row.alg}` },
+  { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` }, { title: 'Use', cell: row => html`${USES[row.use] ?? row.use}<span class="second">${row.alg}</span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.state === 'active' ? 'ok' : 'off'}`}>${row.state}</span>` }, { title: 'Since', cell: row => short(row.activatedAt ?? row.createdAt) },
 ];
 
 // A plaintext, until the user says that it is kept.
-const Shown = ({ title, secret, copy = 'Copy key', done }) => html`<section class="panel" aria-labelledby="shown"><header><h2 id="shown" tabindex="-1">${title}</h2></header><div class="in"><code class="secret" tabindex="0">${secret}</code><p></p><div class="acts"><${Copy} text=${secret} label=${copy} /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section><p></p>`;
+function Shown({ title, secret, copy = 'Copy key', done }) {
+  const box = useRef();
+  useEffect(() => box.current.focus(), [secret]); // after the dialog that asked has closed
+  return html`<section class="panel" aria-labelledby="shown"><header><h2 id="shown" tabindex="-1" ref=${box}><${Text} of=${title} /></h2></header><div class="in"><code class="secret" tabindex="0">${secret}</code><p></p><div class="acts"><${Copy} text=${secret} label=${copy} /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section><p></p>`;
+}
 
 function New({ made, close }) {
   const [form, set] = useState({ role: 'operator' });
@@ -51,14 +56,15 @@ export default function Keys({ place }) {
     { title: 'Label', cell: row => html`<span class="strong"><${Text} of=${row.label} /></span><span class="second"><code>${row.id}</code></span>` }, { title: 'Role', cell: row => row.role },
     { title: 'State', cell: row => (row.revokedAt ? html`<span class="state off">revoked</span>` : row.expiresAt && new Date(row.expiresAt) < new Date() ? html`<span class="state off">ended</span>` : html`<span class="state ok">valid</span>`) },
     { title: 'Last used', cell: row => short(row.lastUsedAt) || 'not yet' }, { title: 'Ends', cell: row => short(row.expiresAt) || '–' }, { title: 'Made', cell: row => html`${short(row.createdAt)}<span class="second"><${Text} of=${row.createdBy ?? row.managedBy} /></span>` },
-    ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${row.label}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button><button type="button" aria-label=${`Sign-in link of ${row.label}`} onClick=${() => ask({ what: 'sign', row })}>Link…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${row.label}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
+    ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${brief(row.label)}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button><button type="button" aria-label=${`Sign-in link of ${brief(row.label)}`} onClick=${() => ask({ what: 'sign', row })}>Link…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${brief(row.label)}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Keys</h1><p>Admin keys sign programs and people in here; signing keys sign tokens and statements.</p></div>${owner && html`<div class="acts"><button type="button" class="main" onClick=${open}>New admin key <kbd aria-hidden="true">n</kbd></button></div>`}</div>
     <${MayNot} role="owner" />
     ${shown && html`<${Shown} ...${shown} done=${() => show()} />`}
     ${owner && place.query.get('new') && html`<${New} close=${close} made=${data => { show({ title: `The key ${data.label}: shown here once`, secret: data.key }); from.again(); close(); }} />`}
     <section class="panel"><header><h2>Admin keys</h2></header><${Of} from=${from} what="The keys cannot be read">${rows => html`<${Table} label="Admin keys" columns=${columns} rows=${rows} key=${row => row.id} />`}<//></section>
-    <section class="panel"><header><h2>Signing keys</h2></header><${Of} from=${signing} what="The signing keys cannot be read">${rows => html`<${Table} label="Signing keys" columns=${KEY} rows=${rows} key=${row => row.kid} />`}<//></section>
+    <section class="panel"><header><h2>Signing keys</h2>${owner && html`<span class="end acts">${Object.entries(USES).map(([use, word]) => html`<button type="button" onClick=${() => ask({ what: 'turn', use, word })}>New key for ${word}…</button>`)}</span>`}</header><${Of} from=${signing} what="The signing keys cannot be read">${rows => html`<${Table} label="Signing keys" columns=${KEY} rows=${rows} key=${row => row.kid} />`}<//></section>
+    ${asks?.what === 'turn' && html`<${Confirm} title=${`Sign ${asks.word} with the next key?`} verb="Make it active" act=${async () => { await request('POST', 'keys/rotate', { body: { use: asks.use } }); signing.again(); }} close=${() => ask()}><p>The next key becomes active, and another one is published as the next. The key of now only verifies from then on.</p><//>`}
     ${asks?.what === 'reveal' && html`<${Confirm} title=${`Show the key ${asks.row.label}?`} verb="Show it" act=${() => reveal(asks.row)} close=${() => ask()}><p>Whoever sees it can use it. That you looked is in the audit log.</p><//>`}
     ${asks?.what === 'sign' && html`<${Confirm} title=${`Make a sign-in link of ${asks.row.label}?`} verb="Make it" act=${() => sign(asks.row)} close=${() => ask()}><p>Whoever opens it first, within 10 minutes, has the rights of the key (${asks.row.role}) in that browser.</p><//>`}
     ${asks?.what === 'revoke' && html`<${Confirm} title=${`Revoke the key ${asks.row.label}?`} type=${asks.row.label} verb="Revoke it" act=${() => revoke(asks.row)} close=${() => ask()}><p>Programs that use it are refused at once, and its sessions end.</p><//>`}`;

@@ -5,7 +5,7 @@ import { Chart } from '../parts/chart.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, to } from '../route.js';
-import { Text, number, percent, plural } from '../text.js';
+import { Text, brief, number, percent, plural } from '../text.js';
 import { isoDay, short } from '../time.js';
 
 const PERIODS = [['1', '24 hours'], ['7', '7 days'], ['30', '30 days']];
@@ -53,25 +53,30 @@ const attention = ({ engines, revisions, waits }) => [
 function Attention({ data }) {
   const list = attention(data);
   const columns = [
-    { title: 'State', cell: row => html`<span class="state warn">${row.state}</span>` },
-    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
+    { title: 'State', cell: row => html`<span class="state warn">${brief(row.state)}</span>` },
+    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
     ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, changed tools, degraded resources, accounts to connect again, keys near their end, new reasons of denials and unused clients stand here.<//>`}</section>`;
 }
 
-function Reasons({ data }) {
+// How much more a day, or less: "+12 %".
+const trend = (now, was) => { const by = Math.round(100 * (now / was - 1)); return `${by > 0 ? '+' : by < 0 ? '−' : ''}${number(Math.abs(by))} %`; };
+
+function Reasons({ data, days }) {
   const { now, before } = data;
   const was = Object.fromEntries(before.denialReasons.map(one => [one.reason, one.count]));
+  const isNew = row => before.totalDecisions > 0 && !was[row.reason];
+  const rows = [...now.denialReasons].sort((a, b) => isNew(b) - isNew(a) || b.count - a.count);
   const most = Math.max(1, ...now.denialReasons.map(one => one.count));
   const columns = [
-    { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} /></code></a>` },
-    { title: '', cell: row => html`<progress max=${most} value=${row.count} aria-label=${`Denied for ${row.reason}`} />` },
+    { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} bare /></code></a>` },
+    { title: '', cell: row => html`<progress class=${isNew(row) ? 'first' : undefined} max=${most} value=${row.count} aria-label=${`Denied for ${brief(row.reason)}`} />` },
     { title: 'Denied', num: true, cell: row => number(row.count) },
-    { title: '7 days before', num: true, cell: row => (was[row.reason] ? number(was[row.reason]) : before.totalDecisions ? html`<span class="state warn">new</span>` : '–') },
+    { title: 'Against 7 days', num: true, cell: row => (isNew(row) ? html`<span class="state warn">new</span>` : was[row.reason] ? trend(row.count / days, was[row.reason] / 7) : '–') },
   ];
   return html`<section class="panel"><header><h2>Denied, by reason</h2><a class="end" href=${to(['decisions'], { outcome: 'denied' })}>All ${number(now.denied)}</a></header>
-    ${now.denialReasons.length ? html`<${Table} label="Denied, by reason" columns=${columns} rows=${now.denialReasons.slice(0, 8)} />` : html`<${Empty} title="Nothing was denied.">Each reason of a denial stands here with its number.<//>`}</section>`;
+    ${now.denialReasons.length ? html`<${Table} label="Denied, by reason" columns=${columns} rows=${rows.slice(0, 8)} />` : html`<${Empty} title="Nothing was denied.">Each reason of a denial stands here with its number.<//>`}</section>`;
 }
 
 function Month({ data: { month, revisions } }) {
@@ -81,11 +86,17 @@ function Month({ data: { month, revisions } }) {
     <div class="in"><${Chart} labels=${month.trendLabels} allowed=${month.trendAllowed} denied=${month.trendDenied} errors=${month.trendErrors} marks=${marks} /></div></section>`;
 }
 
+const WORD = { 'policy-data': 'A data row', 'policy-rule': 'A rule', deploy: 'A deploy', shipped: 'The shipped policy', rollback: 'A rollback', connector: 'A connector' };
+
+// What the save was foretold to change, where it was measured.
+const effect = impact => (impact?.looked ? [['newlyDenied', 'denied'], ['newlyAllowed', 'allowed']].filter(([name]) => impact[name]).map(([name, word]) => `+${number(impact[name])} ${word}`).join(', ') || 'no outcome' : '–');
+
 function Last({ data: { revisions } }) {
   const columns = [
     { title: 'Revision', cell: row => html`<a href=${to(['revisions', String(row.id)])}>${row.id}</a>` },
-    { title: 'Change', cell: row => html`<${Text} of=${row.message || row.triggerSource} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
+    { title: 'Change', cell: row => html`<${Text} of=${row.message || WORD[row.triggerSource] || row.triggerSource} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
   ];
+  if (revisions.some(row => row.impact?.looked)) columns.push({ title: 'Foretold', num: true, cell: row => effect(row.impact) });
   return html`<section class="panel"><header><h2>Last revisions</h2><a class="end" href="#/revisions">All</a></header>
     ${revisions.length ? html`<${Table} label="Last revisions" columns=${columns} rows=${revisions} />` : html`<${Empty} title="No revision yet.">The first save of a rule or a row makes one.<//>`}</section>`;
 }
@@ -96,5 +107,5 @@ export default function Overview({ place }) {
   return html`<div class="head"><h1 tabindex="-1">Overview</h1>
       <span class="pick" role="group" aria-label="Period">${PERIODS.map(([value, label]) => html`<a href=${changed(place, { days: value })} aria-current=${value === days ? 'true' : undefined}>${value === '1' ? 'today' : label}</a>`)}</span></div>
     <${Of} from=${from} what="The report cannot be read">${data => html`<${Figures} data=${data} /><p></p>
-      <div class="cols wide"><div><${Attention} data=${data} /><${Month} data=${data} /></div><div><${Reasons} data=${data} /><${Last} data=${data} /></div></div>`}<//>`;
+      <div class="cols over"><div><${Attention} data=${data} /><${Month} data=${data} /></div><div><${Reasons} data=${data} days=${Number(days)} /><${Last} data=${data} /></div></div>`}<//>`;
 }

@@ -2,6 +2,7 @@
 import { get, request, useData } from '../api.js';
 import { html, useEffect, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
+import { Changes } from '../parts/changes.js';
 import { Confirm } from '../parts/confirm.js';
 import { Copy } from '../parts/elsewhere.js';
 import { ObjectForm, schemaOf } from '../parts/object_form.js';
@@ -19,7 +20,7 @@ const HOME = 'its people keep their sub as their name';
 const State = ({ of }) => html`<span class=${`state ${of.enabled ? 'ok' : 'off'}`}>${of.enabled ? 'enabled' : 'disabled'}</span>`;
 
 const COLUMNS = [
-  { title: 'Provider', cell: row => html`<a class="strong" href=${to(['providers', row.idpId])}><${Text} of=${row.name || row.idpId} /></a><span class="second"><code><${Text} of=${row.idpId} /></code></span>` },
+  { title: 'Provider', cell: row => html`<a class="strong" href=${to(['providers', row.idpId])}><${Text} of=${row.name || row.idpId} bare /></a><span class="second"><code><${Text} of=${row.idpId} /></code></span>` },
   { title: 'State', cell: row => html`<${State} of=${row} />` }, { title: 'Issuer', cell: row => html`<code><${Text} of=${row.issuer} /></code>` },
   { title: 'Our client there', cell: row => html`<code><${Text} of=${row.clientId ?? '–'} /></code>` }, { title: 'Scopes', cell: row => html`<${Text} of=${(row.scopes ?? []).join(' ')} />` },
 ];
@@ -57,6 +58,20 @@ function Register({ provider }) {
     </dl>`}<//></section>`;
 }
 
+const SOURCE = { setting: 'SVC_SUBJECT_HOME_ISSUER names it', stored: 'It is stored', oldest: 'It is that of the oldest provider, as long as none is stored', none: 'There is none' };
+
+// Whose people keep their sub as their name.
+function Home({ provider }) {
+  const from = useData(signal => get('home-issuer', { signal }), []);
+  const [asks, ask] = useState(false);
+  const [told, tell] = useState([]);
+  const act = async () => { tell((await request('PUT', 'home-issuer', { body: { idpId: provider.idpId } })).data.consequences ?? []); from.again(); };
+  return html`<section class="panel"><header><h2>Home issuer</h2></header><${Of} from=${from} what="The home issuer cannot be read">${home => html`<div class="in"><p>${home.issuer === provider.issuer ? html`<span class="state ok">It is this one</span>: ${HOME}` : home.issuer ? html`It is <code><${Text} of=${home.issuer} /></code>; people of this provider are named <code><${Text} of=${provider.idpId} />|sub</code>` : `People of this provider are named ${provider.idpId}|sub`}. <span class="quiet">${SOURCE[home.source]}.</span></p>
+      <div role="status">${told.map(one => html`<p><${Text} of=${one} />.</p>`)}</div>
+      ${may('operator') && home.issuer !== provider.issuer && home.source !== 'setting' && provider.enabled && html`<button type="button" onClick=${() => ask(true)}>Make it the home issuer…</button>`}</div>`}<//></section>
+    ${asks && html`<${Confirm} title=${`Make ${provider.issuer} the home issuer?`} type=${provider.idpId} verb="Make it the home issuer" act=${act} close=${() => ask(false)}><p>New people of this provider get their sub as their name, so what rules, rows and delegations say of such a name holds for them. Names that people have stay.</p><//>`}<p></p>`;
+}
+
 function Asks({ asks, provider, path, save, close }) {
   const gone = async () => { await request('DELETE', path); go('#/providers'); };
   const name = provider.idpId;
@@ -81,7 +96,7 @@ function One({ id }) {
     const { warnings: _, home: __, id: ___, ...rest } = from.data.stored.value;
     saved((await request('PUT', path, { body: { ...rest, ...change }, headers: from.data.stored.etag ? { 'If-Match': from.data.stored.etag } : {} })).data);
   };
-  return html`<${Of} from=${from} what="The provider cannot be read">${({ stored, schema }) => {
+  return html`<${Of} from=${from} what="The provider cannot be read" whole>${({ stored, schema }) => {
     const provider = stored.value, warnings = said?.warnings ?? provider.warnings;
     return html`<div class="head"><div><a class="back" href="#/providers">Identity providers</a><h1 tabindex="-1"><${Text} of=${provider.name || provider.idpId} /></h1>
         <p><code><${Text} of=${provider.idpId} /></code> · <code><${Text} of=${provider.issuer} /></code> · <${State} of=${provider} />${said?.home ? ` · ${HOME}` : ''}</p></div>
@@ -89,8 +104,9 @@ function One({ id }) {
         ${may('operator') && html`<button type="button" onClick=${() => ask(provider.enabled ? 'disable' : 'enable')}>${provider.enabled ? 'Disable…' : 'Enable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}</div></div>
       <div role="status">${said && html`<p class=${said.warnings?.length ? 'note' : 'done'}>The provider is saved.${said.warnings?.length ? ` ${plural(said.warnings.length, 'warning')}: at ${Object.keys(atFields(said.warnings)).join(', ')}.` : ''}</p>`}</div>
       <p class="small">Try sign-in opens the account page in a new tab; a browser in which a person is signed in shows that person, so use a private window.</p>
-      <${Register} provider=${provider} /><p></p>${may('operator') && html`<${Ask} issuer=${provider.issuer} provider=${provider} />`}
+      <${Register} provider=${provider} /><p></p><${Home} provider=${provider} />${may('operator') && html`<${Ask} issuer=${provider.issuer} provider=${provider} />`}
       <${ObjectForm} key=${stored.etag} kind=${KIND} schema=${schema} stored=${stored} first=${FIRST} titles=${TITLES} warningsOf=${() => atFields(warnings)} saved=${saved} />
+      <p></p><${Changes} object=${provider.idpId} />
       ${asks && Asks({ asks, provider, path, save, close: () => ask() })}`;
   }}<//>`;
 }

@@ -2,24 +2,26 @@
 import { get, request, useData, withQuery } from '../api.js';
 import { html, useRef, useState } from '../html.js';
 import { useKeys } from '../keys.js';
+import { Changes } from '../parts/changes.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { EditResource, NewResource } from '../parts/resource_edit.js';
+import { Texts } from '../parts/resource_texts.js';
 import { Tools, waits } from '../parts/resource_tools.js';
 import { Empty, Failed, Of } from '../parts/states.js';
 import { Table, Tabs } from '../parts/table.js';
 import { Json } from '../parts/tree.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl, number, plural } from '../text.js';
+import { Text, brief, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 
 const waiting = resource => (resource.tools ?? []).filter(waits).length;
 const State = ({ of }) => html`<span class=${`state ${!of.enabled ? 'off' : /degraded|error/i.test(of.status) ? 'warn' : 'ok'}`}>${!of.enabled ? 'disabled' : (of.status ?? 'enabled').toLowerCase()}</span>`;
 
 const COLUMNS = [
-  { title: 'Resource', cell: row => html`<a class="strong" href=${to(['resources', row.name])}><${Text} of=${row.displayName || row.name} /></a><span class="second"><code><${Text} of=${row.name} /></code></span>` },
+  { title: 'Resource', cell: row => html`<a class="strong" href=${to(['resources', row.name])}><${Text} of=${row.displayName || row.name} bare /></a><span class="second"><code><${Text} of=${row.name} /></code></span>` },
   { title: 'State', cell: row => html`<${State} of=${row} />${row.statusReason && html`<span class="second"><${Text} of=${row.statusReason} /></span>`}` },
   { title: 'Type', cell: row => row.upstreamType }, { title: 'Upstream', cell: row => html`<code><${Text} of=${row.upstreamUrl ?? '–'} /></code>` },
   { title: 'Tools', num: true, cell: row => number(row.toolCount ?? 0) },
@@ -48,9 +50,9 @@ function Connections({ path }) {
   const [asks, ask] = useState();
   const end = async row => { await request('DELETE', withQuery(`${path}/connections`, { subject: row.subject })); from.again(); };
   const columns = [
-    { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subject])}><${Text} of=${row.subject} /></a><span class="second"><${Text} of=${row.idpId ?? ''} /></span>` }, { title: 'Account there', cell: row => html`<${Text} of=${row.account ?? '–'} />` },
+    { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subject])}><${Text} of=${row.subject} bare /></a><span class="second"><${Text} of=${row.idpId ?? ''} /></span>` }, { title: 'Account there', cell: row => html`<${Text} of=${row.account ?? '–'} />` },
     { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Connected', cell: row => short(row.connectedAt) }, { title: 'Last used', cell: row => short(row.lastUsedAt) || 'not yet' },
-    ...(may('operator') ? [{ title: '', cell: row => html`<button type="button" class="danger" aria-label=${`Disconnect ${row.subject}`} onClick=${() => ask(row)}>Disconnect…</button>` }] : []),
+    ...(may('operator') ? [{ title: '', cell: row => html`<button type="button" class="danger" aria-label=${`Disconnect ${brief(row.subject)}`} onClick=${() => ask(row)}>Disconnect…</button>` }] : []),
   ];
   return html`<section class="panel" aria-label="Connections"><${Of} from=${from} what="The connections cannot be read">${rows => (rows.length ? html`<${Table} label="Connections" columns=${columns} rows=${rows} />` : html`<${Empty} title="No account is connected.">Resources whose credential is that of a person have one here for each person who connected an account.<//>`)}<//></section>
     ${asks && html`<${Confirm} title=${`Disconnect ${asks.subject}?`} type=${asks.subject} verb="Disconnect it" act=${() => end(asks)} close=${() => ask()}><p>The stored tokens are deleted; the next call asks the person to connect again. They are not revoked at the upstream.</p><//>`}`;
@@ -81,15 +83,17 @@ function One({ name, place }) {
   };
   const tab = place.query.get('tab') ?? '';
   useKeys({ e: may('operator') ? () => go(changed(place, { tab: 'edit' })) : undefined });
-  const tabs = resource => [['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['edit', 'Upstream, credential and routes'], ['connections', 'Connections'], ['json', 'JSON']];
-  return html`<${Of} from=${from} what="The resource cannot be read">${({ resource, etag }) => html`
+  const tabs = resource => [['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['edit', 'Upstream, credential and routes'], ...(resource.upstreamType === 'MCP' ? [['texts', 'Prompts and instructions']] : []), ['connections', 'Connections'], ['changes', 'Changes'], ['json', 'JSON']];
+  return html`<${Of} from=${from} what="The resource cannot be read" whole>${({ resource, etag }) => html`
     <${Head} resource=${resource} path=${path} busy=${Boolean(said?.busy)} run=${run} ask=${ask} />
     <div role="status">${said?.busy && html`<p class="quiet">${said.busy}: waiting for the upstream</p>`}${said?.data && html`<div class=${said.data.ok === false ? 'note' : 'done'}><b>${said.word}</b><${Json} of=${said.data} /></div>`}${said?.saved && html`<p class="done">The resource is saved.</p>`}</div>
     ${said?.error && html`<section class="panel"><${Failed} what=${`${said.word} failed`} error=${said.error} /></section><p></p>`}
     <${Tabs} main label="Parts of the resource" tabs=${tabs(resource)} chosen=${tab} choose=${value => go(changed(place, { tab: value, tool: undefined }))} />
     ${tab === '' && html`<${Tools} resource=${resource} etag=${etag} place=${place} again=${from.again} />`}
     ${tab === 'edit' && html`<${EditResource} stored=${{ value: resource, etag }} saved=${() => { say({ saved: true }); from.again(); }} />`}
+    ${tab === 'texts' && html`<${Texts} path=${path} resource=${resource} />`}
     ${tab === 'connections' && html`<${Connections} path=${path} />`}
+    ${tab === 'changes' && html`<${Changes} object=${resource.name} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${resource} /></section>`}
     ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${name}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}><p>${asks === 'disable' ? 'The gateway answers 404 for it, and its tools are hidden. Nothing is deleted.' : 'The gateway serves it again, as policy allows.'}</p><//>`}
     ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>Its routes, tools, credential and connected accounts go with it. Audit rows stay.</p><//>`}`}<//>`;

@@ -8,10 +8,11 @@ import { Diff, compare } from '../parts/diff.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Impact } from '../parts/impact.js';
 import { Refusal } from '../parts/refusal.js';
+import { ShadowIt } from '../parts/shadow.js';
 import { Empty, Failed, MayNot, Of } from '../parts/states.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
-import { curl, number, plural } from '../text.js';
+import { curl, jsonText, number, plural } from '../text.js';
 
 async function load(signal) {
   const [rules, data, latest] = await Promise.all([get('policy-rules', { signal }), get('policy-data', { signal }), get('bundle-audit/latest', { signal })]);
@@ -44,7 +45,8 @@ function useImpact(draft, days) {
   return state;
 }
 
-function Save({ latest, impact, days, failed }) {
+// next: the number that the service gives the next revision.
+function Save({ next = '', impact, days, failed }) {
   const [message, setMessage] = useState('');
   const [limit, setLimit] = useState(true);
   const [busy, setBusy] = useState(0);
@@ -67,7 +69,7 @@ function Save({ latest, impact, days, failed }) {
   return html`<section class="panel"><form class="in" onSubmit=${event => { event.preventDefault(); save(); }}>
     <div class="field"><label for="message">Why this change</label><input id="message" value=${message} maxlength="200" onInput=${event => setMessage(event.target.value)} autocomplete="off" /><p class="help">It stands in the history of revisions.</p></div>
     ${measured && html`<div class="field"><span class="check"><input type="checkbox" id="limit" checked=${limit} onChange=${event => setLimit(event.target.checked)} /><label for="limit">Refuse above ${number(impact.newlyAllowed)} newly allowed</label></span></div>`}
-    <div class="acts"><button class="main" disabled=${busy > 0}>Save</button></div><p role="status" class="quiet">${busy > 1 && `Saving, ${busy - 1} s: the service waits until every engine has it`}</p></form></section>`;
+    <div class="acts"><button class="main" disabled=${busy > 0}>Save${next && ` as ${next}`}</button></div><p role="status" class="quiet">${busy > 1 && `Saving${next && ` ${next}`}, ${busy - 1} s: the service waits until every engine has it`}</p></form></section>`;
 }
 
 export default function Review({ place }) {
@@ -81,7 +83,7 @@ export default function Review({ place }) {
   const rebase = () => { const now = stored(); discard(); for (const kind of ['rules', 'data']) for (const [name, text] of Object.entries(now[kind])) put(kind, name, text, latest.revision); setError(); };
   if (!count(draft)) return html`<div class="head"><h1 tabindex="-1">Review draft</h1></div><section class="panel"><${Empty} title="The draft is empty.">Change a rule, a row or the rights of a client; the changes collect here and are saved together. <a href="#/rules">Rules</a><//></section>`;
   return html`<div class="head"><div><a class="back" href="#/rules">Rules</a><h1 tabindex="-1">Review draft</h1><p>${plural(count(draft), 'change')}${latest ? ` against revision ${latest.id}` : ''}. They become active together, or not at all.</p></div>
-      <div class="acts"><${Elsewhere} label="As file" title="bundle.json" text=${() => JSON.stringify(body(), null, 2)} note="authzctl policy deploy --file reads it." /><${Elsewhere} label="As curl" title="This save, in a shell" text=${() => curl('POST', 'policy-bundle/deploy', body())} />
+      <div class="acts"><${Elsewhere} label="As file" title="bundle.json" text=${() => jsonText(body(), 2)} note="authzctl policy deploy --file reads it." /><${Elsewhere} label="As curl" title="This save, in a shell" text=${() => curl('POST', 'policy-bundle/deploy', body())} />
         <button type="button" onClick=${() => { discard(); go('#/rules'); }}>Discard draft</button><a class="button" href="#/rules">Back to editing</a></div></div>
     <${MayNot} role="operator" />
     ${refused && html`<${Refusal} error=${refused} active=${latest} />`}
@@ -91,5 +93,5 @@ export default function Review({ place }) {
       <div class="effect"><section class="panel"><header><h2>What this save changes</h2>
           <span class="pick end" role="group" aria-label="Period">${[[1, '24 hours'], [7, '7 days'], [30, '30 days']].map(([value, label]) => html`<a href=${changed(place, { days: value })} aria-current=${value === days ? 'true' : undefined}>${label}</a>`)}</span></header>
           <${Impact} state=${measured} days=${days} /></section>
-        ${may('operator') && html`<${Save} latest=${latest} impact=${measured.impact} days=${days} failed=${setError} />`}</div></div>`;
+        ${may('operator') && html`<${Save} next=${latest?.nextId} impact=${measured.impact} days=${days} failed=${fault => { setError(fault); from.again(); }} /><${ShadowIt} />`}</div></div>`;
 }

@@ -8,6 +8,7 @@ import { Elsewhere } from '../parts/elsewhere.js';
 import { Impact } from '../parts/impact.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { Refusal } from '../parts/refusal.js';
+import { Shadow } from '../parts/shadow.js';
 import { Empty, Of } from '../parts/states.js';
 import { Filters, Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
@@ -20,6 +21,18 @@ const what = row => row.message || `Saved by ${WORD[row.triggerSource] ?? row.tr
 
 const FILTERS = [['triggeredBy', 'By'], ['rulePath', 'With rule'], ['dataKey', 'With row'], ['revision', 'Policy']];
 
+// The policy at a moment, which is typed in UTC.
+function At() {
+  const field = useRef();
+  const [fault, setFault] = useState('');
+  const submit = async event => {
+    event.preventDefault();
+    if (!field.current.value) return;
+    try { go(to(['revisions', String((await get(withQuery('bundle-audit/at', { timestamp: `${field.current.value}:00Z` }))).id)])); } catch (error) { setFault(error.status === 404 ? 'No revision was active then.' : error.message); }
+  };
+  return html`<form onSubmit=${submit}><label class="row">Active at <input type="datetime-local" ref=${field} aria-label="Active at, UTC" /></label><button>Open</button></form><span class="small" role="status">${fault}</span>`;
+}
+
 function List({ place }) {
   const page = pageOf(place);
   const query = Object.fromEntries(FILTERS.map(([name]) => [name, place.query.get(name)]));
@@ -27,11 +40,11 @@ function List({ place }) {
   const columns = [
     { title: 'Revision', cell: row => html`<a class="strong" href=${to(['revisions', String(row.id)])}>${number(row.id)}</a>` },
     { title: 'Change', cell: row => html`<${Text} of=${what(row)} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
-    { title: 'By', cell: row => WORD[row.triggerSource] ?? row.triggerSource }, { title: 'Holds', cell: row => `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}` },
+    { title: 'By', cell: row => html`<${Text} of=${WORD[row.triggerSource] ?? row.triggerSource} />` }, { title: 'Holds', cell: row => `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}` },
     { title: 'Policy', cell: row => html`<code>${row.revision.slice(0, 12)}</code>` },
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Revisions</h1><p>Each save of policy, newest first. A rollback is a save of its own.</p></div></div>
-    <${Filters} place=${place} filters=${FILTERS} drop=${['page']} />
+    <${Shadow} /><${Filters} place=${place} filters=${FILTERS} drop=${['page']}><${At} /><//>
     <section class="panel" aria-label="List"><${Of} from=${from} what="The revisions cannot be read">${({ rows, total }) => (rows.length
       ? html`<${Table} label="Revisions" columns=${columns} rows=${rows} key=${row => row.id} /><${Pager} place=${place} page=${page} shown=${rows.length} total=${total} />`
       : FILTERS.some(([name]) => query[name]) ? html`<${Empty} title="No revision matches."><a href="#/revisions">Remove the filters</a><//>`
@@ -84,9 +97,9 @@ function One({ place, id }) {
     const [row, list] = await Promise.all([get(`bundle-audit/${id}`, { signal }), get(withQuery('bundle-audit', { page: 0, size: 200 }), { signal })]);
     return { row, list };
   }, [id]);
-  return html`<${Of} from=${from} what="The revision cannot be read">${({ row, list }) => {
+  return html`<${Of} from=${from} what="The revision cannot be read" whole>${({ row, list }) => {
     const active = list[0];
-    const facts = [['Saved', `${row.createdAt.replace('T', ' ').slice(0, 19)} UTC`], ['By', html`<${Text} of=${row.triggeredBy ?? ''} />`], ['Through', WORD[row.triggerSource] ?? row.triggerSource], ['Holds', `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}, ${number(row.bundleSizeBytes)} octets`], ['Policy', html`<code>${row.revision}</code>`]];
+    const facts = [['Saved', `${row.createdAt.replace('T', ' ').slice(0, 19)} UTC`], ['By', html`<${Text} of=${row.triggeredBy ?? ''} />`], ['Through', html`<${Text} of=${WORD[row.triggerSource] ?? row.triggerSource} />`], ['Holds', `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}, ${number(row.bundleSizeBytes)} octets`], ['Policy', html`<code>${row.revision}</code>`]];
     return html`<div class="head"><div><a class="back" href="#/revisions">Revisions</a><h1 tabindex="-1">Revision ${row.id}</h1><p><${Text} of=${what(row)} /> ${row.id === active.id && html`· <span class="state ok">active</span>`}</p></div>
         <div class="acts"><${RollBack} row=${row} active=${active} failed=${setError} /><${Elsewhere} label="As curl" title="This revision, in a shell" text=${() => curl('GET', `bundle-audit/${row.id}/content`)} /></div></div>
       ${place.query.get('saved') && row.id === active.id && html`<p class="done" role="status">Revision ${row.id} is active.</p>`}

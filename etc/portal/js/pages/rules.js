@@ -90,7 +90,7 @@ export default function Rules({ place }) {
     'Ctrl+s': may('operator') ? ask : undefined, 'Ctrl+Enter': changed ? review : undefined, n: may('operator') ? () => go(to(['rules'], { new: 1 })) : undefined,
     F8: faults.length ? () => { const fault = faults[next.current++ % faults.length]; if (!show(fault)) go(to(['rules', fault.path], { line: fault.line })); } : undefined,
   });
-  return html`<${Of} from=${from} what="The rules cannot be read">${({ rules }) => {
+  return html`<${Of} from=${from} what="The rules cannot be read" whole>${({ rules }) => {
     const rule = rules.find(one => one.path === path);
     const known = rule || (path && path in draft.rules);
     return html`<div class="head"><div>${path && html`<a class="back" href="#/rules">Rules</a>`}<h1 tabindex="-1">${path ? html`<${Text} of=${path.split('/').at(-1)} />` : 'Rules'}</h1>

@@ -4,7 +4,7 @@ import { html, useRef } from '../html.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
-import { Text } from '../text.js';
+import { Text, number } from '../text.js';
 import { short } from '../time.js';
 
 async function ready(signal) {
@@ -21,6 +21,15 @@ const ENGINE = [
   { title: 'Last report', cell: row => short(row.reportedAt) },
 ];
 const CHECK = [{ title: 'Check', cell: row => row.name.replaceAll('_', ' ') }, { title: 'State', cell: row => html`<${State} of=${row.status} />${row.detail && html`<span class="second"><${Text} of=${row.detail} /></span>`}` }];
+
+// The newest checkpoint of the log over all audit rows: origin, rows, root hash.
+function Log() {
+  const from = useData(signal => get('audit/checkpoint', { signal }).catch(fault => { if (fault.status === 404) return ''; throw fault; }), []);
+  return html`<section class="panel"><header><h2>Audit log</h2></header><${Of} from=${from} what="The checkpoint cannot be read">${note => {
+    const [origin, rows, root] = String(note).split('\n');
+    return note ? html`<dl class="in facts"><dt>Log</dt><dd><${Text} of=${origin} /></dd><dt>Sealed rows</dt><dd>${number(Number(rows))}</dd><dt>Root</dt><dd><code>${root}</code></dd></dl>` : html`<${Empty} title="No checkpoint yet.">Housekeeping seals the rows once a minute.<//>`;
+  }}<//></section>`;
+}
 
 const SETTING = [
   { title: 'Setting', cell: row => html`<code>${row.name}</code><span class="second"><${Text} of=${row.help} whole /></span>` },
@@ -45,5 +54,5 @@ export default function System({ place }) {
   const engines = useData(signal => get('engines', { signal }), []);
   return html`<div class="head"><h1 tabindex="-1">System</h1><div class="acts"><button type="button" onClick=${() => { health.again(); engines.again(); }}>Look again</button></div></div>
     <div class="cols half"><section class="panel"><header><h2>Readiness</h2></header><${Of} from=${health} what="Readiness cannot be read">${data => html`<div class="in"><p>The service is <${State} of=${data.status} /></p></div><${Table} label="Checks" columns=${CHECK} rows=${data.checks} />`}<//></section>
-    <div><section class="panel"><header><h2>Policy engines</h2></header><${Of} from=${engines} what="The engines cannot be read">${data => (data.length ? html`<${Table} label="Policy engines" columns=${ENGINE} rows=${data} />` : html`<${Empty} title="No engine has asked for the policy.">Start OPA with the bundle key, or set SVC_POLICY_ENGINE to embedded.<//>`)}<//></section></div></div><p></p><${Settings} place=${place} />`;
+    <div><section class="panel"><header><h2>Policy engines</h2></header><${Of} from=${engines} what="The engines cannot be read">${data => (data.length ? html`<${Table} label="Policy engines" columns=${ENGINE} rows=${data} />` : html`<${Empty} title="No engine has asked for the policy.">Start OPA with the bundle key, or set SVC_POLICY_ENGINE to embedded.<//>`)}<//></section><${Log} /></div></div><p></p><${Settings} place=${place} />`;
 }

@@ -5,12 +5,14 @@ import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, shell } from '../text.js';
 import { clock, short } from '../time.js';
+import { Changes } from './changes.js';
 import { EditClient } from './client_edit.js';
 import { Rights, bindingOf } from './client_rights.js';
 import { Secret, tokenLine } from './client_new.js';
 import { Confirm } from './confirm.js';
 import { Copy } from './elsewhere.js';
 import { Asked, Outcome, codesOf } from './flow.js';
+import { PartOf } from './listed.js';
 import { MayIt } from './may_it.js';
 import { Same, fileName } from './same.js';
 import { Empty, Of } from './states.js';
@@ -42,7 +44,7 @@ function LastDecisions({ id }) {
     { title: 'Asked', cell: row => html`<a href=${to(['decisions'], { clientId: id, open: row.id })}><${Asked} row=${row} /></a>` },
     { title: 'Time', cell: row => (short(row.createdAt).startsWith('today') ? clock(row.createdAt) : short(row.createdAt)) },
     { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
-    { title: 'Reason', cell: row => html`<code>${codesOf(row).join(', ')}</code>` },
+    { title: 'Reason', cell: row => html`<code><${Text} of=${codesOf(row).join(', ')} /></code>` },
   ];
   return html`<section class="panel"><header><h2>Last decisions</h2><a class="end" href=${to(['decisions'], { clientId: id })}>All</a></header>
     <${Of} from=${from} what="The decisions cannot be read">${data => (data.content.length ? html`<${Table} label="Last decisions" columns=${columns} rows=${data.content} />` : html`<${Empty} title="It has asked for nothing yet.">The line beside this gets a token.<//>`)}<//></section>`;
@@ -86,17 +88,19 @@ export default function Client({ id, place }) {
   const tab = place.query.get('tab') ?? '';
   const save = async change => { await request('PUT', path, { body: { ...fileOf(from.data.client), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} }); from.again(); };
   const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
-  return html`<${Of} from=${from} what="The client cannot be read">${({ client, binding, etag }) => html`
+  return html`<${Of} from=${from} what="The client cannot be read" whole>${({ client, binding, etag }) => html`
     <div class="head"><div><a class="back" href="#/clients">Clients</a><h1 tabindex="-1"><${Text} of=${client.clientName || client.clientId} /></h1>
         <p><code><${Text} of=${client.clientId} /></code> · ${client.clientType} · registered by ${BY[client.registrationType] ?? client.registrationType} · <span class=${`state ${client.enabled ? 'ok' : 'off'}`}>${client.enabled ? 'enabled' : 'disabled'}</span></p></div>
       ${may('operator') && html`<div class="acts"><button type="button" onClick=${() => ask(client.enabled ? 'disable' : 'enable')}>${client.enabled ? 'Disable…' : 'Enable…'}</button>
         ${client.clientType === 'confidential' && html`<button type="button" onClick=${() => ask('rotate')}>New secret…</button>`}<button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button></div>`}</div>
     ${secret && html`<${Secret} client=${client} secret=${secret} done=${() => setSecret()} /><p></p>`}
-    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['settings', 'Settings'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
+    <${Tabs} main label="Parts of the client" tabs=${[['', 'Summary'], ['settings', 'Settings'], ['rights', 'Rights'], ['tokens', 'Tokens'], ['people', 'People'], ['changes', 'Changes'], ['json', 'JSON']]} chosen=${tab} choose=${name => go(changed(place, { tab: name }))} />
     ${tab === '' && html`<${Summary} client=${client} binding=${binding} place=${place} />`}
     ${tab === 'settings' && html`<${EditClient} client=${client} etag=${etag} fileOf=${fileOf} saved=${() => { from.again(); go(changed(place, { tab: undefined })); }} />`}
     ${tab === 'rights' && html`<${Rights} id=${id} />`}
     ${tab === 'tokens' && html`<${Tokens} id=${id} />`}
+    ${tab === 'people' && html`<div class="cols half"><div>${['consents', 'approvals'].map(name => html`<${PartOf} name=${name} of=${{ clientId: id }} />`)}</div><div>${['delegations', 'resources'].map(name => html`<${PartOf} name=${name} of=${{ clientId: id }} />`)}</div></div>`}
+    ${tab === 'changes' && html`<${Changes} object=${id} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${client} /></section>`}
     ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${client.clientId}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}>
       <p>${asks === 'disable' ? 'It gets no token, and its tokens are refused at introspection. Nothing is deleted.' : 'It may ask for tokens again, as policy allows.'}</p><//>`}

@@ -1,7 +1,7 @@
 // The settings of a client: a form that keeps the members it does not show, marks what changed, and shows both versions when another
 // save came in between.
 import { get, request } from '../api.js';
-import { html, useState } from '../html.js';
+import { html, useLayoutEffect, useRef, useState } from '../html.js';
 import { may } from '../session.js';
 import { Text, shell } from '../text.js';
 import { FIELDS } from './client_new.js';
@@ -21,7 +21,9 @@ const words = value => (value === undefined || value === null || value === '' ? 
 // What another save changed, beside what is typed here.
 function Both({ base, theirs, mine, take }) {
   const rows = SHOWN.filter(({ name }) => !same(base[name], theirs[name]) || !same(base[name], mine[name]));
-  return html`<div class="refused" role="alert"><b>Another save changed this client. Yours is kept here.</b>
+  const box = useRef();
+  useLayoutEffect(() => box.current.focus(), []);
+  return html`<div class="refused" role="alert" tabindex="-1" ref=${box}><b>Another save changed this client. Yours is kept here.</b>
     <table aria-label="Both versions"><thead><tr><th scope="col">Field</th><th scope="col">Stored now</th><th scope="col">Yours</th></tr></thead>
       <tbody>${rows.map(({ name, label }) => html`<tr><td>${label}</td><td><${Text} of=${words(theirs[name])} /></td><td><${Text} of=${words(mine[name])} /></td></tr>`)}</tbody></table>
     <button type="button" onClick=${take}>Take what is stored, keep my changes</button></div>`;
@@ -39,6 +41,7 @@ export function EditClient({ client, etag, fileOf, saved }) {
   const body = { ...fileOf(base.client), ...changes };
   const submit = async event => {
     event.preventDefault();
+    if (busy) return;
     setBusy(true);
     try {
       await request('PUT', path, { body, headers: base.etag ? { 'If-Match': base.etag } : {} });

@@ -1,6 +1,6 @@
 // The form of a new client, and its secret, which is shown once.
 import { request } from '../api.js';
-import { html, useEffect, useState } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, shell } from '../text.js';
@@ -27,7 +27,9 @@ export function tokenLine(client, scope = '') {
 
 // A secret: once, until the user says that it is kept.
 export function Secret({ client, secret, done }) {
-  return html`<section class="panel" aria-labelledby="secret"><header><h2 id="secret">The secret of <${Text} of=${client.clientId} /></h2></header><div class="in">
+  const box = useRef();
+  useEffect(() => box.current.focus(), [secret]); // after the dialog that asked has closed
+  return html`<section class="panel" aria-labelledby="secret"><header><h2 id="secret" tabindex="-1" ref=${box}>The secret of <${Text} of=${client.clientId} /></h2></header><div class="in">
     <p>It is shown this once. Put it where the client reads it; it cannot be read here again.</p>
     <code class="secret" tabindex="0">${secret}</code><p></p>
     <div class="acts"><${Copy} text=${secret} label="Copy secret" /><button type="button" class="main" onClick=${done}>I have it</button></div></div></section>`;
@@ -38,10 +40,10 @@ export function NewClient() {
   const [error, setError] = useState();
   const [made, setMade] = useState();
   const [busy, setBusy] = useState(false);
-  useEffect(() => { if (made) document.getElementById('made')?.focus(); }, [made]);
   const body = Object.fromEntries(Object.entries(client).filter(([, value]) => value !== '' && value?.length !== 0));
   const submit = async event => {
     event.preventDefault();
+    if (busy) return;
     setBusy(true);
     try {
       const { data } = await request('POST', 'clients', { body });

@@ -4,7 +4,7 @@ import { count, useDraft } from '../draft.js';
 import { html } from '../html.js';
 import { to } from '../route.js';
 import { session } from '../session.js';
-import { Text, curl, number } from '../text.js';
+import { Text, brief, curl, number, visible } from '../text.js';
 import { clockMs, day } from '../time.js';
 import { Copy, Elsewhere } from './elsewhere.js';
 import { Outcome, Way, asked, codesOf } from './flow.js';
@@ -18,7 +18,7 @@ export function Lines({ content, line, around = 3 }) {
   const all = content.split('\n');
   const from = line ? Math.max(0, line - 1 - around) : 0;
   const shown = all.slice(from, line ? line + around : 12);
-  return html`<ol class="lines" role="list">${shown.map((text, at) => html`<li class=${from + at + 1 === line ? 'hit' : undefined}><span class="n">${from + at + 1}</span><span class="t">${text || ' '}</span></li>`)}</ol>`;
+  return html`<ol class="lines" role="list">${shown.map((text, at) => html`<li class=${from + at + 1 === line ? 'hit' : undefined}><span class="n">${from + at + 1}</span><span class="t">${visible(text) || ' '}</span></li>`)}</ol>`;
 }
 
 // Where a code is decided: the sites of the controls, else the rules of the operator that name it.
@@ -44,11 +44,11 @@ async function sitesOf(reason, signal) {
 
 function Reason({ reason, at, of }) {
   const sites = useData(signal => sitesOf(reason, signal), [reason.code, reason.control]);
-  return html`<h3>Reason ${at} of ${of}: <code>${reason.code}</code> <span class="quiet">· control ${reason.control ?? 'custom'}${reason.category ? ` · category ${reason.category}` : ''}</span></h3>
+  return html`<h3>Reason ${at} of ${of}: <code><${Text} of=${reason.code} /></code> <span class="quiet">· control ${brief(reason.control ?? 'custom')}${reason.category ? ` · category ${brief(reason.category)}` : ''}</span></h3>
     <p><${Text} of=${reason.message ?? ''} /></p>
     <${Of} from=${sites} what="The rule cannot be read">${list => (list.length === 0
       ? html`<p class="quiet">No rule of the active policy names this code.</p>`
-      : list.map(site => html`<div class="box"><header><a href=${to(['rules', site.file], { line: site.line })}><code>${site.file}</code>, line ${site.line}</a></header>
+      : list.map(site => html`<div class="box"><header><a href=${to(['rules', site.file], { line: site.line })}><code><${Text} of=${site.file} bare /></code>, line ${site.line}</a></header>
           ${site.content !== undefined && html`<${Lines} content=${site.content} line=${site.line} />`}</div>`))}<//>`;
 }
 
@@ -71,9 +71,9 @@ function AskedAgain({ row }) {
   return html`<h3>Asked again</h3><div class="box"><table aria-label="Asked again">
     <thead><tr><th scope="col">Policy</th><th scope="col">Answer</th><th scope="col">Reasons</th></tr></thead>
     <tbody>
-      <tr><td>then <span class="second"><code>${then.revision?.slice(0, 8)}</code></span></td><td>${outcome(then)}</td><td class="quiet">${reasons(then)} ${then.eval_us !== undefined ? `${then.engine?.split('/')[0] ?? ''} engine, ${number(then.eval_us)} µs` : ''}</td></tr>
-      ${now.data && now.data.comparable !== false && html`<tr><td>now <span class="second"><code>${now.data.revision?.slice(0, 8)}</code></span></td><td>${outcome(now.data.after)}</td><td class="quiet">${now.data.changed ? reasons(now.data.after) || 'changed' : 'the same'}</td></tr>`}
-      ${now.data?.comparable === false && html`<tr><td>now</td><td><span class="state off">not known</span></td><td class="quiet">${now.data.notStored ? 'the values of the arguments were not stored' : String(now.data.notComparable ?? '')}</td></tr>`}
+      <tr><td>then <span class="second"><code>${then.revision?.slice(0, 8)}</code></span></td><td>${outcome(then)}</td><td class="quiet"><${Text} of=${reasons(then)} /> ${then.eval_us !== undefined ? `${then.engine?.split('/')[0] ?? ''} engine, ${number(then.eval_us)} µs` : ''}</td></tr>
+      ${now.data && now.data.comparable !== false && html`<tr><td>now <span class="second"><code>${now.data.revision?.slice(0, 8)}</code></span></td><td>${outcome(now.data.after)}</td><td class="quiet"><${Text} of=${now.data.changed ? reasons(now.data.after) || 'changed' : 'the same'} /></td></tr>`}
+      ${now.data?.comparable === false && html`<tr><td>now</td><td><span class="state off">not known</span></td><td class="quiet">${now.data.notStored ? 'the values of the arguments were not stored' : visible(now.data.notComparable)}</td></tr>`}
       ${cell && html`<tr><td><a href=${to(['revisions', String(before.id)])}>revision ${before.id}</a></td><td><${Cell} of=${cell} /></td><td><a href=${to(['revisions', String(active.id)])}>what ${active.id} changed</a></td></tr>`}
       ${mine.data && html`<tr><td><a href="#/review">your draft</a></td><td><${Cell} of=${mine.data} /></td><td></td></tr>`}
     </tbody></table>${now.error && html`<${Failed} what="It cannot be asked again" error=${now.error} again=${now.again} />`}</div>`;

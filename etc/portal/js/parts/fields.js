@@ -1,6 +1,6 @@
 // The fields of forms. A fault of the service stands below its field.
 import { html } from '../html.js';
-import { Text } from '../text.js';
+import { Text, brief, visible } from '../text.js';
 
 export const idOf = name => `f-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
 
@@ -33,17 +33,17 @@ const lines = text => text.split(/\s+/).filter(Boolean);
 export function Field({ name, label, help, kind = 'text', values = [], none = 'as the service chooses', step, value, set, error, warning, readOnly, required }) {
   const id = idOf(name), fault = faultOf(error, name);
   const common = { id, 'aria-invalid': fault ? 'true' : undefined, 'aria-describedby': `${id}-help ${id}-fault ${id}-warning`, disabled: readOnly };
-  const one = word => html`<label class="check"><input type="checkbox" disabled=${readOnly} checked=${(value ?? []).includes(word)} onChange=${event => set(event.target.checked ? [...(value ?? []), word] : value.filter(other => other !== word))} />${word}</label>`;
+  const one = word => html`<label class="check"><input type="checkbox" disabled=${readOnly} checked=${(value ?? []).includes(word)} onChange=${event => set(event.target.checked ? [...(value ?? []), word] : value.filter(other => other !== word))} />${visible(word)}</label>`;
   const control = {
     text: () => html`<input ...${common} value=${value ?? ''} required=${required} autocomplete="off" spellcheck=${false} onInput=${event => set(event.target.value)} />`,
     long: () => html`<textarea ...${common} class="prose" rows=${Math.min(8, Math.max(2, String(value ?? '').split('\n').length + 1))} value=${value ?? ''} onInput=${event => set(event.target.value)} />`,
     number: () => html`<input ...${common} type="number" step=${step} value=${value ?? ''} onInput=${event => set(number(event.target.value))} />`,
     list: () => html`<textarea ...${common} rows=${Math.min(8, Math.max(2, (value ?? []).length + 1))} spellcheck=${false} value=${(value ?? []).join('\n')} onChange=${event => set(lines(event.target.value))} />`,
-    choice: () => html`<select ...${common} value=${value ?? ''} onChange=${event => set(event.target.value)}>${values.map(each => html`<option value=${each}>${each || none}</option>`)}</select>`,
-    check: () => html`<span class="check"><input type="checkbox" ...${common} checked=${Boolean(value)} onChange=${event => set(event.target.checked)} /><label for=${id}>${label}</label></span>`,
-    many: () => html`<div class="many" id=${id} role="group" aria-label=${label} tabindex="-1" aria-describedby=${common['aria-describedby']}>${values.map(one)}</div>`,
+    choice: () => html`<select ...${common} value=${value ?? ''} onChange=${event => set(event.target.value)}>${values.map(each => html`<option value=${each}>${visible(each) || none}</option>`)}</select>`,
+    check: () => html`<span class="check"><input type="checkbox" ...${common} checked=${Boolean(value)} onChange=${event => set(event.target.checked)} /><label for=${id}><${Text} of=${label} bare /></label></span>`,
+    many: () => html`<div class="many" id=${id} role="group" aria-label=${brief(label)} tabindex="-1" aria-describedby=${common['aria-describedby']}>${values.map(one)}</div>`,
   }[kind];
-  const title = html`${label}${required ? html` <span class="quiet">required</span>` : ''}`;
+  const title = html`<${Text} of=${label} bare />${required ? html` <span class="quiet">required</span>` : ''}`;
   return html`<div class="field">${kind === 'many' ? html`<span class="label">${title}</span>` : kind !== 'check' && html`<label for=${id}>${title}</label>`}${control()}
-    <p class="help" id=${`${id}-help`}>${help}</p>${warning && html`<p class="warned" id=${`${id}-warning`}><span class="state warn"><${Text} of=${warning} /></span></p>`}${fault && html`<p class="fault" id=${`${id}-fault`}><${Text} of=${fault} /></p>`}</div>`;
+    <p class="help" id=${`${id}-help`}><${Text} of=${help} /></p>${warning && html`<p class="warned" id=${`${id}-warning`}><span class="state warn"><${Text} of=${warning} /></span></p>`}${fault && html`<p class="fault" id=${`${id}-fault`}><${Text} of=${fault} /></p>`}</div>`;
 }

@@ -19,14 +19,14 @@ const TITLES = {
 export function asked(row) {
   const summary = row.requestSummary ?? {};
   if (summary.tool || summary.resource) return [summary.tool ? 'call' : 'use', summary.tool ?? summary.resource, summary.tool ? summary.resource : ''];
-  if (row.endpoint?.startsWith('/admin')) return [summary.operation ?? `${row.method} ${row.endpoint}`, summary.clientId ?? summary.dataKey ?? summary.rulePath ?? summary.path ?? '', ''];
+  if (row.endpoint?.startsWith('/admin')) return [summary.operation ?? `${row.method} ${row.endpoint}`, summary.clientId ?? summary.dataKey ?? summary.rulePath ?? summary.path ?? summary.name ?? summary.idpId ?? '', ''];
   const verb = TITLES[row.endpoint] ?? `${row.method ?? ''} ${row.endpoint}`;
   return summary.scope ? [verb, summary.scope, ''] : [verb.replace(/ (for|with)$/, ''), '', ''];
 }
 
 export function Asked({ row }) {
   const [verb, object, at] = asked(row);
-  return html`<${Text} of=${[verb, at ? `${at} / ${object}` : object].filter(Boolean).join(' ')} />`;
+  return html`<${Text} of=${[verb, at ? `${at} / ${object}` : object].filter(Boolean).join(' ')} bare />`;
 }
 
 export const codesOf = row => (row.policyDecision?.deny_reasons?.map(reason => reason.code) ?? row.requestSummary?.denyCodes?.split(/[ ,]+/) ?? []).filter(Boolean);
@@ -39,6 +39,6 @@ export function Way({ row, place }) {
     <ol class="way">${rows.map(one => html`<li class=${one.outcome === 'denied' ? 'no' : ''} aria-current=${one.id === row.id ? 'true' : undefined}>
       <span>${clock(one.createdAt)}</span>
       <span>${one.id === row.id ? html`<${Asked} row=${one} />` : html`<a href=${changed(place, { open: one.id })}><${Asked} row=${one} /></a>`} ${one.outcome}</span></li>`)}
-      ${row.requestSummary?.status && html`<li><span>${clock(row.createdAt)}</span><span>The caller was told ${row.requestSummary.status}${row.requestSummary.error && html` <code>${row.requestSummary.error}</code>`}${row.requestSummary.reason && html`: <${Text} of=${row.requestSummary.reason} />`}</span></li>`}
+      ${row.requestSummary?.status && html`<li><span>${clock(row.createdAt)}</span><span>The caller was told ${row.requestSummary.status}${row.requestSummary.error && html` <code><${Text} of=${row.requestSummary.error} /></code>`}${row.requestSummary.reason && html`: <${Text} of=${row.requestSummary.reason} />`}</span></li>`}
     </ol>`;
 }

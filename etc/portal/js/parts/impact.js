@@ -6,7 +6,7 @@ import { Outcome } from './flow.js';
 import { Table, Tabs } from './table.js';
 
 const WORD = { allow: 'allowed', deny: 'denied' };
-const outcome = answer => html`<${Outcome} of=${WORD[answer?.outcome] ?? answer?.outcome ?? 'not known'} />${answer?.reasons?.length ? html`<span class="second">${answer.reasons.join(', ')}</span>` : ''}`;
+const outcome = answer => html`<${Outcome} of=${WORD[answer?.outcome] ?? answer?.outcome ?? 'not known'} />${answer?.reasons?.length ? html`<span class="second"><${Text} of=${answer.reasons.join(', ')} /></span>` : ''}`;
 const KINDS = ['newlyAllowed', 'newlyDenied', 'widened', 'narrowed', 'other', 'failing'];
 
 // The kinds take turns, so that one of each stands first.
@@ -22,9 +22,9 @@ const EXAMPLE = [
   { title: 'Client', cell: row => html`<${Text} of=${row.clientId ?? ''} />` }, { title: 'Person', cell: row => html`<${Text} of=${row.subjectId === row.clientId ? 'itself' : row.subjectId ?? ''} />` },
 ];
 const count = (title, name) => ({ title, num: true, cell: row => number(row[name] ?? 0) });
-const CLIENT = [{ title: 'Client', cell: row => html`<a href=${to(['decisions'], { clientId: row.clientId })}><${Text} of=${row.clientId} /></a>` }, count('Newly denied', 'newlyDenied'), count('Newly allowed', 'newlyAllowed'), count('Other', 'other')];
+const CLIENT = [{ title: 'Client', cell: row => html`<a href=${to(['decisions'], { clientId: row.clientId })}><${Text} of=${row.clientId} bare /></a>` }, count('Newly denied', 'newlyDenied'), count('Newly allowed', 'newlyAllowed'), count('Other', 'other')];
 const REASON = [{ title: 'Reason', cell: row => html`<code><${Text} of=${row.code} /></code>` }, count('Added', 'added'), count('Removed', 'removed')];
-const ENDPOINT = [{ title: 'Entry point', cell: row => html`<code>${row.endpoint}</code>` }, count('Newly denied', 'newlyDenied'), count('Newly allowed', 'newlyAllowed'), count('Other', 'other')];
+const ENDPOINT = [{ title: 'Entry point', cell: row => html`<code><${Text} of=${row.endpoint} /></code>` }, count('Newly denied', 'newlyDenied'), count('Newly allowed', 'newlyAllowed'), count('Other', 'other')];
 
 function Figure({ label, value, kind, note }) {
   return html`<div><span class="label">${kind && value > 0 ? html`<span class=${`state ${kind}`}>${label}</span>` : label}</span><span class="big">${number(value)}</span><span class="small">${note}</span></div>`;
@@ -71,7 +71,7 @@ export function Impact({ state: { busy, impact, error }, days }) {
       <${Figure} label="Newly denied" value=${impact.newlyDenied} kind="no" note=${bounds(impact, 'newlyDenied') ?? (impact.newlyDenied ? plural(impact.clients ?? 0, 'client') : 'no client')} />
       <${Figure} label="Newly allowed" value=${impact.newlyAllowed} kind="warn" note=${bounds(impact, 'newlyAllowed') ?? (impact.newlyAllowed ? plural(impact.people ?? 0, 'person', 'people') : 'no client')} />
       <${Figure} label="Not known" value=${unknown} kind="warn" note=${bounds(impact, 'notKnown') ?? (unknown ? impact.notKnown.map(one => one.why ?? one.reason).join(', ') : 'every question could be asked')} /></div>
-    <div class="in"><p class="strong">${sentence(impact, days)}</p>${unknown > 0 && html`<p class="quiet">Values of arguments are not stored while argument_mode of svc.operator.controls.audit is keys, so rules about them cannot be judged.</p>`}${(impact.blind ?? []).map(one => html`<p class="quiet">Not measured: <code>${one.what}</code>, on which ${plural(one.rows, 'decision')} may depend.</p>`)}
+    <div class="in"><p class="strong">${sentence(impact, days)}</p>${unknown > 0 && html`<p class="quiet">Values of arguments are not stored while argument_mode of svc.operator.controls.audit is keys, so rules about them cannot be judged.</p>`}${(impact.blind ?? []).map(one => html`<p class="quiet">Not measured: <code><${Text} of=${one.what} /></code>, on which ${plural(one.rows, 'decision')} may depend.</p>`)}
       ${guardLines(impact).map(line => html`<p class="strong" key=${line}><${Text} of=${line} /></p>`)}</div>
     <${Tabs} label="Parts of the effect" chosen=${tab} choose=${choose} tabs=${[['examples', 'Examples'], ['client', `By client ${impact.byClient?.length ?? 0}`], ['reason', `By reason ${impact.byReason?.length ?? 0}`], ['endpoint', `By entry point ${impact.byEndpoint?.length ?? 0}`]]} />
     ${rows.length ? html`<${Table} label="Effect" columns=${columns} rows=${rows} />` : html`<p class="in quiet">None.</p>`}`;

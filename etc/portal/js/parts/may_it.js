@@ -2,7 +2,7 @@
 import { request } from '../api.js';
 import { html, useState } from '../html.js';
 import { changed, to } from '../route.js';
-import { Text } from '../text.js';
+import { Text, brief } from '../text.js';
 import { Outcome } from './flow.js';
 import { Failed } from './states.js';
 
@@ -29,9 +29,9 @@ function Answer({ answer, asked, ceiling, place }) {
   const lacks = asked.filter(one => !scopes.includes(one)), beyond = lacks.filter(one => ceiling && !ceiling.includes(one));
   const entitle = html` <a href=${changed(place, { tab: 'rights' })}>Entitle it…</a>`;
   return html`<div role="status"><p><${Outcome} of=${allow ? 'allowed' : 'denied'} />${allow && html` with ${scopes.length ? scopes.map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`) : 'no scope'}`}</p>
-    ${!allow && reasons.map(reason => html`<p><a href=${to(['decisions'], { reason: reason.code })}><code><${Text} of=${reason.code} /></code></a>: <${Text} of=${reason.message ?? ''} /></p>`)}
-    ${beyond.length > 0 && html`<p class="quiet">${beyond.join(', ')}: not in the scope ceiling of the client.</p>`}
-    ${allow && lacks.length > beyond.length && html`<p class="quiet">Not granted: ${lacks.filter(one => !beyond.includes(one)).join(', ')}.${entitle}</p>`}${!allow && entitle}</div>`;
+    ${!allow && reasons.map(reason => html`<p><a href=${to(['decisions'], { reason: reason.code })}><code><${Text} of=${reason.code} bare /></code></a>: <${Text} of=${reason.message ?? ''} /></p>`)}
+    ${beyond.length > 0 && html`<p class="quiet"><${Text} of=${beyond.join(', ')} />: not in the scope ceiling of the client.</p>`}
+    ${allow && lacks.length > beyond.length && html`<p class="quiet">Not granted: <${Text} of=${lacks.filter(one => !beyond.includes(one)).join(', ')} />.${entitle}</p>`}${!allow && entitle}</div>`;
 }
 
 export function MayIt({ client, binding, place }) {
@@ -46,7 +46,7 @@ export function MayIt({ client, binding, place }) {
     try { setState({ asked: split(form.scope), answer: (await request('POST', 'policy-rules/evaluate', { body: { path: 'svc/decision/issue', input: questionOf(client, form) } })).data }); } catch (error) { setState({ error }); }
   };
   return html`<section class="panel"><header><h2>May it…?</h2><span class="small">asks the active policy, issues nothing</span></header><form class="in" onSubmit=${ask}>
-      <div class="row"><select aria-label="Grant" value=${form.grant} onChange=${change('grant')}>${grants.map(grant => html`<option value=${grant}>${grant.split(':').at(-1)}</option>`)}</select>
+      <div class="row"><select aria-label="Grant" value=${form.grant} onChange=${change('grant')}>${grants.map(grant => html`<option value=${grant}>${brief(grant.split(':').at(-1))}</option>`)}</select>
         <input aria-label="Scopes" placeholder="Scopes" value=${form.scope} onInput=${change('scope')} autocomplete="off" spellcheck=${false} /><input aria-label="Resource" placeholder="Resource" value=${form.resource} onInput=${change('resource')} autocomplete="off" spellcheck=${false} />
         ${form.grant !== 'client_credentials' && html`<input aria-label="Person" placeholder="Person" value=${form.person} onInput=${change('person')} autocomplete="off" spellcheck=${false} />`}<button disabled=${state.busy}>Ask</button></div>
       ${state.error && html`<${Failed} what="It cannot be asked" error=${state.error} />`}

@@ -1,7 +1,7 @@
 // The form of an object that saves at once: it is made of the schema of the API, keeps the members that it does not show, marks
 // what changed, and shows both versions when another save came in between.
 import { get, request } from '../api.js';
-import { html, useState } from '../html.js';
+import { html, useLayoutEffect, useRef, useState } from '../html.js';
 import { may } from '../session.js';
 import { Text, shell } from '../text.js';
 import { nearest, notJson } from './fields.js';
@@ -19,8 +19,10 @@ export const schemaOf = (name, signal) => get(`schemas/${name}`, { signal });
 // What another save changed, beside what is typed here.
 function Both({ base, theirs, mine, names, secrets, take }) {
   const rows = names.filter(name => !same(base[name], theirs[name]) || !same(base[name], mine[name]));
+  const box = useRef();
+  useLayoutEffect(() => box.current.focus(), []);
   const shown = (value, name) => (secrets.some(path => path.split('.')[0] === name) ? 'not shown' : text(value));
-  return html`<div class="refused" role="alert"><b>Another save changed this. Yours is kept here.</b>
+  return html`<div class="refused" role="alert" tabindex="-1" ref=${box}><b>Another save changed this. Yours is kept here.</b>
     <table aria-label="Both versions"><thead><tr><th scope="col">Field</th><th scope="col">Stored now</th><th scope="col">Yours</th></tr></thead>
       <tbody>${rows.map(name => html`<tr><td>${words(name)}</td><td><${Text} of=${shown(theirs[name], name)} /></td><td><${Text} of=${shown(mine[name], name)} /></td></tr>`)}</tbody></table>
     <button type="button" onClick=${take}>Take what is stored, keep my changes</button></div>`;

@@ -1,6 +1,6 @@
 // The same elsewhere: what a form sends, as a file in git, as authzctl, as curl and as JSON. Secrets are names of variables.
 import { html, useState } from '../html.js';
-import { curl, quoteJson } from '../text.js';
+import { curl, jsonText, quoteJson } from '../text.js';
 import { Copy } from './elsewhere.js';
 import { Tabs } from './table.js';
 import { Json } from './tree.js';
@@ -39,9 +39,9 @@ export function Same({ file, authzctl, method, path, body, headers, secrets = []
     curl: () => curl(method, path, body, { headers, words: shellBody(body, secrets) }),
   };
   const shown = masked(body, secrets, name => `$${name}`);
-  const text = commands[tab]?.() ?? JSON.stringify(tab === 'file' ? stored : shown, null, 2);
+  const text = commands[tab]?.() ?? jsonText(tab === 'file' ? stored : shown, 2);
   return html`<section class="panel same" aria-label=${heading}><header><h2>${heading}</h2></header>
     <${Tabs} label=${heading} chosen=${tab} choose=${choose} tabs=${[['file', 'File in git'], ['authzctl', 'authzctl'], ['curl', 'curl'], ['json', 'JSON']]} />
-    ${commands[tab] ? html`<pre class="cmd" tabindex="0">${text}</pre>` : html`<${Json} of=${tab === 'file' ? stored : shown} />`}
+    ${commands[tab] ? html`<pre class="cmd" tabindex="0">${text}</pre>` : html`<${Json} of=${text} />`}
     <footer><span>${tab === 'file' ? html`<code>${file.path}</code> · secrets are never in files` : secrets.length ? 'secrets are variables of the shell' : ''}</span><span><${Copy} text=${text} /></span></footer></section>`;
 }

@@ -80,16 +80,16 @@ function JsonField({ path, label, help, value, set, error, readOnly, required })
     setText(typed);
     try { set(typed.trim() ? JSON.parse(typed) : undefined); setFault(''); setText(); } catch (failure) { setFault(`is not JSON: ${failure.message}`); }
   };
-  return html`<div class="field"><label for=${id}>${label} <span class="quiet">JSON${required ? ', required' : ''}</span></label>
+  return html`<div class="field"><label for=${id}><${Text} of=${label} bare /> <span class="quiet">JSON${required ? ', required' : ''}</span></label>
     <textarea id=${id} rows=${Math.min(12, Math.max(2, shown.split('\n').length))} spellcheck=${false} disabled=${readOnly} data-not-json=${fault ? 'true' : undefined} aria-invalid=${told ? 'true' : undefined} aria-describedby=${`${id}-help ${id}-fault`} value=${text ?? shown} onChange=${change} />
-    <p class="help" id=${`${id}-help`}>${help}</p>${told && html`<p class="fault" id=${`${id}-fault`}><${Text} of=${told} /></p>`}</div>`;
+    <p class="help" id=${`${id}-help`}><${Text} of=${help} /></p>${told && html`<p class="fault" id=${`${id}-fault`}><${Text} of=${told} /></p>`}</div>`;
 }
 
 // Several objects of one form, each behind its name.
 function Rows({ path, label, items, value = [], set, more, ...rest }) {
   const [added, add] = useState(0); // those behind the first ones are open
   const change = (at, row) => set(value.map((one, place) => (place === at ? row : one)));
-  return html`<fieldset class="field rows" id=${idOf(path)} tabindex="-1"><legend class="label">${label} <span class="quiet">${value.length || 'none'}</span></legend>
+  return html`<fieldset class="field rows" id=${idOf(path)} tabindex="-1"><legend class="label"><${Text} of=${label} bare /> <span class="quiet">${value.length || 'none'}</span></legend>
     ${more}
     ${value.map((row, at) => html`<details key=${at} open=${at >= value.length - added || rest.error && faultOf(rest.error, `${path}[${at}]`) ? true : undefined}><summary><${Text} of=${row?.id ?? row?.name ?? `${at + 1}`} /> <span class="quiet"><${Text} of=${row?.path ?? row?.title ?? ''} /></span></summary>
       <div class="in"><${SchemaForm} ...${rest} schema=${items} at=${`${path}[${at}]`} value=${row} set=${changed => change(at, changed)} />
@@ -118,9 +118,9 @@ function Member({ root, schema, name, path, titles, warnings, stored, hides, fla
   if (type === 'boolean') return html`<${Field} ...${common} kind="check" value=${value ?? one.default} />`;
   const items = type === 'array' ? resolve(root, one.items) : undefined;
   if (items && typeOf(items) === 'string') return wordsOf(items) ? html`<${Field} ...${common} kind="many" values=${wordsOf(items)} set=${filled} />` : html`<${Field} ...${common} kind="list" help=${`${common.help} One a line.`} set=${filled} />`;
-  if (items?.properties && !flat) return html`<${Rows} path=${path} label=${common.label} items=${items} value=${value ?? undefined} set=${filled} more=${html`<p class="help">${common.help}</p>`} ...${inner} />`;
+  if (items?.properties && !flat) return html`<${Rows} path=${path} label=${common.label} items=${items} value=${value ?? undefined} set=${filled} more=${html`<p class="help"><${Text} of=${common.help} /></p>`} ...${inner} />`;
   if (type === 'object' && !flat && one.properties && Object.keys(one.properties).length) {
-    return html`<fieldset class="field rows" id=${idOf(path)} tabindex="-1"><legend class="label">${common.label}</legend><p class="help">${common.help}</p><${SchemaForm} ...${inner} schema=${one} at=${path} value=${value ?? undefined} set=${next => set(Object.keys(next).length ? next : undefined)} /></fieldset>`;
+    return html`<fieldset class="field rows" id=${idOf(path)} tabindex="-1"><legend class="label"><${Text} of=${common.label} bare /></legend><p class="help"><${Text} of=${common.help} /></p><${SchemaForm} ...${inner} schema=${one} at=${path} value=${value ?? undefined} set=${next => set(Object.keys(next).length ? next : undefined)} /></fieldset>`;
   }
   return html`<${JsonField} ...${common} value=${value ?? undefined} />`;
 }

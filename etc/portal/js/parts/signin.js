@@ -80,8 +80,9 @@ export function SignIn({ off }) {
 
 export function SignedOut() {
   const box = useRef();
-  useEffect(() => { box.current.showModal(); }, []);
-  return html`<dialog ref=${box} aria-labelledby="ended" onCancel=${event => event.preventDefault()}>
+  // The button that asked has the focus again afterwards.
+  useEffect(() => { const dialog = box.current; dialog.showModal(); return () => dialog.close(); }, []);
+  return html`<dialog ref=${box} aria-labelledby="ended" onCancel=${event => event.preventDefault()} onClose=${() => box.current?.showModal()}>
     <h2 id="ended">Your session ended.</h2>
     <p>What you typed is still here.</p>
     <${KeyForm} button="Sign in and go on" main />

@@ -10,15 +10,16 @@ export const Loading = ({ slow }) => (slow ? html`<div class="grey" role="status
 // A request failed: what, the code, the request id, and another try.
 export const Failed = ({ what, error, again }) => html`<div class="in" role="alert">
   <p><span class="state no">${what}</span></p>
-  <p class="quiet">${error.status || ''} ${error.code}${error.message ? ` · ${error.message}` : ''}${error.requestId && html` · request <code>${error.requestId}</code>`}</p>
+  <p class="quiet">${error.status || ''} <${Text} of=${error.code} />${error.message && html` · <${Text} of=${error.message} />`}${error.requestId && html` · request <code>${error.requestId}</code>`}</p>
   ${again && html`<button type="button" onClick=${again}>Try again</button>`}
 </div>`;
 
 export const Empty = ({ title, children }) => html`<div class="in"><p class="strong">${title}</p><div class="quiet">${children}</div></div>`;
 
-// Shows data when there are some: grey lines before the first, a line above while others load, the failure in their place.
-export function Of({ from, what, children }) {
-  if (from.error && from.data === undefined) return html`<${Failed} what=${what} error=${from.error} again=${from.again} />`;
+// Shows data when there are some: grey lines before the first, a line above while others load, the failure in their place. whole: the
+// page has nothing else, so the failure is its heading, which gets the focus.
+export function Of({ from, what, whole, children }) {
+  if (from.error && from.data === undefined) return html`${whole && html`<div class="head"><h1 tabindex="-1">${what}</h1></div>`}<section class=${whole ? 'panel' : undefined}><${Failed} what=${what} error=${from.error} again=${from.again} /></section>`;
   if (from.data === undefined) return html`<${Loading} slow=${from.slow} />`;
   return html`<div class=${from.busy && from.slow ? 'busy-line' : undefined}>
     ${from.error && html`<${Failed} what=${what} error=${from.error} again=${from.again} />`}

@@ -4,7 +4,7 @@ import { request } from '../api.js';
 import { html, useState } from '../html.js';
 import { to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl, number } from '../text.js';
+import { Text, brief, curl, number } from '../text.js';
 import { Confirm } from './confirm.js';
 import { Elsewhere } from './elsewhere.js';
 import { Field, nearest, notJson } from './fields.js';
@@ -20,7 +20,7 @@ const readsOnly = tool => tool.annotations?.readOnlyHint === true;
 function Answer({ of }) {
   if (!of.allow) {
     return html`<div class="refused" role="status"><p><${Outcome} of="denied" /> nothing was sent upstream</p>
-      ${of.denyReasons.map(reason => html`<p><a href=${to(['decisions'], { reason: reason.code })}><code><${Text} of=${reason.code} /></code></a>: <${Text} of=${reason.message ?? ''} />${reason.control && reason.control !== 'custom' && html` <a href=${to(['controls', reason.control])}>control ${reason.control}</a>`}</p>`)}
+      ${of.denyReasons.map(reason => html`<p><a href=${to(['decisions'], { reason: reason.code })}><code><${Text} of=${reason.code} bare /></code></a>: <${Text} of=${reason.message ?? ''} />${reason.control && reason.control !== 'custom' && html` <a href=${to(['controls', reason.control])}>control ${reason.control}</a>`}</p>`)}
       ${of.stepUp && html`<p>The token would need ${of.stepUp.map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`)}</p>`}</div>`;
   }
   const failed = of.result?.isError;
@@ -51,7 +51,7 @@ export function ToolTester({ resource, start }) {
   const call = event => { if (notJson(event.target.form)) return; if (readsOnly(tool)) send(true); else ask(true); };
   const { destructiveHint } = hints(tool), operator = may('operator');
   return html`<section class="panel"><header><h2>Try a tool</h2></header><form class="in" onSubmit=${submit} noValidate>
-      <div class="field"><label for="try-tool">Tool</label><select id="try-tool" value=${name} onChange=${event => { choose(event.target.value); setGiven({}); set({}); }}>${tools.map(one => html`<option value=${one.name}>${one.name}</option>`)}</select></div>
+      <div class="field"><label for="try-tool">Tool</label><select id="try-tool" value=${name} onChange=${event => { choose(event.target.value); setGiven({}); set({}); }}>${tools.map(one => html`<option value=${one.name}>${brief(one.name)}</option>`)}</select></div>
       <div class="pair">${field('clientId', 'Client', '')}${field('subject', 'Person', 'Empty: the client itself.')}</div>
       <details class="more"><summary>More: provider and scopes</summary><div class="in">${field('idp', 'Identity provider', 'Empty: where the person signed in last.')}${field('scope', 'Scopes', 'Empty: those that the tool needs.')}</div></details>
       <${SchemaForm} key=${name} schema=${tool.inputSchema ?? { type: 'object', properties: {} }} value=${given} set=${setGiven} error=${state.error} />
@@ -59,5 +59,5 @@ export function ToolTester({ resource, start }) {
         <${Elsewhere} label="As curl" title="This question, in a shell" text=${() => curl('POST', path, body(false))} /></div><p></p>
       ${state.error && html`<${Refused} error=${state.error} fieldId=${nearest} />`}${state.answer && html`<${Answer} of=${state.answer} />`}
       <p class="small">“Ask policy” asks the active policy and sends nothing. ${operator && `“Call it” sends a real request with your name in the audit log${readsOnly(tool) ? '.' : `, and asks first because the tool ${destructiveHint ? 'is destructive' : 'is not marked as one that only reads'}.`}`}</p></form>
-    ${asks && html`<${Confirm} title=${`Call ${name} at ${resource.name}?`} type=${name} verb="Call it" act=${() => send(true)} close=${() => ask(false)}><p>The upstream gets a real request, for ${who.subject || who.clientId || 'the client'}, if policy allows it. It may change data there.</p><//>`}</section>`;
+    ${asks && html`<${Confirm} title=${`Call ${name} at ${resource.name}?`} type=${name} verb="Call it" act=${() => send(true)} close=${() => ask(false)}><p>The upstream gets a real request, for <${Text} of=${who.subject || who.clientId || 'the client'} />, if policy allows it. It may change data there.</p><//>`}</section>`;
 }

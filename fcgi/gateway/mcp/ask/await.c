@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "gateway/calls.h"
 #include "gateway/mcp/ask/answer.h"
 #include "gateway/mcp/ask/question_id.h"
 #include "gateway/mcp/message/stream.h"
@@ -140,7 +141,8 @@ wait_a_while(struct wait *wait)
     int64_t now = clock_monotonic_ms();
     if (now >= wait->until_ms)
         return refuse_answer(wait, "No answer to a question of the upstream came in time");
-    if (*req->op.az->stopping || (req->io->gone != NULL && req->io->gone(req->io)))
+    if (*req->op.az->stopping || calls_is_cancelled(req->op.az->calls)
+        || (req->io->gone != NULL && req->io->gone(req->io)))
         return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client of a question has gone");
     if (now - wait->said_ms >= COMMENT_MS) {
         wait->said_ms = now;

@@ -2,6 +2,8 @@
 
 #include "gateway/mcp/ask/mailbox.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,6 +22,9 @@
  * nothing else to do. */
 #define PUT_MS 1000
 
+/* Names of the sockets; the id follows. */
+#define NAME_PREFIX "answer-"
+
 static int
 mailbox_free(struct mailbox *box)
 {
@@ -35,7 +40,7 @@ place_of(const struct op *op, TALLOC_CTX *mem, const unsigned char *id, struct s
 {
     char name[B64URL_LENGTH(MAILBOX_OCTETS) + 1];
     b64url_encode_into(id, MAILBOX_OCTETS, name);
-    const char *path = talloc_asprintf(mem, "%s/answer-%s", op->az->cfg->runtime_dir, name);
+    const char *path = talloc_asprintf(mem, "%s/" NAME_PREFIX "%s", op->az->cfg->runtime_dir, name);
     *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (path == NULL || strlen(path) >= sizeof(ret->sun_path))
         return NULL;
@@ -124,4 +129,39 @@ mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *t
     if (connection >= 0)
         close(connection);
     return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "no socket for an answer") : st;
+}
+
+/* True if a file is a socket of ours on which nothing listens. */
+static bool
+is_left(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat file;
+    if (strlen(path) >= sizeof(address.sun_path) || lstat(path, &file) != 0
+        || !S_ISSOCK(file.st_mode) || file.st_uid != geteuid())
+        return false;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool left = fd >= 0 && connect(fd, (const struct sockaddr *) &address, sizeof(address)) != 0
+                && errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+void
+mailbox_sweep(const char *directory)
+{
+    DIR *dir = opendir(directory);
+    TALLOC_CTX *mem = talloc_new(NULL);
+    for (const struct dirent *file; dir != NULL && (file = readdir(dir)) != NULL;) {
+        const char *path = talloc_asprintf(mem, "%s/%s", directory, file->d_name);
+        if (strncmp(file->d_name, NAME_PREFIX, strlen(NAME_PREFIX)) == 0
+            && strlen(file->d_name) == strlen(NAME_PREFIX) + B64URL_LENGTH(MAILBOX_OCTETS)
+            && path != NULL && is_left(path))
+            unlink(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    talloc_free(mem);
 }

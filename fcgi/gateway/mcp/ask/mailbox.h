@@ -30,4 +30,8 @@ enum az_status mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **r
 enum az_status mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
                            size_t length);
 
+/* Remove the sockets that workers left in a directory which were killed while they waited: those of
+ * this account on which nothing listens. */
+void mailbox_sweep(const char *directory);
+
 #endif

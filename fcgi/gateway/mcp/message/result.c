@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "base/words.h"
 #include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/message/shown_text.h"
 
 json_t *
 mcp_text_result(TALLOC_CTX *mem, const char *text, bool error)
@@ -72,18 +73,24 @@ text_item(TALLOC_CTX *mem, const struct mcp_body *body)
     if (body->failed)
         text = talloc_asprintf(mem, "The upstream answered %d%s%s", body->status,
                                body->length > 0 ? ": " : "", body->octets);
-    return text != NULL ? json_pack("{s:s,s:s}", "type", "text", "text", text) : NULL;
+    json_t *given = text != NULL ? jsonx_own(mem, json_string(text)) : NULL;
+    return given != NULL ? json_pack("{s:s,s:o}", "type", "text", "text", shown_value(mem, given))
+                         : NULL;
 }
 
-/* Add the JSON object of a body. MCP before 2026-07-28 allows no other value there. */
+/* Add the JSON object of a body. MCP before 2026-07-28 allows no other value there. One with a name
+ * that people would not see as it is stays text alone. */
 static void
 add_structure(TALLOC_CTX *mem, const struct mcp_body *body, struct jsonx_build *result)
 {
     json_t *value = NULL;
     if (type_is_json(body->content_type)
         && jsonx_parse(mem, body->octets, body->length, JSON_RPC_DEPTH_MAX, &value, NULL) == AZ_OK
-        && json_is_object(value))
-        jsonx_set(result, "structuredContent", json_incref(value));
+        && json_is_object(value)) {
+        json_t *shown = shown_value(mem, value);
+        if (shown != NULL)
+            jsonx_set(result, "structuredContent", shown);
+    }
 }
 
 json_t *
@@ -182,6 +189,13 @@ mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block)
 }
 
 json_t *
+mcp_shown_block(TALLOC_CTX *mem, const char *scope, json_t *block)
+{
+    json_t *shown = jsonx_own(mem, shown_value(mem, block));
+    return shown != NULL ? scoped_uri_block(mem, scope, shown) : NULL;
+}
+
+json_t *
 mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result)
 {
     static const char *const members[] = {"structuredContent", "isError"};
@@ -197,13 +211,13 @@ mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result)
     json_array_foreach (content, index, item) {
         if (!mcp_content_is_sound(mem, item))
             return NULL;
-        jsonx_append(&blocks, scoped_uri_block(mem, scope, item));
+        jsonx_append(&blocks, mcp_shown_block(mem, scope, item));
     }
     jsonx_set(&relayed, "content", json_incref(jsonx_built(&blocks)));
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         json_t *value = json_object_get(result, members[i]);
         if (value != NULL && !json_is_null(value))
-            jsonx_set(&relayed, members[i], json_incref(value));
+            jsonx_set(&relayed, members[i], shown_value(mem, value));
     }
     return jsonx_built(&relayed);
 }

@@ -46,8 +46,9 @@ json_t *mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body);
 
 /*
  * Return the members of an upstream MCP server's result that may be passed on: content,
- * structuredContent and isError. scope: of the URIs in blocks (scoped_uri.h). The result is NULL if
- * it is not a result of tools/call or out of memory.
+ * structuredContent and isError, their texts by shown_value(). scope: of the URIs in blocks
+ * (scoped_uri.h). The result is NULL if it is not a result of tools/call, if the name of a member
+ * is hidden, or if out of memory.
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result);
 
@@ -57,6 +58,10 @@ bool mcp_is_base64(TALLOC_CTX *mem, const json_t *text);
 /* True if a block of content has the members of its type, which is one of MCP: text, image, audio,
  * resource or resource_link. A block of another type is what no policy or client expects. */
 bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
+
+/* Return a sound block as clients see it: its texts by shown_value(), its URI with the scope
+ * (scoped_uri.h). A new reference; NULL also if a name of a member is hidden. */
+json_t *mcp_shown_block(TALLOC_CTX *mem, const char *scope, json_t *block);
 
 /* What an endpoint has beside tools. */
 struct mcp_features {

@@ -1,4 +1,4 @@
-/* Texts of upstreams that are not pinned, as clients see them. */
+/* Texts of upstreams, as clients see them. */
 #ifndef AZ_GATEWAY_MCP_MESSAGE_SHOWN_TEXT_H
 #define AZ_GATEWAY_MCP_MESSAGE_SHOWN_TEXT_H
 
@@ -23,5 +23,13 @@ const char *shown_instructions(TALLOC_CTX *mem, const char *text);
 
 /* True if nothing would be taken out of a text of one line. */
 bool shown_is_plain(const char *text);
+
+/*
+ * Return a value of a result, a log or a description without the characters in its texts that
+ * reorder text, or that models read and people do not see (the tags and selectors of plane 14): a
+ * new reference. All others stay, because the texts are data. NULL: out of memory, or the name of a
+ * member has one; without it, it could be the name of another.
+ */
+json_t *shown_value(TALLOC_CTX *mem, json_t *value);
 
 #endif

@@ -5,9 +5,6 @@
 
 struct mcp_exchange;
 
-/* Octets of a tracestate (W3C Trace Context 3.3.1.5 asks for at least as many). */
-#define TRACE_STATE_MAX 512
-
 struct mcp_trace {
     const char *parent; /* traceparent, well-formed, or NULL without a context */
     const char *state;  /* tracestate, or NULL */

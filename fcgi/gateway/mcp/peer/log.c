@@ -17,7 +17,8 @@ peer_log_take(TALLOC_CTX *mem, struct peer_log *log, const struct json_rpc *mess
     if (strcmp(message->method, "notifications/message") != 0 || level == MCP_LOG_UNSAID
         || level < log->level || data == NULL || log->told >= PEER_LOG_MAX)
         return true;
-    const char *text = jsonx_dump(mem, data);
+    data = jsonx_own(mem, shown_value(mem, data));
+    const char *text = data != NULL ? jsonx_dump(mem, data) : NULL;
     if (text == NULL || strlen(text) > PEER_LOG_OCTETS_MAX)
         return true;
     json_t *shown =

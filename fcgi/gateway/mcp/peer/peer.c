@@ -4,311 +4,17 @@
 
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/json/jsonx.h"
-#include "base/settings/settings.h"
-#include "gateway/credential/types.h"
 #include "gateway/mcp/message/era.h"
+#include "gateway/mcp/peer/peer_exchange.h"
 #include "gateway/mcp/peer/peer_memory.h"
-#include "gateway/mcp/peer/sse.h"
 #include "managed/managed.h"
-
-/* Requests of an upstream that are answered while one answer of it is read. Servers ask once or
- * twice a minute if we are there; one that asks more than this holds a worker. */
-#define QUESTIONS_MAX 20
-/* Time for such an answer of ours, in milliseconds. */
-#define QUESTION_MS 5000
-/* The same for a cancellation: the caller has gone, or has waited long enough. */
-#define CANCEL_MS 1000
-
-/* A request of the upstream. */
-struct asked {
-    struct json_rpc message;
-    const char *answer; /* ours; NULL: request->asker has not given it yet */
-};
-
-/* One message and its answer. */
-struct exchange {
-    struct op *op;
-    const char *told; /* of the client to an older upstream, as peer_memory keeps sessions by it */
-    const struct peer_request *request;
-    const struct peer_message *message; /* of the request, or one that goes before it */
-    const struct peer_way *way;
-    struct upstream_answer *answer; /* head */
-    struct peer_reply *reply;
-    bool stream; /* the answer is a stream of events */
-    struct sse sse;
-    struct buf body;     /* else */
-    struct json_rpc rpc; /* the message that answers ours */
-    bool answered;
-    struct asked question[QUESTIONS_MAX];
-    size_t questions, answered_questions; /* how many there are, and are answered */
-    int64_t deadline_us;                  /* monotonic */
-    enum az_status st;                    /* fault of the answer so far */
-};
-
-/* ---- reading the answer */
-
-/* Note a request of the upstream. In the modern revision a server sends none. *ret_kept: its memory
- * is still needed, because it is not answered at once. */
-static enum az_status
-note_question(struct exchange *it, const struct json_rpc *message, bool *ret_kept)
-{
-    bool asks = it->request->asker != NULL && it->message == &it->request->message
-                && strcmp(message->method, "ping") != 0;
-    if (it->way->modern)
-        return AZ_OK;
-    if (it->questions == QUESTIONS_MAX)
-        return AZ_UPSTREAM_INVALID;
-    const char *answer = asks ? NULL : peer_answer(it->op->mem, message);
-    if (!asks && answer == NULL)
-        return AZ_SERVER_ERROR;
-    it->question[it->questions++] = (struct asked){*message, answer};
-    *ret_kept = asks;
-    return AZ_OK;
-}
-
-/* Take a notification. False: the caller has gone. */
-static bool
-take_notification(const struct exchange *it, TALLOC_CTX *mem, const struct json_rpc *message)
-{
-    const struct peer_request *request = it->request;
-    if (it->message != &request->message)
-        return true;
-    return (!it->message->progress
-            || peer_progress_take(mem, request->progress, clock_monotonic_ms(), message))
-           && (request->log == NULL || peer_log_take(mem, request->log, message));
-}
-
-/* Take a message. A stream may hold notifications and requests before the answer; notifications
- * other than progress and log that the caller asked for are passed over. Their memory is given back
- * at once, because a stream may hold thousands. An event with empty data is no message: servers
- * open a stream with one, for its id (MCP 2025-11-25, transports). */
-static bool
-take_message(void *arg, const char *text, size_t len)
-{
-    struct exchange *it = arg;
-    struct json_rpc message;
-    struct json_rpc_fault fault;
-    bool kept = false;
-    if (len == 0)
-        return true;
-    TALLOC_CTX *mem = talloc_new(it->op->mem);
-    if (mem == NULL) {
-        it->st = AZ_SERVER_ERROR;
-        return false;
-    }
-    enum az_status st = json_rpc_read(mem, text, len, &message, &fault);
-    if (st != AZ_OK)
-        it->st = st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st;
-    else if (peer_answers(&message, it->message)) {
-        it->rpc = message;
-        it->reply->mem = mem;
-        it->answered = true;
-    } else if (message.kind == JSON_RPC_REQUEST)
-        it->st = note_question(it, &message, &kept);
-    else if (message.kind == JSON_RPC_NOTIFICATION && !take_notification(it, mem, &message))
-        it->st = AZ_UNAVAILABLE;
-    if (!it->answered && !kept)
-        talloc_free(mem);
-    return it->st == AZ_OK && !it->answered;
-}
-
-static bool
-take_peer_octets(void *arg, const void *octets, size_t length)
-{
-    struct exchange *it = arg;
-    enum az_status st = it->stream ? sse_feed(&it->sse, octets, length, take_message, it)
-                                   : buf_append(&it->body, octets, length);
-    if (st == AZ_INVALID && it->st == AZ_OK)
-        it->st = AZ_UPSTREAM_INVALID;
-    else if (st == AZ_SERVER_ERROR)
-        it->st = st;
-    if (it->st == AZ_OK && !it->answered && clock_monotonic_us() > it->deadline_us)
-        it->st = AZ_UPSTREAM_TIMEOUT;
-    return it->st == AZ_OK && !it->answered;
-}
-
-/* Return the octets that an answer may have: the least of what the operator, the resource and, if
- * it says so, policy allow. */
-static size_t
-largest_answer(const struct exchange *it)
-{
-    const struct peer_request *request = it->request;
-    size_t max = (size_t) it->op->az->cfg->gateway_max_body_size;
-    if ((size_t) request->resource->max_result < max)
-        max = (size_t) request->resource->max_result;
-    return request->max_answer != 0 && request->max_answer < max ? request->max_answer : max;
-}
-
-static void
-build_peer_call(const struct exchange *it, const struct peer_envelope *envelope,
-                struct upstream_call *ret)
-{
-    const struct peer_request *request = it->request;
-    *ret = (struct upstream_call){
-        .resource = request->resource,
-        .secrets = request->secrets,
-        .credential = gateway_credential,
-        .caller = request->caller,
-        .method = "POST",
-        .path = "",
-        .query = "",
-        .fields = envelope->field,
-        .field_count = envelope->fields,
-        .policy_headers = request->policy_headers,
-        .body = {.octets = envelope->body, .length = envelope->length},
-        .max_answer = largest_answer(it),
-    };
-}
-
-static bool
-drop_octets(void *arg, const void *octets, size_t length)
-{
-    (void) arg;
-    (void) octets;
-    (void) length;
-    return true;
-}
-
-/* Send one of our answers, or a cancellation, also for a caller who has gone. What the upstream
- * makes of it is of no interest: a failure shows when the call that waits for it fails. */
-static void
-tell_upstream(struct exchange *it, struct op *beside, const char *answer, int timeout_ms)
-{
-    const struct upstream_sink drop = {.take = drop_octets};
-    struct upstream_caller caller;
-    struct peer_envelope envelope;
-    struct upstream_call call;
-    struct upstream_transfer *transfer;
-    struct upstream_answer *head;
-    if (peer_write_answer(it->way, answer, &envelope) != AZ_OK)
-        return;
-    build_peer_call(it, &envelope, &call);
-    call.timeout_ms = timeout_ms;
-    if (call.caller != NULL) {
-        caller = *call.caller;
-        caller.gone = NULL;
-        call.caller = &caller;
-    }
-    if (upstream_begin(beside, &call, NULL, &transfer, &head) != AZ_OK)
-        return;
-    upstream_pump(transfer, &drop);
-    upstream_done(transfer);
-}
-
-/* Get the answer to a request, whoever gives it. */
-static enum az_status
-find_answer(struct exchange *it, struct asked *asked)
-{
-    const struct peer_asker *asker = it->request->asker;
-    if (asked->answer != NULL)
-        return AZ_OK;
-    int64_t began = clock_monotonic_us();
-    enum az_status st = asker->answer(asker->arg, &asked->message, &asked->answer);
-    it->deadline_us += clock_monotonic_us() - began;
-    return st;
-}
-
-/* Answer the requests that came so far: until the upstream has the answers, it may not answer the
- * call. */
-static bool
-answer_questions(void *arg)
-{
-    struct exchange *it = arg;
-    while (it->answered_questions < it->questions && it->st == AZ_OK && !it->answered) {
-        struct asked *asked = &it->question[it->answered_questions++];
-        struct op beside = op_beside(it->op, talloc_new(it->op->mem));
-        it->st = beside.mem != NULL ? find_answer(it, asked) : AZ_SERVER_ERROR;
-        if (it->st == AZ_OK)
-            tell_upstream(it, &beside, asked->answer, QUESTION_MS);
-        talloc_free(beside.mem);
-        if (it->st == AZ_OK && clock_monotonic_us() > it->deadline_us)
-            it->st = AZ_UPSTREAM_TIMEOUT;
-    }
-    return it->st == AZ_OK && !it->answered;
-}
-
-/* Tell an older upstream that nothing waits for its answer any more: there a connection that is
- * closed says nothing (MCP 2025-11-25, transports and basic/utilities/cancellation). */
-static void
-cancel_request(struct exchange *it, enum az_status st)
-{
-    const struct upstream_caller *caller = it->request->caller;
-    bool gone = caller != NULL && caller->gone != NULL && caller->gone(caller->arg);
-    bool unanswered = it->answered_questions > 0 && it->st != AZ_OK;
-    if (it->way->modern || it->message != &it->request->message || it->answered
-        || (st != AZ_UPSTREAM_TIMEOUT && it->st != AZ_UNAVAILABLE && !gone && !unanswered))
-        return;
-    struct op beside = op_beside(it->op, talloc_new(it->op->mem));
-    const char *cancel = beside.mem != NULL ? peer_cancellation(beside.mem) : NULL;
-    if (cancel != NULL)
-        tell_upstream(it, &beside, cancel, CANCEL_MS);
-    talloc_free(beside.mem);
-}
-
-/* Read the body of the answer. It is a message, a stream, or of no interest. */
-static enum az_status
-read_answer_body(struct exchange *it, struct upstream_transfer *transfer, size_t max)
-{
-    const struct upstream_sink sink = {
-        .take = take_peer_octets, .arg = it, .between = answer_questions};
-    enum az_status st;
-    it->stream = strcmp(it->answer->content_type, "text/event-stream") == 0;
-    sse_init(&it->sse, it->op->mem, max);
-    buf_init(&it->body, it->op->mem, max);
-    st = upstream_pump(transfer, &sink);
-    if (st == AZ_OK && it->st == AZ_OK && !it->stream && it->body.len > 0
-        && strcmp(it->answer->content_type, "application/json") == 0)
-        take_message(it, it->body.data, it->body.len);
-    sse_done(&it->sse);
-    buf_done(&it->body);
-    it->reply->octets = it->answer->octets;
-    return st == AZ_OK ? it->st : st;
-}
-
-/* ---- one exchange */
-
-/* Send one message in this way and read the answer. AZ_OK with any HTTP status. */
-static enum az_status
-exchange(struct exchange *it, const struct peer_way *way)
-{
-    struct op *op = it->op;
-    struct peer_envelope envelope;
-    struct upstream_call call;
-    struct upstream_transfer *transfer = NULL;
-    enum az_status st = peer_write(op->mem, way, it->message, &envelope);
-    if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a message to an upstream");
-    build_peer_call(it, &envelope, &call);
-    it->way = way;
-    it->st = AZ_OK;
-    it->answered = false;
-    it->questions = it->answered_questions = 0;
-    it->deadline_us = clock_monotonic_us() + PEER_ANSWER_SECONDS * 1000000LL;
-    st = upstream_begin(op, &call, &it->reply->credential, &transfer, &it->answer);
-    if (st == AZ_OK) {
-        it->reply->status = it->answer->status;
-        st = read_answer_body(it, transfer, call.max_answer);
-        upstream_done(transfer);
-    }
-    if (st != AZ_OK)
-        cancel_request(it, st);
-    return st;
-}
-
-static bool
-succeeded(const struct exchange *it)
-{
-    return it->answer->status >= 200 && it->answer->status < 300;
-}
 
 /* ---- the way */
 
 /* Return the session id of an answer, or "" if it has none or a header cannot carry it. */
 static const char *
-answer_session(const struct exchange *it)
+answer_session(const struct peer_exchange *it)
 {
     for (size_t i = 0; i < it->answer->fields; i++) {
         const struct upstream_field *field = &it->answer->field[i];
@@ -319,7 +25,7 @@ answer_session(const struct exchange *it)
 }
 
 static enum az_status
-refuse_peer(struct exchange *it, const char *why)
+refuse_peer(struct peer_exchange *it, const char *why)
 {
     return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s, HTTP status %d: resource %s", why,
                    it->answer->status, it->request->resource->name);
@@ -340,7 +46,7 @@ told_of(struct op *op, const struct peer_request *request)
 
 /* Set the level of the log of a server that has one. It may refuse: then its log is as it likes. */
 static enum az_status
-set_level(struct exchange *it, const struct peer_way *way, bool has_log)
+set_level(struct peer_exchange *it, const struct peer_way *way, bool has_log)
 {
     TALLOC_CTX *mem = it->op->mem;
     const char *level = it->request->message.log_level;
@@ -350,12 +56,12 @@ set_level(struct exchange *it, const struct peer_way *way, bool has_log)
     if (!has_log || level == NULL)
         return AZ_OK;
     it->message = &set;
-    return exchange(it, way);
+    return peer_exchange_run(it, way);
 }
 
 /* Initialize a server of the older revisions: initialize, then notifications/initialized. */
 static enum az_status
-open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
+open_conversation(struct peer_exchange *it, const char *asked, struct peer_way *ret)
 {
     struct op *op = it->op;
     json_t *may =
@@ -371,9 +77,9 @@ open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
     const char *session;
     enum az_status st;
     it->message = &hello;
-    if ((st = exchange(it, &way)) != AZ_OK)
+    if ((st = peer_exchange_run(it, &way)) != AZ_OK)
         return st;
-    if (!succeeded(it) || !it->answered || it->rpc.result == NULL)
+    if (!peer_exchange_succeeded(it) || !it->answered || it->rpc.result == NULL)
         return refuse_peer(it, "no answer to initialize");
     if ((way.version = peer_version(it->rpc.result)) == NULL)
         return refuse_peer(it, "initialize names no known version");
@@ -384,19 +90,19 @@ open_conversation(struct exchange *it, const char *asked, struct peer_way *ret)
     bool has_log =
         json_is_object(json_object_get(json_object_get(it->rpc.result, "capabilities"), "logging"));
     it->message = &ready;
-    if ((st = exchange(it, &way)) != AZ_OK || (st = set_level(it, &way, has_log)) != AZ_OK)
+    if ((st = peer_exchange_run(it, &way)) != AZ_OK || (st = set_level(it, &way, has_log)) != AZ_OK)
         return st;
     *ret = way;
     peer_memory_keep(op, it->request->resource, it->request->caller, it->told, &way);
     return AZ_OK;
 }
 
-static enum az_status probe(struct exchange *it, bool again, struct peer_way *ret);
+static enum az_status probe(struct peer_exchange *it, bool again, struct peer_way *ret);
 
 /* Choose the way for a server that refused the modern revision and says which ones it has (MCP
  * 2026-07-28, versioning). It may offer the same one again. */
 static enum az_status
-take_offer(struct exchange *it, bool again, struct peer_way *ret)
+take_offer(struct peer_exchange *it, bool again, struct peer_way *ret)
 {
     const char *version = peer_supported(it->rpc.error);
     if (version == NULL || (again && strcmp(version, MCP_MODERN) == 0))
@@ -408,17 +114,18 @@ take_offer(struct exchange *it, bool again, struct peer_way *ret)
 /* Ask the server for the modern revision. A server of an older one answers with some error, and
  * then a conversation is opened with it. */
 static enum az_status
-probe(struct exchange *it, bool again, struct peer_way *ret)
+probe(struct peer_exchange *it, bool again, struct peer_way *ret)
 {
     static const struct peer_message question = {.method = "server/discover"};
     static const struct peer_way modern = {.modern = true};
     enum az_status st;
     it->message = &question;
-    if ((st = exchange(it, &modern)) != AZ_OK && st != AZ_UPSTREAM_INVALID)
+    if ((st = peer_exchange_run(it, &modern)) != AZ_OK && st != AZ_UPSTREAM_INVALID)
         return st;
     if (st == AZ_OK && it->answer->status >= 500)
         return refuse_peer(it, "no answer to server/discover");
-    if (st == AZ_OK && succeeded(it) && it->answered && peer_is_modern(it->rpc.result)) {
+    if (st == AZ_OK && peer_exchange_succeeded(it) && it->answered
+        && peer_is_modern(it->rpc.result)) {
         *ret = modern;
         it->reply->hello = it->rpc.result;
         peer_memory_keep(it->op, it->request->resource, it->request->caller, it->told, &modern);
@@ -433,7 +140,7 @@ probe(struct exchange *it, bool again, struct peer_way *ret)
 /* True if the server no longer takes the way that was remembered: a session ends when the server
  * wants (MCP 2025-11-25, transports), and a revision may be given up. */
 static bool
-is_outdated(const struct exchange *it)
+is_outdated(const struct peer_exchange *it)
 {
     if (!it->way->modern)
         return it->way->session != NULL && it->answer->status == 404;
@@ -442,14 +149,15 @@ is_outdated(const struct exchange *it)
 
 /* Take the answer to the request itself. */
 static enum az_status
-take_reply(struct exchange *it)
+take_reply(struct peer_exchange *it)
 {
-    if (!it->answered || (!succeeded(it) && it->rpc.error == NULL)) {
+    if (!it->answered || (!peer_exchange_succeeded(it) && it->rpc.error == NULL)) {
         peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
         return refuse_peer(it, "the answer is not one of MCP");
     }
     /* The server may have become an older one, or a newer one, since it was asked. */
-    if (!succeeded(it) && it->way->modern && !peer_error_is(it->rpc.error, RPC_MISSING_CAPABILITY))
+    if (!peer_exchange_succeeded(it) && it->way->modern
+        && !peer_error_is(it->rpc.error, RPC_MISSING_CAPABILITY))
         peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
     it->reply->result = it->rpc.result;
     it->reply->error = it->rpc.error;
@@ -457,28 +165,50 @@ take_reply(struct exchange *it)
     return AZ_OK;
 }
 
+/* Find the way; *ret_known: it was remembered. */
+static enum az_status
+find_way(struct peer_exchange *it, bool *ret_known, struct peer_way *ret)
+{
+    const struct peer_request *request = it->request;
+    *ret = (struct peer_way){.modern = false};
+    *ret_known = it->told != NULL
+                 && peer_memory_find(it->op, request->resource, request->caller, it->told, ret);
+    if (it->told == NULL)
+        return AZ_SERVER_ERROR;
+    if (!*ret_known)
+        return probe(it, false, ret);
+    return ret->modern || ret->version != NULL ? AZ_OK
+                                               : open_conversation(it, MCP_LEGACY_NEWEST, ret);
+}
+
+enum az_status
+peer_greet(struct op *op, const struct peer_request *request, struct peer_way *ret)
+{
+    struct peer_reply reply = {.result = NULL};
+    struct peer_exchange it = {
+        .op = op, .request = request, .reply = &reply, .told = told_of(op, request)};
+    bool known;
+    return find_way(&it, &known, ret);
+}
+
 enum az_status
 peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret)
 {
-    struct exchange it = {.op = op, .request = request, .reply = ret, .told = told_of(op, request)};
-    struct peer_way way = {.modern = false};
-    enum az_status st = it.told != NULL ? AZ_OK : AZ_SERVER_ERROR;
-    bool known =
-        st == AZ_OK && peer_memory_find(op, request->resource, request->caller, it.told, &way);
+    struct peer_exchange it = {
+        .op = op, .request = request, .reply = ret, .told = told_of(op, request)};
+    struct peer_way way;
+    bool known;
     *ret = (struct peer_reply){.result = NULL};
-    if (st == AZ_OK && !known)
-        st = probe(&it, false, &way);
-    else if (st == AZ_OK && !way.modern && way.version == NULL)
-        st = open_conversation(&it, MCP_LEGACY_NEWEST, &way);
+    enum az_status st = find_way(&it, &known, &way);
     it.message = &request->message;
     if (st == AZ_OK)
-        st = exchange(&it, &way);
+        st = peer_exchange_run(&it, &way);
     if (st == AZ_OK && known && is_outdated(&it)) {
         peer_memory_forget(op, request->resource, request->caller, it.told);
         st = way.modern ? probe(&it, false, &way) : open_conversation(&it, MCP_LEGACY_NEWEST, &way);
         it.message = &request->message;
         if (st == AZ_OK)
-            st = exchange(&it, &way);
+            st = peer_exchange_run(&it, &way);
     }
     if (st == AZ_OK)
         st = take_reply(&it);

@@ -57,4 +57,8 @@ struct peer_reply {
  */
 enum az_status peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret);
 
+/* Find the way to talk to the server of a request, which is not sent: remembered, or found by
+ * asking the server. *ret is on op->mem. The failures are those of peer_ask(). */
+enum az_status peer_greet(struct op *op, const struct peer_request *request, struct peer_way *ret);
+
 #endif

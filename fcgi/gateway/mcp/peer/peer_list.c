@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/mcp/message/param_header.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/peer/extras.h"
 #include "gateway/mcp/peer/peer_message.h"
@@ -135,6 +136,18 @@ const struct peer_list peer_tools = {"tools/list", "tools", PEER_TOOLS_MAX, tool
 const struct peer_list peer_prompts = {"prompts/list", "prompts", PEER_PROMPTS_MAX, prompt_is_sound,
                                        kept_prompt};
 
+/* Return an entry as it is stored: a new reference, JSON null if it is left out, or NULL if out of
+ * memory. What people read before they approve it is what models read. */
+static json_t *
+kept_entry(TALLOC_CTX *mem, const struct peer_list *list, const json_t *entry)
+{
+    if (!list->is_sound(entry))
+        return json_null();
+    json_t *kept = jsonx_own(mem, list->kept(entry));
+    json_t *shown = kept != NULL ? shown_value(mem, kept) : NULL;
+    return kept == NULL || shown != NULL ? shown : json_null();
+}
+
 static bool
 has_entry(const json_t *entries, const json_t *named)
 {
@@ -157,7 +170,7 @@ peer_entries_add(TALLOC_CTX *mem, const struct peer_list *list, const json_t *pa
         || (json_is_string(cursor) && json_string_length(cursor) > PEER_CURSOR_MAX))
         return AZ_INVALID;
     json_array_foreach (listed, index, entry) {
-        json_t *kept = jsonx_own(mem, list->is_sound(entry) ? list->kept(entry) : json_null());
+        json_t *kept = jsonx_own(mem, kept_entry(mem, list, entry));
         const char *text = kept != NULL ? jsonx_dump(mem, kept) : NULL;
         if (text == NULL)
             return AZ_SERVER_ERROR;

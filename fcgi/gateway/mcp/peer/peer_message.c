@@ -9,6 +9,7 @@
 #include "base/json/jsonx.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/param_header.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/peer/progress.h"
 
 /* Every request has a connection of its own, so one id is enough; but a call that comes again with
@@ -96,17 +97,24 @@ add_param(void *arg, const char *name, const json_t *value)
                              param_header_value(it->mem, value));
 }
 
+/* Add the fields that say how the server is talked to. */
+static bool
+add_protocol(struct peer_envelope *envelope, const struct peer_way *way)
+{
+    const char *version = way->modern ? MCP_MODERN : way->version;
+    return (version == NULL || add_peer_field(envelope, "MCP-Protocol-Version", version))
+           && (way->modern || way->session == NULL
+               || add_peer_field(envelope, "Mcp-Session-Id", way->session));
+}
+
 /* Add the fields that every message has. */
 static bool
 add_way(struct peer_envelope *envelope, const struct peer_way *way)
 {
-    const char *version = way->modern ? MCP_MODERN : way->version;
     envelope->fields = 0;
     return add_peer_field(envelope, "Content-Type", "application/json")
            && add_peer_field(envelope, "Accept", "application/json, text/event-stream")
-           && (version == NULL || add_peer_field(envelope, "MCP-Protocol-Version", version))
-           && (way->modern || way->session == NULL
-               || add_peer_field(envelope, "Mcp-Session-Id", way->session));
+           && add_protocol(envelope, way);
 }
 
 /* Add the trace context. */
@@ -161,6 +169,16 @@ peer_write_answer(const struct peer_way *way, const char *answer, struct peer_en
     return add_way(ret, way) ? AZ_OK : AZ_SERVER_ERROR;
 }
 
+enum az_status
+peer_write_stream(const struct peer_way *way, const char *last_event, struct peer_envelope *ret)
+{
+    *ret = (struct peer_envelope){.body = NULL};
+    return add_peer_field(ret, "Accept", "text/event-stream") && add_protocol(ret, way)
+                   && (last_event == NULL || add_peer_field(ret, "Last-Event-ID", last_event))
+               ? AZ_OK
+               : AZ_SERVER_ERROR;
+}
+
 /* ---- reading */
 
 bool
@@ -184,9 +202,10 @@ peer_error_text(TALLOC_CTX *mem, const json_t *error)
     for (size_t i = 0; i < length; i++)
         if ((unsigned char) text[i] < ' ' || text[i] == 0x7f)
             text[i] = ' ';
-    return text != NULL ? talloc_asprintf(mem, "The upstream answered with error %d: %s",
-                                          (int) json_integer_value(code), text)
-                        : NULL;
+    const char *shown = text != NULL ? shown_lines(mem, text) : NULL;
+    return shown != NULL ? talloc_asprintf(mem, "The upstream answered with error %d: %s",
+                                           (int) json_integer_value(code), shown)
+                         : NULL;
 }
 
 const char *

@@ -64,6 +64,12 @@ const char *peer_answer(TALLOC_CTX *mem, const struct json_rpc *question);
  * memory. */
 const char *peer_cancellation(TALLOC_CTX *mem);
 
+/* Write the request for a stream of an older server (MCP 2025-11-25, transports, "Listening for
+ * Messages from the Server"), or with the id of an event for what followed it ("Resumability and
+ * Redelivery"). AZ_SERVER_ERROR: it has no room. */
+enum az_status peer_write_stream(const struct peer_way *way, const char *last_event,
+                                 struct peer_envelope *ret);
+
 /* Write an answer or a cancellation to send. AZ_SERVER_ERROR: it has no room. */
 enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
                                  struct peer_envelope *ret);

@@ -1,5 +1,6 @@
-/* Reader of server-sent events (WHATWG HTML 9.2.6), fed with octets as they come. Only the data of
- * events is kept; names, ids and retry times are passed over. */
+/* Reader of server-sent events (WHATWG HTML 9.2.6), fed with octets as they come. The data of
+ * events is kept, and what a reader needs who comes back after the stream ended: the id of the last
+ * event, and the time to wait. Names are passed over. */
 #ifndef AZ_GATEWAY_MCP_PEER_SSE_H
 #define AZ_GATEWAY_MCP_PEER_SSE_H
 
@@ -12,6 +13,12 @@
  * call lasts; ten a second for the longest response time-out are far fewer. */
 #define SSE_EVENTS_MAX 10000
 
+/* Octets of the id of an event that is kept; one that is longer, or that a header field cannot
+ * carry, is none. */
+#define SSE_ID_MAX 512
+/* Longest time to wait, in milliseconds: one that is longer is this one. */
+#define SSE_RETRY_MAX 30000
+
 struct sse {
     struct buf line; /* the line so far */
     struct buf data; /* the data of the event so far */
@@ -19,6 +26,9 @@ struct sse {
     bool after_cr;   /* the last octet was a CR: a LF after it is of the same line end */
     bool begun;      /* the first line is read: no byte order mark comes any more */
     bool has_data;   /* the event has a field `data`, maybe empty */
+    char next_id[SSE_ID_MAX + 1]; /* id of the event so far, and of those behind it */
+    char id[SSE_ID_MAX + 1];      /* of the last whole event; "": it has none */
+    int retry_ms;                 /* -1: the stream names none */
 };
 
 /* Called for the data of each event; NUL-terminated, freed after the call. Return false to stop

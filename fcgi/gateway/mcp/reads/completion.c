@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/peer/peer_list.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/routes.h"
@@ -21,10 +22,11 @@ show_completion(struct mcp_exchange *it, const json_t *result)
     json_array_foreach (values, index, value)
         if (!json_is_string(value))
             return resource_ask_invalid(it);
-    it->result = jsonx_own(it->req->op.mem,
-                           json_pack("{s:{s:O,s:O*,s:b}}", "completion", "values", values, "total",
-                                     json_is_integer(total) ? total : NULL, "hasMore",
-                                     (int) json_is_true(json_object_get(completion, "hasMore"))));
+    TALLOC_CTX *mem = it->req->op.mem;
+    it->result = jsonx_own(
+        mem, json_pack("{s:{s:o,s:O*,s:b}}", "completion", "values", shown_value(mem, values),
+                       "total", json_is_integer(total) ? total : NULL, "hasMore",
+                       (int) json_is_true(json_object_get(completion, "hasMore"))));
     return AZ_OK;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/mcp/message/result.h"
-#include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/reads/stored_list.h"
 #include "gateway/mcp/tools/catalogue.h"
 
@@ -98,7 +98,7 @@ shown_message(TALLOC_CTX *mem, const char *scope, const json_t *message)
     if (role == NULL || (strcmp(role, "user") != 0 && strcmp(role, "assistant") != 0)
         || !mcp_content_is_sound(mem, content))
         return NULL;
-    return json_pack("{s:s,s:o}", "role", role, "content", scoped_uri_block(mem, scope, content));
+    return json_pack("{s:s,s:o}", "role", role, "content", mcp_shown_block(mem, scope, content));
 }
 
 static enum az_status
@@ -108,7 +108,7 @@ show_messages(struct resource_call *c, const json_t *result)
     struct op *op = &it->req->op;
     const char *scope = mcp_scope_of(it, c->ask.request.resource);
     const json_t *messages = json_object_get(result, "messages"), *message;
-    const json_t *description = json_object_get(result, "description");
+    const char *description = json_string_value(json_object_get(result, "description"));
     const char *type = json_string_value(json_object_get(result, "resultType"));
     struct jsonx_build shown = {jsonx_own(op->mem, json_array()), false};
     size_t index;
@@ -122,9 +122,10 @@ show_messages(struct resource_call *c, const json_t *result)
         jsonx_append(&shown, one);
     }
     if (jsonx_built(&shown) != NULL)
-        it->result = jsonx_own(op->mem, json_pack("{s:O*,s:O}", "description",
-                                                  json_is_string(description) ? description : NULL,
-                                                  "messages", shown.value));
+        it->result = jsonx_own(
+            op->mem, json_pack("{s:s*,s:O}", "description",
+                               description != NULL ? shown_lines(op->mem, description) : NULL,
+                               "messages", shown.value));
     return AZ_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "crypto/digest.h"
+#include "gateway/calls.h"
 #include "gateway/mcp/message/log_level.h"
 #include "gateway/mcp/message/scoped_uri.h"
 #include "gateway/mcp/message/stream.h"
@@ -75,6 +76,8 @@ enum az_status
 resource_ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_status st)
 {
     const struct az_fault *fault = &it->req->op.fault;
+    if (calls_is_cancelled(it->req->op.az->calls))
+        return resource_ask_refuse(it, AZ_INVALID_REQUEST, "The client has cancelled the request");
     if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
         return st;
     if (st != AZ_LINK_REQUIRED)

@@ -112,3 +112,27 @@ mcp_read_resource(struct mcp_exchange *it)
     resource_call_note(&c);
     return st;
 }
+
+enum az_status
+mcp_may_watch_resource(struct mcp_exchange *it, const struct managed_resource *resource,
+                       const char *uri, const char **ret_revision)
+{
+    struct op *op = &it->req->op;
+    struct resource_call c = {
+        .it = it,
+        .action = {.kind = "resource",
+                   .name = uri,
+                   .uri = uri,
+                   .scopes = mcp_default_scopes(op->mem, resource)},
+        .arguments = jsonx_own(op->mem, json_pack("{s:b}", "subscribe", 1)),
+ /* Changes are heard for all callers at once, so fields for one of them have no place. */
+        .obligations = GATEWAY_RESPONSE_MAX_BYTES,
+    };
+    *ret_revision = NULL;
+    if (c.action.scopes == NULL || c.arguments == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a subscription");
+    if (resource->missing != NULL || resource->status == MANAGED_ERROR)
+        return AZ_OK;
+    resource_ask_begin(it, resource, it->message.method, &c.ask);
+    return resource_call_may(&c, ret_revision);
+}

@@ -43,6 +43,13 @@ enum az_status mcp_list_templates(struct mcp_exchange *it);
 enum az_status mcp_read_resource(struct mcp_exchange *it);
 enum az_status mcp_complete(struct mcp_exchange *it);
 
+/* Find out if the caller may learn of changes of a URI at the upstream of a resource: policy is
+ * asked as for a read, with `subscribe` among the arguments. *ret_revision is that of the policy;
+ * NULL: the caller may not. */
+enum az_status mcp_may_watch_resource(struct mcp_exchange *it,
+                                      const struct managed_resource *resource, const char *uri,
+                                      const char **ret_revision);
+
 /* A request to an upstream, for the caller of the visit. */
 struct resource_ask {
     struct gateway_bearer holder;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "gateway/calls.h"
 #include "gateway/mcp/message/log_level.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/result.h"
@@ -201,6 +202,8 @@ finish_call(struct tool_call *c, enum az_status st)
         c->it->result = c->call.result;
     if (st == AZ_OK)
         return AZ_OK;
+    if (calls_is_cancelled(op->az->calls))
+        return tool_call_tell_model(c, AZ_INVALID_REQUEST, "The client has cancelled the call");
     if (st == AZ_INVALID)
         return tool_call_tell_model(c, AZ_INVALID_REQUEST, c->call.why);
     if (st == AZ_LINK_REQUIRED)

@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What POST /introspect says about a token (RFC 7662), and what policy adds. */
+export interface Token {
+  active: true;
+  sub: string;
+  client_id: string;
+  scope?: string;
+  exp: number;
+  aud?: string | string[];
+  acr?: string;
+  auth_time?: number;
+  obligations?: Record<string, unknown>;
+  extensions?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface GuardOptions {
+  /** Issuer of authz, such as https://auth.example. */
+  issuer: string;
+  /** The client of this API; its binding has the endpoint introspect and this resource. */
+  clientId: string;
+  clientSecret: string;
+  /** Address of this API as clients know it (RFC 8707, RFC 9728). Proofs are for its scheme and host. */
+  resource: string;
+  /** Scopes that the metadata names. */
+  scopesSupported?: string[];
+  /** Most seconds that an answer is kept, 0 to 30; 30 by default. Policy says in extensions.cache_seconds whether it is kept at all. */
+  cacheSeconds?: number;
+  /** Names of the obligations that this API meets. A token with another one is 403. */
+  obligations?: string[];
+  /** false: a token that names no resource passes. One that names another resource never passes. */
+  requireAudience?: boolean;
+  /** At least 32 octets, the same in all processes: proofs must repeat a nonce that is made with it (RFC 9449 9). */
+  nonceKey?: string | Uint8Array;
+  /** True if the proof was used before; remembers it until then (seconds since 1970). The default remembers in this process alone. */
+  proofUsed?: (id: string, until: number) => boolean | Promise<boolean>;
+  /** Permit plain http to hosts other than loopback. */
+  allowHttp?: boolean;
+  /** Gets a line without secrets when authz cannot be asked; console.error by default. */
+  log?: (text: string) => void;
+}
+
+export interface Rule {
+  /** All of these are needed. */
+  scopes?: string[];
+  /** One of these authentication contexts is needed (RFC 9470). */
+  acr?: string[];
+  /** Most seconds since the person signed in (RFC 9470). */
+  maxAge?: number;
+  /** What policy is told beside resource, method and path: input.context.resource_type and input.context.action. */
+  resourceType?: string;
+  action?: string;
+  /** More members of input.context. */
+  context?: Record<string, unknown> | ((request: GuardRequest) => Record<string, unknown>);
+}
+
+export interface GuardRequest {
+  method: string;
+  /** Path and query as they came. */
+  target: string;
+  authorization: string[];
+  dpop: string[];
+  message?: IncomingMessage;
+}
+
+export type Verdict =
+  | { status: 200; token: Token }
+  | { status: 400 | 401 | 403 | 503; headers: [string, string | string[]][]; body: string };
+
+export interface Guard {
+  /** Path of the metadata (RFC 9728), and the document. */
+  metadataPath: string;
+  metadata: string;
+  check(request: GuardRequest, rule?: Rule): Promise<Verdict>;
+}
+
+export function createGuard(options: GuardOptions): Guard;
+export function requestOf(message: IncomingMessage, target?: string): GuardRequest;

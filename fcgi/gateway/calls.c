@@ -1,0 +1,129 @@
+#include "config.h"
+
+#include "gateway/calls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define KEY_WORDS (SHA256_OCTETS / sizeof(uint64_t))
+
+/* The place of a worker. `call` is the number of its call, and odd while one is answered: then the
+ * key is that of the call. Numbers are not used again, so that a cancellation that comes late
+ * reaches no other call. */
+struct place {
+    _Atomic pid_t pid; /* 0: free */
+    _Atomic uint64_t call, cancelled;
+    _Atomic uint64_t key[KEY_WORDS];
+};
+
+struct calls {
+    struct place *place; /* CALLS_MAX */
+    struct place *own;   /* of this process, or NULL */
+    pid_t pid;           /* that took it: a child has none yet */
+};
+
+static int
+calls_free(struct calls *calls)
+{
+    munmap(calls->place, CALLS_MAX * sizeof(*calls->place));
+    return 0;
+}
+
+struct calls *
+calls_new(TALLOC_CTX *mem)
+{
+    struct calls *calls = talloc_zero(mem, struct calls);
+    if (calls == NULL)
+        return NULL;
+    calls->place = mmap(NULL, CALLS_MAX * sizeof(*calls->place), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (calls->place == MAP_FAILED)
+        TALLOC_FREE(calls);
+    else
+        talloc_set_destructor(calls, calls_free);
+    return calls;
+}
+
+/* True if a place is free, or its worker has died. */
+static bool
+is_free(pid_t pid)
+{
+    return pid == 0 || (kill(pid, 0) != 0 && errno == ESRCH);
+}
+
+/* Return the place of this process, taken if it has none yet; NULL: all are taken. */
+static struct place *
+own_place(struct calls *calls)
+{
+    pid_t pid = getpid();
+    for (size_t i = 0; calls->pid != pid && i < CALLS_MAX; i++) {
+        pid_t was = atomic_load(&calls->place[i].pid);
+        if (!is_free(was) || !atomic_compare_exchange_strong(&calls->place[i].pid, &was, pid))
+            continue;
+        calls->own = &calls->place[i];
+        calls->pid = pid;
+        calls_end(calls); /* the last worker may have died in a call */
+    }
+    return calls->pid == pid ? calls->own : NULL;
+}
+
+void
+calls_begin(struct calls *calls, const unsigned char key[SHA256_OCTETS])
+{
+    struct place *own = calls != NULL ? own_place(calls) : NULL;
+    uint64_t words[KEY_WORDS];
+    if (own == NULL)
+        return;
+    memcpy(words, key, sizeof(words));
+    for (size_t i = 0; i < KEY_WORDS; i++)
+        atomic_store(&own->key[i], words[i]);
+    atomic_fetch_or(&own->call, 1);
+}
+
+void
+calls_end(struct calls *calls)
+{
+    struct place *own = calls != NULL && calls->pid == getpid() ? calls->own : NULL;
+    if (own != NULL && (atomic_load(&own->call) & 1) != 0)
+        atomic_fetch_add(&own->call, 1);
+}
+
+bool
+calls_is_cancelled(const struct calls *calls)
+{
+    const struct place *own = calls != NULL && calls->pid == getpid() ? calls->own : NULL;
+    uint64_t call = own != NULL ? atomic_load(&own->call) : 0;
+    return (call & 1) != 0 && atomic_load(&own->cancelled) == call;
+}
+
+/* True if a place has this key, and `call` is still its number then. */
+static bool
+has_key(const struct place *place, const uint64_t *words, uint64_t call)
+{
+    bool same = true;
+    for (size_t i = 0; i < KEY_WORDS; i++)
+        same = same && atomic_load(&place->key[i]) == words[i];
+    return same && atomic_load(&place->call) == call;
+}
+
+bool
+calls_cancel(struct calls *calls, const unsigned char key[SHA256_OCTETS])
+{
+    uint64_t words[KEY_WORDS];
+    bool found = false;
+    memcpy(words, key, sizeof(words));
+    for (size_t i = 0; calls != NULL && i < CALLS_MAX; i++) {
+        struct place *place = &calls->place[i];
+        uint64_t call = atomic_load(&place->call);
+        if ((call & 1) == 0 || !has_key(place, words, call))
+            continue;
+        atomic_store(&place->cancelled, call);
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,469 @@
+#!/usr/bin/perl
+# contrib/middleware (doc/middleware.md): each package in a process of its own in front of an API, against the real service, with one
+# table of requests. nginx asks /auth/check, so its answers are those of the service (gateway-admin.md 1.8).
+use strict;
+use warnings;
+
+use Digest::SHA      ();
+use IO::Socket::INET ();
+use MIME::Base64     ();
+use Test::More;
+
+use Authz::Check   ();
+use Authz::Client  ();
+use Authz::Dpop    ();
+use Authz::Grant   ();
+use Authz::Node    ();
+use Authz::Path    ();
+use Authz::Peer    ();
+use Authz::Policy  ();
+use Authz::Process ();
+use Authz::Stack   ();
+use Authz::Web     ();
+
+my $dir  = Authz::Process::directory();
+my $here = Authz::Path::source( 't', 'contrib', 'middleware' );
+my $mine = Authz::Path::source( 'contrib', 'middleware' );
+
+sub on_path {
+    my ($name) = @_;
+    return ( grep {-x} map {"$_/$name"} split /:/, $ENV{PATH} )[0];
+}
+
+# ---- Go: built while the service starts
+
+my ( $go, $build ) = ( on_path('go') );
+if ($go) {
+    mkdir "$dir/go" or die "$dir/go: $!";
+    Authz::Web::write_file(
+        "$dir/go/go.mod",
+        "module example.test/api\n\ngo 1.19\n\nrequire authz.invalid/middleware v0.0.0\n\nreplace authz.invalid/middleware => $mine/go\n"
+    );
+    Authz::Web::write_file( "$dir/go/main.go", Authz::Web::edit("$here/main.go") );
+    $build = Authz::Process->start(
+        name => 'go-build',
+        env  => {
+            GOTOOLCHAIN => 'local', GOPROXY => 'off', GOFLAGS => '-mod=mod', CGO_ENABLED => 0,
+            GOCACHE     => $ENV{GOCACHE} // ( defined $ENV{HOME} ? "$ENV{HOME}/.cache/go-build" : "$dir/go/cache" ) },
+        command => [ 'sh', '-c', 'cd "$1" && exec "$2" build -o api .', 'sh', "$dir/go", $go ] );
+}
+
+# ---- the service: an API with a client of its own, which nginx has too, and clients that call it
+
+my $port  = Authz::Web::free_port();
+my $url   = "http://127.0.0.1:$port/shop";
+my $other = 'https://other.example';
+my $stack = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
+my $peer  = Authz::Peer->start;
+
+my @route = map { { id => $_, path => "/$_", scopes => ['orders.read'] } } qw(orders kept brief closed);
+my $made  = $stack->admin(
+    POST => '/admin/api/managed-resources',
+    json => {
+        name    => 'shop', displayName => 'Shop', upstreamType => 'REST', upstreamUrl => $peer->url,
+        enabled => Authz::Check::true(), publicUrls => [$url], defaultScope => 'orders.read',
+        routes  => [ @route, { id => 'make', path => '/orders', methods => ['POST'], scopes => ['orders.write'] } ] } );
+is( $made->status, 201, 'the resource' ) or diag $made->text;
+my @api = $stack->make_client(
+    'api',
+    {   grants    => [qw(authorization_code refresh_token)],
+        endpoints => [qw(introspect check)], resources => [$url], scopes => ['orders.read'] } );
+my %may = ( scopes => [qw(orders.read orders.write)], resources => [ $url, $other ] );
+my @app = $stack->make_client( 'app', { grants => [qw(client_credentials authorization_code)], %may } );
+$peer->set( map { ( "/$_" => { body => { for => 'app', client => 'app' } } ) } qw(orders kept brief closed) );
+
+my $deployed = Authz::Policy->new($stack)
+  ->deploy( rules => { 'custom/introspect.rego' => <<"END", 'custom/gateway.rego' => <<'END' } );
+package custom.introspect
+
+deny contains "closed" if input.context.path == "/shop/closed"
+
+deny contains "not_here" if input.context.method == "DELETE"
+
+deny contains "not_told" if {
+	input.context.path == "/shop/tier"
+	not told
+}
+
+told if {
+	input.context.tier == "gold"
+	input.context.method == "GET"
+	input.context.action == "look"
+	input.context.resource == "$url"
+}
+
+extensions := {"cache_seconds": {"/shop/kept": 900, "/shop/brief": 1}[input.context.path]}
+
+obligations := {{"/shop/tenant": "tenant", "/shop/redact": "redact"}[input.context.path]: true}
+END
+package custom.gateway
+
+deny contains "closed" if input.action.path == "/closed"
+
+cache_seconds := {"/kept": 30, "/brief": 30}[input.action.path]
+END
+is( $deployed->status, 200, 'the rules' ) or diag $deployed->text;
+
+# ---- tokens
+
+my $key   = Authz::Dpop->new;
+my $alien = Authz::Dpop->new;
+
+sub token {
+    my (%other) = @_;
+    my %form = ( scope => 'orders.read', resource => $url, %other );
+    return $stack->token_text( @app, %form );
+}
+
+sub bound {
+    my $answer = $stack->http->post(
+        '/token', headers => [ Authz::Client::basic(@app), $key->show( $stack, '/token' ) ],
+        form => [ grant_type => 'client_credentials', scope => 'orders.read', resource => $url ] );
+    return $answer->member('access_token') // die $answer->text;
+}
+
+Authz::Grant->people($stack);
+
+sub person {
+    my (%code) = @_;
+    my $code = Authz::Grant->code( $stack, client => $app[0], scope => 'orders.read', resource => $url, %code );
+    return Authz::Grant->redeem( $stack, \@app, $code )->member('access_token') // die 'no token';
+}
+my $own     = Authz::Grant->code( $stack, client => $api[0], scope => 'orders.read', resource => $url );
+my $refresh = Authz::Grant->redeem( $stack, \@api, $own )->member('refresh_token') // die 'no refresh token';
+my %token   = (
+    good  => token(), write => token( scope => 'orders.write' ), other => token( resource => $other ),
+    plain => $stack->token_text( @app, scope => 'orders.read' ),
+    bound => bound(), strong => person( acr => 'mfa' ), weak => person(), refresh => $refresh );
+
+# A proof for a path of the API; more members are claims, or the token that it is shown with.
+sub proof {
+    my ( $path, %claim ) = @_;
+    my ( $by,   $token ) = map { delete $claim{$_} } qw(by token);
+    my $ath = Authz::Grant::base64url( Digest::SHA::sha256( $token // $token{bound} ) );
+    return ( $by // $key )
+      ->proof( claims => { htm => 'GET', htu => "http://127.0.0.1:$port$path", ath => $ath, %claim } );
+}
+
+sub bearer { my ($name) = @_; return ( Authorization => "Bearer $token{$name}" ) }
+
+sub dpop {
+    my (@proof) = @_;
+    return ( Authorization => "DPoP $token{bound}", map { ( DPoP => $_ ) } @proof );
+}
+
+# ---- the packages
+
+my $python = ( grep { system("$_ -c 'import cryptography' >/dev/null 2>&1") == 0 } '/usr/bin/python3', 'python3' )[0];
+my $nginx  = Authz::Path::door('nginx');
+my %env    = (
+    AUTHZ_ISSUER => $stack->base, AUTHZ_CLIENT_ID => $api[0], AUTHZ_CLIENT_SECRET => $api[1], API_RESOURCE => $url,
+    API_PEER     => 'http://127.0.0.1:' . $peer->port, PYTHONPATH => "$mine/python", PYTHONDONTWRITEBYTECODE => 1 );
+
+# The packages of Node.js where a program of the test finds them, ours among them by its own package.json.
+my $no_node = Authz::Node::missing();
+if ( !defined $no_node ) {
+    mkdir "$dir/$_" or die "$dir/$_: $!" for qw(node node/node_modules node/node_modules/@authz);
+    symlink "$mine/node",                   "$dir/node/node_modules/\@authz/middleware" or die "symlink: $!";
+    symlink Authz::Node::modules() . "/$_", "$dir/node/node_modules/$_" or die "symlink: $!" for qw(express fastify);
+    Authz::Web::write_file( "$dir/node/node.mjs", Authz::Web::edit("$here/node.mjs") );
+}
+my $no_fastify = $no_node // ( -d Authz::Node::modules() . '/fastify' ? undef : 'no fastify: run contrib/check once' );
+my @way        = (
+    (   map { { name => $_->[0], why => $_->[1], command => [ Authz::Node::node(), "$dir/node/node.mjs", $_->[0] ] } }
+          [ express => $no_node ],
+        [ fastify => $no_fastify ] ),
+    (   map {
+            {   name    => $_, why => $python ? undef : 'no python3 with cryptography',
+                command => [ $python, "$here/serve.py", $_ ] }
+        } qw(asgi wsgi) ),
+    { name => 'go',    why => $go    ? undef : 'no go',    command => ["$dir/go/api"] },
+    { name => 'nginx', why => $nginx ? undef : 'no nginx', door    => 1 },
+);
+
+sub start_nginx {
+    mkdir "$dir/nginx" or die "$dir/nginx: $!";
+    my $text = Authz::Web::edit(
+        "$mine/nginx/authz-http.conf",
+        qr/127\.0\.0\.1:8080/ => "127.0.0.1:$stack->{port}",
+        qr{/run/authz-nginx}  => "$dir/nginx/kept" );
+    my $server = Authz::Web::edit(
+        "$mine/nginx/authz-server.conf",
+        qr/Basic bmdpbng6c2VjcmV0/       => 'Basic ' . MIME::Base64::encode_base64( join( ':', @api ), '' ),
+        qr/(?<=X-Forwarded-Proto )https/ => 'http',
+        qr{(?<=protected-resource)/api}  => '/shop' );
+    my $temporary = join ' ', map {"${_}_temp_path $dir/nginx/$_;"} qw(client_body proxy fastcgi uwsgi scgi);
+    my $file      = Authz::Web::write_file( "$dir/nginx/nginx.conf", <<"END" );
+@{[$> == 0 ? 'user root;' : '']}
+daemon off; worker_processes 1; pid $dir/nginx/pid; error_log $dir/nginx/error.log; events {}
+http {
+  log_format kept '\$request_uri \$authz_kept'; access_log $dir/nginx/log kept; $temporary
+$text
+  server {
+    listen 127.0.0.1:$port; server_name 127.0.0.1;
+$server
+    location /shop/ { include $mine/nginx/authz-protect.conf; proxy_pass @{[$peer->url]}/; }
+  }
+}
+END
+    return Authz::Process->start(
+        name    => 'nginx',
+        command => [ $nginx, '-p', "$dir/nginx", '-e', "$dir/nginx/error.log", '-c', $file ] );
+}
+
+sub start {
+    my ($way) = @_;
+    if ( $way->{name} eq 'go' && ( $build->wait( 240 * Authz::Process::patience() ) // 1 ) != 0 ) {
+        return fail('go build') || diag $build->log_text;
+    }
+    my $at = $way->{door} ? $port : Authz::Web::free_port();
+    $way->{process} =
+      $way->{door}
+      ? start_nginx()
+      : Authz::Process->start( name => $way->{name}, env => \%env, command => [ @{ $way->{command} }, $at ] );
+    $way->{http} = Authz::Client->new( port => $at, foreign => 1 );
+    return 1;
+}
+
+sub await {
+    my ($way) = @_;
+    my $there = Authz::Process::until_true(
+        30,
+        sub {
+            !$way->{process}->alive
+              || IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $way->{http}{port}, Proto => 'tcp' );
+        } );
+    return ok( $there && $way->{process}->alive, "$way->{name} starts" );
+}
+
+# ---- the requests
+
+# Name, method, target, header fields, status, what the challenges have; `door`: what nginx answers where that differs, or '' for
+# what it is not asked. A name with a section is that of the standard.
+my $bearer = qr/^Bearer .*resource_metadata="[^"]+oauth-protected-resource/;
+my @case   = (
+    [ 'a token with the scope', GET => '/shop/orders', [ bearer('good') ], 200 ],
+    [   'the scheme in lower case (RFC 9110 11.1)', GET => '/shop/orders', [ Authorization => "bearer $token{good}" ],
+        200 ],
+    [ 'the scope of another method', POST => '/shop/orders', [ bearer('write') ], 200 ],
+    [ 'an obligation that the API meets', GET => '/shop/tenant', [ bearer('good') ], 200, undef, '' ],
+    [   'context: rules of policy see it, and more members replace none', GET => '/shop/tier', [ bearer('good') ], 200,
+        undef, '' ],
+    [   'a sign-in as strong and as recent as needed (RFC 9470)', GET => '/shop/pay', [ bearer('strong') ], 200, undef,
+        '' ],
+    [ 'no token (RFC 6750 3, RFC 9728 5.1)', GET => '/shop/orders', [],                             401, $bearer ],
+    [ 'a credential of another scheme',      GET => '/shop/orders', [ Authz::Client::basic(@app) ], 401 ],
+    [ 'an empty token',                      GET => '/shop/orders', [ Authorization => 'Bearer ' ], 401 ],
+    [   'a token that authz did not issue (RFC 6750 3.1)', GET => '/shop/orders',
+        [ Authorization => 'Bearer nothing' ], 401, qr/error="invalid_token"/ ],
+    [   'a token in the address (RFC 6750 2.3)', GET => "/shop/orders?access_token=$token{good}", [], 400,
+        qr/error="invalid_request"|\A\z/ ],
+    [   'a token in the address beside one in the header', GET => "/shop/orders?a=1&access_token=$token{good}",
+        [ bearer('good') ],                                400 ],
+    [ 'two tokens', GET => '/shop/orders', [ bearer('good'), bearer('good') ], qr/\A40[01]\z/ ],
+    [   'a token for another API (RFC 8707 2)', GET => '/shop/orders', [ bearer('other') ], 401,
+        qr/error="invalid_token"/, 403 ],
+    [ 'a token for no API in particular',         GET => '/shop/orders', [ bearer('plain') ],   401 ],
+    [ 'a refresh token of the client of the API', GET => '/shop/orders', [ bearer('refresh') ], 401 ],
+    [   'a token without the scope (RFC 6750 3.1)', GET => '/shop/orders', [ bearer('write') ], 403,
+        qr/error="insufficient_scope"|scope="orders\.read"/ ],
+    [ 'a path that policy denies',                GET    => '/shop/closed', [ bearer('good') ], 401, undef,    403 ],
+    [ 'a method that policy denies',              DELETE => '/shop/orders', [ bearer('good') ], 401, undef,    403 ],
+    [ 'an obligation that the API does not meet', GET    => '/shop/redact', [ bearer('good') ], 403, qr/\A\z/, '' ],
+    [   'a sign-in that is not strong enough (RFC 9470 3)', GET => '/shop/pay', [ bearer('weak') ], 401,
+        qr/error="insufficient_user_authentication", acr_values="mfa hwk", max_age="300"/, '' ],
+    [ 'a client where a person must have signed in', GET => '/shop/pay', [ bearer('good') ], 401, qr/acr_values=/, '' ],
+    [   'a sign-in that is too old (RFC 9470 3)', GET => '/shop/fresh', [ bearer('strong') ], 401,
+        qr/error="insufficient_user_authentication", max_age="5"/, '' ],
+    [   'a bound token as a bearer token (RFC 9449 7.1)', GET => '/shop/orders', [ bearer('bound') ], 401,
+        qr/^DPoP .*algs="[^"]*ES256/ ],
+    [   'a bearer token by the scheme DPoP', GET => '/shop/orders',
+        sub { ( Authorization => "DPoP $token{good}", DPoP => proof( '/shop/orders', token => $token{good} ) ) }, 401 ],
+    [ 'a bound token with a proof (RFC 9449 7.1)', GET => '/shop/orders', sub { dpop( proof('/shop/orders') ) }, 200 ],
+    [ 'a proof for the address with a query', GET => '/shop/orders?a=1',  sub { dpop( proof('/shop/orders') ) }, 200 ],
+    [   'a bound token without a proof', GET => '/shop/orders', sub { dpop() }, 401,
+        qr/DPoP .*error="invalid_(?:dpop_proof|token)"/ ],
+    [ 'two proofs', GET => '/shop/orders', sub { dpop( proof('/shop/orders'), proof('/shop/orders') ) }, 401 ],
+    [   'a proof of another method (RFC 9449 4.3)', GET => '/shop/orders',
+        sub { dpop( proof( '/shop/orders', htm => 'POST' ) ) }, 401, qr/DPoP .*error=/ ],
+    [ 'a proof of another address (RFC 9449 4.3)', GET => '/shop/orders', sub { dpop( proof('/shop/brief') ) }, 401 ],
+    [   'a proof of another host',                                                      GET => '/shop/orders',
+        sub { dpop( proof( '/shop/orders', htu => 'http://localhost/shop/orders' ) ) }, 401 ],
+    [   'a proof that is too old (RFC 9449 11.1)',                   GET => '/shop/orders',
+        sub { dpop( proof( '/shop/orders', iat => time - 3600 ) ) }, 401 ],
+    [   'a proof from the future', GET => '/shop/orders', sub { dpop( proof( '/shop/orders', iat => time + 3600 ) ) },
+        401 ],
+    [   'a proof of another token (RFC 9449 4.3)',             GET => '/shop/orders',
+        sub { dpop( proof( '/shop/orders', token => 'x' ) ) }, 401 ],
+    [ 'a proof without an id',  GET => '/shop/orders', sub { dpop( proof( '/shop/orders', jti => undef ) ) },  401 ],
+    [ 'a proof by another key', GET => '/shop/orders', sub { dpop( proof( '/shop/orders', by  => $alien ) ) }, 401 ],
+    [   'a proof of another type', GET => '/shop/orders', sub { dpop( $key->proof( header => { typ => 'JWT' } ) ) }, 401
+    ],
+    [   'a proof that nothing signed',                                GET => '/shop/orders',
+        sub { dpop( proof('/shop/orders') =~ s/\.[^.]+\z/.AAAA/r ) }, 401 ],
+    [ 'a text that is no proof', GET => '/shop/orders', sub { dpop('proof') }, 401 ],
+);
+
+sub ask {
+    my ( $way, $method, $target, @field ) = @_;
+    return $way->{http}->request( $method, $target, headers => \@field );
+}
+
+sub fields_of { my ($answer) = @_; return $answer->headers('WWW-Authenticate') }
+
+sub status_is {
+    my ( $answer, $want, $name ) = @_;
+    return ref $want
+      ? like( $answer->status, $want, $name ) || diag $answer->text
+      : is( $answer->status, $want, $name )   || diag $answer->text;
+}
+
+sub table {
+    my ($way) = @_;
+    for my $case (@case) {
+        my ( $name, $method, $target, $field, $status, $challenge, $door ) = @$case;
+        my $want = $way->{door} ? $door // $status : $status;
+        next if $want eq '';
+        my $answer = ask( $way, $method, $target, ref $field eq 'CODE' ? $field->() : @$field );
+        status_is( $answer, $want, "$way->{name}: $name" );
+        next if $way->{door} && defined $door;
+        my @found = fields_of($answer);
+        $challenge = $bearer
+          if $way->{door} && $challenge && $want == 401;    # nginx passes the first one, which is Bearer
+        ok( ( @found ? scalar grep { $_ =~ $challenge } @found : '' =~ $challenge ),
+            "$way->{name}: ... with the challenge" )
+          or diag explain \@found
+          if defined $challenge;
+    }
+    return;
+}
+
+# ---- what takes more than one request
+
+sub others {
+    my ($way) = @_;
+    my $name  = $way->{name};
+    my $said  = $way->{http}->get('/.well-known/oauth-protected-resource/shop');
+    is( $said->status,             200,  "$name: the metadata (RFC 9728 3)" ) or diag $said->text;
+    is( $said->member('resource'), $url, '... name the resource' );
+    is_deeply( $said->member('authorization_servers'), [ $stack->base ], '... and authz' );
+    my $who = ask( $way, GET => '/shop/orders', bearer('good') );
+    is_deeply( [ map { $who->member($_) } qw(for client) ], [ 'app', 'app' ], "$name: the API learns who calls" );
+
+    my $proof = proof('/shop/orders');
+    is( ask( $way, GET => '/shop/orders', dpop($proof) )->status, 200, "$name: a proof counts" );
+    is( ask( $way, GET => '/shop/orders', dpop($proof) )->status, 401, "$name: ... once (RFC 9449 11.1)" );
+
+    my %mine = map { ( $_ => token() ) } qw(orders brief kept);
+    my $get =
+      sub { my ($path) = @_; return ask( $way, GET => "/shop/$path", Authorization => "Bearer $mine{$path}" )->status };
+    is( $get->($_), 200, "$name: $_ passes" )  for sort keys %mine;
+    $stack->revoke( @app, token => $mine{$_} ) for sort keys %mine;
+    is( $get->('orders'), 401, "$name: a revocation counts at once where policy permits no cache" );
+    is( $get->('kept'),   200, "$name: ... and later where it does" ) if !$way->{door};
+    ok( Authz::Process::until_true( 30, sub { $get->('brief') == 401 } ),
+        "$name: ... after so many seconds as policy says" );
+    is( ask( $way, GET => '/shop/orders', Authorization => "Bearer $mine{kept}" )->status,
+        401, "$name: an answer is kept for its own context" );
+    return;
+}
+
+sub nonces {
+    my ($way) = @_;
+    my $name  = $way->{name};
+    my $asked = ask( $way, GET => '/nonce/orders', dpop( proof('/nonce/orders') ) );
+    is( $asked->status, 401, "$name: a proof without the nonce (RFC 9449 9)" );
+    ok( ( scalar grep {/^DPoP .*error="use_dpop_nonce"/} fields_of($asked) ), '... asks for one' ) or diag $asked->text;
+    my $nonce = $asked->header('DPoP-Nonce') // '';
+    is( ask( $way, GET => '/nonce/orders', dpop( proof( '/nonce/orders', nonce => $nonce ) ) )->status, 200,
+        '... and with it passes' );
+    is( ask( $way, GET => '/nonce/orders', dpop( proof( '/nonce/orders', nonce => "x$nonce" ) ) )->status, 401,
+        '... with another not' );
+    return;
+}
+
+# Answers of a server in the place of authz.
+my $active = {
+    active => Authz::Check::true(), token_type => 'Bearer', scope => 'orders.read', aud => $url, exp => time + 600,
+    sub    => 'app', client_id => 'app' };
+my @answer = (
+    [ 'as authz answers',      { body => $active },                        200 ],
+    [ 'active is no boolean',  { body => { %$active, active => 'true' } }, qr/\A(?:401|503)\z/ ],
+    [ 'the token has ended',   { body => { %$active, exp => time - 1 } },  401 ],
+    [ 'the token has no end',  { body => { %$active, exp => undef } },     401 ],
+    [ 'an array',              { body => [1] },                            503 ],
+    [ 'no JSON',               { body => 'active' },                       503 ],
+    [ 'the API has no right',  { status => 403, body => $active },                    503 ],
+    [ 'the secret is wrong',   { status => 401, body => $active },                    503 ],
+    [ 'elsewhere',             { status => 307, headers => [ Location => '/good' ] }, 503 ],
+    [ 'too many octets',       { body => $active, pad => 300 * 1024 },                503 ],
+    [ 'the answer breaks off', { body => $active, truncate => 20 },                   503 ],
+    [ 'no answer',             { reset => 1 },                                        503 ],
+);
+
+sub away {
+    my (@asked) = @_;
+    $peer->set( '/good' => { body => $active } );
+    for my $answer (@answer) {
+        my ( $what, $said, $status ) = @$answer;
+        $peer->set( '/introspect' => $said );
+        status_is( ask( $_, GET => '/away/orders', bearer('good') ), $status, "$_->{name}: authz says: $what" )
+          for @asked;
+    }
+    my ($question) = $peer->requests('/introspect');
+    my %form       = map { split /=/, $_, 2 } split /&/, $question->{body} // '';
+    is( $form{token}, $token{good}, 'the question has the token' );
+    is( Authz::Grant::base64url( $question->{headers}{authorization} ),
+        Authz::Grant::base64url( ( Authz::Client::basic(@api) )[1] ), '... and the credential of the API' );
+
+    # Each octet comes in time, all of them do not: the limit is one for the whole answer.
+    $peer->set( '/introspect' => { body => $active, drip => 0.4 } );
+    my @sent =
+      map { [ $_, $_->{http}->begin( $_->{http}->octets( GET => '/away/orders', headers => [ bearer('good') ] ) ) ] }
+      @asked;
+    is( $_->[0]{http}->end( $_->[1], 'GET' )->status, 503, "$_->[0]{name}: an answer that takes too long" ) for @sent;
+    return;
+}
+
+my @here;
+start($_) for grep { !defined $_->{why} } @way;
+for my $way (@way) {
+  SKIP: {
+        skip "$way->{name}: $way->{why}", 1 if defined $way->{why};
+        push @here, $way if $way->{http} && await($way);
+    }
+}
+for my $way (@here) {
+    table($way);
+    others($way);
+    nonces($way) if !$way->{door};
+}
+my @package = grep { !$_->{door} } @here;
+away(@package);
+
+# nginx keeps what policy lets it keep, and nothing else.
+my ($door) = grep { $_->{door} } @here;
+if ($door) {
+    my $log = sub { return Authz::Web::edit("$dir/nginx/log") };
+    ok( Authz::Process::until_true(
+            30, sub { ask( $door, GET => '/shop/kept', bearer('good') ); $log->() =~ m{^/shop/kept HIT$}m } ),
+        'nginx: an answer is kept for a second if policy permits it' );
+    unlike( $log->(), qr{^/shop/orders HIT$}m, '... and else it is not' );
+}
+
+# ---- without authz nothing passes
+
+$stack->{service}->stop;
+status_is( ask( $_, GET => '/shop/orders', bearer('good') ), 503, "$_->{name}: the service is down: 503, never a pass" )
+  for @here;
+$stack->{server}->stop;
+status_is( ask( $_, GET => '/shop/orders', bearer('good') ), 503, "$_->{name}: nobody listens: 503, never a pass" )
+  for @here;
+for my $way (@package) {
+    my $log = $way->{process}->log_text;
+    like( $log, qr/authz: no answer, the request is refused/, "$way->{name}: the log says so" );
+    my @secret = grep { index( $log, $_ ) >= 0 } $api[1], values %token;
+    is( "@secret", '', '... without any token or secret' );
+}
+
+done_testing;

@@ -1,0 +1,97 @@
+"""The API of t/contrib/middleware.t as an application of ASGI or WSGI, on servers of the standard library: serve.py asgi|wsgi PORT."""
+
+import asyncio
+import json
+import os
+import socketserver
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from wsgiref import simple_server
+
+from authz_middleware import Asgi, Guard, Rule, Wsgi
+
+kind, port = sys.argv[1], int(sys.argv[2])
+READ = Rule(scopes=["orders.read"])
+RULES = {
+    ("POST", "/shop/orders"): Rule(scopes=["orders.write"], action="make"),
+    ("GET", "/shop/pay"): Rule(scopes=["orders.read"], acr=["mfa", "hwk"], max_age=300),
+    ("GET", "/shop/fresh"): Rule(scopes=["orders.read"], max_age=5),
+    ("GET", "/shop/tier"): Rule(
+        scopes=["orders.read"], action="look", context=lambda request: {"tier": "gold", "method": "PUT", "resource": "https://other.example"}
+    ),
+}
+client = (os.environ["AUTHZ_CLIENT_ID"], os.environ["AUTHZ_CLIENT_SECRET"], os.environ["API_RESOURCE"])
+more = {"scopes_supported": ["orders.read", "orders.write"], "obligations": ["tenant"]}
+GUARDS = {
+    "/shop/": Guard(os.environ["AUTHZ_ISSUER"], *client, **more),
+    "/nonce/": Guard(os.environ["AUTHZ_ISSUER"], *client, **more, nonce_key=b"n" * 32),
+    "/away/": Guard(os.environ["API_PEER"], *client, **more),
+}
+
+
+def rule(method, path):
+    return RULES.get((method, path), READ)
+
+
+def answer(token):
+    return json.dumps({"for": token["sub"], "client": token["client_id"]}).encode()
+
+
+async def asgi_app(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+    await send({"type": "http.response.body", "body": answer(scope["authz"])})
+
+
+def wsgi_app(environ, start_response):
+    start_response("200 OK", [("Content-Type", "application/json")])
+    return [answer(environ["authz"])]
+
+
+def choose(path, apps):
+    return next((app for prefix, app in apps.items() if path.startswith(prefix)), apps["/shop/"])
+
+
+class AsgiHost(BaseHTTPRequestHandler):
+    """As much of a server of ASGI as the test needs."""
+
+    apps = {prefix: Asgi(asgi_app, guard, rule) for prefix, guard in GUARDS.items()}
+
+    def serve(self):
+        path, _, query = self.path.partition("?")
+        scope = {
+            "type": "http", "method": self.command, "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+            "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()],
+        }
+        sent = []
+
+        async def send(event):
+            sent.append(event)
+
+        asyncio.run(choose(path, self.apps)(scope, None, send))
+        self.send_response(sent[0]["status"])
+        for name, value in sent[0]["headers"]:
+            self.send_header(name.decode("latin-1"), value.decode("latin-1"))
+        self.end_headers()
+        self.wfile.write(sent[1]["body"])
+
+    do_GET = do_POST = do_DELETE = serve
+
+    def log_message(self, *text):
+        pass
+
+
+class WsgiQuiet(simple_server.WSGIRequestHandler):
+    def log_message(self, *text):
+        pass
+
+
+class WsgiHost(socketserver.ThreadingMixIn, simple_server.WSGIServer):
+    daemon_threads = True
+
+
+if kind == "asgi":
+    ThreadingHTTPServer(("127.0.0.1", port), AsgiHost).serve_forever()
+else:
+    apps = {prefix: Wsgi(wsgi_app, guard, rule) for prefix, guard in GUARDS.items()}
+    host = simple_server.make_server("127.0.0.1", port, lambda e, s: choose(e["PATH_INFO"], apps)(e, s), WsgiHost, WsgiQuiet)
+    host.serve_forever()
