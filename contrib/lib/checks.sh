@@ -272,6 +272,16 @@ check_rolling() {
     check_tests gcc t/failure/rolling.t
 }
 
+# Make the images with each web server of the same packages, and run them.
+check_images() {
+    local web
+    DEBS_ONLY=yes "$TOP/contrib/debs/run" "$WORK"
+    for web in lighttpd apache; do
+        "$TOP/contrib/images" build --web "$web" --debs "$WORK/debs" --out "$WORK/images" | sed 's/^/# /'
+        "$TOP/contrib/images" try --web "$web" --out "$WORK/images"
+    done
+}
+
 # Render doc/ as a website, and look at it.
 check_site() {
     packages_install site

@@ -19,7 +19,7 @@ my %says = (
     'debian/changelog'  => ( text_of(qw(debian changelog)) =~ /\Aauthz \((\d+[.]\d+[.]\d+)[~)+]/ )[0],
     'doc/why-authz.md'  => ( text_of(qw(doc why-authz.md)) =~ /\bVersion (\d+[.]\d+[.]\d+) / )[0],
     'the specification' =>
-      ( text_of(qw(doc design specification.md)) =~ /^The interface version is (\d+[.]\d+[.]\d+)[.]/m )[0],
+      ( text_of( qw(doc design), 'specification' . '.md' ) =~ /^The interface version is (\d+[.]\d+[.]\d+)[.]/m )[0],
 );
 is( $says{$_} // 'nothing', $version, "$_ names the version of configure.ac" ) for sort keys %says;
 

@@ -33,6 +33,7 @@ export function usePlace() {
   useEffect(() => {
     const changed = () => setHash(location.hash);
     addEventListener('hashchange', changed);
+    changed(); // it may have changed before this was there
     return () => removeEventListener('hashchange', changed);
   }, []);
   return parse(hash);

@@ -337,6 +337,84 @@ is( cancels( $mine, 0 + 7 ), 202, 'a client cancels a request that asks it somet
 like( text_of( ended($call) ), qr/has cancelled/, '... which ends' );
 is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... and nothing takes the answer' );
 
+# ---- addresses that an error of an older upstream names (MCP 2025-11-25, client/elicitation)
+
+sub wants_address {
+    my ( $may, $url ) = @_;
+    my $name  = 'shop' . ++$shops;
+    my %error = (
+        code => -32042, message => 'open it',
+        data => { elicitations => [ { mode => 'url', elicitationId => 'e1', url => $url, message => 'Sign here.' } ] }
+    );
+    my %by = (
+        'server/discover'           => $old[0], 'initialize' => $old[1],
+        'notifications/initialized' => $old[2], 'tools/list' => $listed,
+        'tools/call'                => { body => { jsonrpc => '2.0', id => 1, error => \%error } } );
+    $peer->set( "/$name" => { instead => { map { ( qq("$_") => $by{$_} ) } keys %by } } );
+    $mcp->resource(
+        $name,
+        displayName => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"), interaction => $may );
+    is( $stack->admin( POST => "/admin/api/managed-resources/$name/sync" )->status, 200, "$name is synced" );
+    return (
+        $name,
+        sub {
+            $peer->set( "/$name" => { instead => { map { ( qq("$_") => $by{$_} ) } keys %by } } );
+        },
+        \%by );
+}
+
+sub shop_call {
+    my ( $at, $in, %option ) = @_;
+    return $mcp->legacy(
+        'tools/call', { name => 'buy', arguments => {} },
+        at      => $at, token => $token{ann}, version => $option{version} // '2025-11-25',
+        headers => [ defined $in ? ( $FIELD => $in ) : () ] );
+}
+my %opens   = ( capabilities => { elicitation => { url => {} } } );
+my $address = 'https://localhost/sign';
+my ( $signs, $set, $by ) = wants_address( { url => $true }, $address );
+my $error = $mcp->error( shop_call( $signs, session( $signs, %opens ) ) ) // {};
+is( $error->{code}, -32042, 'an older client that opens addresses gets the error of the older upstream' );
+is_deeply(
+    $error->{data},
+    {   elicitations => [ { mode => 'url', elicitationId => 'e1', url => $address, message => 'The shop: Sign here.' } ]
+    },
+    '... with the address, and who wants it opened' );
+like(
+    shop_call( $signs, session( $signs, capabilities => {} ) )->text,
+    qr/\Q$address\E/, '... every other one gets it as a text' );
+like(
+    shop_call( $signs, session( $signs, %opens, version => '2025-06-18' ), version => '2025-06-18' )->text,
+    qr/isError.*\Q$address\E|\Q$address\E.*isError/, '... of a revision without that error too' );
+my @modern_call = ( 'tools/call', { name => 'buy', arguments => {} }, at => $signs, token => $token{ann}, %opens );
+my $asked       = $mcp->result( $mcp->modern(@modern_call) ) // {};
+is( $asked->{resultType},                       'input_required', 'a modern client is asked' );
+is( $asked->{inputRequests}{url1}{params}{url}, $address,         '... for the address' );
+my %again = ( requestState => $asked->{requestState}, inputResponses => { url1 => { action => 'decline' } } );
+like(
+    $mcp->modern( $modern_call[0], { %{ $modern_call[1] }, %again }, @modern_call[ 2 .. $#modern_call ] )->text,
+    qr/was not opened/, '... and the call ends when the person declines' );
+$by->{'tools/call'} = $done;
+$set->();
+$again{inputResponses} = { url1 => { action => 'accept' } };
+is( $mcp->result(
+        $mcp->modern( $modern_call[0], { %{ $modern_call[1] }, %again }, @modern_call[ 2 .. $#modern_call ] )
+    )->{content}[0]{text},
+    'bought',
+    '... and goes on when it was opened' );
+is( ( sent($signs) )[-1]{params}{inputResponses}, undef, '... without answers, which older upstreams do not know' );
+for my $case (
+    [ 'that is not allowed', {}, $address ],
+    [ 'of another host',     { url => $true }, 'https://evil.example/sign' ],
+    [ 'without TLS',         { url => $true }, 'http://localhost/sign' ] )
+{
+    my ( $what, $may, $url ) = @$case;
+    my ($at) = wants_address( $may, $url );
+    my $text = shop_call( $at, session( $at, %opens ) )->text;
+    like( $text, qr/Denied: /, "an address $what is denied" );
+    unlike( $text, qr{/sign}, '... and not told' );
+}
+
 # ---- the log
 
 sub logs { my (%params) = @_; return event( { method => 'notifications/message', params => \%params } ) }

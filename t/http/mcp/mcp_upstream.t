@@ -73,6 +73,43 @@ is( upstream( 'primed', { type => 'text/event-stream', body => "id: 1\nretry: 9\
     200, 'an event with empty data is no message: the sync succeeds' );
 is_deeply( [ map { $_->{name} } @{ shown('primed')->{tools} } ], ['echo'], '... and reads the message behind it' );
 
+# ---- an answer that goes on later
+
+# MCP 2025-11-25, transports: a server may end the stream of an answer after an event with an id, and give the rest to a GET.
+my $text = { content => [ { type => 'text', text => 'later' } ] };
+
+sub later {
+    my ( $name, $session, $rest ) = @_;
+    my $begun = { type => 'text/event-stream', body => "id: e7\nretry: 50\ndata: \n\n" };
+    my %hello = %{ answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } ) };
+    my %by    = (
+        'server/discover' => { status  => 404,                                               body => '{}' },
+        'initialize'      => { headers => [ $session ? ( 'Mcp-Session-Id' => 'one' ) : () ], %hello },
+        'initialized'     => { status  => 202 }, 'tools/list' => answer( { tools => [$tool] } ), 'tools/call' => $begun
+    );
+    $by{'notifications/initialized'} = delete $by{initialized};
+    $peer->set( "/$name" => { %$rest, instead => { map { ( qq("$_") => $by{$_} ) } keys %by } } );
+    $mcp->resource( $name, upstreamType => 'MCP', upstreamUrl => $peer->url("/$name") );
+    is( $stack->admin( POST => "/admin/api/managed-resources/$name/sync" )->status, 200, "$name is synced" );
+    my $said = $mcp->modern( 'tools/call', { name => 'echo', arguments => {} }, at => $name );
+    my @got  = $peer->requests("/$name");
+    return ( $said, scalar( grep { $_->{body} =~ m{"tools/call"} } @got ), grep { $_->{method} eq 'GET' } @got );
+}
+my $event = 'data: ' . $json->encode( { jsonrpc => '2.0', id => 1, result => $text } ) . "\n\n";
+my ( $said, $times, @rest ) = later( 'later', 1, { type => 'text/event-stream', body => $event } );
+is( $mcp->result($said)->{content}[0]{text}, 'later', 'an answer whose stream ends early is asked for again' );
+is( $rest[0]{headers}{'last-event-id'},      'e7',    '... behind the last event' );
+is( $rest[0]{headers}{'mcp-session-id'},     'one',   '... in its session' );
+is( $times,                                  1,       '... without a second call' );
+( $said, $times, @rest ) = later( 'lost', 1, { status => 404, body => '{}' } );
+like( $said->text, qr/isError/, 'a server that has no rest of an answer: an error' );
+is( "$times " . @rest, '1 1', '... and neither the call nor the question is made again' );
+( $said, $times, @rest ) = later( 'empty', 1, { type => 'text/event-stream', body => "id: e8\nretry: 0\ndata: \n\n" } );
+like( $said->text, qr/isError/, 'one that never gives it: an error' );
+is( "$times " . @rest, '1 5', '... after five times' );
+( $said, $times, @rest ) = later( 'stateless', 0, { type => 'text/event-stream', body => $event } );
+is( scalar @rest, 0, 'without a session nothing is asked for again' );
+
 # ---- a bad tool among good ones
 
 my $answer = upstream(

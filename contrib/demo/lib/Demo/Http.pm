@@ -1,8 +1,8 @@
 package Demo::Http;
 
-# A small HTTP/1.1 server on 127.0.0.1 for one program: one process, which never waits for a slow or silent connection.
-#   Demo::Http::serve( $port, sub { my ($request) = @_; return { status => 200, type => ..., body => ... } } );
-# A request has method, path, query and form (last value of each name), header (lower case). An answer has status, type, body,
+# A small HTTP/1.1 server for one program: one process, which never waits for a slow or silent connection.
+#   Demo::Http::serve( [ '127.0.0.1', $port ], sub { my ($request) = @_; return { status => 200, type => ..., body => ... } } );
+# A request has method, path, body, query and form (last value of each name), header (lower case). An answer has status, type, body,
 # location, and headers [ name => value ... ]. Each connection has one request.
 
 use strict;
@@ -15,7 +15,7 @@ use IO::Socket::INET ();
 use constant { REQUEST_MAX => 65_536, WAIT_SECONDS => 10, CONNECTIONS_MAX => 64 };
 
 my %REASON = (
-    200 => 'OK',        303 => 'See Other', 400 => 'Bad Request', 401 => 'Unauthorized', 403 => 'Forbidden',
+    200 => 'OK', 202 => 'Accepted', 303 => 'See Other', 400 => 'Bad Request', 401 => 'Unauthorized', 403 => 'Forbidden',
     404 => 'Not Found', 502 => 'Bad Gateway' );
 
 sub decode {
@@ -62,8 +62,8 @@ sub parse {
     return 0 if $length !~ /\A\d{1,6}\z/ || defined $header{'transfer-encoding'};
     return   if length $body < $length;
     return {
-        method => $method, path => $path, query => { pairs($query) },
-        form => { pairs( substr $body, 0, $length ) }, header => \%header };
+        method => $method,                     path => $path, query => { pairs($query) },
+        body   => substr( $body, 0, $length ), form => { pairs( substr $body, 0, $length ) }, header => \%header };
 }
 
 sub answer_text {
@@ -81,11 +81,12 @@ sub answer_text {
 }
 
 sub serve {
-    my ( $port, $handler ) = @_;
+    my ( $at,      $handler ) = @_;
+    my ( $address, $port )    = @$at;
     my $listen = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1', LocalPort => $port, Proto => 'tcp', Listen => 64,
-        ReuseAddr => 1,           Blocking  => 0
-    ) or die "contrib/demo/serve: cannot listen on 127.0.0.1 port $port: $!; choose another port\n";
+        LocalAddr => $address, LocalPort => $port, Proto => 'tcp', Listen => 64,
+        ReuseAddr => 1,        Blocking  => 0
+    ) or die "contrib/demo/serve: cannot listen on $address port $port: $!; choose another port\n";
     local $SIG{PIPE} = 'IGNORE';
     my $ready = IO::Select->new($listen);
     my %peer;    # by socket: its octets, and until when it may take

@@ -19,8 +19,8 @@ const COLUMNS = [
   { title: 'Registration', cell: row => html`${row.registrationType}<span class="second">${row.clientType}</span>` },
   { title: 'Live tokens', num: true, cell: row => (row.liveTokens === undefined ? '–' : number(row.liveTokens)) },
   { title: 'Denied, 24 h', num: true, sort: ['-denied24h'], cell: row => (row.denied24h ? html`<a href=${to(['decisions'], { clientId: row.clientId, outcome: 'denied' })}>${number(row.denied24h)}</a><span class="second">of ${number(row.denied24h + row.allowed24h)}</span>` : html`0<span class="second">of ${number(row.allowed24h ?? 0)}</span>`) },
-  { title: 'Last used', sort: ['-lastUsedAt', 'lastUsedAt'], cell: row => short(row.lastUsedAt) || 'not yet' },
-  { title: 'Made', sort: ['-createdAt', 'createdAt'], cell: row => html`${short(row.createdAt)}${row.updatedBy && html`<span class="second">changed by <${Text} of=${row.updatedBy} /></span>`}` },
+  { title: 'Last used', when: true, sort: ['-lastUsedAt', 'lastUsedAt'], cell: row => short(row.lastUsedAt) || 'not yet' },
+  { title: 'Made', when: true, sort: ['-createdAt', 'createdAt'], cell: row => html`${short(row.createdAt)}${row.updatedBy && html`<span class="second">changed by <${Text} of=${row.updatedBy} /></span>`}` },
 ];
 const CHOICES = [
   ['registrationType', 'Any registration', ['ADMIN', 'DCR', 'CIMD', 'STATEMENT']], ['clientType', 'Any type', ['confidential', 'public']],

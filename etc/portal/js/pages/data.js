@@ -23,7 +23,7 @@ function List() {
   const columns = [
     { title: 'Row', cell: row => html`<a class="strong" href=${to(['data', row.dataKey])}><code><${Text} of=${row.dataKey} bare /></code></a>` },
     { title: 'Draft', cell: row => (draft.deleteData.includes(row.dataKey) ? html`<span class="state warn">deleted</span>` : row.dataKey in draft.data ? html`<span class="state warn">changed</span>` : '') },
-    { title: 'Version', num: true, cell: row => row.version }, { title: 'Written', cell: row => short(row.updatedAt) },
+    { title: 'Version', num: true, cell: row => row.version }, { title: 'Written', when: true, cell: row => short(row.updatedAt) },
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Data</h1><p>The rows that rules read: rights of clients, settings of controls, and rows of your own.</p></div></div>
     <section class="panel" aria-label="List"><${Of} from=${from} what="The rows cannot be read">${rows => html`<${Table} label="Rows" columns=${columns} rows=${[...rows].sort((a, b) => (a.dataKey < b.dataKey ? -1 : 1))} key=${row => row.dataKey} />`}<//></section>`;

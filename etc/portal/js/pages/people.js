@@ -19,7 +19,7 @@ const link = sub => html`<a class="strong" href=${to(['people', sub])}><${Text} 
 const PERSON = [
   { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subjectId])}><${Text} of=${row.name || row.email || row.subjectId} bare /></a><span class="second"><code><${Text} of=${row.subjectId} /></code></span>` },
   { title: 'Address', cell: row => html`<${Text} of=${row.email ?? '–'} />` }, { title: 'Provider', cell: row => (row.idpId ? html`<a href=${to(['providers', row.idpId])}><${Text} of=${row.idpId} bare /></a>` : html`<${Text} of=${row.issuer} />`) },
-  { title: 'Sessions', num: true, cell: row => row.sessions }, { title: 'Last sign-in', cell: row => short(row.signedInAt) }, { title: 'First seen', cell: row => short(row.createdAt) },
+  { title: 'Sessions', num: true, cell: row => row.sessions }, { title: 'Last sign-in', when: true, cell: row => short(row.signedInAt) }, { title: 'First seen', when: true, cell: row => short(row.createdAt) },
 ];
 
 function List({ place }) {
@@ -61,7 +61,7 @@ function One({ sub }) {
       <${PartOf} name="sessions" of=${of} turn=${turn} />
       <${TokensOf} of=${of} turn=${turn} />
       <${PartOf} name="consents" of=${of} />
-      <${Part} title="Accounts elsewhere" from=${linked} what="The connections cannot be read" rows=${data => data} empty="None is connected." columns=${[{ title: 'Resource', cell: row => html`<a href=${to(['resources', row.resource], { tab: 'connections' })}><${Text} of=${row.resource} bare /></a><span class="second"><${Text} of=${row.account ?? ''} /></span>` }, { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Last used', cell: row => short(row.lastUsedAt) || 'not yet' }]} /></div>
+      <${Part} title="Accounts elsewhere" from=${linked} what="The connections cannot be read" rows=${data => data} empty="None is connected." columns=${[{ title: 'Resource', cell: row => html`<a href=${to(['resources', row.resource], { tab: 'connections' })}><${Text} of=${row.resource} bare /></a><span class="second"><${Text} of=${row.account ?? ''} /></span>` }, { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' }]} /></div>
       <div><${Part} title="Last decisions" from=${decisions} what="The decisions cannot be read" rows=${data => data.content} empty="None names this subject." end=${html`<a href=${to(['decisions'], { subjectId: sub })}>All</a>`} columns=${[{ title: 'Asked', cell: row => html`<a href=${to(['decisions'], { subjectId: sub, open: row.id })}><${Asked} row=${row} /></a><span class="second"><${Text} of=${row.clientId ?? ''} /></span>` }, { title: 'Time', cell: row => short(row.createdAt) }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` }]} />
       <${PartOf} name="approvals" of=${of} />
       <${PartOf} name="delegations" of=${of} />

@@ -51,7 +51,7 @@ function Connections({ path }) {
   const end = async row => { await request('DELETE', withQuery(`${path}/connections`, { subject: row.subject })); from.again(); };
   const columns = [
     { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subject])}><${Text} of=${row.subject} bare /></a><span class="second"><${Text} of=${row.idpId ?? ''} /></span>` }, { title: 'Account there', cell: row => html`<${Text} of=${row.account ?? '–'} />` },
-    { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Connected', cell: row => short(row.connectedAt) }, { title: 'Last used', cell: row => short(row.lastUsedAt) || 'not yet' },
+    { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Connected', when: true, cell: row => short(row.connectedAt) }, { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' },
     ...(may('operator') ? [{ title: '', cell: row => html`<button type="button" class="danger" aria-label=${`Disconnect ${brief(row.subject)}`} onClick=${() => ask(row)}>Disconnect…</button>` }] : []),
   ];
   return html`<section class="panel" aria-label="Connections"><${Of} from=${from} what="The connections cannot be read">${rows => (rows.length ? html`<${Table} label="Connections" columns=${columns} rows=${rows} />` : html`<${Empty} title="No account is connected.">Resources whose credential is that of a person have one here for each person who connected an account.<//>`)}<//></section>

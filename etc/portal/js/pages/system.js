@@ -34,7 +34,7 @@ function Log() {
 const SETTING = [
   { title: 'Setting', cell: row => html`<code>${row.name}</code><span class="second"><${Text} of=${row.help} whole /></span>` },
   { title: 'Value', cell: row => (row.secret ? html`<span class=${`state ${row.set ? 'ok' : 'off'}`}>${row.set ? 'set' : 'not set'}</span>` : row.set ? html`<code><${Text} of=${row.value} /></code>` : html`<span class="state off">not set</span>`) },
-  { title: 'Origin', cell: row => (row.origin === 'default' ? html`<span class="quiet">default</span>` : html`<${Text} of=${row.origin} />`) },
+  { title: 'Origin', cell: row => (row.origin === 'default' ? html`<span class="quiet">default</span>` : html`<span class="origin"><${Text} of=${row.origin} /></span>`) },
 ];
 
 // The settings in force, in the order of doc/reference/settings.md.

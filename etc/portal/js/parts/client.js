@@ -70,7 +70,7 @@ function Tokens({ id }) {
   const revoke = async () => { await request('POST', 'tokens/revoke', { body: { clientId: id } }); from.again(); };
   const columns = [
     { title: 'Token', cell: row => html`<code>${row.tokenId}</code><span class="second">${row.kind}</span>` }, { title: 'Person', cell: row => html`<${Text} of=${row.subjectId ?? ''} />` },
-    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Issued', cell: row => short(row.issuedAt) }, { title: 'Ends', cell: row => short(row.expiresAt) },
+    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Issued', when: true, cell: row => short(row.issuedAt) }, { title: 'Ends', when: true, cell: row => short(row.expiresAt) },
   ];
   return html`<section class="panel"><header><h2>Live tokens</h2>${may('operator') && html`<button type="button" class="danger end" onClick=${() => ask(true)}>Revoke all tokens…</button>`}</header>
     <${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />${!data.last && html`<p class="in quiet">The newest 50.</p>`}` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>

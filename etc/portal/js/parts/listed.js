@@ -4,7 +4,7 @@ import { get, request, useData, withQuery } from '../api.js';
 import { html, useState } from '../html.js';
 import { to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl, number, plural } from '../text.js';
+import { Text, brief, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 import { Elsewhere } from './elsewhere.js';
 import { Pager, SIZE, pageOf, usePage } from './pages.js';
@@ -14,7 +14,7 @@ import { Filters, Table } from './table.js';
 const person = name => ({ title: 'Person', of: 'subjectId', cell: row => html`<a class="strong" href=${to(['people', row[name]])}><${Text} of=${row[name]} bare /></a>` });
 const client = { title: 'Client', of: 'clientId', cell: row => html`<a href=${to(['clients', row.clientId])}><${Text} of=${row.clientId} bare /></a>` };
 const scope = { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />${row.resource && html`<span class="second"><${Text} of=${row.resource} /></span>`}` };
-const ends = { title: 'Ends', cell: row => short(row.expiresAt) };
+const ends = { title: 'Ends', when: true, cell: row => short(row.expiresAt) };
 const who = (subject, id) => (subject ? html`<a href=${to(['people', subject])}><${Text} of=${subject} bare /></a>` : html`<a href=${to(['clients', id])}><${Text} of=${id} bare /></a>`);
 const PERSON = ['subjectId', 'person'], CLIENT = ['clientId', 'client'];
 
@@ -24,12 +24,12 @@ export const LISTS = {
     title: 'Sessions', path: 'sessions', filters: [PERSON], empty: 'No person is signed in.', none: 'None.',
     columns: [person('subjectId'), { title: 'Session', cell: row => html`<code class="keep">${row.sid.slice(0, 8)}</code>${row.idpId && html`<span class="second"><a href=${to(['providers', row.idpId])}><${Text} of=${row.idpId} bare /></a></span>`}` },
       { title: 'From', cell: row => html`<${Text} of=${row.ip ?? '–'} /><span class="second"><${Text} of=${row.userAgent ?? ''} /></span>` },
-      { title: 'Last seen', cell: row => html`${short(row.lastSeenAt)}<span class="second">since ${short(row.createdAt)}</span>` }, ends],
+      { title: 'Last seen', when: true, cell: row => html`${short(row.lastSeenAt)}<span class="second">since ${short(row.createdAt)}</span>` }, ends],
     act: { verb: 'End', label: row => `End session ${row.sid.slice(0, 8)} of ${row.subjectId}`, path: row => `sessions/${encodeURIComponent(row.sid)}` },
   },
   consents: {
     title: 'Consents', path: 'consents', filters: [PERSON, CLIENT], empty: 'No consent is remembered.', none: 'None.',
-    columns: [person('subjectId'), client, scope, { title: 'Given', cell: row => short(row.grantedAt) }],
+    columns: [person('subjectId'), client, scope, { title: 'Given', when: true, cell: row => short(row.grantedAt) }],
     act: { verb: 'Withdraw', label: row => `Withdraw the consent of ${row.subjectId} for ${row.clientId}`, path: row => `consents/${row.id}` },
   },
   delegations: {
@@ -37,25 +37,25 @@ export const LISTS = {
     empty: 'Nothing is delegated.', none: 'None is live, by or to it.',
     columns: [{ title: 'Resource', cell: row => html`<a class="strong" href=${to(['people'], { tab: 'delegations', resourceId: row.resourceId })}><${Text} of=${row.resourceName ?? row.resourceId} bare /></a><span class="second"><${Text} of=${row.scopes.join(' ')} /></span>` },
       { title: 'By', cell: row => html`${who(row.grantorSubject === row.grantorClientId ? '' : row.grantorSubject, row.grantorClientId)}<span class="second">with <${Text} of=${row.grantorClientId} /></span>` }, { title: 'To', cell: row => who(row.granteeSubject, row.granteeClientId) },
-      { title: 'State', of: 'state', cell: row => html`<span class=${`state ${row.live ? 'ok' : 'off'}`}>${row.live ? 'live' : row.revokedAt ? 'revoked' : 'ended'}</span>` }, { title: 'Ends', cell: row => short(row.revokedAt ?? row.expiresAt) || 'by revocation' }],
+      { title: 'State', of: 'state', cell: row => html`<span class=${`state ${row.live ? 'ok' : 'off'}`}>${row.live ? 'live' : row.revokedAt ? 'revoked' : 'ended'}</span>` }, { title: 'Ends', when: true, cell: row => short(row.revokedAt ?? row.expiresAt) || 'by revocation' }],
   },
   resources: {
     title: 'UMA resources', path: 'uma-resources', filters: [['q', 'name'], PERSON, CLIENT], empty: 'No UMA resource is registered.', none: 'None is registered.',
     columns: [{ title: 'Resource', cell: row => html`<span class="strong"><${Text} of=${row.name ?? row.id} /></span><span class="second"><${Text} of=${row.type ?? row.id} /></span>` },
       { title: 'Owner', of: 'subjectId', cell: row => who(row.subjectId === row.clientId ? '' : row.subjectId, row.clientId) }, { ...client, title: 'Registered by' },
       { title: 'Scopes', cell: row => row.scopes.map(one => html`<span class="chip"><${Text} of=${one} /></span>`) },
-      { title: 'Delegations', num: true, cell: row => (row.delegations ? html`<a href=${to(['people'], { tab: 'delegations', resourceId: row.id, state: 'live' })}>${number(row.delegations)}</a>` : '0') }, { title: 'Changed', cell: row => short(row.updatedAt) }],
+      { title: 'Delegations', num: true, cell: row => (row.delegations ? html`<a href=${to(['people'], { tab: 'delegations', resourceId: row.id, state: 'live' })}>${number(row.delegations)}</a>` : '0') }, { title: 'Changed', when: true, cell: row => short(row.updatedAt) }],
   },
   approvals: {
     title: 'Waiting approvals', path: 'ciba-requests', filters: [PERSON, CLIENT], empty: 'No request waits for a person.', none: 'No request waits.',
     columns: [person('subjectId'), client, { title: 'Message', cell: row => html`<${Text} of=${row.bindingMessage ?? '–'} />` }, scope,
-      { title: 'Asked', cell: row => html`<a href=${to(['decisions'], { flowId: row.flowId })}>${short(row.createdAt)}</a>` }, ends],
+      { title: 'Asked', when: true, cell: row => html`<a href=${to(['decisions'], { flowId: row.flowId })}>${short(row.createdAt)}</a>` }, ends],
   },
 };
 
 const columnsOf = (list, fixed, end) => [
   ...list.columns.filter(column => !column.of || !fixed[column.of]),
-  ...(list.act && may('operator') ? [{ title: 'End', hidden: true, cell: row => html`<button type="button" aria-label=${list.act.label(row)} onClick=${() => end(row)}>${list.act.verb}</button>` }] : []),
+  ...(list.act && may('operator') ? [{ title: 'End', hidden: true, cell: row => html`<button type="button" aria-label=${brief(list.act.label(row))} onClick=${() => end(row)}>${list.act.verb}</button>` }] : []),
 ];
 
 // Return [fault, end]: end(row) ends a row by a request, then loads the list again.

@@ -2,7 +2,7 @@
 import { get, request, useData } from '../api.js';
 import { html, useState } from '../html.js';
 import { may } from '../session.js';
-import { Text } from '../text.js';
+import { Text, brief } from '../text.js';
 import { short } from '../time.js';
 import { Confirm } from './confirm.js';
 import { Empty, Of } from './states.js';
@@ -23,7 +23,7 @@ export function Texts({ path, resource }) {
     await request('POST', `${path}/${at}/approve`, { body: { sha256: asks.sha256 } });
     (asks.name ? prompts : said).again();
   };
-  const button = row => waits(row) && may('operator') && html`<button type="button" class="danger" aria-label=${`Approve ${row.name ?? 'the instructions'}`} onClick=${() => ask(row)}>Approve…</button>`;
+  const button = row => waits(row) && may('operator') && html`<button type="button" class="danger" aria-label=${`Approve ${brief(row.name ?? 'the instructions')}`} onClick=${() => ask(row)}>Approve…</button>`;
   const columns = [
     { title: 'Prompt', cell: row => html`<span class="strong"><${Text} of=${row.title ?? row.name} /></span><span class="second"><code><${Text} of=${row.name} /></code></span>` },
     { title: 'State', cell: row => html`<${State} of=${row.status} />` }, { title: 'Text', cell: row => html`<${Text} of=${row.description ?? ''} />` },

@@ -12,12 +12,13 @@ function Head({ column, sort }) {
     <button type="button" class="plain" onClick=${() => sort.by(column.sort[(at + 1) % column.sort.length])}>${column.title}${at >= 0 && html` <span aria-hidden="true">${down ? '↓' : '↑'}</span>`}</button></th>`;
 }
 
-// A real table. columns: [{title, cell(row), num, sort, hidden: the title is for readers alone}]. The first cell holds the link. key(row), current(row).
+// A real table. columns: [{title, cell(row), num, sort, hidden: the title is for readers alone,
+// when: a time, which needs its title when the table is folded}]. The first cell holds the link. key(row), current(row).
 export function Table({ label, columns, rows, key, current, sort }) {
   return html`<table class="fold" aria-label=${label}>
     <thead><tr>${columns.map(column => html`<${Head} column=${column} sort=${sort} />`)}</tr></thead>
     <tbody>${rows.map(row => html`<tr key=${key?.(row)} aria-current=${current?.(row) ? 'true' : undefined}>
-      ${columns.map(column => html`<td class=${column.num ? 'num' : undefined} data-label=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      ${columns.map(column => html`<td class=${column.num ? 'num' : column.when ? 'when' : undefined} data-label=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table>`;
 }
 

@@ -9,6 +9,7 @@
 #include "base/uri.h"
 #include "gateway/mcp/ask/answer.h"
 #include "gateway/mcp/ask/await.h"
+#include "gateway/mcp/ask/round_private.h"
 #include "gateway/mcp/peer/peer.h"
 #include "gateway/mcp/peer/peer_message.h"
 
@@ -169,11 +170,10 @@ host_of(TALLOC_CTX *mem, const char *address)
                                                                                          : "";
 }
 
-/* Read the questions, and decide about each. */
-static enum az_status
-take_questions(struct mcp_round *round, const struct gateway_target *target,
-               const struct gateway_action *call, const json_t *requests,
-               struct asked_questions *ret)
+enum az_status
+round_take_questions(struct mcp_round *round, const struct gateway_target *target,
+                     const struct gateway_action *call, const json_t *requests,
+                     struct asked_questions *ret)
 {
     struct op *op = &round->it->req->op;
     const struct managed_resource *resource = round->resource;
@@ -197,10 +197,9 @@ take_questions(struct mcp_round *round, const struct gateway_target *target,
     return st;
 }
 
-/* Give the client the questions, with the state that ties the next call to this one. */
-static enum az_status
-give_questions(struct mcp_round *round, const struct asked_questions *questions,
-               const char *upstream)
+enum az_status
+round_give_questions(struct mcp_round *round, const struct asked_questions *questions,
+                     const char *upstream)
 {
     struct op *op = &round->it->req->op;
     struct jsonx_build asked = {jsonx_own(op->mem, json_object()), false},
@@ -266,8 +265,8 @@ mcp_round_same_duties(const struct gateway_obligations *one,
            && one->approve_by_ciba == other->approve_by_ciba;
 }
 
-static enum az_status
-refuse_rounds(struct mcp_round *round)
+enum az_status
+round_refuse_more(const struct mcp_round *round)
 {
     return op_fail(&round->it->req->op, AZ_UPSTREAM_INVALID, "The upstream asks too often",
                    "the upstream of %s asks more than %d times in one call", round->resource->name,
@@ -289,10 +288,10 @@ answer_request(void *arg, const struct json_rpc *request, const char **ret_answe
         return *ret_answer != NULL ? AZ_OK : AZ_SERVER_ERROR;
     }
     if (round->state.round >= ROUNDS_MAX)
-        return refuse_rounds(round);
-    enum az_status st = asked != NULL
-                            ? take_questions(round, round->target, round->action, asked, &questions)
-                            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+        return round_refuse_more(round);
+    enum az_status st =
+        asked != NULL ? round_take_questions(round, round->target, round->action, asked, &questions)
+                      : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
     if (st == AZ_OK)
         st = await_answers(round, &questions, NULL);
     if (st == AZ_OK)
@@ -335,12 +334,12 @@ mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
                        "the upstream of %s asks for input, but not as MCP says",
                        round->resource->name);
     if (round->state.round >= ROUNDS_MAX)
-        return refuse_rounds(round);
-    enum az_status st = take_questions(round, target, action, requests, &questions);
+        return round_refuse_more(round);
+    enum az_status st = round_take_questions(round, target, action, requests, &questions);
     if (st == AZ_OK && !modern)
         st = await_answers(round, &questions, upstream);
     else if (st == AZ_OK)
-        st = give_questions(round, &questions, upstream);
+        st = round_give_questions(round, &questions, upstream);
     round->repeats = st == AZ_OK && !modern;
     return st;
 }

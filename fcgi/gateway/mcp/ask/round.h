@@ -80,6 +80,16 @@ bool mcp_round_is_asked(const struct peer_reply *reply);
 enum az_status mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
                              const struct gateway_action *action, const json_t *result);
 
+/*
+ * Take an error of an older upstream that wants the person to open addresses before the call is
+ * made again (MCP 2025-11-25, client/elicitation, "URL Mode With Elicitation Required Error"), for
+ * a call that policy has allowed. Each is a question as those of mcp_round_ask(), with its
+ * failures. AZ_OK: the answer is input_required for a modern client, that error for an older one
+ * that knows it, and a text with the addresses for every other.
+ */
+enum az_status mcp_round_ask_addresses(struct mcp_round *round, const struct gateway_target *target,
+                                       const struct gateway_action *action, const json_t *error);
+
 /* Return the capabilities that an error of the upstream wants of the client and that it lacks,
  * borrowed; NULL: the error says something else. */
 json_t *mcp_round_lacks(const struct mcp_round *round, const json_t *error);

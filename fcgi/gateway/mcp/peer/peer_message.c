@@ -15,6 +15,8 @@
 /* Every request has a connection of its own, so one id is enough; but a call that comes again with
  * answers has another one (MCP 2026-07-28, basic/patterns/mrtr). */
 #define PEER_ID 1
+/* The member of params with answers to questions, which older revisions do not have. */
+#define ANSWERS "inputResponses"
 
 /* ---- writing */
 
@@ -51,10 +53,13 @@ static json_t *
 request_params(const struct peer_way *way, const struct peer_message *message)
 {
     const json_t *params = message->params;
-    if (!way->modern && !message->progress && message->trace.parent == NULL)
+    bool answers = json_object_get(params, ANSWERS) != NULL;
+    if (!way->modern && !message->progress && message->trace.parent == NULL && !answers)
         return json_incref(message->params);
     struct jsonx_build copy = {params != NULL ? jsonx_copy(params) : json_object(), false};
     jsonx_set(&copy, "_meta", request_meta(way, message));
+    if (!way->modern)
+        json_object_del(copy.value, ANSWERS);
     if (jsonx_built(&copy) == NULL)
         json_decref(copy.value);
     return jsonx_built(&copy);

@@ -198,6 +198,8 @@ finish_call(struct tool_call *c, enum az_status st)
         return mcp_round_refuse(c->it, c->call.missing);
     if (st == AZ_OK && c->call.asked != NULL)
         st = mcp_round_ask(&c->round, &c->target, &c->action, c->call.asked);
+    else if (st == AZ_OK && c->call.addresses != NULL)
+        st = mcp_round_ask_addresses(&c->round, &c->target, &c->action, c->call.addresses);
     else if (st == AZ_OK)
         c->it->result = c->call.result;
     if (st == AZ_OK)

@@ -11,7 +11,7 @@
  * server's. Only a capability that the client lacks is the client's affair (MCP 2026-07-28,
  * versioning); one that it has was held back, and the client would ask for ever. */
 static enum az_status
-show_error(struct mcp_call *call, const json_t *error)
+show_error(struct mcp_call *call, const json_t *error, bool modern)
 {
     TALLOC_CTX *mem = call->op->mem;
     const char *text = peer_error_text(mem, error);
@@ -19,6 +19,10 @@ show_error(struct mcp_call *call, const json_t *error)
     call->missing = mcp_round_lacks(call->round, error);
     if (call->missing != NULL)
         return AZ_OK;
+    if (!modern && peer_error_is(error, RPC_URL_ELICITATION)) {
+        call->addresses = error;
+        return AZ_OK;
+    }
     if (peer_error_is(error, RPC_MISSING_CAPABILITY))
         text = "The upstream wants to ask what its resource (interaction), this call or this token "
                "does not allow";
@@ -53,7 +57,7 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
 {
     TALLOC_CTX *mem = call->op->mem;
     if (reply->error != NULL)
-        return show_error(call, reply->error);
+        return show_error(call, reply->error, reply->modern);
     if (mcp_round_is_asked(reply)) {
         call->asked = reply->result;
         return AZ_OK;

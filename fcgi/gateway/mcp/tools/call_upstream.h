@@ -24,19 +24,21 @@ struct mcp_call {
     struct peer_progress *progress; /* for a client that asked for it, or NULL */
     struct peer_log *log;           /* for a client that wants it, or NULL */
     /* The outcome. */
-    json_t *result;      /* of tools/call */
-    const json_t *asked; /* in its place: an MCP server asks for input */
-    json_t *missing;     /* without a result: capabilities that the server needs of
-                            the client, which has not all of them */
-    const char *why;     /* AZ_INVALID: what the model should correct */
-    bool failed;         /* the upstream answered with a failure */
-    int status;          /* its HTTP status code; 0 if there was none */
-    size_t octets;       /* of its answer */
+    json_t *result;          /* of tools/call */
+    const json_t *asked;     /* in its place: an MCP server asks for input */
+    const json_t *addresses; /* an error in its place that names addresses to open */
+    json_t *missing;         /* without a result: capabilities that the server needs of
+                                the client, which has not all of them */
+    const char *why;         /* AZ_INVALID: what the model should correct */
+    bool failed;             /* the upstream answered with a failure */
+    int status;              /* its HTTP status code; 0 if there was none */
+    size_t octets;           /* of its answer */
     struct upstream_credential credential; /* AZ_LINK_REQUIRED: the link */
 };
 
 /*
- * Call the route of a tool, or the MCP server. AZ_OK: call->result, ->asked or ->missing.
+ * Call the route of a tool, or the MCP server. AZ_OK: call->result, ->asked, ->addresses or
+ * ->missing.
  * AZ_INVALID: the arguments do not fit, call->why. The other failures are those of
  * upstream_begin().
  */

@@ -1,0 +1,194 @@
+#!/usr/bin/perl
+# contrib/containers: compose files and manifests follow the schemas of their platforms, the restricted profile of Pod Security, and
+# the rules of doc/containers.md, and name images, accounts and settings that exist.
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Web     ();
+
+my ( $python, $compose_check, $manifest_check ) =
+  map { Authz::Path::pypi($_) } qw(python3 check-jsonschema kubernetes-validate);
+plan skip_all => 'no Python packages: run contrib/check once' if !$compose_check || !$manifest_check;
+
+# The oldest Kubernetes that the manifests name (preStop.sleep and sidecars), and a new one.
+my @KUBERNETES = qw(1.30.0 1.34.0);
+my ( $USER, $ENGINE ) = ( 10_001, 10_002 );
+
+my $dir  = Authz::Path::source( 'contrib', 'containers' );
+my $json = JSON::PP->new->utf8->canonical->allow_nonref;
+sub text_of { return Authz::Web::edit( Authz::Path::source(@_) ) }
+
+sub run_of {
+    my (@command) = @_;
+    return Authz::Process->run( name => 'check', command => \@command );
+}
+
+# The documents of YAML files, by file.
+sub documents {
+    my (@file) = @_;
+    my ( $status, $text ) = run_of(
+        $python, '-c', 'import json, sys, yaml
+print(json.dumps({name: list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]}))', @file );
+    is( $status, 0, 'the files are YAML' ) or BAIL_OUT($text);
+    return $json->decode($text);
+}
+
+my @manifest = grep { !/kustomization/ } sort glob "$dir/kubernetes/*.yaml";
+my @compose  = map  {"$dir/$_"} qw(compose.yml compose.production.yml);
+my $of       = documents( @manifest, @compose, "$dir/kubernetes/kustomization.yaml" );
+my %object;
+for my $document ( map { @{ $of->{$_} } } @manifest ) {
+    $object{ $document->{kind} } = $document;
+}
+
+# ---- schemas
+
+for my $version (@KUBERNETES) {
+    my ( $status, $text ) = run_of( $manifest_check, '-k', $version, '--strict', @manifest );
+    is( $status, 0, "the manifests follow the schema of Kubernetes $version" ) or diag $text;
+}
+for my $file (@compose) {
+    my ( $status, $text ) = run_of( $compose_check, '--builtin-schema', 'vendor.compose-spec', $file );
+    is( $status, 0, ( $file =~ s{.*/}{}r ) . ' follows the schema of compose-spec' ) or diag $text;
+}
+my $wrong = Authz::Process::directory() . '/wrong.yaml';
+for my $case (
+    [ 'a name that is not there', "$dir/kubernetes/deployment.yaml", qr/readinessProbe/,     'readynessProbe' ],
+    [ 'a number as text',         "$dir/kubernetes/deployment.yaml", qr/replicas: 2/,        'replicas: two' ],
+    [ 'a name that is not there', "$dir/compose.yml",                qr/network_mode: none/, 'network_mod: none' ] )
+{
+    my ( $name, $file, @change ) = @$case;
+    Authz::Web::write_file( $wrong, Authz::Web::edit( $file, @change ) );
+    my @check =
+      $file =~ /compose/
+      ? ( $compose_check, '--builtin-schema', 'vendor.compose-spec', $wrong )
+      : ( $manifest_check, '-k', $KUBERNETES[0], '--strict', $wrong );
+    isnt( ( run_of(@check) )[0], 0, 'refused: ' . ( $file =~ s{.*/}{}r ) . " with $name" );
+}
+
+# ---- the manifests agree with each other
+
+my %pod = map { ( $_ => $object{$_}{spec}{template}{spec} ) } qw(Deployment Job);
+is_deeply(
+    [ sort @{ $of->{"$dir/kubernetes/kustomization.yaml"}[0]{resources} } ],
+    [ map {s{.*/}{}r} grep { !/example/ } @manifest ],
+    'kustomization.yaml names each manifest but the secrets' );
+for my $kind ( sort keys %pod ) {
+    my $spec = $pod{$kind};
+    is( $spec->{securityContext}{seccompProfile}{type}, 'RuntimeDefault', "$kind: seccomp (restricted profile)" );
+    ok( $spec->{securityContext}{runAsNonRoot}, '... not as root' );
+    ok( !$spec->{automountServiceAccountToken}, '... without a token for the API of Kubernetes' );
+    for my $container ( @{ $spec->{initContainers} // [] }, @{ $spec->{containers} } ) {
+        my $own       = $container->{securityContext};
+        my $user      = $own->{runAsUser} // $spec->{securityContext}{runAsUser};
+        my $is_engine = $container->{image} =~ /authz-opa/;
+        is( $user, $is_engine ? $ENGINE : $USER, "$kind, $container->{name}: the account of the image" );
+        ok( $own->{readOnlyRootFilesystem} && !$own->{allowPrivilegeEscalation},
+            '... read-only, without new privileges' );
+        is_deeply( $own->{capabilities}, { drop => ['ALL'] }, '... without capabilities' );
+        ok( $container->{resources}{limits}{memory} && $container->{resources}{requests}{cpu}, '... with limits' );
+        my %volume = map { ( $_->{name} => $_ ) } @{ $spec->{volumes} };
+        is( scalar( grep { !$volume{ $_->{name} } } @{ $container->{volumeMounts} } ), 0,
+            '... mounts volumes that are there' );
+        my @secret = grep { $volume{ $_->{name} }{secret} } @{ $container->{volumeMounts} };
+        is( scalar @secret, 1, '... has one volume of secrets' );
+        is_deeply(
+            $volume{ $secret[0]{name} }{secret}{items}, [ { key => 'bundle_api_key', path => 'bundle_api_key' } ],
+            '... the engine one key and no other' ) if $is_engine;
+    }
+}
+my ($service) = @{ $pod{Deployment}{containers} };
+is( $service->{readinessProbe}{httpGet}{path}, '/health/ready', 'readiness is that of the service' );
+is( $service->{$_}{httpGet}{path}, '/health/live', "$_ asks whether it runs" ) for qw(livenessProbe startupProbe);
+is( $pod{Deployment}{initContainers}[0]{restartPolicy}, 'Always', 'the engine outlives the service in a stop' );
+is( $object{Deployment}{spec}{strategy}{rollingUpdate}{maxUnavailable}, 0, 'a rolling update has no gap' );
+cmp_ok(
+    $object{Deployment}{spec}{replicas}, '>', $object{PodDisruptionBudget}{spec}{minAvailable},
+    'a node can be drained' );
+is_deeply( $pod{Job}{containers}[0]{args}, [qw(db migrate)], 'the job makes the schema' );
+is( $pod{Job}{containers}[0]{image}, $service->{image}, '... by the image of the service' );
+my ($stop)  = text_of(qw(cli serve.c))               =~ /^#define WEB_STOP_MS (\d+)000$/m;
+my ($phase) = text_of(qw(doc reference settings.md)) =~ /^\| `SHUTDOWN_PHASE_TIMEOUT` \|[^|]*\|[^|]*\| `?(\d+)s?`? \|/m;
+cmp_ok(
+    $pod{Deployment}{terminationGracePeriodSeconds},
+    '>', $service->{lifecycle}{preStop}{sleep}{seconds} + $stop + $phase,
+    'a stop has the time that its parts may take' );
+for my $kind (qw(Service PodDisruptionBudget)) {
+    my $selector = $object{$kind}{spec}{selector};
+    is_deeply(
+        $selector->{matchLabels} // $selector,
+        $object{Deployment}{spec}{template}{metadata}{labels},
+        "$kind selects the pods" );
+}
+
+# ---- settings and secrets
+
+my %setting = map { ( $_ => 1 ) } text_of(qw(doc reference settings.md)) =~ /^\| `(S\w+)` \|/mg;
+my %key     = map { ( $_ => 1 ) } keys %{ $object{Secret}{stringData} };
+my %parts   = map { ( $_ => $of->{"$dir/$_"}[0] ) } qw(compose.yml compose.production.yml);
+my %set     = (
+    'settings.yaml' => $object{ConfigMap}{data},
+    map { ( $_ => $parts{$_}{services}{authz}{environment} ) } sort keys %parts );
+for my $file ( sort keys %set ) {
+    is( join(
+            ' ', grep { my $name = $_ =~ s/_FILE\z//r; !$setting{$_} && !$setting{$name} } sort keys %{ $set{$file} } ),
+        '',
+        "$file: each name is a setting" );
+    is( scalar( grep {/_(?:KEY|PEPPER|TOKEN)\z/} keys %{ $set{$file} } ), 0, '... and no secret stands in it' );
+    my @named = map {s{.*/}{}r} grep {m{\A/run/secrets/|\A/trial/}} values %{ $set{$file} };
+    cmp_ok( scalar @named, '>=', 4, '... files have them' );
+    is( join( ' ', grep { !$key{$_} } @named ), '', '... which secrets.example.yaml has, too' );
+}
+
+# ---- the compose files
+
+for my $file ( sort keys %parts ) {
+    my $services = $parts{$file}{services};
+    for my $name ( sort keys %$services ) {
+        my $part = $services->{$name};
+        next if $name eq 'database';
+        ok( $part->{read_only}, "$file, $name: read-only" );
+        is_deeply( $part->{cap_drop}, ['ALL'], '... without capabilities' );
+        is( scalar( grep {/\A(?!127\.0\.0\.1:)/} @{ $part->{ports} // [] } ), 0, '... published on this host alone' );
+        my @volume = grep { !m{\A\./} } map {s/:.*//r} @{ $part->{volumes} // [] };
+        is( scalar( grep { !exists $parts{$file}{volumes}{$_} } @volume ), 0, '... volumes that are declared' );
+        is( scalar( grep { !$parts{$file}{secrets}{$_} } @{ $part->{secrets} // [] } ), 0, '... secrets, too' );
+    }
+    is( $services->{opa}{network_mode}, 'service:authz', "$file: the engine has the network of the service" );
+    is_deeply( $services->{authz}{group_add}, ["$ENGINE"], '... whose socket the service enters by its group' );
+}
+is_deeply( $parts{'compose.production.yml'}{services}{opa}{secrets}, ['bundle_api_key'], 'the engine gets one key' );
+ok( $parts{'compose.production.yml'}{services}{$_}{mem_limit}, "$_ has a limit of memory" ) for qw(authz opa);
+
+# ---- names of one version and of one account everywhere
+
+my ($version) = text_of('configure.ac') =~ /^AC_INIT\(\[authz\], \[([\d.]+)\]/m;
+my $images = text_of(qw(contrib lib images.sh));
+like( $images, qr/^IMAGE_USER=$USER$/m,          'the account of the images is that of the files' );
+like( $images, qr/^IMAGE_ENGINE_USER=$ENGINE$/m, '... and that of the engine' );
+for my $file ( @manifest, @compose ) {
+    my @tag = Authz::Web::edit($file) =~ m{\bauthz(?:-opa|-demo)?:(\d[\w.]*)}g;
+    is( scalar( grep { $_ ne $version } @tag ), 0, ( $file =~ s{.*/}{}r ) . " names images of version $version alone" );
+}
+
+# ---- what the images contain
+
+my @row = grep { !/\A(?:#|\z)/ } split /\n/, text_of(qw(contrib containers image-files));
+is( scalar( grep { !m{\A(?:authz|authz-opa|web:lighttpd|web:apache)\s+\S+\s+(?!/)\S+\z} } @row ), 0,
+    'image-files: each row has three words' );
+my %module = map { ( $_ => 1 ) } map { m{mod_(\w+)\.so\z} ? $1 : () } @row;
+my $web    = text_of(qw(contrib containers web apache2.conf));
+is( join( ' ', grep { !$module{$_} } $web =~ m{/mod_(\w+)\.so$}mg ), '',
+    'apache2.conf loads modules that the image has' );
+my $lighttpd = join "\n", text_of(qw(contrib containers web lighttpd.conf)),
+  map { text_of( 'etc', 'lighttpd', $_ ) } qw(authz.conf authz-limits.conf authz-portal.conf);
+my %inside = map { ( $_ => 1 ) } qw(access alias expire fastcgi redirect setenv);    # compiled into Debian's lighttpd
+is( join( ' ', grep { !$module{$_} && !$inside{$_} } $lighttpd =~ /"mod_(\w+)"/g ), '',
+    '... and so does lighttpd.conf' );
+
+done_testing;
