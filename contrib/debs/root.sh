@@ -1,10 +1,13 @@
 # shellcheck shell=bash
-# Clean roots of Debian 12. Needs: TOP, WORK and root.
+# Clean roots of Debian. Needs: TOP, WORK and root.
 #
 # A root is used as a directory with process ids of its own (root_run), or booted: systemd is its first process, with the units,
 # mounts and control groups of a real machine, and a network of its own (root_boot). Everything in it ends with its first process.
 
-BASE_ROOT=$WORK/root.tar
+# DEBS_SUITE  the release of Debian, bookworm (12) or trixie (13)
+
+DEBS_SUITE=${DEBS_SUITE:-bookworm}
+BASE_ROOT=$WORK/root-$DEBS_SUITE.tar
 BOOTED='' BOOT_PARENT='' BOOT_GROUP=''
 BOOT_SECONDS=60
 # Programs run with the environment of a shell of root and with no setting of this machine.
@@ -14,7 +17,7 @@ ROOT_ENV=(HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbi
 # A later run with the same directory uses the root of the earlier one.
 root_base() {
     if [ -s "$BASE_ROOT" ]; then return 0; fi
-    mmdebstrap --format=tar --variant=apt --include=ca-certificates,curl,procps,iproute2,systemd-sysv bookworm "$BASE_ROOT.new"
+    mmdebstrap --format=tar --variant=apt --include=ca-certificates,curl,procps,iproute2,systemd-sysv "$DEBS_SUITE" "$BASE_ROOT.new"
     mv "$BASE_ROOT.new" "$BASE_ROOT"
 }
 

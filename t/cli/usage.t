@@ -8,6 +8,7 @@ use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
 use Authz::Path ();
+use Authz::Web  ();
 use Authzctl;
 
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
@@ -40,7 +41,8 @@ for my $noun (
     is( scalar( grep { $text =~ /^  $_\b/m } @here ),  scalar @here, '... lists the verbs of the noun' );
     is( scalar( grep { $text =~ /^  $_\b/m } @verbs ), scalar @here, '... and no other' );
 }
-is( ctl_is( 0, ['--version'], '--version needs no configuration' )->{out}, "authzctl 0.65.0\n",
+my ($version) = Authz::Web::edit( Authz::Path::source('configure.ac') ) =~ /^AC_INIT\(\[authz\], \[([\d.]+)\]/m;
+is( ctl_is( 0, ['--version'], '--version needs no configuration' )->{out}, "authzctl $version\n",
     '... and prints one line' );
 is( ctl_is( 0, [ '--help', 'db' ], '--help may stand first' )->{out}, ctl( [ 'db', '--help' ] )->{out},
     '... with the same text' );

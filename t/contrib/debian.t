@@ -46,6 +46,12 @@ like(
     qr/lighttpd-mod-deflate\b/, 'authz-lighttpd brings the module that the configuration of the console loads' );
 like( text_of('.gitignore'), qr{^/debian/\Q$_\E/$}m, "git ignores what the build of $_ makes" ) for sort keys %control;
 
+# lighttpd of Debian 13 refuses to start with more, that of Debian 12 takes any number.
+for my $file (qw(authz.conf authz-spawn.conf)) {
+    my ($requests) = text_of( 'etc', 'lighttpd', $file ) =~ /^server[.]max-keep-alive-requests = (\d+)$/m;
+    cmp_ok( $requests // 65_536, '<=', 65_535, "lighttpd: $file: requests of a connection are a 16-bit number" );
+}
+
 my $remove = text_of( 'debian', 'authz-portal.prerm' );
 like( $remove, qr/lighty-disable-mod authz-portal\b/, 'a removal of authz-portal disables its configuration' );
 my $inside = text_of(qw(contrib debs inside));
