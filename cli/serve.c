@@ -21,6 +21,10 @@
 /* Time that a web server has for the requests that it has in hand; its own configuration ends them
  * earlier. The service keeps its limit itself (SHUTDOWN_PHASE_TIMEOUT). */
 #define WEB_STOP_MS 20000
+/* Time after which the service is told to end although the web server still runs. Its configuration
+ * has ended every request by then (5 s), but Apache keeps a process for each that waits in the
+ * service, such as the long poll of the engine, and kills it only after 9 s more. */
+#define WEB_WAIT_MS 6000
 /* Interval at which that time is looked at. */
 #define LOOK_NS 250000000L
 /* Processes of the core pool: those of authz.service, and the most (fcgi/pools.h). A container sees
@@ -63,7 +67,7 @@ struct serving {
     pid_t web_pid, service_pid; /* 0: it has ended */
     bool stopping;              /* a signal came, or one of both ended */
     bool told;                  /* the service was told to end */
-    int64_t until_ms;           /* when the web server is killed */
+    int64_t began_ms;           /* of the stop */
     int status;                 /* exit status */
     sigset_t waited, before;    /* signals that the loop waits for; those blocked before */
 };
@@ -123,13 +127,15 @@ serve_stop(struct serving *serving)
 {
     if (!serving->stopping) {
         serving->stopping = true;
-        serving->until_ms = clock_monotonic_ms() + WEB_STOP_MS;
+        serving->began_ms = clock_monotonic_ms();
         if (serving->web_pid > 0)
             kill(serving->web_pid, serving->web->stop);
     }
-    if (serving->web_pid > 0 && clock_monotonic_ms() > serving->until_ms)
+    int64_t since_ms = clock_monotonic_ms() - serving->began_ms;
+    if (serving->web_pid > 0 && since_ms > WEB_STOP_MS)
         kill(serving->web_pid, SIGKILL);
-    if (serving->web_pid == 0 && serving->service_pid > 0 && !serving->told) {
+    bool due = serving->web_pid == 0 || since_ms > WEB_WAIT_MS;
+    if (due && serving->service_pid > 0 && !serving->told) {
         serving->told = true;
         kill(serving->service_pid, SIGTERM);
     }

@@ -7,6 +7,7 @@ use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
+use Authz::Client  ();
 use Authz::Path    ();
 use Authz::Process ();
 use Authz::Stack   ();
@@ -41,6 +42,7 @@ for my $file (qw(lighttpd.conf authz-limits.conf)) {
     my $text = Authz::Web::edit("$stack->{dir}/$file");
     $text =~ s/\Q$stack->{dir}\E/$dir/g;
     $text =~ s/^server\.port = \d+$/server.port = $port/m;
+    $text =~ s/, "server\.graceful-shutdown-timeout" => \d+//;    # lighttpd waits for its requests without a limit
     Authz::Web::write_file( "$dir/$file", $text );
 }
 my %settings = ( %{ $stack->settings }, SVC_RUNTIME_DIR => Authz::Stack::runtime_dir('serve-run') );
@@ -86,8 +88,28 @@ my $down = health();
 is( $down->{status}, 69, 'health of a service that is down' );
 like( $down->{err}, qr/check the URL and that the service is running/, '... says so' );
 
+# ---- a web server that waits for the long poll of the engine
+
+# True if the pool of engines has a request in hand.
+sub is_held {
+    open my $sockets, '<', '/proc/net/unix' or die "/proc/net/unix: $!";
+    return scalar grep {m{ 03 +\d+ \Q$dir\E/bundles\.sock$}} readline $sockets;
+}
 $serve = serve();
-ok( is_up(), 'a second start' );
+ok( is_up(), 'a start beside an engine' );
+my $engine = Authz::Client->new( port => $port );
+my @key    = ( 'X-Bundle-API-Key' => $Authz::Stack::KEY{SVC_BUNDLE_API_KEY} );
+my $etag   = $engine->get( '/bundles/svc', headers => \@key )->header('ETag');
+my $poll =
+  $engine->begin(
+    $engine->octets( GET => '/bundles/svc', headers => [ @key, 'If-None-Match' => $etag, Prefer => 'wait=25' ] ) );
+ok( defined Authz::Process::until_true( 30, \&is_held ), 'the engine waits for a bundle' );
+$serve->signal('TERM');
+is( $engine->end( $poll, 'GET' )->status, 304, 'SIGTERM: the engine is answered before the web server is killed' );
+is( $serve->wait(30),                     0,   '... and both end, with status 0' );
+
+$serve = serve();
+ok( is_up(), 'another start' );
 $part = parts($serve);
 kill KILL => $part->{lighttpd};
 isnt( $serve->wait(30), 0, 'a web server that dies ends the container' );
