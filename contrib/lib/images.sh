@@ -229,5 +229,5 @@ images_demo() {
     cp -R "$TOP"/contrib/demo/{keys,serve,upstream,lib} "$WORK/root/usr/share/authz-demo"
     cp "$TOP/etc/www/head.html" "$WORK/root/usr/share/authz-demo"
     images_packages
-    images_commit authz-demo "authz-demo:$VERSION" --user "$IMAGE_USER:$IMAGE_USER" --env LC_ALL=C.UTF-8
+    images_commit authz-demo "authz-demo:$VERSION" --user "$IMAGE_USER:$IMAGE_USER" --env LC_ALL=C
 }

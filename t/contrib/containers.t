@@ -151,9 +151,11 @@ for my $file ( sort keys %parts ) {
     my $services = $parts{$file}{services};
     for my $name ( sort keys %$services ) {
         my $part = $services->{$name};
-        next if $name eq 'database';
+        ok( $part->{stop_grace_period}, "$file, $name: has time to stop" ) if $name ne 'migrate';
+        next                                                               if $name eq 'database';
         ok( $part->{read_only}, "$file, $name: read-only" );
         is_deeply( $part->{cap_drop}, ['ALL'], '... without capabilities' );
+        is( scalar( grep {/\b[ug]id=/} @{ $part->{tmpfs} // [] } ), 0, '... tmpfs with the options that Podman has' );
         is( scalar( grep {/\A(?!127\.0\.0\.1:)/} @{ $part->{ports} // [] } ), 0, '... published on this host alone' );
         my @volume = grep { !m{\A\./} } map {s/:.*//r} @{ $part->{volumes} // [] };
         is( scalar( grep { !exists $parts{$file}{volumes}{$_} } @volume ), 0, '... volumes that are declared' );

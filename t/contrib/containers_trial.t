@@ -4,6 +4,8 @@
 use strict;
 use warnings;
 
+use Digest::SHA  ();
+use MIME::Base64 ();
 use Test::More;
 
 use Authz::Browser ();
@@ -107,6 +109,48 @@ my ( $status, $text ) = Authz::Process->run(
     command => [ Authz::Path::program('authzctl'), '--server', $stack->base, 'resource', 'sync', 'orders' ] );
 is( $status, 0, 'the gateway reads the tools of the MCP server' ) or diag $text;
 like( $text, qr/list_orders/, '... by their names' )              or diag $text;
+
+# ---- an MCP client that registers itself, for alice
+
+my $back     = 'http://127.0.0.1:9/callback';
+my $resource = $stack->base . '/gateway/mcp/orders';
+my $register = $stack->http->request(
+    POST => '/register',
+    json => {
+        client_name    => 'an agent', redirect_uris => [$back], token_endpoint_auth_method => 'none',
+        response_types => ['code'],   grant_types   => [qw(authorization_code refresh_token)] } );
+is( $register->status, 201, 'an MCP client registers itself' ) or diag $register->text;
+my %asked = (
+    client_id => $register->member('client_id') // '', redirect_uri => $back, resource => $resource,
+    scope     => 'orders:read' );
+my $verifier = 'v' x 50;
+($page) = (
+    $browser->follow(
+        $stack->base . '/authorize?' . Authz::Client::form(
+            %asked,
+            response_type  => 'code', state => 's' x 20, code_challenge_method => 'S256',
+            code_challenge => MIME::Base64::encode_base64url( Digest::SHA::sha256($verifier) ) ),
+        stop => qr{\A\Q$back\E} ) )[-1];
+for ( 1 .. 2 ) {
+    last if $browser->url =~ /\A\Q$back\E/ || !Authz::Browser::forms($page);
+    ($page) = ( $browser->submit( $page, button => [ decision => 'allow' ], stop => qr{\A\Q$back\E} ) )[-1];
+}
+my %answer = Authz::Browser::query( $browser->url );
+ok( defined $answer{code}, '... alice lets it' ) or diag $browser->url, $page->text;
+my $alices = $stack->http->post(
+    '/token',
+    form => [ %asked, grant_type => 'authorization_code', code => $answer{code} // '', code_verifier => $verifier ] );
+is( $alices->status, 200, '... it gets a token' ) or diag $alices->text;
+my $tool = $stack->http->post(
+    '/gateway/mcp/orders',
+    json => { jsonrpc => '2.0', id => 1, method => 'tools/call', params => { name => 'list_orders', arguments => {} } },
+    headers => [
+        Authorization => 'Bearer ' . ( $alices->member('access_token') // '' ),
+        Accept        => 'application/json, text/event-stream', 'MCP-Protocol-Version' => '2025-06-18' ] );
+like( $tool->body, qr/six lamps/, '... and calls a tool through the gateway' ) or diag $tool->text;
+
+# ---- an API
+
 my $agent = [
     $stack->make_client(
         'agent',
@@ -117,5 +161,12 @@ my $call  = $stack->http->get(
     headers => [ Authorization => 'Bearer ' . ( $token->member('access_token') // '' ) ] );
 is( $call->status, 200, 'a client with a token gets the orders' ) or diag $token->text, $call->text;
 like( $call->body, qr/six lamps/, '... of the API' );
+
+# ---- the end
+
+for my $process ( $provider, $upstream ) {
+    $process->signal('TERM');
+    is( $process->wait(30), 0, 'SIGTERM ends it with status 0' );
+}
 
 done_testing;

@@ -88,6 +88,9 @@ sub serve {
         ReuseAddr => 1,        Blocking  => 0
     ) or die "contrib/demo/serve: cannot listen on $address port $port: $!; choose another port\n";
     local $SIG{PIPE} = 'IGNORE';
+
+    # The first process of a container ignores a signal that it has no handler for.
+    local $SIG{TERM} = sub { exit 0 };
     my $ready = IO::Select->new($listen);
     my %peer;    # by socket: its octets, and until when it may take
     while (1) {
