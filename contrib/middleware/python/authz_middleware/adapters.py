@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable, Optional, Union
 
 from . import Guard, Request, Rule, Verdict
 
+PLAIN = "/!$&'()*+,;=:@"  # characters that stand in a path as they are (RFC 3986 3.3), beside the unreserved ones
 Rules = Union[Rule, Callable[[str, str], Optional[Rule]]]
 METADATA_HEADERS = [("Content-Type", "application/json"), ("Access-Control-Allow-Origin", "*")]
 
@@ -35,8 +36,8 @@ class Asgi:
         rule = rule_for(self.rules, method, path)
         if rule is not None:
             fields = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-            raw = scope.get("raw_path")
-            request = Request(method, raw.decode("latin-1").split("?")[0] if raw else urllib.parse.quote(path), scope.get("query_string", b"").decode("latin-1"),
+            # Applications act by the decoded path, so raw_path, where %2F is another thing, is not asked about.
+            request = Request(method, urllib.parse.quote(path, PLAIN), scope.get("query_string", b"").decode("latin-1"),
                               [value for name, value in fields if name == b"authorization"], [value for name, value in fields if name == b"dpop"])
             verdict = await asyncio.get_running_loop().run_in_executor(None, self.guard.check, request, rule)
             if verdict.status != 200:
@@ -69,7 +70,7 @@ class Wsgi:
         rule = rule_for(self.rules, method, path)
         if rule is not None:
             fields = ([environ[name]] if name in environ else [] for name in ("HTTP_AUTHORIZATION", "HTTP_DPOP"))
-            verdict = self.guard.check(Request(method, urllib.parse.quote(octets), environ.get("QUERY_STRING", ""), *fields), rule)
+            verdict = self.guard.check(Request(method, urllib.parse.quote(octets, PLAIN), environ.get("QUERY_STRING", ""), *fields), rule)
             if verdict.status != 200:
                 start_response(f"{verdict.status} {http.HTTPStatus(verdict.status).phrase}", verdict.headers)
                 return [verdict.body]
