@@ -17,6 +17,13 @@ def rule_for(rules: Rules, method: str, path: str) -> Optional[Rule]:
     return rules if isinstance(rules, Rule) else rules(method, path)
 
 
+def whole_path(scope: Any) -> str:
+    """Return the decoded path, by which applications act. Some frameworks take the place of a mounted application off."""
+    path = scope.get("path", "")
+    whole = urllib.parse.unquote((scope.get("raw_path") or b"").decode("latin-1").split("?")[0])
+    return whole if whole.endswith(path) else path
+
+
 class Asgi:
     """A request that passes has the claims of its token in scope["authz"]. Other kinds than http, websocket and lifespan end."""
 
@@ -36,8 +43,7 @@ class Asgi:
         rule = rule_for(self.rules, method, path)
         if rule is not None:
             fields = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-            # Applications act by the decoded path, so raw_path, where %2F is another thing, is not asked about.
-            request = Request(method, urllib.parse.quote(path, PLAIN), scope.get("query_string", b"").decode("latin-1"),
+            request = Request(method, urllib.parse.quote(whole_path(scope), PLAIN), scope.get("query_string", b"").decode("latin-1"),
                               [value for name, value in fields if name == b"authorization"], [value for name, value in fields if name == b"dpop"])
             verdict = await asyncio.get_running_loop().run_in_executor(None, self.guard.check, request, rule)
             if verdict.status != 200:
