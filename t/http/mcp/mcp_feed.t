@@ -152,6 +152,11 @@ for my $uri (qw(mcp+old+file:///a mcp+old+file:///b mcp+new+file:///a)) {
 ok( await_asked( $server{old}, 'resources/subscribe', "file:///$_" ), "... and file:///$_ at the older upstream" )
   for qw(a b);
 ok( await_asked( $server{new}, 'subscriptions/listen', 'file:///a' ), '... and at the modern one' );
+is( $stack->sql(
+        q{SELECT count(*) FILTER (WHERE policy_input IS NULL OR policy_decision IS NULL) || ' of ' || count(*) FROM audit_log}
+          . q{ WHERE request_summary::text LIKE '%uri_sha256%'} ),
+    '0 of 7',
+    'their audit rows have the decision about the token (gateway-admin.md 1.9)' );
 my %open = (
     ann => stream( ann => $session{ann} ),
     bob => stream( bob => $session{bob} ),

@@ -216,6 +216,7 @@ resource_call_may(struct resource_call *c, const char **ret_revision)
 {
     struct request *req = c->it->req;
     const struct audit_entry before = req->audit;
+    void (*const more)(struct request *) = req->audit_more; /* that the row still needs */
     struct gateway_target target;
     bool linked;
     enum az_status st =
@@ -225,6 +226,7 @@ resource_call_may(struct resource_call *c, const char **ret_revision)
     struct gateway_question question = question_of(c, &target);
     st = gateway_decide(req, &c->it->visit, &question, &c->decision);
     req->audit = before;
+    req->audit_more = more;
     *ret_revision = st == AZ_OK && c->decision.allow ? c->decision.revision : NULL;
     return st;
 }
