@@ -191,4 +191,21 @@ my %inside = map { ( $_ => 1 ) } qw(access alias expire fastcgi redirect setenv)
 is( join( ' ', grep { !$module{$_} && !$inside{$_} } $lighttpd =~ /"mod_(\w+)"/g ), '',
     '... and so does lighttpd.conf' );
 
+# ---- contrib/check --images
+
+# A build that fails fails the check, whatever archives of an earlier one are there.
+my $tree = Authz::Process::directory();
+mkdir "$tree/$_" or die "$tree/$_: $!" for qw(contrib contrib/debs);
+Authz::Web::write_file( "$tree/contrib/debs/run", "#!/bin/sh\n" );
+Authz::Web::write_file( "$tree/contrib/images",   qq{#!/bin/sh\n[ "\$1" = try ]\n} );
+chmod 0755, map {"$tree/contrib/$_"} qw(debs/run images);
+my $checks = Authz::Path::source(qw(contrib lib checks.sh));
+for my $case ( [ '', 'a build that fails fails the check' ], [ 'exit 0', 'one that succeeds passes' ] ) {
+    my ( $end, $name ) = @$case;
+    Authz::Web::write_file( "$tree/contrib/images", qq{#!/bin/sh\n$end\n[ "\$1" = try ]\n} );
+    chmod 0755, "$tree/contrib/images";
+    my ($status) = run_of( 'bash', '-euc', qq{TOP="\$1" WORK="\$1"; . "\$2"; check_images}, 'images', $tree, $checks );
+    is( $status == 0 ? 1 : 0, $end ? 1 : 0, "contrib/check --images: $name" );
+}
+
 done_testing;
