@@ -165,6 +165,14 @@ for my $file ( sort keys %parts ) {
 is_deeply( $parts{'compose.production.yml'}{services}{opa}{secrets}, ['bundle_api_key'], 'the engine gets one key' );
 ok( $parts{'compose.production.yml'}{services}{$_}{mem_limit}, "$_ has a limit of memory" ) for qw(authz opa);
 
+# An address of the database in an example is of another machine, so its server is verified (doc/tls.md 7).
+for my $file ( [qw(contrib containers kubernetes secrets.example.yaml)], [qw(doc containers.md)] ) {
+    my @address = text_of(@$file) =~ m{(postgresql://\S+@\w[^\s`']*)}g;
+    is( scalar( grep { !/[?]sslmode=verify-full&sslrootcert=/ } @address ), 0,
+        "$file->[-1]: each database is verified" );
+    ok( scalar @address, '... and there is one' );
+}
+
 # ---- names of one version and of one account everywhere
 
 my ($version) = text_of('configure.ac') =~ /^AC_INIT\(\[authz\], \[([\d.]+)\]/m;
