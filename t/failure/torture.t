@@ -26,6 +26,7 @@ my $dir     = Authz::Process::directory();
 my $library = "$dir/torture.so";
 my $program = Authz::Path::program('authz.fcgi');
 plan skip_all => 'a library of the sanitizers must come first' if `ldd $program` =~ /lib[au][sb]an/;
+plan skip_all => 'AUTHZ_FAULTS is not set'                     if !defined $ENV{AUTHZ_FAULTS};
 plan skip_all => 'no compiler'
   if system( 'cc', '-O1', '-shared', '-fPIC', '-o', $library, Authz::Path::source(qw(contrib fault torture.c)), '-ldl' )
   != 0;

@@ -524,10 +524,11 @@ test_tools(struct bench *bench)
     ok(strncmp(grouped, " allow deny allow deny", 22) == 0,
        "... each has the verdict of its group");
     is_str(sent(bench, "grouped"), "true", "... and policy is told");
-    is_str(sent(bench, "tools"),
-           "[{\"action\":{\"kind\":\"tool\",\"name\":\"\",\"requiredScopes\":[\"w\"]},\"resource\":0},"
-           "{\"action\":{\"kind\":\"tool\",\"name\":\"\",\"requiredScopes\":[\"w\"]},\"resource\":1}]",
-           "... of each group, without names");
+    is_str(
+        sent(bench, "tools"),
+        "[{\"action\":{\"kind\":\"tool\",\"name\":\"\",\"requiredScopes\":[\"w\"]},\"resource\":0},"
+        "{\"action\":{\"kind\":\"tool\",\"name\":\"\",\"requiredScopes\":[\"w\"]},\"resource\":1}]",
+        "... of each group, without names");
     ok(strstr(list_of(bench, GATEWAY_TOOLS_MAX + 1, "{'allow':true,'verdicts':['allow','deny']}"),
               "the limit is")
            != NULL,
