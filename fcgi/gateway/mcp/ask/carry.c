@@ -23,6 +23,7 @@
 
 /* What the worker that holds the stream knows of the requests that end the wait. */
 struct carrier {
+    TALLOC_CTX *room; /* the place among those that wait, and the mailbox */
     struct mailbox *box;
     int connection;    /* to the worker of the last answers, or -1 */
     struct http_io io; /* in place of that of the request, which is answered */
@@ -34,6 +35,13 @@ carrier_free(struct carrier *carrier)
     if (carrier->connection >= 0)
         close(carrier->connection);
     return 0;
+}
+
+static void
+leave_room(struct carrier *carrier)
+{
+    TALLOC_FREE(carrier->room);
+    carrier->box = NULL;
 }
 
 /* ---- a request that is answered */
@@ -110,7 +118,7 @@ pass_on(struct mcp_round *round, const struct json_rpc *request)
     struct carrier *carrier = round->carrier;
     talloc_free(carrier->box);
     carrier->box = NULL;
-    enum az_status st = mailbox_open(op, carrier, &carrier->box);
+    enum az_status st = mailbox_open(op, carrier->room, &carrier->box);
     const char *box =
         st == AZ_OK ? b64url_encode(op->mem, carrier->box->id, sizeof(carrier->box->id)) : NULL;
     const char *text =
@@ -128,7 +136,8 @@ pass_on(struct mcp_round *round, const struct json_rpc *request)
                : op_fail(op, AZ_UNAVAILABLE, NULL, "a question did not reach the client of a call");
 }
 
-/* Wait until the question has its answer: one that is left out is asked again. */
+/* Wait until the question has its answer: one that is left out is asked again. Without one the
+ * place is free before the upstream learns of the end. */
 static enum az_status
 wait_for_answer(struct mcp_round *round, const struct json_rpc *request)
 {
@@ -138,6 +147,8 @@ wait_for_answer(struct mcp_round *round, const struct json_rpc *request)
         if (st == AZ_OK)
             st = wait_once(round);
     }
+    if (st != AZ_OK)
+        leave_room(round->carrier);
     return st;
 }
 
@@ -145,6 +156,8 @@ enum az_status
 carry_on(struct mcp_round *round, const struct json_rpc *request)
 {
     enum az_status st = pass_on(round, request);
+    if (st != AZ_OK)
+        leave_room(round->carrier);
     return st == AZ_OK ? wait_for_answer(round, request) : st;
 }
 
@@ -160,9 +173,12 @@ prepare(struct mcp_round *round, struct carrier *carrier)
                                            .idp = round->call.idp,
                                            .client_id = round->call.client_id};
     carrier->connection = -1;
+    carrier->room = talloc_new(carrier);
     talloc_set_destructor(carrier, carrier_free);
-    enum az_status st = upstream_room_linger(op, carrier, round->resource->name, &caller);
-    return st == AZ_OK ? mailbox_open(op, carrier, &carrier->box) : st;
+    if (carrier->room == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+    enum az_status st = upstream_room_linger(op, carrier->room, round->resource->name, &caller);
+    return st == AZ_OK ? mailbox_open(op, carrier->room, &carrier->box) : st;
 }
 
 enum az_status
@@ -224,7 +240,7 @@ mcp_round_ask_peer(struct mcp_round *round, struct op *op, const struct peer_req
     enum az_status st = peer_ask(op, request, ret);
     if (round->carrier == NULL)
         return st;
+    leave_room(round->carrier); /* whoever hears the outcome finds it free */
     tell_outcome(round->carrier, op, st, ret);
-    talloc_free(round->carrier->box);
     return AZ_UNAVAILABLE;
 }
