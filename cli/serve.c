@@ -206,6 +206,7 @@ serve_run(struct cli *cli)
         output_error("serve: SERVER must be lighttpd or apache, not %s", cli->args[0]);
     if (serving.web == NULL || workers == NULL)
         return CLI_USAGE;
+    signal(SIGCHLD, SIG_DFL); /* if ignored, the ends of both would not be told */
     sigemptyset(&serving.waited);
     sigaddset(&serving.waited, SIGTERM);
     sigaddset(&serving.waited, SIGINT);

@@ -202,6 +202,13 @@ fastcgi_finish(const struct http_io *io)
         FCGX_Finish_r(request);
 }
 
+static void
+fastcgi_leave(const struct http_io *io)
+{
+    ((struct fastcgi *) io->handle)->request.keepConnection = 0;
+    fastcgi_finish(io);
+}
+
 static const char *
 cgi_variable(const struct http_io *io, const char *name)
 {
@@ -394,7 +401,7 @@ accept_loop(struct az *az, int socket)
     flush_rows(az); /* of a process that died */
     const struct http_io io = {&held,          fastcgi_variable, fastcgi_read, fastcgi_write,
                                fastcgi_finish, fastcgi_cut,      fastcgi_gone, fastcgi_flush,
-                               fastcgi_lend,   fastcgi_give};
+                               fastcgi_lend,   fastcgi_give,     fastcgi_leave};
     while (!*az->stopping) {
         if (!begin_request(&held.request, socket))
             continue;

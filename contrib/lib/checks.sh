@@ -286,6 +286,7 @@ check_rolling() {
 # Make the images with each web server of the same packages, and run them.
 check_images() {
     local web
+    set -o pipefail # a build that fails is not followed by a try of older images
     DEBS_ONLY=yes "$TOP/contrib/debs/run" "$WORK"
     for web in lighttpd apache; do
         "$TOP/contrib/images" build --web "$web" --debs "$WORK/debs" --out "$WORK/images" | sed 's/^/# /'

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/settings/settings_private.h"
 #include "env.h"
@@ -526,6 +528,45 @@ test_value_files_named(TALLOC_CTX *mem)
     unsetenv("SVC_NO_SETTING_FILE");
 }
 
+/* A file that others can use is warned of, as authz.conf is; one of a relative path is not read. */
+static void
+test_value_files_kept(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *name; /* of the setting */
+        mode_t mode;      /* of the file */
+        bool warned;
+    } cases[] = {
+        {"SVC_ADMIN_PEPPER", 0400, false},
+        {"SVC_ADMIN_PEPPER", 0440, false},
+        {"SVC_ADMIN_PEPPER", 0444, true },
+        {"SVC_ADMIN_PEPPER", 0620, true },
+        {"SVC_LOG_LEVEL",    0644, false},
+    };
+    struct problems problems;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *path = value_file(mem, "warn", 4);
+        const char *name = talloc_asprintf(mem, "%s_FILE", cases[i].name);
+        setenv(name, path, 1);
+        chmod(path, cases[i].mode);
+        struct settings *cfg = load(mem, &problems);
+        settings_warn(mem, cfg, &problems);
+        const char *begin = talloc_asprintf(mem, "%s: %s has mode ", cases[i].name, path);
+        bool warned = false;
+        for (size_t at = 0; at < problems.count; at++)
+            warned = warned || strncmp(problems.line[at], begin, strlen(begin)) == 0;
+        ok(warned == cases[i].warned, "%s with mode %04o: %s", name, (unsigned) cases[i].mode,
+           cases[i].warned ? "warned of" : "not warned of");
+        unsetenv(name);
+        unlink(path);
+    }
+    setenv("SVC_ADMIN_PEPPER_FILE", "value", 1);
+    load(mem, &problems);
+    ok(one_problem(&problems, "SVC_ADMIN_PEPPER: the file value, ", "must have an absolute path"),
+       "NAME_FILE with a relative path is refused");
+    unsetenv("SVC_ADMIN_PEPPER_FILE");
+}
+
 /* Settings that pass, for one thing at a time to be wrong. */
 static struct settings *
 sound(TALLOC_CTX *mem)
@@ -738,6 +779,7 @@ main(void)
     test_sources(mem);
     test_value_files(mem);
     test_value_files_named(mem);
+    test_value_files_kept(mem);
     test_secrets(mem);
     test_between(mem);
     test_masked(mem);

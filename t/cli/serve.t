@@ -116,6 +116,15 @@ isnt( $serve->wait(30), 0, 'a web server that dies ends the container' );
 like( $serve->log_text, qr/serve: lighttpd ended by itself, signal 9/, '... which says so' );
 ok( !kill( 0, $part->{'authz.fcgi'} ), '... after the service has ended' );
 
+{
+    local $SIG{CHLD} = 'IGNORE';
+    $serve = serve();
+}
+ok( is_up(), 'a start by a process that ignores SIGCHLD' );
+kill KILL => parts($serve)->{lighttpd};
+my $ended = $serve->wait(30);
+ok( $ended, '... a web server that dies ends the container all the same' ) or diag $ended // 'it runs on';
+
 $serve = serve( SVC_LOG_LEVEL => 'loud' );
 is( $serve->wait(30), 78, 'a wrong setting ends it with status 78' );
 like( $serve->log_text, qr/SVC_LOG_LEVEL: must be one of/, '... and is named' );

@@ -78,6 +78,28 @@ refused(
 refused( 1, qr/another SVC_DATABASE_URL/, 'another database than the stored one', '--database', 'postgresql:///b' );
 is( do { open my $in, '<', $config or die $!; local $/ = undef; <$in> }, $stored, '... and the file stays' );
 
+# ---- settings in files of their own
+
+for my $write (
+    [ "$dir/key",      "from-a-file\n" ],
+    [ "$dir/own.conf", "SVC_BUNDLE_API_KEY_FILE=$dir/key\nSVC_LOG_LEVEL=info\n" ] )
+{
+    open my $out, '>', $write->[0] or die "$write->[0]: $!";
+    print {$out} $write->[1];
+    close $out or die $!;
+}
+my $functions = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); };
+is_deeply(
+    [ gets( 'bash', '-c', $functions . q{conf_get "$1" SVC_BUNDLE_API_KEY}, $script, "$dir/own.conf" ) ],
+    [ 0, "from-a-file\n" ],
+    'a setting is read from the file that NAME_FILE names (architecture.md 6)' );
+gets(
+    'bash',  '-c', $functions . q{conf_add "$1" SVC_BUNDLE_API_KEY new; conf_add "$1" SVC_ADMIN_PEPPER new},
+    $script, "$dir/own.conf" );
+is( do { open my $in, '<', "$dir/own.conf" or die $!; local $/ = undef; <$in> },
+    "SVC_BUNDLE_API_KEY_FILE=$dir/key\nSVC_LOG_LEVEL=info\nSVC_ADMIN_PEPPER=new\n",
+    '... and none is added beside it' );
+
 # ---- a host without systemd (sd_booted(3)): what is wrong, and what to do
 
 # Where systemd runs, an empty /run hides it.

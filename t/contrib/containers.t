@@ -167,6 +167,14 @@ for my $file ( sort keys %parts ) {
 is_deeply( $parts{'compose.production.yml'}{services}{opa}{secrets}, ['bundle_api_key'], 'the engine gets one key' );
 ok( $parts{'compose.production.yml'}{services}{$_}{mem_limit}, "$_ has a limit of memory" ) for qw(authz opa);
 
+# An address of the database in an example is of another machine, so its server is verified (doc/tls.md 7).
+for my $file ( [qw(contrib containers kubernetes secrets.example.yaml)], [qw(doc containers.md)] ) {
+    my @address = text_of(@$file) =~ m{(postgresql://\S+@\w[^\s`']*)}g;
+    is( scalar( grep { !/[?]sslmode=verify-full&sslrootcert=/ } @address ), 0,
+        "$file->[-1]: each database is verified" );
+    ok( scalar @address, '... and there is one' );
+}
+
 # ---- names of one version and of one account everywhere
 
 my ($version) = text_of('configure.ac') =~ /^AC_INIT\(\[authz\], \[([\d.]+)\]/m;
@@ -192,5 +200,22 @@ my $lighttpd = join "\n", text_of(qw(contrib containers web lighttpd.conf)),
 my %inside = map { ( $_ => 1 ) } qw(access alias expire fastcgi redirect setenv);    # compiled into Debian's lighttpd
 is( join( ' ', grep { !$module{$_} && !$inside{$_} } $lighttpd =~ /"mod_(\w+)"/g ), '',
     '... and so does lighttpd.conf' );
+
+# ---- contrib/check --images
+
+# A build that fails fails the check, whatever archives of an earlier one are there.
+my $tree = Authz::Process::directory();
+mkdir "$tree/$_" or die "$tree/$_: $!" for qw(contrib contrib/debs);
+Authz::Web::write_file( "$tree/contrib/debs/run", "#!/bin/sh\n" );
+Authz::Web::write_file( "$tree/contrib/images",   qq{#!/bin/sh\n[ "\$1" = try ]\n} );
+chmod 0755, map {"$tree/contrib/$_"} qw(debs/run images);
+my $checks = Authz::Path::source(qw(contrib lib checks.sh));
+for my $case ( [ '', 'a build that fails fails the check' ], [ 'exit 0', 'one that succeeds passes' ] ) {
+    my ( $end, $name ) = @$case;
+    Authz::Web::write_file( "$tree/contrib/images", qq{#!/bin/sh\n$end\n[ "\$1" = try ]\n} );
+    chmod 0755, "$tree/contrib/images";
+    my ($status) = run_of( 'bash', '-euc', qq{TOP="\$1" WORK="\$1"; . "\$2"; check_images}, 'images', $tree, $checks );
+    is( $status == 0 ? 1 : 0, $end ? 1 : 0, "contrib/check --images: $name" );
+}
 
 done_testing;

@@ -260,6 +260,9 @@ my @case   = (
         qr/error="invalid_request"|\A\z/ ],
     [   'a token in the address beside one in the header', GET => "/shop/orders?a=1&access_token=$token{good}",
         [ bearer('good') ],                                400 ],
+    [   'an empty token in the address, its name encoded', GET => '/shop/orders?a=1&a%63cess%5Ftoken=',
+        [ bearer('good') ],
+        400 ],
     [ 'two tokens', GET => '/shop/orders', [ bearer('good'), bearer('good') ], qr/\A40[01]\z/ ],
     [   'a token for another API (RFC 8707 2)', GET => '/shop/orders', [ bearer('other') ], 401,
         qr/error="invalid_token"/, 403 ],
@@ -267,7 +270,11 @@ my @case   = (
     [ 'a refresh token of the client of the API', GET => '/shop/orders', [ bearer('refresh') ], 401 ],
     [   'a token without the scope (RFC 6750 3.1)', GET => '/shop/orders', [ bearer('write') ], 403,
         qr/error="insufficient_scope"|scope="orders\.read"/ ],
-    [ 'a path that policy denies',                GET    => '/shop/closed', [ bearer('good') ], 401, undef,    403 ],
+    [ 'a path that policy denies', GET => '/shop/closed', [ bearer('good') ], 401, undef, 403 ],
+    [   'the same in another spelling (RFC 3986 6.2.2.2)', GET => '/shop/%63losed', [ bearer('good') ],
+        qr/\A40[14]\z/,                                    undef,                   403 ],
+    [   'the same by dot segments', GET => '/shop/x/%2e%2e/closed', [ bearer('good') ],
+        qr/\A(?:400|404|30[17])\z/, undef,                          '' ],
     [ 'a method that policy denies',              DELETE => '/shop/orders', [ bearer('good') ], 401, undef,    403 ],
     [ 'an obligation that the API does not meet', GET    => '/shop/redact', [ bearer('good') ], 403, qr/\A\z/, '' ],
     [   'a sign-in that is not strong enough (RFC 9470 3)', GET => '/shop/pay', [ bearer('weak') ], 401,
@@ -342,8 +349,10 @@ sub table {
 
 sub others {
     my ($way) = @_;
-    my $name  = $way->{name};
-    my $said  = $way->{http}->get('/.well-known/oauth-protected-resource/shop');
+    my $name = $way->{name};
+    is( ask( $way, GET => '/shop/closed#x', bearer('good') )->status, 400, "$name: a fragment in the address" )
+      if $name =~ /\A(?:express|fastify)\z/;
+    my $said = $way->{http}->get('/.well-known/oauth-protected-resource/shop');
     is( $said->status,             200,  "$name: the metadata (RFC 9728 3)" ) or diag $said->text;
     is( $said->member('resource'), $url, '... name the resource' );
     is_deeply( $said->member('authorization_servers'), [ $stack->base ], '... and authz' );

@@ -125,7 +125,8 @@ like( ( apt(qw(install -s authz-one)) )[1],     qr/^Inst authz-one \(1[.]1 /m, '
 like( ( apt(qw(install -s authz-one=1.0)) )[1], qr/^Inst authz-one \(1[.]0 /m, '... beside the older one' );
 refused(
     'a published version with other octets', qr/published with other octets/, @made,
-    make_deb( 'authz-one', '1.1', 'x' ) );
+    make_deb( 'authz-three', '1.0', 'y' ),   make_deb( 'authz-one', '1.1', 'x' ) );
+ok( !-e "$out/pool/bookworm/authz-three_1.0_all.deb", '... and none of the packages that were named with it is added' );
 is( ( repository( @made, '--days', 7 ) )[0], 0, 'it is signed again without a package' );
 like( Authz::Web::edit("$out/dists/bookworm/Release"), qr/^Valid-Until: ./m, '... for so many days' );
 is( ( update() )[0], 0, '... which apt takes' );

@@ -57,6 +57,14 @@ sub holds {
     like(
         $sent->header('Location'), qr{\Ahttps://\Q$HOST\E/authorize\?client_id=a(?:%2F|/)b&state=1\z},
         '... to the same page by HTTPS' );
+    like(
+        $plain->get('/account%3Fb%252F?x=%2520y')->header('Location'),
+        qr{\Ahttps://\Q$HOST\E/account%3[Ff]b%252F\?x=%2520y\z}, '... with its escapes as they came' );
+    for my $header (qw(Authorization X-Admin-API-Key X-Bundle-API-Key)) {
+        my $shown = $plain->get( '/userinfo', headers => [ $header => 'Bearer at_x' ] );
+        is( $shown->status,             403,   "$name: a GET with $header by HTTP is refused" );
+        is( $shown->header('Location'), undef, '... and not sent on' );
+    }
     my $refused = $plain->post(
         '/token', headers => [ Authz::Client::basic(@client) ],
         form => [ grant_type => 'client_credentials' ] );

@@ -124,6 +124,17 @@ test_passes(TALLOC_CTX *mem)
            "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"t\"}}],"
            "\"temperature\":0.5,\"maxTokens\":9}",
            "... without the context of others");
+    ok(read_one(mem,
+                "{'method':'sampling/createMessage','params':{'messages':[{'role':'user','content':"
+                "{'type':'text','text':'a\\udb40\\udc41b'}}],'systemPrompt':'c\\u202ed',"
+                "'maxTokens':9}}",
+                &read, &why)
+           == AZ_OK,
+       "a sampling with characters that people do not see");
+    is_str(jsonx_dump(mem, json_object_get(read.item[0].request, "params")),
+           "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"ab\"}}],"
+           "\"systemPrompt\":\"cd\",\"maxTokens\":9}",
+           "... has none of them for its model, and for policy");
     ok(read_one(mem, "{'method':'roots/list'}", &read, &why) == AZ_OK, "roots");
 }
 
@@ -182,6 +193,8 @@ test_refused(TALLOC_CTX *mem)
             "{'method':'sampling/createMessage','params':{'messages':[{'role':'user','content':"
             "{'type':'text','text':'t'}}],'maxTokens':0}}",
             "... of no tokens");
+    refuses(mem, AZ_INVALID, NULL, SAMPLE(",'modelPreferences':{'a\\u202eb':1}"),
+            "... with such a character in a name");
     static const char *const names[] = {"password", "user_passwd", "API_KEY",     "apiKey",
                                         "api key",  "Token",       "accessToken", "cvv",
                                         "cardCVC",  "PIN",         "pins",        "one-time-otp"};

@@ -67,13 +67,14 @@ async function quoting(page) {
 async function lines(page) {
   const names = [`O'Brien "x" $HOME \\ \`id\` $(touch gone)`, '"},{"admin":true,"x":"', '\u{1f469} =cmd|\'/c calc\'!A0 \u05e9\u05dc\u05d5\u05dd', '{{7*7}}${7*7}<img src=x onerror=alert(1)>; touch gone'];
   for (const [at, name] of names.entries()) {
+    const made = at === 1 ? '--line-1' : `line-${at}`; // an operand that looks like an option
     await visit(page, '#/clients?new=1', 'New client');
-    await fill(page, '#f-clientId', `line-${at}`);
+    await fill(page, '#f-clientId', made);
     await fill(page, '#f-clientName', name);
     const tool = at % 2 ? 'authzctl' : 'curl';
     await push(page, tool, '.same');
     run(await textOf(page, '.same .cmd'));
-    is((await page.evaluate(async id => (await fetch(`../admin/api/clients/${id}`)).json(), `line-${at}`)).clientName, name, `copied lines: ${tool} makes the client with the name ${at} as typed`);
+    is((await page.evaluate(async id => (await fetch(`../admin/api/clients/${id}`)).json(), made)).clientName, name, `copied lines: ${tool} makes the client with the name ${at} as typed`);
   }
 }
 

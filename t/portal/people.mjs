@@ -42,6 +42,8 @@ async function all() {
   await page.select('.pills select', 'live');
   await until(page, '2 entries');
   ok((await rows()).every(row => row.includes('live')) && (await page.evaluate(() => location.hash)).includes('state=live'), 'people: a filter is in the address');
+  await visit(page, '#/people?tab=constructor', 'Mira Halden');
+  ok(true, 'people: a tab that is no list shows the people');
   await visit(page, '#/people?tab=delegations&subjectId=nobody', 'None matches');
   await push(page, 'Remove the filters');
   await until(page, '4 entries');
@@ -63,9 +65,13 @@ async function all() {
   await page.waitForFunction(() => document.querySelectorAll('table[aria-label="Consents"] tbody tr').length === 1);
   ok(true, 'person: a consent is withdrawn');
   await push(page, 'Sign out everywhere');
+  const api = `${process.env.AUTHZ_BASE}/admin/api/sessions`, headers = { 'X-Admin-API-Key': process.env.AUTHZ_KEY };
+  const [first] = await (await fetch(`${api}?subjectId=mira`, { headers })).json();
+  is((await fetch(`${api}/${first.sid}`, { method: 'DELETE', headers })).status, 204, 'person: one of the sessions ends while the question is open');
   await confirm(page, 'mira');
   await page.waitForFunction(() => !document.querySelector('dialog') && !document.querySelector('table[aria-label="Sessions"]'));
   ok(true, 'person: after the sign-out no session is left');
+  is(await (await fetch(`${api}?subjectId=mira`, { headers })).json(), [], 'person: ... by the API too');
   await visit(page, '#/clients/shop-web?tab=people', 'UMA resources');
   is((await rows('Consents')).length, 3, 'client: the people who consented to it');
   await visit(page, '#/clients/support-agent?tab=people', 'Refund H-20931');

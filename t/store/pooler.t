@@ -109,7 +109,20 @@ is( $status, 0, 'authzctl works past it' ) or diag($text);
 
 my $standby = $postgres->standby;
 my $held    = token()->member('access_token');
-my $waits   = sub {
+
+# A role that may not ask for the timeline, as at some hosts.
+$stack->sql('ALTER FUNCTION pg_control_system() RENAME TO pg_control_system_hidden');
+$stack->restart_service;
+oauth_ok( token(), {}, 'PostgreSQL does not tell its timeline: served' );
+$stack->{pooler}->lead_to($standby);
+ok( comes( sub { $stack->introspect( @rs, $held )->status == 503 } ), '... the pooler leads to a standby: 503' );
+is( $stack->introspect( @rs, $held )->status, 503, '... for each read' ) for 1 .. 6;
+$stack->{pooler}->lead_to($postgres);
+$stack->sql('ALTER FUNCTION pg_control_system_hidden() RENAME TO pg_control_system');
+$stack->restart_service;
+oauth_ok( $stack->introspect( @rs, $held ), { active => true }, '... and to the primary again: served' );
+
+my $waits = sub {
     my ($wanted) = @_;
     return comes( sub { token()->status == $wanted } );
 };

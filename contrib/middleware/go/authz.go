@@ -109,7 +109,8 @@ func (g *Guard) Metadata() http.Handler {
 func (g *Guard) permit(r *http.Request, rule Rule) (*Token, error) {
 	values, path := r.Header.Values("Authorization"), r.URL.EscapedPath()
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	if _, given := query["access_token"]; err != nil || given || len(values) > 1 || !strings.HasPrefix(path, "/") {
+	one, good := canonical(path)
+	if _, given := query["access_token"]; err != nil || given || len(values) > 1 || !good {
 		return nil, refusal{status: 400, code: "invalid_request"}
 	}
 	if len(values) == 0 {
@@ -126,7 +127,7 @@ func (g *Guard) permit(r *http.Request, rule Rule) (*Token, error) {
 		}
 	}
 	for name, value := range map[string]string{"resource": g.options.Resource, "resource_type": rule.ResourceType, "action": rule.Action,
-		"method": r.Method, "path": path} {
+		"method": r.Method, "path": one} {
 		if value != "" {
 			told[name] = value
 		}

@@ -7,8 +7,10 @@ import (
 	"log"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Options of a Guard. The first four must be set.
@@ -65,6 +67,26 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	return json.Unmarshal(text, (*[]string)(a))
+}
+
+var (
+	encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	pathOf  = regexp.MustCompile(`^/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[2-9A-F][0-9A-F])*$`)
+	vague   = regexp.MustCompile(`%(?:2F|5C|7F)|/\.\.?(?:[/;]|%3B|$)`)
+)
+
+// canonical returns a path in its one spelling (RFC 3986 6.2.2), so that no rule about it is passed by another one. It is false
+// for one about which routers disagree: dot segments, %2F, a backslash, controls.
+func canonical(path string) (string, bool) {
+	one := encoded.ReplaceAllStringFunc(path, func(code string) string {
+		plain, err := url.PathUnescape(code)
+		if err == nil && strings.Trim(plain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-") == "" {
+			return plain
+		}
+		return strings.ToUpper(code)
+	})
+	text, err := url.PathUnescape(one)
+	return one, err == nil && utf8.ValidString(text) && pathOf.MatchString(one) && !vague.MatchString(one)
 }
 
 func address(text, name string, allowHTTP bool) (*url.URL, error) {

@@ -230,6 +230,7 @@ settings_set(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, c
     const char *why = "is not valid";
     if (row->type == SETTING_BOOL && row->fallback == NULL && settings_is_blank(text))
         return; /* derive() decides */
+    cfg->value_file[row - settings_table] = NULL;
     if (set_value(mem, cfg, row, text, &why))
         cfg->origin[row - settings_table] = origin;
     else if (strcmp(origin, "environment") == 0)

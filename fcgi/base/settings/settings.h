@@ -163,8 +163,9 @@ struct settings {
     const char *gateway_link_state_previous; /* the secret before it, or NULL */
     const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
     const char *source_file;             /* authz.conf that was read, NULL if there is none */
-    bool source_unread;  /* authz.conf is there and cannot be read: nothing else is known */
-    const char **origin; /* by table row: "default", "environment" or "FILE:LINE" */
+    bool source_unread;      /* authz.conf is there and cannot be read: nothing else is known */
+    const char **origin;     /* by table row: "default", "environment" or "FILE:LINE" */
+    const char **value_file; /* by table row: the file that NAME_FILE named, or NULL */
     /* As database_url, of PostgreSQL behind a pooler, or NULL. */
     const char *database_direct_url;
 };
@@ -207,8 +208,8 @@ struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problem
 void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
 
 /* Add one line per setting that is valid but probably a mistake: cookies that are exposed or
- * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in
- * the environment that is no setting. */
+ * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, a file of secrets
+ * that others can use, an SVC_ name in the environment that is no setting. */
 void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
 
 /* Wipe the secrets of a process that needs none of them, in its environment too; all but the

@@ -86,8 +86,11 @@ settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const
     if (row == NULL)
         return;
     const bool named = strcmp(origin, "environment") != 0;
-    ssize_t length = read_text(path, text, TEXT_ROOM);
-    const char *why = length >= 0 ? value_fault(text, (size_t) length) : NULL;
+    /* Of a relative path, the directory of whoever calls authzctl would choose the file. */
+    ssize_t length = path[0] == '/' ? read_text(path, text, TEXT_ROOM) : 0;
+    const char *why = path[0] != '/' ? "must have an absolute path"
+                      : length >= 0  ? value_fault(text, (size_t) length)
+                                     : NULL;
     const char *from =
         talloc_asprintf(cfg, "%s%s%s", named ? origin : "", named ? ": " : "", row->name);
     if (length < 0)
@@ -96,7 +99,9 @@ settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const
                      path, errno == EINVAL ? "it is not a regular file" : strerror(errno), name);
     else if (why != NULL)
         problems_add(mem, problems, "%s: the file %s, which %s names, %s", from, path, name, why);
-    else
+    else {
         settings_set(mem, cfg, row, text, named ? origin : talloc_strdup(cfg, path), problems);
+        cfg->value_file[row - settings_table] = talloc_strdup(cfg, path);
+    }
     explicit_bzero(text, sizeof(text));
 }

@@ -138,8 +138,8 @@ settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems)
     size_t rows = 0;
     while (settings_table[rows].name != NULL)
         rows++;
-    if (cfg == NULL
-        || (cfg->origin = talloc_zero_array(cfg, const char *, (unsigned) rows)) == NULL)
+    if (cfg == NULL || (cfg->origin = talloc_zero_array(cfg, const char *, (unsigned) rows)) == NULL
+        || (cfg->value_file = talloc_zero_array(cfg, const char *, (unsigned) rows)) == NULL)
         return NULL;
     for (const struct setting *row = settings_table; row->name != NULL; row++)
         if (row->fallback != NULL)

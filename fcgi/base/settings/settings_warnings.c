@@ -129,23 +129,29 @@ warn_of_names(TALLOC_CTX *mem, struct problems *warnings)
     }
 }
 
-/* Warn of authz.conf if accounts that do not need its keys can read or change it. */
+/* Warn of a file if accounts that do not need what it contains can read or change it. */
 static void
-warn_of_mode(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings)
+warn_of_mode(TALLOC_CTX *mem, const char *name, const char *file, const char *contains,
+             struct problems *warnings)
 {
     struct stat about;
-    const char *file = cfg->source_file;
     if (file == NULL || stat(file, &about) != 0 || !S_ISREG(about.st_mode)
         || (about.st_mode & (S_IRWXO | S_IWGRP)) == 0)
         return;
-    problems_add(
-        mem, warnings,
-        "SVC_CONFIG: %s has mode %04o, so %s, and it contains the keys of the service; run "
-        "chmod %s %s",
-        file, (unsigned) (about.st_mode & 07777),
-        (about.st_mode & S_IRWXO) != 0 ? "every account of this host can use it"
-                                       : "its group can change it",
-        (about.st_mode & S_IRGRP) != 0 ? "640" : "600", file);
+    problems_add(mem, warnings, "%s: %s has mode %04o, so %s, and it contains %s; run chmod %s %s",
+                 name, file, (unsigned) (about.st_mode & 07777),
+                 (about.st_mode & S_IRWXO) != 0 ? "every account of this host can use it"
+                                                : "its group can change it",
+                 contains, (about.st_mode & S_IRGRP) != 0 ? "640" : "600", file);
+}
+
+static void
+warn_of_modes(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings)
+{
+    warn_of_mode(mem, "SVC_CONFIG", cfg->source_file, "the keys of the service", warnings);
+    for (size_t i = 0; settings_table[i].name != NULL; i++)
+        if (settings_table[i].type == SETTING_SECRET)
+            warn_of_mode(mem, settings_table[i].name, cfg->value_file[i], "its value", warnings);
 }
 
 void
@@ -153,7 +159,7 @@ settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warn
 {
     if (cfg->source_unread)
         return;
-    warn_of_mode(mem, cfg, warnings);
+    warn_of_modes(mem, cfg, warnings);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i].applies(mem, cfg))
             problems_add(mem, warnings, "%s: %s", rules[i].setting, rules[i].text);

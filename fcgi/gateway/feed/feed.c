@@ -254,9 +254,12 @@ is_in_session(struct op *op, const struct feed *feed, const struct peer_request 
 static enum az_status
 subscribe(struct op *op, struct feed *feed, struct peer_request *request)
 {
+    int64_t until_ms = clock_monotonic_ms() + FEED_SUBSCRIBE_MS;
     enum az_status st = AZ_OK;
     int asked = 0;
-    for (size_t i = 0; i < feed->count && st == AZ_OK && asked < FEED_SUBSCRIBE_AT_ONCE; i++) {
+    for (size_t i = 0; i < feed->count && st == AZ_OK && asked < FEED_SUBSCRIBE_AT_ONCE
+                       && clock_monotonic_ms() < until_ms;
+         i++) {
         struct fed *fed = &feed->fed[i];
         bool refused = false;
         if (fed->wanted == fed->heard || fed->refused)
@@ -301,7 +304,7 @@ wants_any(const struct feed *feed)
 static enum az_status
 take_turn(struct op *op, struct feed *feed, const struct managed_resource *resource)
 {
-    struct peer_request request = {.resource = resource};
+    struct peer_request request = {.resource = resource, .seconds = FEED_ANSWER_SECONDS};
     if (!wants_any(feed) && (feed->stream == NULL || feed->way.modern)) {
         close_feed(feed);
         return AZ_OK;

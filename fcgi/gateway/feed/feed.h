@@ -13,8 +13,13 @@
 #define FEED_AGAIN_MAX_MS 300000
 /* A stream that went on for so many milliseconds was a good one. */
 #define FEED_GOOD_MS 60000
-/* Subscriptions of an older server that are begun in one turn: others have their turn too. */
+/* Seconds for an answer of a server to one of the requests of a turn: meanwhile nothing is told of
+ * the others. */
+#define FEED_ANSWER_SECONDS 5
+/* Subscriptions of an older server that are begun in one turn, and milliseconds after which none is
+ * begun: others have their turn too. */
 #define FEED_SUBSCRIBE_AT_ONCE 10
+#define FEED_SUBSCRIBE_MS 2000
 
 struct feed;
 

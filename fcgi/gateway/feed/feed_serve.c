@@ -18,6 +18,9 @@
 /* Interval of the looks for URIs that are wanted, while there are some; what servers tell is
  * written as often. */
 #define LOOK_MS 1000
+/* Longest wait for the bell before the next look if the process is to stop: its signal may come
+ * just before the wait. */
+#define BELL_MS 1000
 
 struct feeder {
     struct op *op;
@@ -162,7 +165,8 @@ wait_for_bell(struct feeder *feeder)
     eventfd_t rings;
     if (feeder->op->az->db != NULL)
         db_close(feeder->op->az->db);
-    poll(&bell, 1, -1);
+    while (!*feeder->op->az->stopping && poll(&bell, 1, BELL_MS) == 0)
+        continue;
     feeder->wanted = eventfd_read(feeder->bell, &rings) == 0;
 }
 

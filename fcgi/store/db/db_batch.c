@@ -131,12 +131,13 @@ db_batch_apply(struct db_batch *batch)
 #define GUARD_APPLIES " || set_config('synchronous_commit', 'remote_apply', true)"
 /* As line_sql of db_hosts.c. NULL: a server that takes no writes. */
 #define GUARD_WHEN "SELECT CASE WHEN "
-#define GUARD_LINE                                                                                 \
-    " IS NOT NULL AND NOT pg_is_in_recovery() THEN "                                               \
-    "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline"
-static const struct db_stmt guard_stmt = {"guard", "SELECT " GUARD_SETS, 0};
-static const struct db_stmt guard_apply_stmt = {"guard_apply", "SELECT " GUARD_SETS GUARD_APPLIES,
-                                                0};
+#define GUARD_THEN " IS NOT NULL AND NOT pg_is_in_recovery() THEN "
+#define GUARD_LINE GUARD_THEN "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline"
+/* A server that does not tell its timeline tells this. */
+#define GUARD_ROLE GUARD_THEN "'0' END AS timeline"
+static const struct db_stmt guard_stmt = {"guard", GUARD_WHEN GUARD_SETS GUARD_ROLE, 0};
+static const struct db_stmt guard_apply_stmt = {"guard_apply",
+                                                GUARD_WHEN GUARD_SETS GUARD_APPLIES GUARD_ROLE, 0};
 static const struct db_stmt guard_line_stmt = {"guard_line", GUARD_WHEN GUARD_SETS GUARD_LINE, 0};
 static const struct db_stmt guard_line_apply_stmt = {
     "guard_line_apply", GUARD_WHEN GUARD_SETS GUARD_APPLIES GUARD_LINE, 0};

@@ -83,11 +83,13 @@ bool
 db_guard_holds(struct db *db, const struct db_batch *batch)
 {
     const struct db_step *guard = &batch->step[DB_BATCH_MAX];
-    if (!batch->guards || db->line == 0 || guard->sqlstate[0] != '\0')
+    if (!batch->guards || guard->sqlstate[0] != '\0')
         return true;
     const char *timeline = db_get(guard->result, 0, 0);
     if (timeline == NULL)
         return false;
+    if (db->line == 0)
+        return true;
     db->line = db_line_of(db->line, strtoul(timeline, NULL, 16));
     return db->board == NULL || db_line_take(db->board, db->line);
 }

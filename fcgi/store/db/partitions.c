@@ -30,6 +30,9 @@
 /* Difference between the clocks of host and database that the log tells: tokens that this host
  * issues live so much longer or shorter (performance.md R12). Milliseconds. */
 #define CLOCK_APART_MS 120000
+/* From this difference on nothing is dropped: one of both clocks is days wrong, it may be that of
+ * the database, and what is dropped is gone. Milliseconds. */
+#define CLOCK_UNSURE_MS 86400000
 
 /* One row per table, so that the clock is told where there is no partition yet. */
 enum partition_list_column { LIST_PARENT, LIST_NUMBERS, LIST_CLOCK };
@@ -83,6 +86,7 @@ struct partition_lists {
     unsigned generation;       /* of the connection the lists were read on */
     int64_t read_ms;           /* monotonic time of the reading */
     int64_t clock_ms;          /* time of day of the database then; milliseconds since 1970 */
+    int64_t ahead_ms;          /* the clock of this host before that; milliseconds */
     bool apart;                /* the log has told that the clock of this host is another */
 };
 
@@ -139,12 +143,12 @@ partition_get_lists(struct op *op, struct partition_lists **ret)
 static void
 partition_compare_clocks(struct partition_lists *lists)
 {
-    int64_t ahead = clock_realtime_ms() - lists->clock_ms;
+    int64_t ahead = lists->ahead_ms = clock_realtime_ms() - lists->clock_ms;
     bool apart = ahead > CLOCK_APART_MS || ahead < -CLOCK_APART_MS;
     if (apart && !lists->apart)
         log_text(AZ_SEV_WARN, "clock is wrong",
                  "the clock of this host is %lld s %s that of the database, by which tokens "
-                 "expire: set both by NTP (chronyc tracking)",
+                 "expire: set both by NTP (chronyc tracking); from a day on nothing is dropped",
                  (long long) (ahead < 0 ? -ahead : ahead) / 1000,
                  ahead < 0 ? "behind" : "ahead of");
     lists->apart = apart;
@@ -424,6 +428,14 @@ partition_first_kept_day(struct op *op, uint32_t *ret)
     return st;
 }
 
+/* True if the clocks of host and database agree so far that what is past can be dropped. */
+static bool
+partition_is_sure(const struct op *op)
+{
+    int64_t ahead = (*db_partition_lists(op->az->db))->ahead_ms;
+    return ahead < CLOCK_UNSURE_MS && ahead > -CLOCK_UNSURE_MS;
+}
+
 enum az_status
 partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped)
 {
@@ -449,7 +461,7 @@ partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropp
         st = partition_make_range(op, i, plan[i].from, plan[i].to, ret_made);
     if (st == AZ_OK)
         st = partition_reload(op);
-    for (size_t i = 0; i < TABLES && st == AZ_OK; i++) {
+    for (size_t i = 0; i < TABLES && st == AZ_OK && partition_is_sure(op); i++) {
         st = partition_drop_before(op, i, plan[i].first_kept, ret_dropped);
         if (st == AZ_OK)
             st = partition_drop_leftovers(op, table_names[i], plan[i].first_kept, ret_dropped);

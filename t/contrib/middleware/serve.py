@@ -5,6 +5,7 @@ import json
 import os
 import socketserver
 import sys
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from wsgiref import simple_server
 
@@ -59,7 +60,7 @@ class AsgiHost(BaseHTTPRequestHandler):
     def serve(self):
         path, _, query = self.path.partition("?")
         scope = {
-            "type": "http", "method": self.command, "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+            "type": "http", "method": self.command, "path": urllib.parse.unquote(path), "raw_path": path.encode(), "query_string": query.encode(),
             "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()],
         }
         sent = []

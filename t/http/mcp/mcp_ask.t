@@ -145,6 +145,21 @@ $seen = call( $name, by => 'nobody' );
 is_deeply( told($name), { sampling => {} }, 'a token without a person: no elicitation' );
 is( text_of($seen), 'Denied: interaction_off', '... also if the upstream asks all the same' );
 
+# An older upstream needs a worker that waits, and a pool of one has none.
+my @older = (
+    { status => 404, body => '{}' },
+    answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } ),
+    { status => 202 } );
+$peer->set( '/elder' => [ @older, $listed, @older, $done ] );
+$mcp->resource( 'elder', upstreamType => 'MCP', upstreamUrl => $peer->url('/elder'), interaction => { form => $true } );
+$stack->admin( POST => '/admin/api/managed-resources/elder/sync' );
+is( text_of( call('elder') ), 'bought', 'an older upstream in a pool of one worker' );
+is_deeply(
+    [   map { $_->{params}{capabilities} } grep { ( $_->{method} // '' ) eq 'initialize' }
+        map { $json->decode( $_->{body} ) } $peer->requests('/elder') ],
+    [ {}, {} ],
+    '... is told no capability' );
+
 # ---- a round
 
 $name = shop( { form => $true }, asks( $many, 'state of the shop' ), $done );

@@ -329,6 +329,25 @@ is( told_off(),              0,   '... and the call goes on' );
 is( cancels( $mine, 0 + 7 ), 202, 'a client cancels its own request' );
 like( text_of( ended($call) ), qr/has cancelled/, '... which ends' );
 is( told_off(), 1, '... and the older upstream is told' );
+my %answers = (
+    'server/discover'         => $old[0], 'initialize' => $old[1], 'notifications/initialized' => $old[2],
+    'tools/list'              => $listed, 'tools/call' => \%waiting,
+    'notifications/cancelled' => { status => 202, drip => 0.005, pad => 8_000 } );
+$shop = 'shop' . ++$shops;
+my $set_answers = sub {
+    $peer->set( "/$shop" => { instead => { map { ( qq("$_") => $answers{$_} ) } keys %answers } } );
+};
+$set_answers->();
+$mcp->resource( $shop, displayName => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$shop") );
+is( $stack->admin( POST => "/admin/api/managed-resources/$shop/sync" )->status, 200, "$shop is synced" );
+$call = begin( $shop, session($shop) );
+read_on( $call, qr/busy/ );
+close $call->{socket};
+ok( Authz::Process::until_true( 20, \&told_off ), 'an upstream whose answer to a cancellation does not end' );
+$answers{'tools/call'} = $done;
+$set_answers->();
+my $is_bought = sub { text_of( ended( begin( $shop, session($shop) ) ) ) eq 'bought' };
+ok( Authz::Process::until_true( 20, $is_bought ), '... does not hold the worker' );
 $shop = shop( { form => $true }, asks( $many, 'kept' ), $done );
 $mine = session($shop);
 $call = begin( $shop, $mine );

@@ -10,6 +10,7 @@ use Authz::Changing;
 use Authz::Check;
 use Authz::Events;
 use Authz::Mcp     ();
+use Authz::Peer    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
@@ -42,6 +43,9 @@ for my $case (
 
 my %server = ( old => Authz::Changing->start, new => Authz::Changing->start( modern => 1 ) );
 $mcp->resource( $_, %live, upstreamUrl => $server{$_}->url ) for qw(old new);
+my $slow = Authz::Peer->start;
+$slow->set( '/mcp' => { drip => 0.01, body => '{}', pad => 20_000 } );
+$mcp->resource( 'slow', %live, upstreamUrl => $slow->url('/mcp') );
 $mcp->resource( 'still', %live, upstreamUrl => $server{old}->url, subscriptions => false );
 my $rule = <<'REGO';
 package custom.gateway
@@ -148,6 +152,11 @@ for my $uri (qw(mcp+old+file:///a mcp+old+file:///b mcp+new+file:///a)) {
 ok( await_asked( $server{old}, 'resources/subscribe', "file:///$_" ), "... and file:///$_ at the older upstream" )
   for qw(a b);
 ok( await_asked( $server{new}, 'subscriptions/listen', 'file:///a' ), '... and at the modern one' );
+is( $stack->sql(
+        q{SELECT count(*) FILTER (WHERE policy_input IS NULL OR policy_decision IS NULL) || ' of ' || count(*) FROM audit_log}
+          . q{ WHERE request_summary::text LIKE '%uri_sha256%'} ),
+    '0 of 7',
+    'their audit rows have the decision about the token (gateway-admin.md 1.9)' );
 my %open = (
     ann => stream( ann => $session{ann} ),
     bob => stream( bob => $session{bob} ),
@@ -175,6 +184,17 @@ is_deeply( updates( $open{ann} ), ['mcp+old+file:///a'], '... of the URI that wa
 ok( read_on( $open{eve}, qr/old\+file:\/\/\/a/ ), '... and across revisions' );
 is_deeply( updates( $open{bob} ), [], '... and to no client that did not subscribe' );
 ok( scalar( my @answers = $server{old}->asked('') ), 'the ping of an older upstream on its stream is answered' );
+
+# ---- an upstream whose answers do not end
+
+my $late = listens( eve => 'mcp+old+file:///late', 'mcp+slow+file:///a' );
+ok( await_asked( $server{old}, 'resources/subscribe', 'file:///late' ), 'a URI beside one of a slow upstream' );
+ok( Authz::Process::until_true( 20, sub { $slow->hits('/mcp') } ),      '... which is asked' );
+$server{old}->change('file:///late');
+ok( read_on( $late, qr{resources/updated}, 40 ), '... keeps the others waiting for some seconds at most' )
+  or diag("$late->{text}");
+close $late->{socket};
+$mcp->resource( 'slow', %live, upstreamUrl => $slow->url('/mcp'), enabled => false );
 
 # ---- what is lost on the way
 

@@ -360,12 +360,14 @@ inputs_ok($stack);
 
 # The gateway asks about tokens as introspection does. What the two describe alike, by the same definitions, is looked for in the
 # inputs of introspection.
+# A list of more than 2,000 tools alone has `grouped` (t/policy/gateway-t.c).
+my %rare  = ( gateway_tools => 'grouped' );
 my %alike = map { ( $_ => 1 ) } Authz::Inputs::described('introspect');
 for my $name ( Authz::Inputs::names() ) {
     my @mine    = grep { Authz::Inputs::name_of($_) eq $name } @inputs;
     my %seen    = map  { ( $_ => 1 ) } map { Authz::Inputs::members($_) } @mine;
     my @own     = grep { $name !~ /^gateway/ || !$alike{$_} } Authz::Inputs::described($name);
-    my @phantom = grep { !$seen{$_} } @own;
+    my @phantom = grep { !$seen{$_} && $_ ne ( $rare{$name} // '' ) } @own;
     is( "@phantom", '', "$name: each member that the schema describes is in one of " . @mine . ' real inputs' );
 }
 

@@ -13,7 +13,7 @@ package Authz::Peer;
 #   stall => N            sits after N octets of the body            drip => SECONDS  between octets, head and all
 #   truncate => N         ends after N octets of the body, of more that were promised
 #   chunked => 1          in chunks (with stall: the head alone)     endless => 1     chunks without end
-#   await => [N, HITS]    waits after N octets of the body, until HITS requests of the path came, at most 10 s
+#   await => [N, HITS, ...]   waits after N octets of the body, until HITS requests of the path came, at most 10 s; then so on
 #   close => 1            ends without an answer   reset => 1       the same, by RST
 #   instead => { TEXT => {answer} }   this answer if the body of the request has TEXT
 #   raw => OCTETS         these, head and all; then the connection ends
@@ -203,13 +203,14 @@ sub _head {
 # An answer whose end comes after other requests: a stream of events that asks the client something.
 sub _await {
     my ( $self, $client, $answer, $path ) = @_;
-    my ( $octets, $hits ) = @{ $answer->{await} };
-    Authz::Server::put(
-        $client,
-        _head( $answer, 'Content-Length' => length $answer->{body} ) . substr( $answer->{body}, 0, $octets )
-    ) or return;
-    for ( 1 .. 1000 ) { last if $self->hits($path) >= $hits; sleep 0.01 }
-    return Authz::Server::put( $client, substr( $answer->{body}, $octets ) );
+    my ( $sent, @pause ) = ( 0, @{ $answer->{await} } );
+    Authz::Server::put( $client, _head( $answer, 'Content-Length' => length $answer->{body} ) ) or return;
+    while ( my ( $octets, $hits ) = splice @pause, 0, 2 ) {
+        Authz::Server::put( $client, substr( $answer->{body}, $sent, $octets - $sent ) ) or return;
+        $sent = $octets;
+        for ( 1 .. 1000 ) { last if $self->hits($path) >= $hits; sleep 0.01 }
+    }
+    return Authz::Server::put( $client, substr( $answer->{body}, $sent ) );
 }
 
 # True when the connection may stay.

@@ -8,12 +8,20 @@ from typing import Any, Callable, Iterable, Optional, Union
 
 from . import Guard, Request, Rule, Verdict
 
+PLAIN = "/!$&'()*+,;=:@"  # characters that stand in a path as they are (RFC 3986 3.3), beside the unreserved ones
 Rules = Union[Rule, Callable[[str, str], Optional[Rule]]]
 METADATA_HEADERS = [("Content-Type", "application/json"), ("Access-Control-Allow-Origin", "*")]
 
 
 def rule_for(rules: Rules, method: str, path: str) -> Optional[Rule]:
     return rules if isinstance(rules, Rule) else rules(method, path)
+
+
+def whole_path(scope: Any) -> str:
+    """Return the decoded path, by which applications act. Some frameworks take the place of a mounted application off."""
+    path = scope.get("path", "")
+    whole = urllib.parse.unquote((scope.get("raw_path") or b"").decode("latin-1").split("?")[0])
+    return whole if whole.endswith(path) else path
 
 
 class Asgi:
@@ -35,8 +43,7 @@ class Asgi:
         rule = rule_for(self.rules, method, path)
         if rule is not None:
             fields = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
-            raw = scope.get("raw_path")
-            request = Request(method, raw.decode("latin-1").split("?")[0] if raw else urllib.parse.quote(path), scope.get("query_string", b"").decode("latin-1"),
+            request = Request(method, urllib.parse.quote(whole_path(scope), PLAIN), scope.get("query_string", b"").decode("latin-1"),
                               [value for name, value in fields if name == b"authorization"], [value for name, value in fields if name == b"dpop"])
             verdict = await asyncio.get_running_loop().run_in_executor(None, self.guard.check, request, rule)
             if verdict.status != 200:
@@ -69,7 +76,7 @@ class Wsgi:
         rule = rule_for(self.rules, method, path)
         if rule is not None:
             fields = ([environ[name]] if name in environ else [] for name in ("HTTP_AUTHORIZATION", "HTTP_DPOP"))
-            verdict = self.guard.check(Request(method, urllib.parse.quote(octets), environ.get("QUERY_STRING", ""), *fields), rule)
+            verdict = self.guard.check(Request(method, urllib.parse.quote(octets, PLAIN), environ.get("QUERY_STRING", ""), *fields), rule)
             if verdict.status != 200:
                 start_response(f"{verdict.status} {http.HTTPStatus(verdict.status).phrase}", verdict.headers)
                 return [verdict.body]

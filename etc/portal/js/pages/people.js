@@ -36,13 +36,20 @@ function List({ place }) {
 const TABS = [['', 'People'], ...Object.entries(LISTS).map(([name, list]) => [name, list.title])];
 
 function All({ place }) {
-  const tab = LISTS[place.query.get('tab')] ? place.query.get('tab') : '';
+  const tab = Object.hasOwn(LISTS, place.query.get('tab')) ? place.query.get('tab') : '';
   return html`<div class="head"><div><h1 tabindex="-1">People</h1><p>${tab ? 'What people hold and grant, the newest first.' : 'Those who signed in at an identity provider, the last sign-in first.'}</p></div></div>
     <${Tabs} main label="Lists" tabs=${TABS} chosen=${tab} choose=${name => go(to(['people'], { tab: name }))} />
     ${tab ? html`<${Whole} key=${tab} name=${tab} place=${place} />` : html`<${List} place=${place} />`}`;
 }
 
 const Part = ({ title, from, what, columns, rows, empty, end }) => html`<section class="panel"><header><h2>${title}</h2>${end && html`<span class="end">${end}</span>`}</header><${Of} from=${from} what=${what}>${data => (rows(data).length ? html`<${Table} label=${title} columns=${columns} rows=${rows(data)} />` : html`<p class="in quiet">${empty}</p>`)}<//></section>`;
+
+// End each session: a list has at most 1,000, and one that has ended meanwhile is gone.
+async function endSessions(of) {
+  const list = () => get(withQuery('sessions', of));
+  for (let rows = await list(); rows.length; rows = await list())
+    for (const one of rows) await request('DELETE', `sessions/${encodeURIComponent(one.sid)}`).catch(fault => { if (fault.status !== 404) throw fault; });
+}
 
 function One({ sub }) {
   const of = { subjectId: sub };
@@ -52,7 +59,7 @@ function One({ sub }) {
   const sessions = useData(signal => get(withQuery('sessions', of), { signal }), [sub, turn]);
   const [asks, ask] = useState(false);
   const everywhere = async () => {
-    for (const one of sessions.data ?? []) await request('DELETE', `sessions/${encodeURIComponent(one.sid)}`);
+    await endSessions(of);
     await request('POST', 'tokens/revoke', { body: of });
     next(turn + 1);
   };

@@ -27,7 +27,7 @@ const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name
 // How files, authzctl and curl say a client as it is stored.
 const elsewhere = client => {
   const body = fileOf(client), { clientId: _, ...inFile } = body;
-  return { file: { path: `clients/${fileName(client.clientId)}.json`, value: inFile }, authzctl: `authzctl client update ${shell(client.clientId)}`, method: 'PUT', path: `clients/${encodeURIComponent(client.clientId)}`, body };
+  return { file: { path: `clients/${fileName(client.clientId)}.json`, value: inFile }, authzctl: 'authzctl client update', of: client.clientId, method: 'PUT', path: `clients/${encodeURIComponent(client.clientId)}`, body };
 };
 const chips = list => (list?.length ? list.map(one => html`<span class="chip"><${Text} of=${one} /></span>`) : html`<span class="quiet">none</span>`);
 

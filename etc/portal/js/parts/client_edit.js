@@ -65,5 +65,5 @@ export function EditClient({ client, etag, fileOf, saved }) {
     <form class="panel" onSubmit=${submit} noValidate><div class="in">
       ${SHOWN.map(field => html`<${Field} ...${field} label=${field.name in changes ? `${field.label} (changed)` : field.label} value=${form[field.name]} set=${value => set(old => ({ ...old, [field.name]: value }))} error=${error} readOnly=${!may('operator')} />`)}
       <div class="acts">${may('operator') && html`<button class="main" disabled=${busy || !count}>Save ${count || ''} ${count === 1 ? 'change' : 'changes'}</button>`}</div></div></form></div>
-    <div><${Same} file=${{ path: `clients/${fileName(client.clientId)}.json`, value: inFile }} authzctl=${`authzctl client update ${shell(client.clientId)}`} method="PUT" path=${path} body=${body} headers=${base.etag ? { 'If-Match': base.etag } : {}} /></div></div>`;
+    <div><${Same} file=${{ path: `clients/${fileName(client.clientId)}.json`, value: inFile }} authzctl="authzctl client update" of=${client.clientId} method="PUT" path=${path} body=${body} headers=${base.etag ? { 'If-Match': base.etag } : {}} /></div></div>`;
 }

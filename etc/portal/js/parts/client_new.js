@@ -64,5 +64,5 @@ export function NewClient() {
       ${FIELDS.map(field => html`<${Field} ...${field} value=${client[field.name]} set=${value => set(old => ({ ...old, [field.name]: value }))} error=${error} readOnly=${!may('operator')} />`)}
       <div class="acts">${may('operator') && html`<button class="main" disabled=${busy}>Create client</button>`}<a class="button" href="#/clients">Cancel</a></div>
     </div></form></div>
-    <div><${Same} file=${{ path: `clients/${fileName(client.clientId || 'NAME')}.json`, value: inFile }} authzctl=${`authzctl client create ${shell(client.clientId || 'NAME')}`} method="POST" path="clients" body=${body} /></div></div>`;
+    <div><${Same} file=${{ path: `clients/${fileName(client.clientId || 'NAME')}.json`, value: inFile }} authzctl="authzctl client create" of=${client.clientId || 'NAME'} method="POST" path="clients" body=${body} /></div></div>`;
 }

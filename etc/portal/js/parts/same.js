@@ -1,6 +1,6 @@
 // The same elsewhere: what a form sends, as a file in git, as authzctl, as curl and as JSON. Secrets are names of variables.
 import { html, useState } from '../html.js';
-import { curl, jsonText, quoteJson } from '../text.js';
+import { curl, jsonText, quoteJson, shell } from '../text.js';
 import { Copy } from './elsewhere.js';
 import { Tabs } from './table.js';
 import { Json } from './tree.js';
@@ -30,12 +30,15 @@ export function masked(value, secrets, form, inFile = false) {
 // Return the body as words of a shell that puts the secrets in.
 export const shellBody = (body, secrets) => quoteJson(masked(body, secrets, name => `${MARK}${name}${MARK}`), MARK);
 
-// file: {path, value}; authzctl: the words before --file; method, path, body, headers: the request that Save sends.
-export function Same({ file, authzctl, method, path, body, headers, secrets = [], heading = 'The same elsewhere' }) {
+// Return the words of authzctl with its operand and --file. One that begins with - would be an option.
+const words = (authzctl, of) => (of?.startsWith('-') ? `${authzctl} --file - -- ${shell(of)}` : `${authzctl}${of === undefined ? '' : ` ${shell(of)}`} --file -`);
+
+// file: {path, value}; authzctl: the words before --file, of: their operand; method, path, body, headers: the request that Save sends.
+export function Same({ file, authzctl, of, method, path, body, headers, secrets = [], heading = 'The same elsewhere' }) {
   const [tab, choose] = useState('file');
   const stored = masked(file.value, secrets, name => ({ env: name }), true);
   const commands = {
-    authzctl: () => `printf %s ${shellBody(body, secrets)} |\n  ${authzctl} --file -`,
+    authzctl: () => `printf %s ${shellBody(body, secrets)} |\n  ${words(authzctl, of)}`,
     curl: () => curl(method, path, body, { headers, words: shellBody(body, secrets) }),
   };
   const shown = masked(body, secrets, name => `$${name}`);

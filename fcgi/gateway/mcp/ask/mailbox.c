@@ -97,14 +97,18 @@ take_one(TALLOC_CTX *mem, int connection, char **ret, size_t *ret_length)
 }
 
 enum az_status
-mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
+mailbox_take_open(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length,
+                  int *ret_connection)
 {
     /* Looked at first: who took the name away is connected by then. */
     bool open = access(box->path, F_OK) == 0;
     int connection;
     while ((connection = accept4(box->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
         enum az_status st = take_one(mem, connection, ret, ret_length);
-        close(connection);
+        if (st == AZ_OK)
+            *ret_connection = connection;
+        else
+            close(connection);
         if (st != AZ_NOT_FOUND)
             return st;
     }
@@ -112,7 +116,18 @@ mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret
 }
 
 enum az_status
-mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text, size_t length)
+mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
+{
+    int connection = -1;
+    enum az_status st = mailbox_take_open(mem, box, ret, ret_length, &connection);
+    if (connection >= 0)
+        close(connection);
+    return st;
+}
+
+enum az_status
+mailbox_put_open(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
+                 size_t length, int *ret_connection)
 {
     struct sockaddr_un address;
     const char *path = place_of(op, op->mem, id, &address);
@@ -126,9 +141,21 @@ mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *t
              && unlink(path) == 0
              && send(connection, text, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) length)
         st = AZ_OK;
-    if (connection >= 0)
+    if (st == AZ_OK)
+        *ret_connection = connection;
+    else if (connection >= 0)
         close(connection);
     return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "no socket for an answer") : st;
+}
+
+enum az_status
+mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text, size_t length)
+{
+    int connection = -1;
+    enum az_status st = mailbox_put_open(op, id, text, length, &connection);
+    if (connection >= 0)
+        close(connection);
+    return st;
 }
 
 /* True if a file is a socket of ours on which nothing listens. */

@@ -200,11 +200,11 @@ is_count(const json_t *value)
     return json_is_integer(value) && json_integer_value(value) > 0;
 }
 
-/* Collect the members of a sampling that pass, each of its type. includeContext does not: the
- * client would show the upstream what others said. Tools would be called for the upstream by the
- * client. */
+/* Collect the members of a sampling that pass, each of its type, without the characters that its
+ * model would read and the person does not see. includeContext does not pass: the client would show
+ * the upstream what others said. Tools would be called for the upstream by the client. */
 static enum az_status
-sampling_params(const json_t *params, json_t **ret)
+sampling_params(TALLOC_CTX *mem, const json_t *params, json_t **ret)
 {
     static const struct {
         const char *name;
@@ -223,8 +223,9 @@ sampling_params(const json_t *params, json_t **ret)
         json_t *value = json_object_get(params, members[i].name);
         if (value == NULL)
             continue;
-        sound = sound && members[i].is_sound(value);
-        jsonx_set(&kept, members[i].name, json_incref(value));
+        json_t *shown = members[i].is_sound(value) ? shown_value(mem, value) : NULL;
+        sound = sound && shown != NULL;
+        jsonx_set(&kept, members[i].name, shown);
     }
     *ret = kept.value;
     return !sound ? AZ_INVALID : kept.lost ? AZ_SERVER_ERROR : AZ_OK;
@@ -244,7 +245,7 @@ read_sampling(struct question_reader *reader)
     json_array_foreach (messages, index, message)
         if (!is_message(reader->mem, message))
             return AZ_INVALID;
-    enum az_status st = sampling_params(reader->params, &ret->request);
+    enum az_status st = sampling_params(reader->mem, reader->params, &ret->request);
     if (st != AZ_OK)
         return st;
     const char *text = jsonx_dump(reader->mem, ret->request);

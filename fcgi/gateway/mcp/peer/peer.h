@@ -31,6 +31,7 @@ struct peer_request {
     const struct upstream_caller *caller;  /* NULL stands for the service itself */
     json_t *policy_headers;                /* object of texts: fields to add, or NULL */
     size_t max_answer;                     /* octets that policy allows; 0: it says nothing */
+    int seconds;                           /* for a whole answer; 0: PEER_ANSWER_SECONDS */
     struct peer_progress *progress;        /* for a caller that asked for it, or NULL */
     struct peer_log *log;                  /* for a caller that wants it, or NULL */
     const struct peer_asker *asker;        /* NULL: an older upstream may ask nothing */
@@ -53,7 +54,7 @@ struct peer_reply {
 /*
  * Send a request and read its answer. The failures are those of upstream_begin();
  * AZ_UPSTREAM_INVALID also if the answer is not one of MCP, or too large, and AZ_UPSTREAM_TIMEOUT
- * if it does not end within PEER_ANSWER_SECONDS.
+ * if it does not end within request->seconds.
  */
 enum az_status peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret);
 

@@ -132,24 +132,16 @@ build_peer_call(const struct peer_exchange *it, const struct peer_envelope *enve
         .policy_headers = request->policy_headers,
         .body = {.octets = envelope->body, .length = envelope->length},
         .max_answer = largest_answer(it),
+        .timeout_ms = request->seconds * 1000L,
     };
 }
 
-static bool
-drop_octets(void *arg, const void *octets, size_t length)
-{
-    (void) arg;
-    (void) octets;
-    (void) length;
-    return true;
-}
-
 /* Send one of our answers, or a cancellation, also for a caller who has gone. What the upstream
- * makes of it is of no interest: a failure shows when the call that waits for it fails. */
+ * makes of it is of no interest: a failure shows when the call that waits for it fails. Its answer
+ * is not read beyond the head, so that one without end holds no worker. */
 static void
 tell_upstream(struct peer_exchange *it, struct op *beside, const char *answer, int timeout_ms)
 {
-    const struct upstream_sink drop = {.take = drop_octets};
     struct upstream_caller caller;
     struct peer_envelope envelope;
     struct upstream_call call;
@@ -164,10 +156,8 @@ tell_upstream(struct peer_exchange *it, struct op *beside, const char *answer, i
         caller.gone = NULL;
         call.caller = &caller;
     }
-    if (upstream_begin(beside, &call, NULL, &transfer, &head) != AZ_OK)
-        return;
-    upstream_pump(transfer, &drop);
-    upstream_done(transfer);
+    if (upstream_begin(beside, &call, NULL, &transfer, &head) == AZ_OK)
+        upstream_done(transfer);
 }
 
 /* Get the answer to a request, whoever gives it. */
@@ -333,7 +323,8 @@ peer_exchange_run(struct peer_exchange *it, const struct peer_way *way)
     it->st = AZ_OK;
     it->answered = false;
     it->questions = it->answered_questions = 0;
-    it->deadline_us = clock_monotonic_us() + PEER_ANSWER_SECONDS * 1000000LL;
+    int seconds = it->request->seconds > 0 ? it->request->seconds : PEER_ANSWER_SECONDS;
+    it->deadline_us = clock_monotonic_us() + seconds * 1000000LL;
     st = upstream_begin(op, &call, &it->reply->credential, &transfer, &it->answer);
     if (st == AZ_OK) {
         it->reply->status = it->answer->status;

@@ -158,34 +158,22 @@ peer_stream_open(struct op *op, TALLOC_CTX *mem, const struct peer_request *requ
 
 /* ---- answers */
 
-static bool
-drop_octets(void *arg, const void *octets, size_t length)
-{
-    (void) arg;
-    (void) octets;
-    (void) length;
-    return true;
-}
-
 void
 peer_stream_answer(struct op *op, struct peer_stream *stream, const struct peer_request *request,
                    const struct peer_way *way)
 {
-    const struct upstream_sink drop = {.take = drop_octets};
-    while (stream->asked_count > 0) {
-        const char *answer = stream->asked[--stream->asked_count];
-        struct op beside = op_beside(op, talloc_new(op->mem));
-        struct peer_envelope envelope;
-        struct upstream_transfer *transfer;
-        struct upstream_answer *head;
-        if (beside.mem != NULL && peer_write_answer(way, answer, &envelope) == AZ_OK) {
-            const struct upstream_call call = call_of(request, &envelope);
-            if (upstream_begin(&beside, &call, NULL, &transfer, &head) == AZ_OK) {
-                upstream_pump(transfer, &drop);
-                upstream_done(transfer);
-            }
-        }
-        talloc_free(beside.mem);
-        talloc_free((char *) (uintptr_t) answer);
+    if (stream->asked_count == 0)
+        return;
+    const char *answer = stream->asked[--stream->asked_count];
+    struct op beside = op_beside(op, talloc_new(op->mem));
+    struct peer_envelope envelope;
+    struct upstream_transfer *transfer;
+    struct upstream_answer *head;
+    if (beside.mem != NULL && peer_write_answer(way, answer, &envelope) == AZ_OK) {
+        const struct upstream_call call = call_of(request, &envelope);
+        if (upstream_begin(&beside, &call, NULL, &transfer, &head) == AZ_OK)
+            upstream_done(transfer);
     }
+    talloc_free(beside.mem);
+    talloc_free((char *) (uintptr_t) answer);
 }

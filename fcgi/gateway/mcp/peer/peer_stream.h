@@ -29,7 +29,8 @@ enum az_status peer_stream_open(struct op *op, TALLOC_CTX *mem, const struct pee
 /* True if the stream has ended, or cannot be read. */
 bool peer_stream_is_over(const struct peer_stream *stream);
 
-/* Answer the requests that the server has made on the stream of an older revision. */
+/* Answer one of the requests that the server has made on the stream of an older revision, so that
+ * other servers wait for one answer of this one at most. What it says to that is not read. */
 void peer_stream_answer(struct op *op, struct peer_stream *stream,
                         const struct peer_request *request, const struct peer_way *way);
 

@@ -56,7 +56,8 @@ struct resource_ask {
     struct upstream_caller caller;
     struct peer_request request;
     struct peer_reply reply;
-    int64_t began_ms; /* monotonic; 0: the upstream was not asked */
+    struct mcp_round *round; /* of a call that may be asked, or NULL */
+    int64_t began_ms;        /* monotonic; 0: the upstream was not asked */
 };
 
 /* Begin, without a request; *ret stays where it is. */

@@ -126,6 +126,19 @@ note_call(struct tool_call *c)
     mcp_note(c->it, &summary, c->began_ms, c->call.status, c->call.octets);
 }
 
+/* Count the call by the kind of its upstream; the names of resources and tools are no labels,
+ * because a mapped table has room for known values alone. */
+static void
+count_call(const struct tool_call *c)
+{
+    const struct az_fault *fault = &c->it->req->op.fault;
+    const char *values[] = {managed_upstream_word(c->tool->resource->upstream),
+                            fault->status != AZ_OK ? az_status_row(fault->status)->audit_outcome
+                            : c->call.failed       ? "failed"
+                                                   : "done"};
+    metrics_add(c->it->req->op.az->metrics, METRIC_TOOL_CALLS, 0, values);
+}
+
 /* ---- policy */
 
 /* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
@@ -217,6 +230,15 @@ finish_call(struct tool_call *c, enum az_status st)
                                 op->fault.status == st ? op->fault.public_text : row->description);
 }
 
+/* Note the call, and count it. */
+static void
+end_note(void *arg)
+{
+    struct tool_call *c = arg;
+    note_call(c);
+    count_call(c);
+}
+
 static enum az_status
 call_upstream(struct tool_call *c)
 {
@@ -252,22 +274,11 @@ call_upstream(struct tool_call *c)
     c->round.decide_arg = c;
     c->round.target = &c->target;
     c->round.action = &c->action;
+    c->round.obligations = &c->decision.obligations;
+    c->round.note = end_note;
     st = resource->upstream == MANAGED_MCP ? mcp_call_peer(&c->call) : mcp_call_route(&c->call);
     c->logged = log.told;
     return finish_call(c, st);
-}
-
-/* Count the call by the kind of its upstream; the names of resources and tools are no labels,
- * because a mapped table has room for known values alone. */
-static void
-count_call(const struct tool_call *c)
-{
-    const struct az_fault *fault = &c->it->req->op.fault;
-    const char *values[] = {managed_upstream_word(c->tool->resource->upstream),
-                            fault->status != AZ_OK ? az_status_row(fault->status)->audit_outcome
-                            : c->call.failed       ? "failed"
-                                                   : "done"};
-    metrics_add(c->it->req->op.az->metrics, METRIC_TOOL_CALLS, 0, values);
 }
 
 /* Check the arguments, after policy: a denied caller learns nothing of the schema from faults. */
@@ -302,7 +313,7 @@ mcp_call_tool(struct mcp_exchange *it)
             i = 0;
         c.round.repeats = false;
     }
-    note_call(&c);
-    count_call(&c);
+    if (c.round.carrier == NULL)
+        end_note(&c);
     return st;
 }
