@@ -23,4 +23,10 @@ for my $name (
     is( "@gone", '', "$name: what it names exists" );
 }
 
+# The website has the pages of doc/ alone; what else they link to becomes a download, but a page does not (contrib/site/conf.py).
+for my $file ( glob Authz::Path::source( 'doc', '*.md' ) ) {
+    my @outside = Authz::Web::edit($file) =~ m{\]\((\.\./[^)]*\.md)[)#]}g;
+    is( "@outside", '', ( $file =~ s{.*/}{}r ) . ': links to no page outside doc/, which make html refuses' );
+}
+
 done_testing;
