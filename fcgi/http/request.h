@@ -15,6 +15,7 @@
 struct route;
 struct client;
 struct own_token;
+struct verdict;
 struct dpop;
 
 /* Limits on what a caller can send. The web server has limits of its own, which come first; these
@@ -144,11 +145,11 @@ struct request {
     /* Adds to the row what is made when it is written, because another decision may stand there by
      * then; or NULL. */
     void (*audit_more)(struct request *req);
-    struct own_token *asked_token; /* about which it asks */
-    bool audited;                  /* the handler wrote the audit row with its own write */
-    uint64_t trips;                /* to the database before it began */
-    bool answered;                 /* dispatch_answer_early() */
-    struct response res;           /* the answer */
+    struct verdict *asked; /* evaluation 2, which it packs; on op.mem */
+    bool audited;          /* the handler wrote the audit row with its own write */
+    uint64_t trips;        /* to the database before it began */
+    bool answered;         /* dispatch_answer_early() */
+    struct response res;   /* the answer */
 };
 
 /*

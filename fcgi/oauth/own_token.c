@@ -58,7 +58,7 @@ refuse_denied(struct request *req)
 static void
 pack_asked(struct request *req)
 {
-    struct verdict *asked = &req->asked_token->asked;
+    struct verdict *asked = req->asked;
     struct az_fault fault = req->op.fault;
     req->audit_more = NULL;
     if (req->audit.input != NULL)
@@ -72,12 +72,12 @@ pack_asked(struct request *req)
 }
 
 void
-own_token_note(struct request *req, struct own_token *token, const struct shown *shown)
+own_token_note(struct request *req, const struct shown *shown)
 {
-    token->asked = shown->verdict;
     token_note_shown(&req->op, &req->audit, shown);
-    req->asked_token = token;
-    req->audit_more = pack_asked;
+    /* The row of a refusal is written after its handler has returned. */
+    req->asked = talloc_memdup(req->op.mem, &shown->verdict, sizeof(shown->verdict));
+    req->audit_more = req->asked != NULL ? pack_asked : NULL;
 }
 
 enum az_status
@@ -91,7 +91,7 @@ own_token_ask(struct request *req, struct own_token *token, struct shown *ret)
         .unpacked = true,
     };
     enum az_status st = token_show(&req->op, &token->lookup, &question, ret);
-    own_token_note(req, token, ret);
+    own_token_note(req, ret);
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);
         return own_token_refuse(req, "policy does not let the service introspect the token");

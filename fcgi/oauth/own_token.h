@@ -14,7 +14,6 @@ struct own_token {
     json_t *scopes;             /* set by own_token_judge(): what policy grants now, an array */
     json_t *baseline;           /* set with it: the pdpOutput of the issuance, or NULL */
     json_t *issued;             /* set with it: its pdpInput; NULL: it is gone */
-    struct verdict asked;       /* set with it: evaluation 2, which may not be packed yet */
 };
 
 /* Refuse the token: AZ_INVALID_TOKEN with `error="invalid_token"` in the challenge (RFC 6750 3.1),
@@ -38,7 +37,7 @@ enum az_status own_token_ask(struct request *req, struct own_token *token, struc
 
 /* Note evaluation 2 for the audit row, where it stands unless the request notes another decision.
  * It is packed when the row is written. */
-void own_token_note(struct request *req, struct own_token *token, const struct shown *shown);
+void own_token_note(struct request *req, const struct shown *shown);
 
 /*
  * Ask policy for evaluation 2; the caller is the service itself. The question and the answer go to

@@ -163,7 +163,7 @@ ask_about_token(struct check *it)
         .unpacked = true,
     };
     enum az_status st = token_show(&req->op, &token->lookup, &question, &it->shown);
-    own_token_note(req, token, &it->shown);
+    own_token_note(req, &it->shown);
     if (st == AZ_UNAVAILABLE)
         return az_fail_as(&req->op.fault, AZ_POLICY_UNAVAILABLE, "Policy gave no decision");
     token->scopes = it->shown.verdict.decision.scopes;
