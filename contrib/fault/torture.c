@@ -54,7 +54,7 @@ fails(enum kind kind, int error)
     return true;
 }
 
-/* What glibc calls itself. */
+/* The name by which glibc loads itself. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

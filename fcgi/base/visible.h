@@ -1,8 +1,8 @@
-/* What people see of a text. */
+/* The visible part of a text. */
 #ifndef AZ_BASE_VISIBLE_H
 #define AZ_BASE_VISIBLE_H
 
-/* What a character shows. */
+/* Kinds of characters, by what they show. */
 enum visible_class {
     VISIBLE_GLYPH,    /* itself */
     VISIBLE_BLANK,    /* nothing alone, and it is allowed among others: blanks, fillers, joiners */

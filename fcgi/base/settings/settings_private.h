@@ -1,4 +1,4 @@
-/* What the files that read settings share. */
+/* Functions that the files which read settings share. */
 #ifndef AZ_BASE_SETTINGS_SETTINGS_PRIVATE_H
 #define AZ_BASE_SETTINGS_SETTINGS_PRIVATE_H
 

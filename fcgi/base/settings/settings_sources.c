@@ -1,4 +1,4 @@
-/* Where settings come from: authz.conf and the environment. */
+/* Sources of settings: authz.conf and the environment. */
 #include "config.h"
 
 #include <ctype.h>

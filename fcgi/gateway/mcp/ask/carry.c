@@ -21,7 +21,7 @@
 /* Time in which the worker of a request decides about another question, in milliseconds. */
 #define KEEP_MS 30000
 
-/* What the worker that holds the stream knows of the requests that end the wait. */
+/* State by which the worker that holds the stream knows the requests that end the wait. */
 struct carrier {
     TALLOC_CTX *room; /* the place among those that wait, and the mailbox */
     struct mailbox *box;
