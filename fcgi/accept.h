@@ -1,5 +1,5 @@
-/* The adapter to libfcgi: requests come from a FastCGI socket or, if there is none, as one plain
- * CGI request. */
+/* The loop over requests, which come from a FastCGI socket or, if there is none, as one plain CGI
+ * request; and what is done between their answers. */
 #ifndef AZ_ACCEPT_H
 #define AZ_ACCEPT_H
 

@@ -151,21 +151,25 @@ static const struct field audit_export_fields[] = {
 };
 const struct field_table answer_audit_export = ANSWER("AuditExport", audit_export_fields);
 
+/* The members that parts of the governance report share: decisions by outcome, and those of one client or endpoint. */
+#define OUTCOMES \
+    {"allowed", FIELD_INTEGER, .required = true}, \
+    {"denied",  FIELD_INTEGER, .required = true}, \
+    {"errors",  FIELD_INTEGER, .required = true}
+#define DECISIONS \
+    {"decisions", FIELD_INTEGER, .required = true}, \
+    {"denied",    FIELD_INTEGER, .required = true}, \
+    {"errors",    FIELD_INTEGER, .required = true}, \
+    {"pct",       FIELD_ANY,     .required = true, .help = "Of all decisions"}
 static const struct field agent_decisions_fields[] = {
-    {"clientId",   FIELD_TEXT,    .required = true},
-    {"clientName", FIELD_TEXT,    .max = 0},
-    {"decisions",  FIELD_INTEGER, .required = true},
-    {"denied",     FIELD_INTEGER, .required = true},
-    {"errors",     FIELD_INTEGER, .required = true},
-    {"pct",        FIELD_ANY,     .required = true, .help = "Of all decisions"},
+    {"clientId",   FIELD_TEXT, .required = true},
+    {"clientName", FIELD_TEXT, .max = 0},
+    DECISIONS,
 };
 static const struct field_table agent_decisions_table = ANSWER("ClientBreakdown", agent_decisions_fields);
 static const struct field endpoint_decisions_fields[] = {
-    {"endpoint",  FIELD_TEXT,    .required = true},
-    {"decisions", FIELD_INTEGER, .required = true},
-    {"denied",    FIELD_INTEGER, .required = true},
-    {"errors",    FIELD_INTEGER, .required = true},
-    {"pct",       FIELD_ANY,     .required = true, .help = "Of all decisions"},
+    {"endpoint", FIELD_TEXT, .required = true},
+    DECISIONS,
 };
 static const struct field_table endpoint_decisions_table = ANSWER("EndpointBreakdown", endpoint_decisions_fields);
 static const struct field denial_reason_fields[] = {
@@ -181,20 +185,16 @@ static const struct field reason_trend_fields[] = {
 };
 static const struct field_table reason_trend_table = ANSWER("ReasonTrend", reason_trend_fields);
 static const struct field hour_fields[] = {
-    {"hour",    FIELD_TEXT,    .required = true, .help = "Its begin"},
-    {"total",   FIELD_INTEGER, .required = true},
-    {"allowed", FIELD_INTEGER, .required = true},
-    {"denied",  FIELD_INTEGER, .required = true},
-    {"errors",  FIELD_INTEGER, .required = true},
+    {"hour",  FIELD_TEXT,    .required = true, .help = "Its begin"},
+    {"total", FIELD_INTEGER, .required = true},
+    OUTCOMES,
 };
 static const struct field_table hour_table = ANSWER("HourBreakdown", hour_fields);
 static const struct field period_before_fields[] = {
     {"periodStart",    FIELD_TEXT,    .required = true},
     {"periodEnd",      FIELD_TEXT,    .required = true},
     {"totalDecisions", FIELD_INTEGER, .required = true},
-    {"allowed",        FIELD_INTEGER, .required = true},
-    {"denied",         FIELD_INTEGER, .required = true},
-    {"errors",         FIELD_INTEGER, .required = true},
+    OUTCOMES,
 };
 static const struct field_table period_before_table = ANSWER("PeriodBefore", period_before_fields);
 static const struct field agent_fields[] = {
@@ -231,9 +231,7 @@ static const struct field governance_fields[] = {
     {"periodStart",            FIELD_TEXT,      .required = true},
     {"periodEnd",              FIELD_TEXT,      .required = true},
     {"totalDecisions",         FIELD_INTEGER,   .required = true},
-    {"allowed",                FIELD_INTEGER,   .required = true},
-    {"denied",                 FIELD_INTEGER,   .required = true},
-    {"errors",                 FIELD_INTEGER,   .required = true},
+    OUTCOMES,
     {"allowedPct",             FIELD_ANY,       .required = true},
     {"deniedPct",              FIELD_ANY,       .required = true},
     {"errorsPct",              FIELD_ANY,       .required = true},

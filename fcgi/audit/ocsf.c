@@ -92,7 +92,7 @@ session_user(const struct audit_event *event)
                      person ? USER_PERSON : USER_SYSTEM);
 }
 
-/* What policy decided, if it was asked. */
+/* Return the decision of policy; NULL: it was not asked. */
 static json_t *
 authorizations(const struct audit_event *event)
 {

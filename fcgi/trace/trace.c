@@ -2,19 +2,14 @@
 
 #include "trace/trace.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/datagrams.h"
 #include "crypto/random.h"
 #include "metrics/metrics.h"
-
-/* Octets of the queue that are asked for; the kernel gives what net.core.wmem_max allows. */
-#define QUEUE_OCTETS (1 << 20)
 
 /* Places of the ids in a traceparent. */
 #define PARENT_TRACE 3
@@ -22,7 +17,7 @@
 #define PARENT_FLAGS 53
 
 struct tracer {
-    int send, receive; /* ends of the socket */
+    struct datagrams *queue;
     int64_t rate;
     bool chosen;      /* the request in hand is */
     int open;         /* the innermost span */
@@ -32,29 +27,15 @@ struct tracer {
     char parent[TRACE_PARENT_SIZE];
 };
 
-static int
-tracer_free(struct tracer *tracer)
-{
-    close(tracer->send);
-    close(tracer->receive);
-    return 0;
-}
-
 struct tracer *
 tracer_new(TALLOC_CTX *mem, int64_t rate)
 {
-    const int size = QUEUE_OCTETS;
-    int ends[2];
     struct tracer *tracer = talloc_zero(mem, struct tracer);
-    if (tracer == NULL || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    if (tracer == NULL || (tracer->queue = datagrams_new(tracer)) == NULL) {
         talloc_free(tracer);
         return NULL;
     }
     tracer->rate = rate;
-    tracer->send = ends[0];
-    tracer->receive = ends[1];
-    setsockopt(tracer->send, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-    talloc_set_destructor(tracer, tracer_free);
     return tracer;
 }
 
@@ -209,17 +190,14 @@ trace_end(struct tracer *tracer, struct metrics *metrics, const struct trace_fac
     size_t length = offsetof(struct trace, span) + trace->count * sizeof(trace->span[0]);
     trace_close(tracer, 0, facts);
     tracer->chosen = false;
-    if (send(tracer->send, trace, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t) length)
+    if (!datagrams_send(tracer->queue, trace, length))
         trace_count(metrics, "dropped");
 }
 
 bool
 trace_receive(struct tracer *tracer, int ms, struct trace *ret)
 {
-    struct pollfd waited = {.fd = tracer->receive, .events = POLLIN};
-    if (poll(&waited, 1, ms) <= 0)
-        return false;
-    ssize_t got = recv(tracer->receive, ret, sizeof(*ret), MSG_DONTWAIT);
+    ssize_t got = datagrams_receive(tracer->queue, ms, ret, sizeof(*ret));
     return got >= (ssize_t) offsetof(struct trace, span) && ret->count <= TRACE_SPANS_MAX
            && (size_t) got == offsetof(struct trace, span) + ret->count * sizeof(ret->span[0]);
 }

@@ -73,7 +73,7 @@ bool trace_parent_is_good(const char *text);
 /* Return the method as it stands in a span: one that is not known is "_OTHER". */
 const char *trace_method(const char *method);
 
-/* Make the way: a socket that processes forked later share. One request in `rate` is chosen. NULL:
+/* Make the way: a queue that processes forked later share. One request in `rate` is chosen. NULL:
  * it cannot be made. */
 struct tracer *tracer_new(TALLOC_CTX *mem, int64_t rate);
 

@@ -7,6 +7,7 @@ use Test::More;
 use Authz::Check;
 use Authz::Client  ();
 use Authz::Grant   ();
+use Authz::Path    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
@@ -108,6 +109,35 @@ unlike( $stack->{service}->log_text, qr/audit row lost/, '... and none is lost' 
 $stack->sql('DROP TRIGGER fail ON audit_log');
 oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the same processes serve on' );
 unlike( $stack->{service}->log_text, qr/worker ended/, '... without a new worker' );
+
+# ---- a transaction of several trips, which cannot be sent again
+
+# The other transaction commits when something waits for it.
+my %mark = ( owner => 'files', marks => [ { kind => 'client', key => 'crm', digest => '0' x 64 } ] );
+is( $stack->admin( PUT => '/admin/api/object-owners', json => \%mark )->status, 204, 'an object is marked' );
+my $other = Authz::Process->start(
+    name    => 'other',
+    command => [
+        Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
+        $Authz::Postgres::PORT, '-d', $stack->{database}, '-c', <<'SQL' ] );
+DO $$ BEGIN
+UPDATE object_owner SET updated_at = now();
+WHILE NOT EXISTS (SELECT FROM pg_locks WHERE transactionid = pg_current_xact_id()::xid AND NOT granted) LOOP
+  PERFORM pg_sleep(0.02);
+END LOOP;
+END $$
+SQL
+ok( defined Authz::Process::until_true(
+        20,
+        sub {
+            $stack->sql(
+                q{SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'object_owner'::regclass AND mode = 'RowExclusiveLock')}
+            ) eq 't';
+        } ),
+    'another transaction changes the mark' );
+is( $stack->admin( PUT => '/admin/api/object-owners', json => \%mark )->status,
+    204, '... and the one that waits for it succeeds (decisions.md "Other PostgreSQLs")' );
+is( $other->wait(20), 0, '... after the other one' );
 
 # ---- a save after one that died with its candidate
 

@@ -2,22 +2,17 @@
 
 #include "policy/engine/shadow_tap.h"
 
-#include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "base/datagrams.h"
 #include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "metrics/metrics.h"
 
 /* Texts of a decision, each with its NUL. */
 #define PARTS 4
-
-/* Octets of the queue that are asked for; the kernel gives what net.core.wmem_max allows. */
-#define QUEUE_OCTETS (1 << 20)
 
 /* Memory that the processes of a parent share. Words that change on their own, so a process that is
  * killed leaves nothing half-written. */
@@ -29,8 +24,8 @@ struct board {
 
 struct shadow_tap {
     struct board *board;
-    int send, receive; /* ends of the socket */
-    TALLOC_CTX *mem;   /* of what is kept; NULL: nothing */
+    struct datagrams *queue;
+    TALLOC_CTX *mem; /* of what is kept; NULL: nothing */
     char *kept[SHADOW_TAP_KEPT_MAX];
     size_t length[SHADOW_TAP_KEPT_MAX];
     size_t count;
@@ -41,30 +36,22 @@ static int
 tap_free(struct shadow_tap *tap)
 {
     munmap(tap->board, sizeof(struct board));
-    close(tap->send);
-    close(tap->receive);
     return 0;
 }
 
 struct shadow_tap *
 shadow_tap_new(TALLOC_CTX *mem)
 {
-    const int size = QUEUE_OCTETS;
-    int ends[2];
     struct shadow_tap *tap = talloc_zero(mem, struct shadow_tap);
-    void *board =
-        mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (tap == NULL || board == MAP_FAILED
-        || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        if (board != MAP_FAILED)
-            munmap(board, sizeof(struct board));
+    void *board = MAP_FAILED;
+    if (tap != NULL && (tap->queue = datagrams_new(tap)) != NULL)
+        board = mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                     -1, 0);
+    if (board == MAP_FAILED) {
         talloc_free(tap);
         return NULL;
     }
     tap->board = board;
-    tap->send = ends[0];
-    tap->receive = ends[1];
-    setsockopt(tap->send, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     talloc_set_destructor(tap, tap_free);
     return tap;
 }
@@ -151,8 +138,7 @@ shadow_tap_send(struct az *az)
     if (tap == NULL || tap->mem == NULL)
         return;
     for (size_t i = 0; i < tap->count; i++)
-        if (send(tap->send, tap->kept[i], tap->length[i], MSG_DONTWAIT | MSG_NOSIGNAL)
-            != (ssize_t) tap->length[i])
+        if (!datagrams_send(tap->queue, tap->kept[i], tap->length[i]))
             drop(az);
     TALLOC_FREE(tap->mem);
     tap->count = 0;
@@ -180,11 +166,8 @@ unpack(const char *at, size_t length, struct shadow_question *ret)
 bool
 shadow_tap_receive(struct shadow_tap *tap, int ms, struct shadow_question *ret)
 {
-    struct pollfd waited = {.fd = tap->receive, .events = POLLIN};
     if (tap->got == NULL && (tap->got = talloc_size(tap, SHADOW_TAP_OCTETS_MAX)) == NULL)
         return false;
-    if (poll(&waited, 1, ms) <= 0)
-        return false;
-    ssize_t got = recv(tap->receive, tap->got, SHADOW_TAP_OCTETS_MAX, MSG_DONTWAIT);
+    ssize_t got = datagrams_receive(tap->queue, ms, tap->got, SHADOW_TAP_OCTETS_MAX);
     return got > 0 && unpack(tap->got, (size_t) got, ret);
 }

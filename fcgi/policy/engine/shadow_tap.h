@@ -32,7 +32,7 @@ struct shadow_question {
     const char *result; /* JSON; "": undefined */
 };
 
-/* Make the way: a socket, and memory that processes forked later share. NULL: it cannot be made. */
+/* Make the way: a queue, and memory that processes forked later share. NULL: it cannot be made. */
 struct shadow_tap *shadow_tap_new(TALLOC_CTX *mem);
 
 /* Choose one decision in `rate` in all processes from now on; 0: none. Nothing is done without a

@@ -195,9 +195,10 @@ enum az_status db_script(struct op *op, const char *sql);
 enum az_status db_script_or_retry(struct op *op, const char *sql, const char *sqlstate);
 
 /*
- * A transaction of several trips (migrations, policy saves). While it is open a lost connection is
- * not made again: the next call fails. db_rollback closes the connection if it cannot tell what is
- * open.
+ * A transaction of several trips (migrations, policy saves). It is READ COMMITTED, whatever the
+ * default is: it sees what others committed while it waited for a lock, and meets no conflict that
+ * only sending all of it again would solve. While it is open a lost connection is not made again:
+ * the next call fails. db_rollback closes the connection if it cannot tell what is open.
  */
 enum az_status db_begin(struct op *op);
 void db_rollback(struct op *op);

@@ -76,13 +76,13 @@ guard_transaction(struct op *op)
                                  "database: connection lost inside a transaction");
 }
 
+#define BEGIN "BEGIN ISOLATION LEVEL READ COMMITTED"
+#define BEGIN_APPLIES BEGIN "; SET LOCAL synchronous_commit = remote_apply" /* db_batch_apply */
+
 enum az_status
 db_begin(struct op *op)
 {
-    enum az_status st = db_script(
-        op, op->az->standby != NULL
-                ? "BEGIN; SET LOCAL synchronous_commit = remote_apply" /* db_batch_apply */
-                : "BEGIN");
+    enum az_status st = db_script(op, op->az->standby != NULL ? BEGIN_APPLIES : BEGIN);
     if (st == AZ_OK && db_is_pooled(op->az->db))
         st = guard_transaction(op);
     if (st == AZ_OK)

@@ -53,11 +53,9 @@ struct aside_locks {
     struct aside_lock *first;
 };
 
-/* A snapshot of the transaction would keep old rows. A process that hangs keeps the lock so long;
- * no policy save takes that time, and what takes more (exports, measurements) may run twice. */
-#define ASIDE_BEGIN                                                                                \
-    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL "                                   \
-    "idle_in_transaction_session_timeout = '15min'"
+/* A process that hangs keeps the lock so long; no policy save takes that time, and what takes more
+ * (exports, measurements) may run twice. */
+#define ASIDE_BEGIN "SET LOCAL idle_in_transaction_session_timeout = '15min'"
 
 enum lock_aside_try_column { ASIDE_GOT };
 static const struct db_stmt lock_aside_try_stmt = {

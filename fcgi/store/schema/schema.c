@@ -67,8 +67,7 @@ schema_begin(struct op *op)
     db_number(&params, LOCK_MIGRATION);
     enum az_status st = db_begin(op);
     if (st == AZ_OK)
-        st = db_script(
-            op, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0");
+        st = db_script(op, "SET LOCAL lock_timeout = 0");
     if (st == AZ_OK)
         st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
     return st == AZ_OK ? db_limit_lock_wait(op, LOCK_WAIT_MS) : st;

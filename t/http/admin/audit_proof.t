@@ -21,7 +21,8 @@ sub get { my ( $path, %option ) = @_; return $stack->admin( GET => "$base$path",
 
 # Housekeeping of the service has begun a log; from here on the test alone seals.
 sql(q{UPDATE job SET due_at = now() + interval '1 day' WHERE name = 'audit_seal'});
-sql(q{SELECT pg_advisory_lock(6, hashtext('audit_seal')), pg_advisory_unlock(6, hashtext('audit_seal'))});
+sql(q{SELECT pg_catalog.pg_advisory_lock(6, hashtext('audit_seal')), pg_catalog.pg_advisory_unlock(6, hashtext('audit_seal'))}
+);
 sql('TRUNCATE audit_log_state, audit_tile, audit_note, audit_checkpoint');
 unlink $stack->settings->{SVC_RUNTIME_DIR} . '/audit-signed';
 

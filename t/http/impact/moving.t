@@ -40,8 +40,8 @@ sub close_gate {
         name    => "gate $id",
         command => [
             Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
-            $Authz::Postgres::PORT, '-d', $stack->{database}, '-c', "SELECT pg_advisory_lock(4711, $id), pg_sleep(600)"
-        ] );
+            $Authz::Postgres::PORT,        '-d',                     $stack->{database},         '-c',
+            "SELECT pg_catalog.pg_advisory_lock(4711, $id), pg_sleep(600)" ] );
     until_true( sub { gate_is( $id, 1 ) } ) or die "no gate\n";
     return $holder;
 }

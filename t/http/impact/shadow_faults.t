@@ -141,7 +141,7 @@ sub waits {
 sub promote_meets {
     my ($change) = @_;
     my $tag      = $stack->admin( GET => $where )->header('ETag');
-    my $gate     = psql( 'gate', [ 'SELECT pg_advisory_lock(4711, 1)', 'SELECT pg_sleep(600)' ] );
+    my $gate     = psql( 'gate', [ 'SELECT pg_catalog.pg_advisory_lock(4711, 1)', 'SELECT pg_sleep(600)' ] );
     waits(q{query LIKE '%pg_sleep(600)%'});
     my $changer = psql( 'change', [ 'BEGIN', $change, 'SELECT pg_advisory_xact_lock(4711, 1)', 'COMMIT' ] );
     waits(q{wait_event = 'advisory'});

@@ -442,7 +442,8 @@ my $lock = Authz::Process->start(
     name    => 'saver',
     command => [
         Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
-        $Authz::Postgres::PORT, '-d', $stack->{database}, '-c', 'SELECT pg_advisory_lock(4, 0), pg_sleep(60)' ] );
+        $Authz::Postgres::PORT,        '-d',                     $stack->{database},         '-c',
+        'SELECT pg_catalog.pg_advisory_lock(4, 0), pg_sleep(60)' ] );
 for ( 1 .. 500 ) {
     last
       if $stack->sql(

@@ -154,10 +154,15 @@ sub _psql {
 
 sub try { my ( $self, $sql, $database ) = @_; return ( $self->_psql( $sql, $database ) )[0] }
 
-# Output of a statement: rows by line, columns by tab.
+# Output of a statement: rows by line, columns by tab. Where transactions are serializable, one that the service was in the way of
+# is sent again.
 sub sql {
     my ( $self, $sql, $database ) = @_;
-    my ( $good, $text ) = $self->_psql( $sql, $database );
+    my ( $good, $text );
+    for ( 1 .. 10 ) {
+        ( $good, $text ) = $self->_psql( $sql, $database );
+        last if $good || $text !~ /ERROR:  could not serialize access/;
+    }
     die "psql: $text\nin $sql\n" if !$good;
     return $text;
 }
@@ -177,7 +182,8 @@ sub make_template {
 }
 
 # Let a database refuse what other PostgreSQLs refuse (decisions.md "Other PostgreSQLs"): transactions are serializable, and
-# NOTIFY and locks of sessions are not supported. Functions of the schema `strict` hide those of PostgreSQL.
+# NOTIFY and locks of sessions are not supported. Functions of the schema `strict` hide those of PostgreSQL; a test that needs such
+# a lock itself names pg_catalog.pg_advisory_lock.
 sub make_strict {
     my ( $self, $name ) = @_;
     my $refuse = q{RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE feature_not_supported; END $$};
