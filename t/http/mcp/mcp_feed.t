@@ -237,7 +237,7 @@ $stack->sql( q{UPDATE gateway_feed_uri SET reader = (SELECT reader FROM gateway_
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n150', bob => $session{bob} ) ),
     {}, 'one reader is told of 50 URIs of an upstream' );
-is( code( ask( subscribe => 'mcp+new+file:///n151', bob => $session{bob} ) ), -32602, '... and of no 51st' );
+is( $mcp->code( ask( subscribe => 'mcp+new+file:///n151', bob => $session{bob} ) ), -32602, '... and of no 51st' );
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n151', ann => $session{ann} ) ),
     {}, '... which another reader may have' );
