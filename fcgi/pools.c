@@ -322,10 +322,11 @@ start_keeper(struct az *az, const struct pool *pools, size_t count, const struct
         return pid > 0 ? pid : 0;
     child_begin(az, parent);
     close_sockets(pools, count, NULL);
+    struct op op = process_op(talloc_new(NULL), az);
+    /* The check is of the address that requests use. */
+    enum az_status st = keeper->check != NULL ? keeper->check(&op) : AZ_OK;
     if (!db_enter_session(az, true))
         _exit(1);
-    struct op op = process_op(talloc_new(NULL), az);
-    enum az_status st = keeper->check != NULL ? keeper->check(&op) : AZ_OK;
     if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
     else

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "crypto/keyring.h"
+#include "crypto/random.h"
 #include "http/counters.h"
 #include "http/mapped.h"
 #include "http/page/page.h"
@@ -25,12 +26,19 @@
 #include "store/db/db.h"
 #include "store/db/db_board.h"
 #include "store/db/db_standby.h"
+#include "store/db/locks.h"
 #include "store/people/admin_keys.h"
 #include "store/people/session_cleanup.h"
 #include "store/schema/schema.h"
 #include "store/tokens/signing_keys_turn.h"
 
 static volatile int stopping;
+
+/* Octets of a random number that a lock is made of. */
+#define MARK_SIZE 16
+#define APART                                                                                      \
+    "SVC_DATABASE_DIRECT_URL leads to another database than SVC_DATABASE_URL, or to another "      \
+    "server: let it name what the pooler leads to, see [databases] in pgbouncer.ini"
 
 /* The files of SVC_RUNTIME_DIR that only this page opens. */
 struct witness_map {
@@ -269,27 +277,42 @@ discard_per_user(struct op *op)
     return audit_insert(op, &entry);
 }
 
-/* Check that the address past a pooler leads to the same database. */
+/* Begin a transaction that holds the lock of a random number. */
+static enum az_status
+hold_mark(struct op *op, const unsigned char mark[MARK_SIZE])
+{
+    enum az_status st = db_begin(op);
+    if (st != AZ_OK)
+        return st;
+    struct db_batch *batch = db_batch_new(op);
+    lock_add(batch, LOCK_MARK, mark, MARK_SIZE);
+    return db_run(op, batch, false);
+}
+
+/*
+ * Check that both addresses lead to the same database of the same server: a lock that is taken past
+ * the pooler is seen through it, which it is not in a copy of the database. AZ_UNAVAILABLE: the
+ * connection of the lock was lost meanwhile, or is to a former primary.
+ */
 static enum az_status
 check_direct(struct op *op)
 {
-    struct op past = op_beside(op, op->mem);
-    const char *front, *beside = NULL;
-    if (!db_is_pooled(op->az->db))
+    struct az *az = op->az;
+    unsigned char mark[MARK_SIZE];
+    bool seen = false;
+    if (!db_is_pooled(az->db))
         return AZ_OK;
-    enum az_status st = schema_identity(op, &front);
-    if (st != AZ_OK)
-        return st;
-    if (!db_enter_session(op->az, false))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a session");
-    st = schema_identity(&past, &beside);
-    db_close(op->az->db);
-    db_leave_session(op->az);
-    op->fault = past.fault;
-    if (st == AZ_OK && strcmp(front, beside) != 0)
-        return op_fail(op, AZ_CONFLICT, NULL,
-                       "SVC_DATABASE_DIRECT_URL: leads to another database than SVC_DATABASE_URL");
-    return st;
+    if (random_octets(mark, sizeof(mark)) != AZ_OK || !db_enter_session(az, false))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness, or no memory for a session");
+    enum az_status st = hold_mark(op, mark);
+    db_leave_session(az);
+    if (st == AZ_OK)
+        st = lock_is_held(op, LOCK_MARK, mark, sizeof(mark), &seen);
+    db_enter_session(az, false);
+    st = db_end(op, st);
+    db_close(az->db);
+    db_leave_session(az);
+    return st == AZ_OK && !seen ? op_fail(op, AZ_CONFLICT, NULL, APART) : st;
 }
 
 enum az_status

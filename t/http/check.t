@@ -70,6 +70,7 @@ for my $case ( [ 'with signing keys' => 'SELECT 1' ], [ 'without signing keys' =
         %running,
         SVC_ADMIN_API_KEY                   => $other,
         SVC_DATABASE_URL                    => $postgres->url($database),
+        SVC_DATABASE_DIRECT_URL             => '',
         SVC_RUNTIME_DIR                     => $dir,
         SVC_CREDENTIAL_KEY_DISCARD_PER_USER => 'true' );
     for my $what ( sort keys %checks ) {
@@ -94,7 +95,8 @@ for my $dir ( Authz::Process::directory() . '/later', Authz::Process::directory(
     is( $status, 0, "a runtime directory that can be made passes: $dir" ) or diag($text);
 }
 my $empty = $postgres->database( empty => 1 );
-( $status, $text ) = run( 'authz.fcgi --check', %running, SVC_DATABASE_URL => $postgres->url($empty) );
+( $status, $text ) =
+  run( 'authz.fcgi --check', %running, SVC_DATABASE_URL => $postgres->url($empty), SVC_DATABASE_DIRECT_URL => '' );
 ok( $status == 78 && $text =~ /authzctl db migrate/, 'a database without schema is found' ) or diag( $status, $text );
 is( dump_of($empty), '', 'and stays empty' );
 

@@ -1,6 +1,7 @@
-# A pooler before PostgreSQL, by pgbouncer itself (doc/high-availability.md "A pooler"): one that forgets prepared statements, or is named
-# without PostgreSQL itself, is refused at start with a text that names the setting; through one that keeps them everything works, with
-# fewer sessions than workers, and a server behind it that takes no writes, or is a former primary, is not believed.
+# A pooler before PostgreSQL, by pgbouncer itself (doc/high-availability.md "A pooler"): one that forgets prepared statements, is named
+# without PostgreSQL itself, or leads to another server than that, is refused at start with a text that names the settings; through one
+# that keeps them everything works, with fewer sessions than workers, and a server behind it that takes no writes, or is a former primary,
+# is not believed.
 use strict;
 use warnings;
 
@@ -13,8 +14,30 @@ use Authz::Pooler   ();
 use Authz::Postgres ();
 use Authz::Process  ();
 use Authz::Stack    ();
+use Authz::Web      ();
 
-plan skip_all => 'pgbouncer is not here: AUTHZ_PGBOUNCER names one' if !defined Authz::Pooler::program();
+# ---- the oldest version
+
+# True if contrib/check would use a pgbouncer of that version.
+sub usable {
+    my ($version) = @_;
+    my $program = Authz::Process::directory() . "/pgbouncer-$version";
+    Authz::Web::write_file( $program, "#!/bin/sh\nprintf 'PgBouncer %s\\nlibevent 2.1.12-stable\\n' '$version'\n" );
+    chmod 0755, $program or die "$program: $!";
+    my ($status) = Authz::Process->run(
+        name    => 'usable',
+        command => [
+            'bash',    '-uc',                                                   '. "$1"; pgbouncer_usable "$2"',
+            'version', Authz::Path::source( 'contrib', 'lib', 'pgbouncer.sh' ), $program ] );
+    return $status == 0;
+}
+ok( usable($_),  "contrib/check uses pgbouncer $_" )   for qw(1.21 1.21.0 1.24.1 1.100.0 2.0.0);
+ok( !usable($_), "contrib/check leaves pgbouncer $_" ) for qw(0.99.0 1.3 1.18.0 1.20.1);
+if ( !defined Authz::Pooler::program() ) {
+  SKIP: { skip 'pgbouncer is not here: AUTHZ_PGBOUNCER names one', 1 }
+    done_testing;
+    exit;
+}
 
 my $keeps    = Authz::Pooler::keeps();
 my $postgres = Authz::Postgres->shared_or_new( private => $keeps );
@@ -51,10 +74,24 @@ refused(
     'a pooler that forgets prepared statements',
     qr/does not keep prepared statements: use pgbouncer 1\.21 or newer with pool_mode = transaction and max_prepared_statements/,
     SVC_DATABASE_URL => $url{forgetful}, SVC_DATABASE_DIRECT_URL => $direct );
+my $apart =
+  qr/SVC_DATABASE_DIRECT_URL leads to another database than SVC_DATABASE_URL, or to another server: let it name/;
 refused(
     'two addresses, of two databases',
-    qr/SVC_DATABASE_DIRECT_URL: leads to another database than SVC_DATABASE_URL/,
+    $apart,
     SVC_DATABASE_URL => $direct, SVC_DATABASE_DIRECT_URL => $postgres->url( $postgres->database ) );
+
+# Another server, whose database has the same name and number, and neither tells its identifier.
+my $other = Authz::Postgres->new;
+my $oid   = $postgres->sql("SELECT oid FROM pg_database WHERE datname = '$database'");
+$other->sql("CREATE DATABASE $database OID = $oid");
+$_->sql( 'ALTER FUNCTION pg_control_system() RENAME TO pg_control_system_hidden', $database ) for $postgres, $other;
+refused(
+    'two addresses, of two servers',
+    $apart, SVC_DATABASE_URL => $other->url($database), SVC_DATABASE_DIRECT_URL => $direct );
+is( ( checked( SVC_DATABASE_DIRECT_URL => $direct ) )[0], 0, 'a server that does not tell its identifier is accepted' );
+$_->sql( 'ALTER FUNCTION pg_control_system_hidden() RENAME TO pg_control_system', $database ) for $postgres, $other;
+$other->stop('immediate');
 refused(
     'an address that cannot be read',
     qr/SVC_DATABASE_DIRECT_URL: has a \[ without \]; write it as postgresql:/,
@@ -72,6 +109,18 @@ refused(
     SVC_DATABASE_URL => $url{strict}, SVC_DATABASE_DIRECT_URL => $url{lax} );
 is( ( checked( SVC_DATABASE_URL => $url{strict}, SVC_DATABASE_DIRECT_URL => $direct ) )[0],
     0, 'pgbouncer with prepared statements, and PostgreSQL itself: accepted' );
+
+my $copy  = $postgres->copy;
+my $leads = Authz::Pooler->start( "$dir/leads", $copy );
+refused(
+    'the pooler leads to a copy of the server, with its identifier and timeline',
+    $apart,
+    SVC_DATABASE_URL        => $postgres->url( $database, $leads->socket ),
+    SVC_DATABASE_DIRECT_URL => $direct );
+refused(
+    'PostgreSQL itself is the copy',
+    $apart, SVC_DATABASE_URL => $url{strict}, SVC_DATABASE_DIRECT_URL => $copy->url($database) );
+$copy->stop('immediate');
 
 # ---- what runs through it
 

@@ -73,6 +73,8 @@ db_enter_session(struct az *az, bool for_good)
         return false;
     az->db = front->beside;
     az->db->front = for_good ? NULL : front;
+    if (for_good)
+        db_close(front);
     return true;
 }
 

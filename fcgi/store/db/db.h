@@ -245,9 +245,6 @@ bool db_is_pooled(const struct db *db);
 bool db_enter_session(struct az *az, bool for_good);
 void db_leave_session(struct az *az);
 
-/* Return a number of the cluster of the last connection; 0: it does not tell. */
-uint32_t db_cluster(const struct db *db);
-
 /* True if the last attempt to connect failed for what only another setting mends: the address leads
  * to a pooler that cannot be used so. */
 bool db_is_misplaced(const struct db *db);

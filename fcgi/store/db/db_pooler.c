@@ -43,12 +43,6 @@ db_is_misplaced(const struct db *db)
     return db->misplaced || (db->beside != NULL && db->beside->misplaced);
 }
 
-uint32_t
-db_cluster(const struct db *db)
-{
-    return (uint32_t) (db->line >> 32);
-}
-
 const char *
 db_session_url(const struct db *db)
 {

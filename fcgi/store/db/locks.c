@@ -8,6 +8,10 @@
 static const struct db_stmt lock_stmt = {
     "lock", "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", 2};
 
+enum lock_try_column { LOCK_GOT };
+static const struct db_stmt lock_try_stmt = {
+    "lock_try", "SELECT pg_try_advisory_xact_lock($1::integer, $2::integer) AS got", 2};
+
 enum lock_session_try_column { TRY_GOT };
 static const struct db_stmt lock_session_try_stmt = {
     "lock_session_try",
@@ -37,6 +41,19 @@ lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size
     struct db_step *step = db_batch_add(batch, &lock_stmt);
     db_number(&step->params, class);
     db_number(&step->params, lock_number(octets, length));
+}
+
+enum az_status
+lock_is_held(struct op *op, enum lock_class class, const void *octets, size_t length,
+             bool *ret_held)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, class);
+    db_number(&params, lock_number(octets, length));
+    enum az_status st = db_exec(op, &lock_try_stmt, &params, true, &result);
+    *ret_held = st == AZ_OK && !db_get_bool(result, 0, LOCK_GOT);
+    return st;
 }
 
 /* A lock of a transaction, on a connection of its own, in place of a lock of a session. */

@@ -25,6 +25,7 @@ enum lock_class {
     LOCK_REGISTRATION = 13, /* registering ourselves at the authorization server of an upstream */
     LOCK_SESSION = 14,      /* shared: held by one session while it lives (session level) */
     LOCK_IMPACT = 15,       /* one measurement of policy at a time, on all hosts (session level) */
+    LOCK_MARK = 16,         /* tells one address of the database by another */
 };
 
 /* Return the second key for octets. */
@@ -33,6 +34,11 @@ int32_t lock_number(const void *octets, size_t length);
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next
  * statement takes its snapshot after the lock. */
 void lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size_t length);
+
+/* *ret_held: another session holds the lock of these octets, taken by lock_add, in this database.
+ */
+enum az_status lock_is_held(struct op *op, enum lock_class class, const void *octets, size_t length,
+                            bool *ret_held);
 
 /*
  * Try to take, or release, a session-level lock, for work that lasts longer than a transaction.

@@ -186,19 +186,6 @@ schema_status(struct op *op, json_t **ret)
 }
 
 enum az_status
-schema_identity(struct op *op, const char **ret)
-{
-    static const struct db_stmt database_stmt = {
-        "schema_database", "SELECT oid FROM pg_database WHERE datname = current_database()", 0};
-    const char *oid = NULL;
-    enum az_status st = db_fetch_text(op, &database_stmt, NULL, &oid);
-    if (st != AZ_OK)
-        return st;
-    *ret = talloc_asprintf(op->mem, "%s %u", oid != NULL ? oid : "", db_cluster(op->az->db));
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-}
-
-enum az_status
 schema_check(struct op *op)
 {
     PGresult *applied;

@@ -18,9 +18,6 @@ enum az_status schema_migrate(struct op *op, int *ret_applied);
  * op->mem. */
 enum az_status schema_status(struct op *op, json_t **ret);
 
-/* Return a text that tells the database of the connection from others, on op->mem. */
-enum az_status schema_identity(struct op *op, const char **ret);
-
 /* Return AZ_OK if the database has a version that this program can use; else AZ_CONFLICT, with the
  * remedy in the detail. */
 enum az_status schema_check(struct op *op);

@@ -7,33 +7,13 @@ use JSON::PP ();
 use Test::More;
 use Time::HiRes qw(sleep);
 
+use Authz::Asking;
 use Authz::Check;
-use Authz::Grant  ();
 use Authz::Inputs ();
-use Authz::Mcp    ();
-use Authz::Peer   ();
-use Authz::Stack  ();
 
-my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
-my $true  = JSON::PP::true();
-my $peer  = Authz::Peer->start;
-my $stack = Authz::Stack->start(
-    gateway  => 1, web_workers => 1,
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '5s' } );
-my $mcp   = Authz::Mcp->new($stack);
-my %token = (
-    ann      => $mcp->person('ann'),
-    eve      => $mcp->person('eve'),
-    by_other => $mcp->person( 'ann', client => 'other' ),
-    nobody   => $mcp->{token} );
-my %all = ( elicitation => { form => {}, url => {} }, sampling => {}, roots => {} );
-
-sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
-my $modern = answer( { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => {} } );
-my $listed = answer(
-    {   tools =>
-          [ { name => 'buy', inputSchema => { type => 'object', properties => { what => { type => 'string' } } } } ] }
-);
+my $true   = JSON::PP::true();
+my $asking = Authz::Asking->new( gateway => 1, web_workers => 1 );
+my ( $stack, $mcp, $peer ) = @$asking{qw(stack mcp peer)};
 my $done = answer( { content => [ { type => 'text', text => 'bought' } ] } );
 
 sub asks {
@@ -54,43 +34,10 @@ my $many  = { many => form(%count) };
 my %given = ( many => { action => 'accept', content => { count => 2 } } );
 
 # A resource that was synced, whose upstream answers so from then on.
-my $resources = 0;
-
-sub shop {
-    my ( $may, @answer ) = @_;
-    my $name = 'shop' . ++$resources;
-    $peer->set( "/$name" => [ $modern, $listed, $modern, @answer ] );
-    $mcp->resource(
-        $name,
-        displayName => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"),
-        defined $may ? ( interaction => $may ) : () );
-    my $synced = $stack->admin( POST => "/admin/api/managed-resources/$name/sync" );
-    is( $synced->status, 200, "$name is synced" ) or diag $synced->text;
-    return $name;
-}
-
-sub call {
-    my ( $name, %option ) = @_;
-    my %params = ( name => 'buy', arguments => $option{arguments} // { what => 'tea' }, %{ $option{params} // {} } );
-    return $mcp->modern(
-        'tools/call', \%params,
-        at           => $name, token => $token{ $option{by} // 'ann' },
-        capabilities => $option{capabilities} // \%all );
-}
-
-# The same call with answers and the state of a result.
-sub again {
-    my ( $name, $result, $responses, %option ) = @_;
-    my %params = ( inputResponses => $responses, requestState => $option{state} // $result->{requestState} );
-    return call( $name, %option, params => \%params );
-}
-sub text_of { my ($answer) = @_; return ( $mcp->result($answer) // {} )->{content}[0]{text} // $answer->text }
+sub shop { my ( $may, @answer ) = @_; return $asking->shop( [$MODERN], $may, \@answer ) }
 
 # The params of the last request to an upstream.
-sub sent {
-    my ($name) = @_;
-    return $json->decode( ( $peer->requests("/$name") )[-1]{body} )->{params};
-}
+sub sent { my ($name) = @_; return ( $asking->sent($name) )[-1]{params} }
 sub told { my ($name) = @_; return sent($name)->{_meta}{'io.modelcontextprotocol/clientCapabilities'} }
 
 sub last_row {
@@ -127,43 +74,37 @@ for my $case (
 # ---- off by default: off_no_capability
 
 my $name = shop( undef, asks($many) );
-my $seen = call($name);
+my $seen = $asking->call($name);
 is_deeply( told($name), {}, 'without interaction the upstream is told no capability' );
 is( text_of($seen), 'Denied: interaction_off', '... and may not ask all the same' );
 ok( $mcp->result($seen)->{isError}, '... which is an error of the tool' );
 is( last_row()->{outcome}, 'denied', '... and denied in the audit log' );
 
 $name = shop( { form => $true, sampling => $true }, asks($many), $done );
-call( $name, capabilities => { elicitation => {} } );
+$asking->call( $name, capabilities => { elicitation => {} } );
 is_deeply( told($name), { elicitation => { form => {} } }, 'the upstream is told what client and operator both allow' );
-call( $name, capabilities => {} );
+$asking->call( $name, capabilities => {} );
 is_deeply( told($name), {}, '... nothing of a client that can nothing' );
 
 # no_person
 $name = shop( { form => $true, sampling => $true }, asks($many) );
-$seen = call( $name, by => 'nobody' );
+$seen = $asking->call( $name, by => 'nobody' );
 is_deeply( told($name), { sampling => {} }, 'a token without a person: no elicitation' );
 is( text_of($seen), 'Denied: interaction_off', '... also if the upstream asks all the same' );
 
 # An older upstream needs a worker that waits, and a pool of one has none.
-my @older = (
-    { status => 404, body => '{}' },
-    answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } ),
-    { status => 202 } );
-$peer->set( '/elder' => [ @older, $listed, @older, $done ] );
+$peer->set( '/elder' => [ @OLDER, $LISTED, @OLDER, $done ] );
 $mcp->resource( 'elder', upstreamType => 'MCP', upstreamUrl => $peer->url('/elder'), interaction => { form => $true } );
 $stack->admin( POST => '/admin/api/managed-resources/elder/sync' );
-is( text_of( call('elder') ), 'bought', 'an older upstream in a pool of one worker' );
+is( text_of( $asking->call('elder') ), 'bought', 'an older upstream in a pool of one worker' );
 is_deeply(
-    [   map { $_->{params}{capabilities} } grep { ( $_->{method} // '' ) eq 'initialize' }
-        map { $json->decode( $_->{body} ) } $peer->requests('/elder') ],
-    [ {}, {} ],
+    $asking->told_older('elder'), [ {}, {} ],
     '... is told no capability' );
 
 # ---- a round
 
 $name = shop( { form => $true }, asks( $many, 'state of the shop' ), $done );
-$seen = $mcp->result( call($name) );
+$seen = $mcp->result( $asking->call($name) );
 is_deeply(
     $seen->{inputRequests},
     {   many => {
@@ -176,7 +117,7 @@ is( $seen->{resultType}, 'input_required', '... as a result that asks for input'
 like( $seen->{requestState}, qr/\Av2\.[\w-]+\z/, '... with a state of ours' );
 unlike( $seen->{requestState}, qr/state of the shop/, '... in which that of the upstream is sealed' );
 is( last_row()->{requestSummary}{round}, 1, '... and the audit row has the round' );
-my $whole = again( $name, $seen, { %given, other => { action => 'accept' } } );
+my $whole = $asking->again( $name, $seen, { %given, other => { action => 'accept' } } );
 is( text_of($whole), 'bought', 'the call with the answer goes on' );
 is_deeply(
     [ @{ sent($name) }{qw(name arguments inputResponses requestState)} ],
@@ -189,8 +130,8 @@ is_deeply( input()->{answers}, { many => undef }, 'policy sees the answers; the 
 my $before = $peer->hits("/$name");
 my $cut    = substr $seen->{requestState}, 0, -1;
 for my $case (
-    [ 'another person',               by        => 'eve' ],
-    [ 'another client',               by        => 'by_other' ],
+    [ 'another person',               by        => 'bob' ],
+    [ 'another client',               by        => 'other' ],
     [ 'a token without a person',     by        => 'nobody' ],
     [ 'other arguments',              arguments => { what => 'gold' } ],
     [ 'a state that was cut',         state     => $cut ],
@@ -200,7 +141,7 @@ for my $case (
     [ 'a state that is no text',      state     => 7 ] )
 {
     my ( $what, @how ) = @$case;
-    my $refused = again( $name, $seen, \%given, @how );
+    my $refused = $asking->again( $name, $seen, \%given, @how );
     is_deeply( [ $refused->status, $mcp->error($refused)->{code} ], [ 400, -32602 ], "$what: 400, -32602" )
       or diag $refused->text;
 }
@@ -217,7 +158,7 @@ for my $case (
   )
 {
     my ( $what, $responses ) = @$case;
-    my $refused = again( $name, $seen, $responses );
+    my $refused = $asking->again( $name, $seen, $responses );
     is_deeply( [ $refused->status, $mcp->error($refused)->{code} ], [ 400, -32602 ], "$what: 400, -32602" )
       or diag $refused->text;
 }
@@ -225,24 +166,24 @@ is( $peer->hits("/$name"), $before, '... and nothing is sent to the upstream' );
 
 # answers_without_state
 $name = shop( { form => $true }, asks($many), $done );
-$seen = call( $name, params => { inputResponses => \%given } );
+$seen = $asking->call( $name, params => { inputResponses => \%given } );
 is( $mcp->result($seen)->{resultType}, 'input_required', 'answers to what was not asked: the upstream asks' );
 ok( !exists sent($name)->{inputResponses}, '... and does not get them' );
-$whole = again( $name, $mcp->result($seen), { many => { action => 'decline' } } );
+$whole = $asking->again( $name, $mcp->result($seen), { many => { action => 'decline' } } );
 is_deeply( sent($name)->{inputResponses}, { many => { action => 'decline' } }, 'the upstream learns of a refusal' );
 ok( !exists sent($name)->{requestState}, '... without a state that it did not give' );
 
 # ---- rounds: sixth_round
 
 $name = shop( { form => $true }, map { asks( $many, "round $_" ) } 1 .. 6 );
-$seen = $mcp->result( call($name) );
+$seen = $mcp->result( $asking->call($name) );
 for my $round ( 2 .. 5 ) {
-    my $result = $mcp->result( again( $name, $seen, \%given ) );
+    my $result = $mcp->result( $asking->again( $name, $seen, \%given ) );
     isnt( $result->{requestState}, $seen->{requestState}, "round $round has a state of its own" );
     is( sent($name)->{requestState}, 'round ' . ( $round - 1 ), '... and sends the last one of the upstream' );
     $seen = $result;
 }
-$whole = again( $name, $seen, \%given );
+$whole = $asking->again( $name, $seen, \%given );
 like( text_of($whole), qr/asks too often/, 'the sixth question ends the call' );
 ok( $mcp->result($whole)->{isError}, '... as an error of the tool' );
 
@@ -267,11 +208,11 @@ for my $case (
   )
 {
     my ( $what, $requests, $why ) = @$case;
-    $seen = call( shop( \%url, asks($requests) ) );
+    $seen = $asking->call( shop( \%url, asks($requests) ) );
     is( text_of($seen), "Denied: $why", "$what is not passed on" );
     ok( $mcp->result($seen)->{isError}, '... and ends the call' );
 }
-$seen = $mcp->result( call( shop( \%url, asks( visit('https://pay.example/cart?id=7') ) ) ) );
+$seen = $mcp->result( $asking->call( shop( \%url, asks( visit('https://pay.example/cart?id=7') ) ) ) );
 is( $seen->{inputRequests}{pay}{params}{url}, 'https://pay.example/cart?id=7', 'an address that the operator allows' );
 
 for my $case (
@@ -291,14 +232,14 @@ for my $case (
   )
 {
     my ( $what, $reply ) = @$case;
-    $seen = call( shop( { form => $true }, $reply ) );
+    $seen = $asking->call( shop( { form => $true }, $reply ) );
     like( text_of($seen), qr/not valid/, "$what: the answer of the upstream is not valid" );
 }
 $name = shop( { form => $true }, asks( undef, 'x' x 8192 ), $done );
-$seen = $mcp->result( call($name) );
-is( $seen->{resultType},                  'input_required', 'a state alone, of 8,192 octets: the client calls again' );
-is( text_of( again( $name, $seen, {} ) ), 'bought',         '... and the call goes on' );
-is( length sent($name)->{requestState},   8192,             '... with all of it' );
+$seen = $mcp->result( $asking->call($name) );
+is( $seen->{resultType}, 'input_required',                   'a state alone, of 8,192 octets: the client calls again' );
+is( text_of( $asking->again( $name, $seen, {} ) ), 'bought', '... and the call goes on' );
+is( length sent($name)->{requestState},            8192,     '... with all of it' );
 
 # ---- other questions, other calls
 
@@ -312,7 +253,7 @@ $name = shop(
                     includeContext => 'allServers' } },
             r => { method => 'roots/list', params => {} } } ),
     $done );
-$seen = $mcp->result( call( $name, by => 'nobody' ) );
+$seen = $mcp->result( $asking->call( $name, by => 'nobody' ) );
 is_deeply(
     $seen->{inputRequests}{s}{params},
     { messages => [ { role => 'user', content => $said->('Hi') } ], maxTokens => 9 },
@@ -320,19 +261,19 @@ is_deeply(
 my %both = (
     s => { role  => 'assistant', content => $said->('Ho'), model => 'm' },
     r => { roots => [ { uri => 'file:///w', name => 'W' } ] } );
-is( text_of( again( $name, $seen, \%both, by => 'nobody' ) ), 'bought', '... is answered, with the roots' );
+is( text_of( $asking->again( $name, $seen, \%both, by => 'nobody' ) ), 'bought', '... is answered, with the roots' );
 is_deeply( sent($name)->{inputResponses}, \%both, '... and the upstream gets both' );
 
 $name = 'files';
 $peer->set(
     '/files' => [
-        $modern, asks($many), answer( { contents => [ { uri => 'file:///a', text => 'A' } ] } ),
+        $MODERN, asks($many), answer( { contents => [ { uri => 'file:///a', text => 'A' } ] } ),
         answer( { resultType => 'input_required', inputRequests => $many, resources => [] } ) ] );
 $mcp->resource(
     $name,
     upstreamType => 'MCP', upstreamUrl => $peer->url('/files'), mcpResources => 'live', interaction => { form => $true }
 );
-my @read = ( at => $name, token => $token{ann}, capabilities => \%all );
+my @read = ( at => $name, by => 'ann', capabilities => \%ALL );
 $seen = $mcp->result( $mcp->modern( 'resources/read', { uri => 'file:///a' }, @read ) );
 is( $seen->{resultType}, 'input_required', 'a read may be asked, too' ) or diag explain $seen;
 my %back = ( inputResponses => \%given, requestState => $seen->{requestState} );
@@ -371,7 +312,7 @@ REGO
 $name = shop( { form => $true, sampling => $true }, asks( { q => form( name => { type => 'string' } ) } ) );
 
 # The rules decide once the engine has them.
-for ( 1 .. 300 ) { last if text_of( $seen = call($name) ) =~ /no_names/; sleep 0.1 }
+for ( 1 .. 300 ) { last if text_of( $seen = $asking->call($name) ) =~ /no_names/; sleep 0.1 }
 is( text_of($seen),        'Denied: no_names', 'a question that policy denies is not asked' );
 is( last_row()->{outcome}, 'denied',           '... and the audit row says so' );
 my $input = input();
@@ -379,7 +320,7 @@ is_deeply(
     [ @{ $input->{action} }{qw(kind name)}, $input->{call}, $input->{arguments} ],
     [ 'elicitation', 'form', { kind => 'tool', name => 'buy' }, { message => undef, fields => undef } ],
     '... with the question, for which call, and the names of its arguments' ) or diag explain $input;
-$seen = call(
+$seen = $asking->call(
     shop(
         { sampling => $true },
         asks(
@@ -389,32 +330,32 @@ $seen = call(
 );
 is( text_of($seen), 'Denied: no_sampling', 'a sampling that policy denies' );
 $name   = shop( { form => $true }, asks($many), $done );
-$seen   = $mcp->result( call($name) );
+$seen   = $mcp->result( $asking->call($name) );
 $before = $peer->hits("/$name");
-$whole  = again( $name, $seen, { many => { action => 'accept', content => { count => 6 } } } );
-is( text_of($whole),                           'Denied: too_many', 'an answer that policy denies' );
-is( $peer->hits("/$name"),                     $before,            '... does not reach the upstream' );
-is( text_of( again( $name, $seen, \%given ) ), 'bought',           '... another one does' );
+$whole  = $asking->again( $name, $seen, { many => { action => 'accept', content => { count => 6 } } } );
+is( text_of($whole),                                    'Denied: too_many', 'an answer that policy denies' );
+is( $peer->hits("/$name"),                              $before,            '... does not reach the upstream' );
+is( text_of( $asking->again( $name, $seen, \%given ) ), 'bought',           '... another one does' );
 
 # A call that its person approves is approved as it is: nothing is asked on top.
 $name = shop( { form => $true }, asks($many) );
-$seen = call( $name, arguments => { what => 'gold' } );
+$seen = $asking->call( $name, arguments => { what => 'gold' } );
 is( $mcp->result($seen)->{resultType}, 'input_required', 'a call that needs an approval' );
 $stack->sql(q{UPDATE ciba_request SET state = 'approved'});
-$seen = call( $name, arguments => { what => 'gold' } );
+$seen = $asking->call( $name, arguments => { what => 'gold' } );
 is_deeply( told($name), {}, 'after the approval the upstream is told no capability' ) or diag $seen->text;
 is( text_of($seen), 'Denied: interaction_off', '... and may not ask' );
 
 # An approval of a call with one answer is none of the call with another.
 $name   = shop( { form => $true }, asks($many), $done );
-$seen   = $mcp->result( call($name) );
+$seen   = $mcp->result( $asking->call($name) );
 $before = $peer->hits("/$name");
 my %four = ( many => { action => 'accept', content => { count => 4 } } );
 like(
-    text_of( again( $name, $seen, \%four ) ), qr/approval is for a call without answers/,
+    text_of( $asking->again( $name, $seen, \%four ) ), qr/approval is for a call without answers/,
     'answers by which a call needs an approval end it' );
 $stack->sql(q{UPDATE ciba_request SET state = 'approved'});
-like( text_of( again( $name, $seen, \%four ) ), qr/approval is for a call without answers/, '... each time' );
+like( text_of( $asking->again( $name, $seen, \%four ) ), qr/approval is for a call without answers/, '... each time' );
 is( $peer->hits("/$name"), $before, '... and nothing is sent to the upstream' );
 
 # ---- a capability that is missing (MCP 2026-07-28, versioning)
@@ -424,12 +365,12 @@ my $lacks = {
     body   => {
         jsonrpc => '2.0', id => 1,
         error   => { code => -32021, message => 'no', data => { requiredCapabilities => { sampling => {} } } } } };
-$seen = call( shop( { form => $true }, $lacks ), capabilities => {} );
+$seen = $asking->call( shop( { form => $true }, $lacks ), capabilities => {} );
 is_deeply(
     [ $seen->status, $mcp->error($seen)->{code}, $mcp->error($seen)->{data} ],
     [ 400,           -32021,                     { requiredCapabilities => { sampling => {} } } ],
     'a client that lacks what the upstream needs is told' ) or diag $seen->text;
-$seen = call( shop( { form => $true }, $lacks ) );
+$seen = $asking->call( shop( { form => $true }, $lacks ) );
 like( text_of($seen), qr/interaction/, 'one that has it learns that the resource does not allow it' );
 
 # ---- an older server, which was told no capability (MCP 2025-11-25): its results may have any further member
@@ -441,7 +382,7 @@ $peer->set(
                 {   protocolVersion => '2025-06-18', capabilities => { tools => {} },
                     serverInfo      => { name => 'older', version => '1' } } ),
             { status => 202, body => '' },
-            $listed ),
+            $LISTED ),
         { body => { jsonrpc => '2.0', id => 1, error => { code => -32601, message => 'Unknown method' } } },
         answer(
             {   protocolVersion => '2025-06-18', capabilities => { tools => {} },
@@ -452,7 +393,7 @@ $mcp->resource(
     'older',
     upstreamType => 'MCP', upstreamUrl => $peer->url('/older'), interaction => { form => $true } );
 is( $stack->admin( POST => '/admin/api/managed-resources/older/sync' )->status, 200, 'an older server' );
-$seen = call('older');
+$seen = $asking->call('older');
 is( ( $mcp->result($seen) // {} )->{resultType}, 'complete', '... asks for no input' ) or diag $seen->text;
 ok( $mcp->result($seen)->{isError}, '... its result is none of tools/call' );
 

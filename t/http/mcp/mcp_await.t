@@ -7,39 +7,21 @@ use JSON::PP ();
 use Socket   ();
 use Test::More;
 
+use Authz::Asking;
 use Authz::Check;
-use Authz::Mcp     ();
-use Authz::Peer    ();
+use Authz::Client  ();
 use Authz::Process ();
-use Authz::Stack   ();
 
-my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
-my $true  = JSON::PP::true();
-my $peer  = Authz::Peer->start;
-my $stack = Authz::Stack->start(
-    gateway  => 3,
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_RESPONSE_TIMEOUT => '5s' } );
-my $mcp   = Authz::Mcp->new($stack);
-my %token = ( ann => $mcp->person('ann'), bob => $mcp->person('bob'), eve => $mcp->person( 'eve', client => 'other' ) );
-my %all   = ( elicitation => { form => {} }, sampling => {}, roots => {} );
-my $FIELD          = 'Mcp-Session-Id';
+my $json   = JSON::PP->new->utf8->canonical->allow_nonref;
+my $true   = JSON::PP::true();
+my $asking = Authz::Asking->new( gateway => 3 );
+my ( $stack, $mcp, $peer ) = @$asking{qw(stack mcp peer)};
+$mcp->people( eve => [ 'eve', client => 'other' ] );
+my %all            = ( elicitation => { form => {} }, sampling => {}, roots => {} );
 my $SOCK_SEQPACKET = Socket::SOCK_SEQPACKET();
-
-sub answer { my ($result)  = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
-sub event  { my ($message) = @_; return 'data: ' . $json->encode( { jsonrpc => '2.0', %$message } ) . "\n\n" }
-my $modern = answer( { resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => {} } );
-my @old    = (
-    { status => 404, body => '{}' },
-    answer( { protocolVersion => '2025-11-25', capabilities => {}, serverInfo => {} } ),
-    { status => 202 } );
-my $listed = answer( { tools => [ { name => 'buy', inputSchema => { type => 'object' } } ] } );
-my %said   = ( content => [ { type => 'text', text => 'bought' } ] );
-my $done   = answer( \%said );
-my %form   = (
-    message         => 'How many?',
-    requestedSchema => { type => 'object', properties => { count => { type => 'integer', maximum => 9 } } } );
-my $many = { many => { method => 'elicitation/create', params => \%form } };
-my %two  = ( action => 'accept', content => { count => 2 } );
+my %said           = ( content => [ { type => 'text', text => 'bought' } ] );
+my $done           = answer( \%said );
+my $many           = { many => { method => 'elicitation/create', params => \%FORM } };
 
 sub asks {
     my ( $requests, $state ) = @_;
@@ -55,28 +37,18 @@ sub asks_meanwhile {
         await => [ length $first, $hits ] };
 }
 
-my $shops = 0;
-
+# $answer[0] may be how the upstream greets, in place of a modern one.
 sub shop {
     my ( $may, @answer ) = @_;
-    my $name   = 'shop' . ++$shops;
-    my @before = ref $answer[0] eq 'ARRAY' ? @{ shift @answer } : ($modern);
-    $peer->set( "/$name" => [ @before, $listed, @before, @answer ] );
-    $mcp->resource(
-        $name,
-        displayName  => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"), interaction => $may,
+    my $hello = ref $answer[0] eq 'ARRAY' ? shift @answer : [$MODERN];
+    return $asking->shop(
+        $hello, $may, \@answer,
         upstreamAuth => { type => 'static_header', value => 'credential-of-the-gateway' } );
-    my $synced = $stack->admin( POST => "/admin/api/managed-resources/$name/sync" );
-    is( $synced->status, 200, "$name is synced" ) or diag $synced->text;
-    return $name;
 }
 
 sub session {
     my ( $name, %option ) = @_;
-    my %params = (
-        protocolVersion => $option{version} // '2025-11-25', clientInfo => { name => 'c', version => '1' },
-        capabilities => $option{capabilities} // \%all );
-    return $mcp->legacy( 'initialize', \%params, at => $name, token => $token{ $option{by} // 'ann' } )->header($FIELD);
+    return $mcp->session( at => $name, by => 'ann', capabilities => \%all, %option );
 }
 
 # Begin a call, and read what has come until it has the pattern, or the stream ends.
@@ -92,8 +64,8 @@ sub begin {
             headers => [
                 'Content-Type'    => 'application/json',
                 Accept            => $option{accept} // 'application/json, text/event-stream',
-                Authorization     => 'Bearer ' . ( $option{token} // $token{ $option{by} // 'ann' } ),
-                'X-Forwarded-For' => '127.0.0.1', defined $session ? ( $FIELD => $session ) : () ],
+                Authorization     => 'Bearer ' . $mcp->bearer( by => 'ann', %option ),
+                'X-Forwarded-For' => '127.0.0.1', defined $session ? ( $Authz::Mcp::SESSION => $session ) : () ],
             close => 1 ) );
     return $one;
 }
@@ -123,19 +95,14 @@ sub ended {
     my ($last) = grep { ( $_->{id} // '' ) eq '7' } events($one), $one->{text} =~ /^(\{.*\})/m ? $json->decode($1) : ();
     return $last // diag( $one->{text} ) && {};
 }
-sub text_of { my ($message) = @_; return ( $message->{result} // {} )->{content}[0]{text} // '' }
+sub text_in { my ($message) = @_; return ( $message->{result} // {} )->{content}[0]{text} // '' }
 
 sub reply {
     my ( $name, $session, $id, $message, %option ) = @_;
     return $mcp->send_octets(
         $json->encode( { jsonrpc => '2.0', id => $id, %$message } ),
-        at      => $name, token => $option{token} // $token{ $option{by} // 'ann' },
-        headers => [ defined $session ? ( $FIELD => $session ) : () ] );
-}
-
-sub sent {
-    my ($name) = @_;
-    return map { $_->{body} ne '' ? $json->decode( $_->{body} ) : {} } $peer->requests("/$name");
+        at      => $name, by => 'ann', %option,
+        headers => [ defined $session ? ( $Authz::Mcp::SESSION => $session ) : () ] );
 }
 
 # The audit row of the last call; answers have rows too.
@@ -153,9 +120,9 @@ my $call = begin( $shop, $mine );
 my $ask  = question($call);
 is( $ask->{method}, 'elicitation/create', 'the question is a request on the stream of the call (MCP 2025-11-25)' );
 is_deeply(
-    $ask->{params}, { mode => 'form', %form, message => 'The shop: How many?' },
+    $ask->{params}, { mode => 'form', %FORM, message => 'The shop: How many?' },
     '... with the form, and who asks' );
-my $next = ( sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/clientCapabilities'};
+my $next = ( $asking->sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/clientCapabilities'};
 is_deeply( $next, { elicitation => { form => {} } }, 'the upstream was told what client and operator allow' );
 
 my $changed = $ask->{id};
@@ -171,25 +138,25 @@ for my $case (
     [ 'another person in his own one', $ask->{id},                  session( $shop, by => 'bob' ), by => 'bob' ] )
 {
     my ( $what, $id, $in, %option ) = @$case;
-    is( reply( $shop, $in, $id, { result => \%two }, %option )->status, 404, "an answer with $what: 404" );
+    is( reply( $shop, $in, $id, { result => \%TWO }, %option )->status, 404, "an answer with $what: 404" );
 }
-is( reply( $shop, undef, $ask->{id}, { result => \%two } )->status, 400, 'an answer without a session: 400' );
-my @box = glob Authz::Process::directory() . "/run*/answer-*";
+is( reply( $shop, undef, $ask->{id}, { result => \%TWO } )->status, 400, 'an answer without a session: 400' );
+my @box = $asking->boxes;
 is( scalar(@box),                 1, 'the call waits at one socket' );
 is( ( stat $box[0] )[2] & oct 77, 0, '... which no other account can open' );
 socket my $second, Socket::PF_UNIX(), $SOCK_SEQPACKET, 0 or die "socket: $!";
 connect $second, Socket::pack_sockaddr_un( $box[0] ) or die "connect: $!";
 close $second;
-my $large = reply( $shop, $mine, $ask->{id}, { result => { %two, more => 'x' x 70_000 } } );
-is( $large->status,        400, 'an answer that is too large: 400, and the question goes on' );
-is( scalar( sent($shop) ), 4,   '... and nothing went up' );
-my $taken = reply( $shop, $mine, $ask->{id}, { result => { %two, more => 1 } } );
+my $large = reply( $shop, $mine, $ask->{id}, { result => { %TWO, more => 'x' x 70_000 } } );
+is( $large->status,                 400, 'an answer that is too large: 400, and the question goes on' );
+is( scalar( $asking->sent($shop) ), 4,   '... and nothing went up' );
+my $taken = reply( $shop, $mine, $ask->{id}, { result => { %TWO, more => 1 } } );
 is( $taken->status, 202, 'the answer in the session is taken, also where one that came with it put nothing in' )
   or diag $taken->text;
-is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... once' );
-is( text_of( ended($call) ), 'bought', 'the call goes on, and its result ends the stream' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%TWO } )->status, 404, '... once' );
+is( text_in( ended($call) ), 'bought', 'the call goes on, and its result ends the stream' );
 is_deeply(
-    [ @{ ( sent($shop) )[-1]{params} }{qw(inputResponses requestState)} ], [ { many => \%two }, 'kept' ],
+    [ @{ ( $asking->sent($shop) )[-1]{params} }{qw(inputResponses requestState)} ], [ { many => \%TWO }, 'kept' ],
     'the upstream gets the answer without what it did not ask for, and its state' );
 is( last_row()->{requestSummary}{round}, 1, '... and the audit row counts the round' );
 
@@ -206,8 +173,8 @@ for my $case (
     is( reply( $at, $in, question($call)->{id}, $message )->status, 202, "$what is taken" );
     my $end = ended($call);
     ok( $end->{result}{isError}, '... and ends the call' );
-    like( text_of($end), $why, '... for the reason' );
-    is( scalar( sent($at) ), 4, '... and nothing goes up' );
+    like( text_in($end), $why, '... for the reason' );
+    is( scalar( $asking->sent($at) ), 4, '... and nothing goes up' );
 }
 
 # ---- the token ends while the person thinks
@@ -222,10 +189,10 @@ $stack->http->request(
     body    => "token=$short",
     headers =>
       [ 'Content-Type' => 'application/x-www-form-urlencoded', Authz::Client::basic( @{ $mcp->{host}{host} } ) ] );
-is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 202,
+is( reply( $shop, $mine, $ask->{id}, { result => \%TWO } )->status, 202,
     'an answer after the token of the call ended' );
-like( text_of( ended($call) ), qr/the token has ended/, '... is of no use' );
-is( scalar( sent($shop) ), 4, '... and does not go up' );
+like( text_in( ended($call) ), qr/the token has ended/, '... is of no use' );
+is( scalar( $asking->sent($shop) ), 4, '... and does not go up' );
 
 # ---- who is not asked
 
@@ -240,30 +207,30 @@ for my $case (
     my $in  = defined $capabilities ? session( $at, capabilities => $capabilities ) : undef;
     my $end = ended( begin( $at, $in, %option ) );
     ok( $end->{result}{isError}, "$what: the call fails" ) or diag explain $end;
-    ok( !exists +( sent($at) )[-1]{params}{_meta}{'io.modelcontextprotocol/clientCapabilities'}{elicitation},
+    ok( !exists +( $asking->sent($at) )[-1]{params}{_meta}{'io.modelcontextprotocol/clientCapabilities'}{elicitation},
         '... and the upstream was told of no forms' );
 }
 
 # ---- an older upstream
 
 $shop = shop(
-    { form => $true, sampling => $true }, \@old,
-    asks_meanwhile( 9, method => 'elicitation/create', params => \%form ) );
+    { form => $true, sampling => $true }, \@OLDER,
+    asks_meanwhile( 9, method => 'elicitation/create', params => \%FORM ) );
 $mine = session($shop);
 $call = begin( $shop, $mine );
 $ask  = question($call);
 is_deeply(
-    [ map { $_->{params}{capabilities} } grep { ( $_->{method} // '' ) eq 'initialize' } sent($shop) ],
+    $asking->told_older($shop),
     [ {}, { elicitation => { form => {} }, sampling => {} } ],
     'an older upstream is told the capabilities in a conversation of the caller; the sync tells none' );
-is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 202,      'its question is answered' );
-is( text_of( ended($call) ),                                        'bought', '... and its answer ends the stream' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%TWO } )->status, 202,      'its question is answered' );
+is( text_in( ended($call) ),                                        'bought', '... and its answer ends the stream' );
 is_deeply(
-    ( sent($shop) )[-1], { jsonrpc => '2.0', id => 'theirs', result => \%two },
+    ( $asking->sent($shop) )[-1], { jsonrpc => '2.0', id => 'theirs', result => \%TWO },
     'the upstream gets the answer with the id of its request' );
-$shop = shop( {}, \@old, asks_meanwhile( 9, method => 'elicitation/create', params => \%form ) );
-is( text_of( ended( begin( $shop, session($shop) ) ) ), 'bought', 'where nothing may be asked, the call goes on' );
-is( ( sent($shop) )[-1]{error}{code},                   -32601,   '... and the upstream gets -32601' );
+$shop = shop( {}, \@OLDER, asks_meanwhile( 9, method => 'elicitation/create', params => \%FORM ) );
+is( text_in( ended( begin( $shop, session($shop) ) ) ), 'bought', 'where nothing may be asked, the call goes on' );
+is( ( $asking->sent($shop) )[-1]{error}{code},          -32601,   '... and the upstream gets -32601' );
 
 # ---- workers that wait
 
@@ -273,24 +240,21 @@ $mine = session($shop);
 $call = begin( $shop, $mine );
 $ask  = question($call);
 my $end = ended( begin( $crowd, session( $crowd, by => 'eve' ), by => 'eve' ) );
-like( text_of($end), qr/Too many calls wait/, 'one of three workers waits for people; the next call is told so' );
+like( text_in($end), qr/Too many calls wait/, 'one of three workers waits for people; the next call is told so' );
 is( reply( $shop, $mine, $ask->{id}, { result => { action => 'decline' } } )->status, 202, 'the answer still comes' );
-is( text_of( ended($call) ), 'bought', '... and is the end of the wait' );
+is( text_in( ended($call) ), 'bought', '... and is the end of the wait' );
 is_deeply(
-    ( sent($shop) )[-1]{params}{inputResponses}, { many => { action => 'decline' } },
+    ( $asking->sent($shop) )[-1]{params}{inputResponses}, { many => { action => 'decline' } },
     'that the person declined goes up' );
-$shop = shop( { form => $true }, \@old, asks_meanwhile( 9, method => 'elicitation/create', params => \%form ) );
+$shop = shop( { form => $true }, \@OLDER, asks_meanwhile( 9, method => 'elicitation/create', params => \%FORM ) );
 $mine = session($shop);
 $call = begin( $shop, $mine );
 $ask  = question($call);
 close $call->{socket};
-Authz::Process::until_true(
-    20,
-    sub {
-        return grep { ( $_->{method} // '' ) eq 'notifications/cancelled' } sent($shop);
-    } );
-is( ( sent($shop) )[-1]{method}, 'notifications/cancelled', 'a client that goes ends the call at the upstream' );
-is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... and nothing takes the answer' );
+Authz::Process::until_true( 20, sub { return $asking->cancelled($shop) } );
+is( ( $asking->sent($shop) )[-1]{method}, 'notifications/cancelled',
+    'a client that goes ends the call at the upstream' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%TWO } )->status, 404, '... and nothing takes the answer' );
 
 # ---- cancellation by the client (MCP 2025-11-25, basic/utilities/cancellation): of its own session, by the id of the request
 
@@ -298,7 +262,7 @@ my $busy    = event( { method => 'notifications/message', params => { level => '
 my %waiting = (
     type  => 'text/event-stream', body => $busy . event( { id => 1, result => \%said } ),
     await => [ length $busy, 99 ] );
-$shop = shop( { form => $true }, \@old, \%waiting );
+$shop = shop( { form => $true }, \@OLDER, \%waiting );
 $mine = session($shop);
 $call = begin( $shop, $mine );
 read_on( $call, qr/busy/ );
@@ -307,13 +271,9 @@ sub cancels {
     my ( $session, $id, %option ) = @_;
     return $mcp->legacy(
         'notifications/cancelled', { requestId => $id },
-        notification => 1, at => $shop, token => $token{ $option{by} // 'ann' },
-        headers      => [ defined $session ? ( $FIELD => $session ) : () ] )->status;
+        notification => 1, at => $shop, by => 'ann', session => $session, %option )->status;
 }
-
-sub told_off {
-    return scalar grep { ( $_->{method} // '' ) eq 'notifications/cancelled' } sent($shop);
-}
+sub told_off { return $asking->cancelled($shop) }
 for my $case (
     [ 'of another session of the person', 202, session($shop), 7 ],
     [ 'without a session',                202, undef,          7 ],
@@ -327,53 +287,53 @@ for my $case (
 }
 is( told_off(),              0,   '... and the call goes on' );
 is( cancels( $mine, 0 + 7 ), 202, 'a client cancels its own request' );
-like( text_of( ended($call) ), qr/has cancelled/, '... which ends' );
+like( text_in( ended($call) ), qr/has cancelled/, '... which ends' );
 is( told_off(), 1, '... and the older upstream is told' );
 my %answers = (
-    'server/discover'         => $old[0], 'initialize' => $old[1], 'notifications/initialized' => $old[2],
-    'tools/list'              => $listed, 'tools/call' => \%waiting,
+    'server/discover'         => $OLDER[0], 'initialize' => $OLDER[1], 'notifications/initialized' => $OLDER[2],
+    'tools/list'              => $LISTED,   'tools/call' => \%waiting,
     'notifications/cancelled' => { status => 202, drip => 0.005, pad => 8_000 } );
-$shop = 'shop' . ++$shops;
+$shop = 'busy';
 my $set_answers = sub {
     $peer->set( "/$shop" => { instead => { map { ( qq("$_") => $answers{$_} ) } keys %answers } } );
 };
 $set_answers->();
-$mcp->resource( $shop, displayName => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$shop") );
-is( $stack->admin( POST => "/admin/api/managed-resources/$shop/sync" )->status, 200, "$shop is synced" );
+$mcp->resource( $shop, $asking->upstream($shop) );
+$asking->sync($shop);
 $call = begin( $shop, session($shop) );
 read_on( $call, qr/busy/ );
 close $call->{socket};
 ok( Authz::Process::until_true( 20, \&told_off ), 'an upstream whose answer to a cancellation does not end' );
 $answers{'tools/call'} = $done;
 $set_answers->();
-my $is_bought = sub { text_of( ended( begin( $shop, session($shop) ) ) ) eq 'bought' };
+my $is_bought = sub { text_in( ended( begin( $shop, session($shop) ) ) ) eq 'bought' };
 ok( Authz::Process::until_true( 20, $is_bought ), '... does not hold the worker' );
 $shop = shop( { form => $true }, asks( $many, 'kept' ), $done );
 $mine = session($shop);
 $call = begin( $shop, $mine );
 $ask  = question($call);
 is( cancels( $mine, 0 + 7 ), 202, 'a client cancels a request that asks it something' );
-like( text_of( ended($call) ), qr/has cancelled/, '... which ends' );
-is( reply( $shop, $mine, $ask->{id}, { result => \%two } )->status, 404, '... and nothing takes the answer' );
+like( text_in( ended($call) ), qr/has cancelled/, '... which ends' );
+is( reply( $shop, $mine, $ask->{id}, { result => \%TWO } )->status, 404, '... and nothing takes the answer' );
 
 # ---- addresses that an error of an older upstream names (MCP 2025-11-25, client/elicitation)
 
+my $addresses = 0;
+
 sub wants_address {
     my ( $may, $url ) = @_;
-    my $name  = 'shop' . ++$shops;
+    my $name  = 'signs' . ++$addresses;
     my %error = (
         code => -32042, message => 'open it',
         data => { elicitations => [ { mode => 'url', elicitationId => 'e1', url => $url, message => 'Sign here.' } ] }
     );
     my %by = (
-        'server/discover'           => $old[0], 'initialize' => $old[1],
-        'notifications/initialized' => $old[2], 'tools/list' => $listed,
+        'server/discover'           => $OLDER[0], 'initialize' => $OLDER[1],
+        'notifications/initialized' => $OLDER[2], 'tools/list' => $LISTED,
         'tools/call'                => { body => { jsonrpc => '2.0', id => 1, error => \%error } } );
     $peer->set( "/$name" => { instead => { map { ( qq("$_") => $by{$_} ) } keys %by } } );
-    $mcp->resource(
-        $name,
-        displayName => 'The shop', upstreamType => 'MCP', upstreamUrl => $peer->url("/$name"), interaction => $may );
-    is( $stack->admin( POST => "/admin/api/managed-resources/$name/sync" )->status, 200, "$name is synced" );
+    $mcp->resource( $name, $asking->upstream( $name, interaction => $may ) );
+    $asking->sync($name);
     return (
         $name,
         sub {
@@ -386,8 +346,7 @@ sub shop_call {
     my ( $at, $in, %option ) = @_;
     return $mcp->legacy(
         'tools/call', { name => 'buy', arguments => {} },
-        at      => $at, token => $token{ann}, version => $option{version} // '2025-11-25',
-        headers => [ defined $in ? ( $FIELD => $in ) : () ] );
+        at => $at, by => 'ann', session => $in, version => $option{version} // '2025-11-25' );
 }
 my %opens   = ( capabilities => { elicitation => { url => {} } } );
 my $address = 'https://localhost/sign';
@@ -403,9 +362,9 @@ like(
     shop_call( $signs, session( $signs, capabilities => {} ) )->text,
     qr/\Q$address\E/, '... every other one gets it as a text' );
 like(
-    shop_call( $signs, session( $signs, %opens, version => '2025-06-18' ), version => '2025-06-18' )->text,
+    shop_call( $signs, session( $signs, %opens, revision => '2025-06-18' ), version => '2025-06-18' )->text,
     qr/isError.*\Q$address\E|\Q$address\E.*isError/, '... of a revision without that error too' );
-my @modern_call = ( 'tools/call', { name => 'buy', arguments => {} }, at => $signs, token => $token{ann}, %opens );
+my @modern_call = ( 'tools/call', { name => 'buy', arguments => {} }, at => $signs, by => 'ann', %opens );
 my $asked       = $mcp->result( $mcp->modern(@modern_call) ) // {};
 is( $asked->{resultType},                       'input_required', 'a modern client is asked' );
 is( $asked->{inputRequests}{url1}{params}{url}, $address,         '... for the address' );
@@ -421,7 +380,8 @@ is( $mcp->result(
     )->{content}[0]{text},
     'bought',
     '... and goes on when it was opened' );
-is( ( sent($signs) )[-1]{params}{inputResponses}, undef, '... without answers, which older upstreams do not know' );
+is( ( $asking->sent($signs) )[-1]{params}{inputResponses}, undef,
+    '... without answers, which older upstreams do not know' );
 for my $case (
     [ 'that is not allowed', {}, $address ],
     [ 'of another host',     { url => $true }, 'https://evil.example/sign' ],
@@ -460,7 +420,7 @@ sub call_with {
     my ( $at, $in ) = @_;
     return $mcp->legacy(
         'tools/call', { name => 'buy', arguments => {} },
-        at => $at, token => $token{ann}, headers => [ defined $in ? ( $FIELD => $in ) : () ] );
+        at => $at, by => 'ann', session => $in );
 }
 $shop = shop( {}, $stream );
 my @got = logged( call_with( $shop, session($shop) ) );
@@ -469,30 +429,31 @@ is( $got[0]{logger},                       'shop',             '... with its log
 unlike( $got[0]{data}, qr/credential-of-the-gateway/, '... but no credential of ours' );
 is_deeply( $got[1]{data}, { at => 'till' }, '... and data of any kind, without characters that people do not see' );
 is( length $got[2]{data}, 4094, '... of at most 4096 octets (PEER_LOG_OCTETS_MAX)' );
-is( ( sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/logLevel'}, 'info', 'the upstream is told the level' );
+is( ( $asking->sent($shop) )[-1]{params}{_meta}{'io.modelcontextprotocol/logLevel'}, 'info',
+    'the upstream is told the level' );
 $shop = shop( {}, $stream );
 $mine = session($shop);
 $mcp->legacy(
-    'logging/setLevel', { level => 'error' }, at => $shop, token => $token{ann},
-    headers => [ $FIELD => $mine ] );
+    'logging/setLevel', { level => 'error' },
+    at => $shop, by => 'ann', session => $mine );
 @got = logged( call_with( $shop, $mine ) );
 is( join( ' ', map { $_->{level} } @got ), 'error error', 'logging/setLevel: from that level on' );
 $shop = shop( {}, $stream );
 is( scalar( logged( call_with($shop) ) ), 0, 'without a session there is no log' );
 $shop = shop( {}, $stream );
-my $plain = $mcp->modern( 'tools/call', { name => 'buy', arguments => {} }, at => $shop, token => $token{ann} );
+my $plain = $mcp->modern( 'tools/call', { name => 'buy', arguments => {} }, at => $shop, by => 'ann' );
 is( $mcp->result($plain)->{content}[0]{text}, 'bought', 'a modern client that asks for no log gets none' );
 $shop = shop(
     {},
     {   type => 'text/event-stream',
         body => logs( level => 'error', data => 1 ) x 201 . event( { id => 1, result => \%said } ) } );
 is( scalar( logged( call_with( $shop, session($shop) ) ) ), 200, 'a call passes on 200 messages (PEER_LOG_MAX)' );
-my @with_log = @old;
+my @with_log = @OLDER;
 $with_log[1] = answer( { protocolVersion => '2025-11-25', capabilities => { logging => {} }, serverInfo => {} } );
 $shop        = shop( {}, [@with_log], answer( {} ), $stream );
 @got         = logged( call_with( $shop, session($shop) ) );
 is( join( ' ', map { $_->{level} } @got ), 'info error error', 'an older upstream with a log' );
 is_deeply(
-    [ map { $_->{params} } grep { ( $_->{method} // '' ) eq 'logging/setLevel' } sent($shop) ],
+    [ map { $_->{params} } grep { ( $_->{method} // '' ) eq 'logging/setLevel' } $asking->sent($shop) ],
     [ { level => 'info' } ], '... is told the level by logging/setLevel' );
 done_testing;

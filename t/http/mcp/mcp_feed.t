@@ -16,9 +16,8 @@ use Authz::Stack   ();
 
 my $stack =
   Authz::Stack->start( gateway => 2, settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
-my $mcp   = Authz::Mcp->new($stack);
-my $json  = JSON::PP->new->utf8->canonical;
-my $FIELD = 'Mcp-Session-Id';
+my $mcp  = Authz::Mcp->new($stack);
+my $json = JSON::PP->new->utf8->canonical;
 
 # ---- what a resource may say
 
@@ -69,31 +68,11 @@ sub save_rule {
     )->status;
 }
 like( save_rule(), qr/\A20[01]\z/, 'a rule about subscriptions' );
-my %token = map { ( $_ => $mcp->person($_) ) } qw(ann bob eve);
-
-sub bearer { my ($who) = @_; return ( Authorization => "Bearer $token{$who}" ) }
-
-sub hello {
-    my ($who) = @_;
-    return $mcp->legacy( 'initialize', { protocolVersion => '2025-11-25', capabilities => {} }, token => $token{$who} );
-}
+$mcp->people( map { ( $_ => [$_] ) } qw(ann bob eve) );
 
 sub ask {
     my ( $method, $uri, $who, $session ) = @_;
-    return $mcp->legacy(
-        "resources/$method", { uri => $uri },
-        token => $token{$who}, headers => [ $FIELD => $session ] );
-}
-sub code { my ($answer) = @_; return ( $mcp->error($answer) // {} )->{code} // 'none: ' . $answer->text }
-
-sub stream {
-    my ( $who, $session ) = @_;
-    return open_events(
-        $stack,
-        $stack->http->octets(
-            GET   => '/gateway/mcp', headers => [ bearer($who), Accept => 'text/event-stream', $FIELD => $session ],
-            close => 1 ),
-        qr/^: /m );
+    return $mcp->legacy( "resources/$method", { uri => $uri }, by => $who, session => $session );
 }
 
 # A stream of the newest revision.
@@ -109,7 +88,7 @@ sub listens {
             POST    => '/gateway/mcp',
             json    => { jsonrpc => '2.0', id => 's', method => 'subscriptions/listen', params => \%params },
             headers => [
-                bearer($who),
+                Authorization          => 'Bearer ' . $mcp->bearer( by => $who ),
                 Accept                 => 'application/json, text/event-stream',
                 'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => 'subscriptions/listen' ],
             close => 1 ),
@@ -129,8 +108,8 @@ sub await_asked {
     return Authz::Process::until_true( 20, sub { $found->() >= ( $count // 1 ) } );
 }
 
-my $answer  = hello('ann');
-my %session = ( ann => $answer->header($FIELD), bob => hello('bob')->header($FIELD) );
+my $answer  = $mcp->hello( by => 'ann' );
+my %session = ( ann => $answer->header($Authz::Mcp::SESSION), bob => $mcp->session( by => 'bob' ) );
 is_deeply(
     $mcp->result($answer)->{capabilities}{resources},
     { listChanged => true, subscribe => true },
@@ -143,7 +122,7 @@ for my $case (
     [ 'of no resource',                   'file:///a',                -32002 ] )
 {
     my ( $what, $uri, $code ) = @$case;
-    is( code( ask( subscribe => $uri, ann => $session{ann} ) ), $code, "a subscription to a URI $what: $code" );
+    is( $mcp->code( ask( subscribe => $uri, ann => $session{ann} ) ), $code, "a subscription to a URI $what: $code" );
 }
 is( $stack->sql('SELECT count(*) FROM gateway_feed_uri'), 0, '... and no upstream is to hear of it' );
 for my $uri (qw(mcp+old+file:///a mcp+old+file:///b mcp+new+file:///a)) {
@@ -158,8 +137,8 @@ is( $stack->sql(
     '0 of 7',
     'their audit rows have the decision about the token (gateway-admin.md 1.9)' );
 my %open = (
-    ann => stream( ann => $session{ann} ),
-    bob => stream( bob => $session{bob} ),
+    ann => $mcp->stream( $session{ann}, by => 'ann' ),
+    bob => $mcp->stream( $session{bob}, by => 'bob' ),
     eve => listens( eve => 'mcp+old+file:///a', 'mcp+new+file:///c', 'mcp+old+file:///secret', 'mcp+still+file:///a' )
 );
 is( status( $open{$_} ), 200, "$_ has a stream" ) or diag("$open{$_}{text}") for sort keys %open;
@@ -247,7 +226,7 @@ $stack->sql(q{DELETE FROM gateway_feed_uri WHERE uri IN ('file:///a', 'file:///c
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n200', bob => $session{bob} ) ),
     {}, 'an upstream is heard of 200 URIs' );
-is( code( ask( subscribe => 'mcp+new+file:///n201', bob => $session{bob} ) ), -32602, '... and no 201st' );
+is( $mcp->code( ask( subscribe => 'mcp+new+file:///n201', bob => $session{bob} ) ), -32602, '... and no 201st' );
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n1', bob => $session{bob} ) ),
     {}, '... while one of them may have another client' );
@@ -258,7 +237,7 @@ $stack->sql( q{UPDATE gateway_feed_uri SET reader = (SELECT reader FROM gateway_
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n150', bob => $session{bob} ) ),
     {}, 'one reader is told of 50 URIs of an upstream' );
-is( code( ask( subscribe => 'mcp+new+file:///n151', bob => $session{bob} ) ), -32602, '... and of no 51st' );
+is( $mcp->code( ask( subscribe => 'mcp+new+file:///n151', bob => $session{bob} ) ), -32602, '... and of no 51st' );
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n151', ann => $session{ann} ) ),
     {}, '... which another reader may have' );

@@ -18,50 +18,20 @@ my $stack =
 my $mcp   = Authz::Mcp->new($stack);
 my %empty = ( upstreamType => 'STATIC', routes => [], tools => [] );
 $mcp->resource( $_, %empty ) for qw(one two);
-my %token =
-  ( ann => $mcp->person('ann'), bob => $mcp->person('bob'), by_other => $mcp->person( 'ann', client => 'other' ) );
-my $FIELD = 'Mcp-Session-Id';
+$mcp->people( ann => ['ann'], bob => ['bob'], by_other => [ 'ann', client => 'other' ] );
 
-sub path   { my (%option) = @_; return '/gateway/mcp' . ( defined $option{at} ? "/$option{at}" : '' ) }
-sub bearer { my (%option) = @_; return ( Authorization => "Bearer $token{ $option{by} // 'ann' }" ) }
+sub hello   { return $mcp->hello( by => 'ann', @_ ) }
+sub session { return $mcp->session( by => 'ann', @_ ) }
+sub fields  { my ( $session, %option ) = @_; return $mcp->stream_fields( $session, by => 'ann', %option ) }
+sub stream  { my ( $session, %option ) = @_; return $mcp->stream( $session, by => 'ann', %option ) }
 
-sub hello {
-    my (%option) = @_;
-    return $mcp->legacy(
-        'initialize',
-        { protocolVersion => '2025-11-25', capabilities => {} },
-        token => $token{ $option{by} // 'ann' },
-        at    => $option{at} );
+# A request about the stream of a session that gets an answer.
+sub asked {
+    my ( $method, $session, %option ) = @_;
+    return $stack->http->request( $method => Authz::Mcp::path(%option), headers => fields( $session, %option ) );
 }
-sub session { return hello(@_)->header($FIELD) // '' }
-
-# The fields of a request for the stream of a session; headers => [...] replaces those behind the first.
-sub fields {
-    my ( $session, %option ) = @_;
-    return [
-        bearer(%option),
-        Accept => $option{accept} // 'text/event-stream',
-        defined $session         ? ( $FIELD                 => $session )         : (),
-        defined $option{version} ? ( 'MCP-Protocol-Version' => $option{version} ) : () ];
-}
-
-sub refused {
-    my ( $session, %option ) = @_;
-    return $stack->http->request( GET => path(%option), headers => fields( $session, %option ) );
-}
-
-sub stream {
-    my ( $session, %option ) = @_;
-    return open_events(
-        $stack,
-        $stack->http->octets( GET => path(%option), headers => fields( $session, %option ), close => 1 ),
-        qr/^: /m );
-}
-
-sub ends {
-    my ( $session, %option ) = @_;
-    return $stack->http->request( DELETE => path(%option), headers => [ bearer(%option), $FIELD => $session ] );
-}
+sub refused { return asked( GET    => @_ ) }
+sub ends    { return asked( DELETE => @_ ) }
 
 # Whole rows of the audit log of streams, the oldest first.
 sub rows {
@@ -77,7 +47,7 @@ sub rows {
 # ---- what is no request for a stream
 
 my $answer  = hello();
-my $session = $answer->header($FIELD);
+my $session = $answer->header($Authz::Mcp::SESSION);
 is_deeply(
     $mcp->result($answer)->{capabilities}{tools},
     { listChanged => true },
@@ -93,8 +63,7 @@ for my $case (
     is( $refused->status,          405,                     "GET $what: 405" ) or diag $refused->text;
     is( $refused->header('Allow'), 'POST, DELETE, OPTIONS', '... with the methods that the path has then' );
 }
-my $head = $stack->http->request( HEAD => '/gateway/mcp', headers => fields($session) );
-is( $head->status, 405, 'HEAD opens no stream' );
+is( asked( HEAD => $session )->status, 405, 'HEAD opens no stream' );
 
 # ---- who gets no stream
 
@@ -134,7 +103,7 @@ is( status( $open{other} ), 200, '... while another session of the same person h
 my $at_one = session( at => 'one', by => 'bob' );
 $open{one} = stream( $at_one, at => 'one', by => 'bob' );
 is( status( $open{one} ), 200, '... and a session at the endpoint of one resource too' );
-is( $mcp->legacy( 'ping', {}, token => $token{ann}, headers => [ $FIELD => $session ] )->status,
+is( $mcp->legacy( 'ping', {}, by => 'ann', session => $session )->status,
     200, '... and a worker is free for requests: three streams, two workers' );
 
 # ---- what is told
@@ -160,7 +129,7 @@ ok( read_on( $open{all}, qr/\r\n0\r\n/ ), '... and so is the stream, with a comp
   or diag("$open{all}{text}");
 is( refused($session)->status, 404, '... and there is no other one' );
 ok( !$again->{ended} && !read_on( $again, qr/\r\n0\r\n/, 0 ), '... and the stream of another session goes on' );
-$stack->revoke( @{ $mcp->{host}{host} }, token => $token{ann} );
+$stack->revoke( @{ $mcp->{host}{host} }, token => $mcp->{of}{ann} );
 ok( read_on( $again, qr/\r\n0\r\n/ ), 'a stream ends when its token is revoked' ) or diag("$again->{text}");
 
 my $rows = rows( 'host', 7 );
@@ -205,9 +174,8 @@ sub ask {
     my ( $method, $uri, $id, %option ) = @_;
     return $mcp->legacy(
         "resources/$method", { uri => $uri },
-        token => $token{ $option{by} // 'bob' }, headers => [ defined $id ? ( $FIELD => $id ) : () ] );
+        by => 'bob', session => $id, %option );
 }
-sub code { my ($refused) = @_; return ( $mcp->error($refused) // {} )->{code} // 'none: ' . $refused->text }
 
 sub kept {
     my ($count) = @_;
@@ -216,7 +184,7 @@ sub kept {
 
 my $FILES = 'mcp+files+res://files';
 $answer = hello( by => 'bob' );
-my $watching = $answer->header($FIELD);
+my $watching = $answer->header($Authz::Mcp::SESSION);
 is_deeply(
     $mcp->result($answer)->{capabilities}{resources},
     { listChanged => true, subscribe => true },
@@ -235,14 +203,15 @@ for my $case (
 {
     my ( $what, $uri, $id, $code ) = @$case;
     my $by = defined $id && ( $id eq $at_one || $id eq $ended ) ? 'by_other' : 'bob';
-    is( code( ask( subscribe => $uri, $id, by => $by ) ), $code, "a subscription $what: $code" );
+    is( $mcp->code( ask( subscribe => $uri, $id, by => $by ) ), $code, "a subscription $what: $code" );
 }
 like(
     ask( subscribe => 'mcp+live+file:///a', $watching )->text,
     qr/cannot be watched/, '... with a text that says what cannot be' );
-is( code( ask( unsubscribe => "$FILES/about", $watching ) ), -32602, 'what is not subscribed cannot be unsubscribed' );
-is( code( ask( unsubscribe => "$FILES/about", undef ) ),     -32600, '... and nothing without a session' );
-is( kept(0), $stack->sql('SELECT count(*) FROM gateway_session'), 'refused subscriptions are not kept' );
+is( $mcp->code( ask( unsubscribe => "$FILES/about", $watching ) ), -32602,
+    'what is not subscribed cannot be unsubscribed' );
+is( $mcp->code( ask( unsubscribe => "$FILES/about", undef ) ), -32600, '... and nothing without a session' );
+is( kept(0), $stack->sql('SELECT count(*) FROM gateway_session'),      'refused subscriptions are not kept' );
 
 # The stream is open before: it ends, and the client opens it with what it subscribed to.
 my $watch = stream( $watching, by => 'bob' );
@@ -262,7 +231,7 @@ is_deeply(
           "$FILES/about", "$FILES/docs/a" ],
     '... by notifications/resources/updated, as the client wrote them' );
 is_deeply( $mcp->result( ask( unsubscribe => "$FILES/about", $watching ) ), {}, 'one is unsubscribed' );
-is( code( ask( unsubscribe => "$FILES/about", $watching ) ), -32602, '... once' );
+is( $mcp->code( ask( unsubscribe => "$FILES/about", $watching ) ), -32602, '... once' );
 ok( read_on( $watch, qr/\r\n0\r\n/ ), '... and its stream ends' );
 $watch = stream( $watching, by => 'bob' );
 $mcp->resource( 'files', %documents, displayName => 'changed again' );
@@ -288,7 +257,7 @@ unlike( $watch->{text}, qr/updated/, '... and nothing of the URI that is hidden 
 my $many = session( by => 'bob' );
 is( scalar( grep { defined $mcp->result( ask( subscribe => "$FILES/docs/b$_", $many ) ) } 1 .. 50 ),
     50, 'a session has 50 subscriptions' );
-is( code( ask( subscribe => "$FILES/docs/b51", $many ) ), -32602, '... and no 51st' );
+is( $mcp->code( ask( subscribe => "$FILES/docs/b51", $many ) ), -32602, '... and no 51st' );
 is_deeply( $mcp->result( ask( subscribe => "$FILES/docs/b50", $many ) ), {}, '... while one of them may come again' );
 my $long = session( by => 'bob' );
 my $room = 8192;                     # GATEWAY_SESSION_URIS_OCTETS_MAX of fcgi/store/gateway/sessions.h
@@ -297,10 +266,10 @@ for my $n ( 1 .. 4 ) {
     $room -= length $uri if defined $mcp->result( ask( subscribe => $uri, $long ) );
 }
 my $fits = "$FILES/docs/" . 'y' x ( $room - length "$FILES/docs/" );
-is( code( ask( subscribe => "${fits}y", $long ) ), -32602, '... nor more than 8,192 octets of them' );
+is( $mcp->code( ask( subscribe => "${fits}y", $long ) ), -32602, '... nor more than 8,192 octets of them' );
 is_deeply( $mcp->result( ask( subscribe => $fits, $long ) ), {}, '... which is what fits' );
-is( ends( $long, by => 'bob' )->status,       204,   'a session with subscriptions is ended' );
-is( code( ask( subscribe => $fits, $long ) ), 40400, '... and takes none' );
+is( ends( $long, by => 'bob' )->status,             204,   'a session with subscriptions is ended' );
+is( $mcp->code( ask( subscribe => $fits, $long ) ), 40400, '... and takes none' );
 
 $stack->{service}->stop;
 ok( read_on( $watch, qr/\r\n0\r\n/ ), 'a service that stops ends the answer' ) or diag("$watch->{text}");

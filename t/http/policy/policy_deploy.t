@@ -573,7 +573,8 @@ my %many = (
           1 .. 1000 ],
     data => [ map { row( "rows.r$_" => { n => $_, list => [ ('a row of some length') x 10 ] } ) } 1 .. 1000 ],
 );
-my $proxied = Authz::Stack->start( beside => $stack, pg_proxy => 1, workers => 1 );
+my $proxied =
+  Authz::Stack->start( beside => $stack, pg_proxy => 1, workers => 1, pooler => undef );    # which a deploy goes past
 my @trip =
   grep {/deploy_/}
   $proxied->proxy->trips(

@@ -7,16 +7,22 @@ package Authz::Mcp;
 #   my $answer = $mcp->modern( 'tools/call', { name => 'crm__hello', arguments => {} } );
 #   my $answer = $mcp->legacy( 'tools/list', {}, version => '2025-06-18' );
 #   my $token  = $mcp->person( 'alice', client => 'host' );   # of a person, by a client that is made for that
-# Options: at => 'crm' (the endpoint of one resource), token => TEXT or undef, id => 7, headers => [...], capabilities => {...}.
+#   $mcp->people( ann => ['ann'], other => [ 'ann', client => 'other' ] );          # tokens of several, for by => 'other'
+#   my $id     = $mcp->session( by => 'ann' );                # initialize; its answer: $mcp->hello
+#   my $one    = $mcp->stream( $id, by => 'ann' );            # the stream of the session (Authz::Events)
+# Options: at => 'crm' (the endpoint of one resource), token => TEXT or undef, by => 'ann', id => 7, headers => [...],
+# capabilities => {...}, session => TEXT, version => TEXT.
 
 use strict;
 use warnings;
 
 use JSON::PP ();
 
-use Authz::Grant ();
+use Authz::Events ();
+use Authz::Grant  ();
 
-our $MODERN = '2026-07-28';
+our $MODERN  = '2026-07-28';
+our $SESSION = 'Mcp-Session-Id';
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
@@ -56,6 +62,19 @@ sub person {
     return Authz::Grant->redeem( $stack, $self->{host}{$id}, $code, @where )->member('access_token') // die 'no token';
 }
 
+sub people {
+    my ( $self, %people ) = @_;
+    $self->{of}{$_} = $self->person( @{ $people{$_} } ) for sort keys %people;
+    return;
+}
+
+# The token of a request; undef: none.
+sub bearer {
+    my ( $self, %option ) = @_;
+    return $option{token} if exists $option{token};
+    return defined $option{by} ? $self->{of}{ $option{by} } // die "no token of $option{by}\n" : $self->{token};
+}
+
 sub resource {
     my ( $self, $name, %member ) = @_;
     my %document = ( name => $name, displayName => $name, defaultScope => 'mcp', enabled => JSON::PP::true(), %member );
@@ -66,12 +85,14 @@ sub resource {
     return $answer;
 }
 
+sub path { my (%option) = @_; return '/gateway/mcp' . ( defined $option{at} ? "/$option{at}" : '' ) }
+
 # Sends octets as they are.
 sub send_octets {
     my ( $self, $body, %option ) = @_;
-    my $token = exists $option{token} ? $option{token} : $self->{token};
+    my $token = $self->bearer(%option);
     return $self->{stack}->http->request(
-        POST    => '/gateway/mcp' . ( defined $option{at} ? "/$option{at}" : '' ),
+        POST    => path(%option),
         body    => $body,
         headers => [
             'Content-Type' => $option{type} // 'application/json',      Accept => 'application/json, text/event-stream',
@@ -94,7 +115,8 @@ sub modern {
 
 sub legacy {
     my ( $self, $method, $params, %option ) = @_;
-    my @header  = defined $option{version} ? ( 'MCP-Protocol-Version' => $option{version} ) : ();
+    my @header = defined $option{version} ? ( 'MCP-Protocol-Version' => $option{version} ) : ();
+    push @header, $SESSION => $option{session} if defined $option{session};
     my %message = ( jsonrpc => '2.0', method => $method, defined $params ? ( params => $params ) : () );
     $message{id} = $option{id} // 1 if !$option{notification};
     return $self->send_octets(
@@ -102,8 +124,35 @@ sub legacy {
         headers => [ @header, @{ $option{headers} // [] } ] );
 }
 
+# The answer to initialize of MCP 2025-11-25, or `revision`; and the session that it gives, or ''.
+sub hello {
+    my ( $self, %option ) = @_;
+    my %params = (
+        protocolVersion => delete $option{revision} // '2025-11-25', capabilities => delete $option{capabilities} // {},
+        clientInfo      => { name => 'c', version => '1' } );
+    return $self->legacy( 'initialize', \%params, %option );
+}
+sub session { my ( $self, %option ) = @_; return $self->hello(%option)->header($SESSION) // '' }
+
+# Fields of a request for the stream of a session, or without one (undef); accept: another type.
+sub stream_fields {
+    my ( $self, $session, %option ) = @_;
+    return [
+        Authorization => 'Bearer ' . $self->bearer(%option),
+        Accept        => $option{accept} // 'text/event-stream',
+        defined $session         ? ( $SESSION               => $session )         : (),
+        defined $option{version} ? ( 'MCP-Protocol-Version' => $option{version} ) : () ];
+}
+
+sub stream {
+    my ( $self, $session, %option ) = @_;
+    my @request = ( GET => path(%option), headers => $self->stream_fields( $session, %option ), close => 1 );
+    return Authz::Events::open_events( $self->{stack}, $self->{stack}->http->octets(@request), qr/^: /m );
+}
+
 # The result of an answer, or its error; undef: there is none.
-sub result { my ( $self, $answer ) = @_; return ( $answer->json // {} )->{result} }
-sub error  { my ( $self, $answer ) = @_; return ( $answer->json // {} )->{error} }
+sub result { my ( $self, $answer ) = @_; return ( $answer->json         // {} )->{result} }
+sub error  { my ( $self, $answer ) = @_; return ( $answer->json         // {} )->{error} }
+sub code   { my ( $self, $answer ) = @_; return ( $self->error($answer) // {} )->{code} // 'none: ' . $answer->text }
 
 1;

@@ -98,6 +98,13 @@ sub _serve {
     return;
 }
 
+# Add a statement to the trip, under another text if there is one. The first of each trip to a pooler is left out.
+sub _add {
+    my ( $self, $name, $text ) = @_;
+    push @{ $self->{trip} }, $text // $name if $name !~ /\Aguard(?:_\w+)?:/;
+    return;
+}
+
 # Messages are a type octet, a length of 4 octets that counts itself, and the content; the first has no type.
 sub _note {
     my ( $self, $octets ) = @_;
@@ -110,8 +117,8 @@ sub _note {
         my $message = substr $self->{buffer}, 0, $length + $typed, '';
         if ( !$typed ) { $self->{started} = 1; next }
         my $type = substr $message, 0, 1;
-        if    ( $type eq 'B' ) { push @{ $self->{trip} }, ( split /\0/, substr( $message, 5 ), 3 )[1] }
-        elsif ( $type eq 'P' ) { push @{ $self->{trip} }, 'prepare' }
+        if    ( $type eq 'B' ) { $self->_add( ( split /\0/, substr( $message, 5 ), 3 )[1] ) }
+        elsif ( $type eq 'P' ) { $self->_add( ( split /\0/, substr( $message, 5 ), 2 )[0], 'prepare' ) }
         elsif ( $type eq 'Q' ) { push @{ $self->{trip} }, substr( $message, 5 ) =~ s/\s+/ /gr =~ s/\0//gr }
 
         if ( $type eq 'S' || $type eq 'Q' ) {

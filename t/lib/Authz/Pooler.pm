@@ -27,6 +27,15 @@ sub keeps {
     return $major > 1 || $minor >= 21;
 }
 
+# Settings that the page tells operators to write, so that these are what is tested.
+sub _page {
+    my $page    = Authz::Web::edit( Authz::Path::source( 'doc', 'high-availability.md' ) );
+    my ($lines) = $page =~ /^    \[pgbouncer\]\n((?:    \w.*\n)+)/m or die "doc/high-availability.md: no [pgbouncer]\n";
+    my %setting = $lines =~ /^    (\w+) = (\S+)$/mg;
+    delete $setting{max_prepared_statements} if !keeps();
+    return %setting;
+}
+
 # start($dir, $postgres, name => 'value'...): more settings of pgbouncer.ini may follow. The directory is that of its socket.
 sub start {
     my ( $class, $dir, $postgres, %setting ) = @_;
@@ -49,9 +58,10 @@ sub start {
 sub _configure {
     my ( $self, $postgres ) = @_;
     my %setting = (
-        pool_mode       => 'transaction', max_client_conn => 400, default_pool_size => 20, auth_type => 'any',
-        unix_socket_dir => $self->{dir},  listen_port     => $Authz::Postgres::PORT, unix_socket_mode => '0777',
-        keeps() ? ( max_prepared_statements => 500 ) : (), %{ $self->{setting} } );
+        _page(),
+        max_client_conn => 400, default_pool_size => 20, auth_type => 'any', unix_socket_dir => $self->{dir},
+        listen_port     => $Authz::Postgres::PORT, unix_socket_mode => '0777',
+        %{ $self->{setting} } );
     Authz::Web::write_file(
         "$self->{dir}/pgbouncer.ini",
         join '',         "[databases]\n* = host=${\$postgres->socket} port=$Authz::Postgres::PORT user=postgres\n",

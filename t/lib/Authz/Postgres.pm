@@ -87,6 +87,14 @@ sub standby {
     return $standby;
 }
 
+# A copy of the whole server that takes writes too: its identifier, its timeline and its databases are the same.
+sub copy {
+    my ($self) = @_;
+    my $copy = _place( ref $self );
+    $self->base_backup( $copy->{data} );
+    return $copy->start;
+}
+
 # fsync off: a test kills processes, never the machine, so what the kernel has is safe. max_connections is for 8 tests at a
 # time, some with several services of 10 workers.
 sub start {

@@ -68,8 +68,8 @@ sub runtime_dir {
 #   bundles => 2, web_workers => 4, gateway => 2)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
 #   strict: on a database that refuses what Authz::Postgres::make_strict says.
-#   fake_opa, pg_proxy: stand-ins between the service and those. pooler: settings of a pgbouncer before PostgreSQL;
-#   AUTHZ_TEST_DATABASE=pooler starts one for each test that has no such stand-in. opa_edit: changes to the shipped opa.yaml.
+#   fake_opa, pg_proxy: stand-ins between the service and those. pooler: settings of a pgbouncer before PostgreSQL, behind
+#   pg_proxy; AUTHZ_TEST_DATABASE=pooler starts one for each test but those with undef. opa_edit: changes to the shipped opa.yaml.
 #   web_more: lines of the web server's configuration after the shipped file, for lighttpd and apache. web_modules: more
 #   modules of apache.
 #   bundles, web_workers: workers of those pools; the program's own defaults without. gateway: workers of that pool; without
@@ -97,12 +97,14 @@ sub start {
         $self->{fake}    = Authz::FakeOpa->start( "$dir/fake.sock", $self->{opa_socket} );
         $self->{opa_url} = "unix:$dir/fake.sock";
     }
-    if ( $option{pg_proxy} ) {
-        $self->{proxy}           = Authz::PgProxy->start( $dir, $self->{postgres}->socket, $Authz::Postgres::PORT );
-        $self->{postgres_socket} = $dir;
-    }
-    $self->{pooler} = {} if ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'pooler' && !$option{pg_proxy};
+    $self->{pooler} = {} if ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'pooler' && !exists $option{pooler};
     $self->{pooler} &&= Authz::Pooler->start( "$dir/pool", $self->{postgres}, %{ $self->{pooler} } );
+    $self->{front} = $self->{pooler}->socket if $self->{pooler};
+    if ( $option{pg_proxy} ) {
+        $self->{proxy} =
+          Authz::PgProxy->start( $dir, $self->{front} // $self->{postgres}->socket, $Authz::Postgres::PORT );
+        $self->{front} = $dir;
+    }
     $self->start_service if $self->{web} !~ /spawn|fcgid|cgi\z/;
     $self->{server} = Authz::Web->start( $self->{web}, $self );
     $self->start_opa   if !$shares_opa;
@@ -130,14 +132,18 @@ sub pooler_settings {
     my ($self) = @_;
     return if !$self->{pooler};
     return (
-        SVC_DATABASE_URL        => $self->{postgres}->url( $self->{database}, $self->{pooler}->socket ),
-        SVC_DATABASE_DIRECT_URL => $self->database_url );
+        SVC_DATABASE_URL        => $self->{postgres}->url( $self->{database}, $self->{front} ),
+        SVC_DATABASE_DIRECT_URL => $self->{postgres}->url( $self->{database} ) );
 }
 
 # True if the workers decide by a plan, and not OPA.
 sub decides_in_process { my ($self) = @_; return ( $self->settings->{SVC_POLICY_ENGINE} // 'opa' ) eq 'embedded' }
 
-sub database_url { my ($self) = @_; return $self->{postgres}->url( $self->{database}, $self->{postgres_socket} ) }
+# What authz.conf would name: past a pooler, and past nothing else.
+sub database_url {
+    my ($self) = @_;
+    return $self->{postgres}->url( $self->{database}, $self->{pooler} ? undef : $self->{front} );
+}
 
 # The pools behind the web server.
 sub start_service {
