@@ -30,7 +30,7 @@ check() {
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
         grep -a '^failed beside other tests' "$log" | sed 's/^/   /' || :
-        case $name in tests | sanitize | faults) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
+        case $name in tests | sanitize | faults | soak) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
@@ -267,6 +267,8 @@ check_faults() {
     make -C "$build" -j"$(nproc)" check TESTS=
     AUTHZ_BUILDDIR=$build "$TOP/contrib/fault/run"
 }
+
+check_soak() { AUTHZ_BUILDDIR=$WORK/build-gcc "$TOP/contrib/fault/soak" --hours "$1" --samples "$UP_DIR/soak.samples"; }
 
 # The release before: the last commit with schema 40. The next release names its own predecessor here.
 OLDER=63dd2876

@@ -1,11 +1,12 @@
 # The programme of faults (contrib/fault/programme; performance.md 4.2): each of R1 to R20 has a line, and each test that it names is
-# there.
+# there. What contrib/fault/judge says of a soak passes a limit where it should.
 use strict;
 use warnings;
 
 use Test::More;
 
-use Authz::Path ();
+use Authz::Path    ();
+use Authz::Process ();
 
 my $file = Authz::Path::source(qw(contrib fault programme));
 open my $in, '<', $file or die "$file: $!";
@@ -29,5 +30,68 @@ is( scalar( () = $all =~ /^R\d+ /mg ), 20, '... prints them all' );
 my $said = `$^X $run R99 2>&1`;
 isnt( $?, 0, 'a fault that is not there' );
 is( $said, "contrib/fault/run: R99 is no fault; --list prints them\n", '... is named' );
+
+# contrib/fault/soak refuses what it does not know before it starts anything.
+my $soak = Authz::Path::source(qw(contrib fault soak));
+for (
+    [ '',                            qr/--hours or --minutes says for how long/, 'no time' ],
+    [ '--hours 1 --minutes 60',      qr/--hours or --minutes says for how long/, 'two times' ],
+    [ '--minutes 11',                qr/a run takes 12 minutes to 168 hours/,    'too short a time' ],
+    [ '--hours 169',                 qr/a run takes 12 minutes to 168 hours/,    'too long a time' ],
+    [ '--minutes 12 --rate 0',       qr/--rate requires a number from 1 to 200/, 'a rate of nothing' ],
+    [ '--minutes 12 --rate 201',     qr/--rate requires a number from 1 to 200/, 'too high a rate' ],
+    [ '--minutes 12 --engine cedar', qr/--engine requires embedded or opa/,      'another engine' ],
+    [ '--minutes 12 R1',             qr/unknown argument: R1/,                   'a word' ] )
+{
+    my ( $words, $text, $name ) = @$_;
+    $said = `$^X $soak $words 2>&1`;
+    is( $? >> 8, 2, "contrib/fault/soak: $name is a wrong command line" );
+    like( $said, $text, '... and the text says what is wrong' );
+}
+
+# contrib/fault/judge, on a run that is made up: steady but for what a case changes, by the number of the minute (performance.md 4.2).
+my $judge   = Authz::Path::source(qw(contrib fault judge));
+my $samples = Authz::Process::directory() . '/samples';
+
+sub judged {
+    my (%change) = @_;
+    open my $out, '>', $samples or die "$samples: $!";
+    for my $minute ( 1 .. 40 ) {
+        my %sample = (
+            minute => $minute, answers => 1440, failed => 0, wrong => 0, saved => $minute % 4 == 2 ? 1 : 0,
+            dropped => $minute % 4 == 0 ? 1 : 0, p99 => 10 + $minute % 3, load => 0.5, database => 5e7,
+            map {
+                ( "$_.count" => 10, "$_.pss" => 20_000, "$_.anon" => 15_000 + 40 * ( $minute % 5 ), "$_.fds" => 100 )
+            } qw(service web opa postgres) );
+        $sample{$_} = $change{$_}->( $minute, $sample{$_} ) for keys %change;
+        print {$out} join( ' ', map {"$_=$sample{$_}"} sort keys %sample ), "\n";
+    }
+    close $out or die "$samples: $!";
+    my $text = `$^X $judge $samples`;
+    return ( $? >> 8, join "\n", $text =~ /^OVER (.*)/mg );
+}
+is( join( ' ', judged() ), '0 ', 'contrib/fault/judge: a steady run passes no limit' );
+
+# A leak of 32 octets a request is 45 kB a minute here.
+for (
+    [ 'service.anon'  => sub { $_[1] + 45 * $_[0] },       qr/\Aservice .* anonymous memory/ ],
+    [ 'web.anon'      => sub { $_[1] + 45 * $_[0] },       qr/\Aweb .* anonymous memory/ ],
+    [ 'postgres.anon' => sub { $_[1] + 180 * $_[0] },      qr/\Apostgres .* anonymous memory/ ],
+    [ 'opa.anon'      => sub { $_[1] + 400 * $_[0] },      qr/\Aopa .* anonymous memory/ ],
+    [ 'service.fds'   => sub { $_[1] + $_[0] },            qr/\Aservice .* descriptors/ ],
+    [ 'p99'           => sub { $_[0] % 4 == 0 ? 14 : 10 }, qr/\Ap99 14.0 ms .* 1.40 times/ ],
+    [ 'dropped'       => sub {0},                          qr/\Ap99 .* in 0 minutes with a drop/ ],
+    [ 'failed'        => sub { $_[0] == 3 ? 1 : 0 },       qr/\A1 answers other than 200, of 57600/ ],
+    [ 'wrong'         => sub { $_[0] == 3 ? 1 : 0 },       qr/\A1 contradictions/ ] )
+{
+    my ( $name, $change, $text ) = @$_;
+    my ( $status, $over ) = judged( $name => $change );
+    is( $status, 1, "contrib/fault/judge: $name passes its limit" );
+    like( $over, qr/$text[^\n]*\z/, '... which is the only one told' );
+}
+is( join( ' ', judged( 'service.anon' => sub { $_[1] + 15 * $_[0] } ) ),
+    '0 ', 'contrib/fault/judge: growth of 11 octets a request is below the limit' );
+is( join( ' ', judged( 'service.fds' => sub { $_[1] + ( $_[0] > 20 ? 18 : 0 ) } ) ),
+    '0 ', 'contrib/fault/judge: a descriptor of each process and eight more are at the limit' );
 
 done_testing;

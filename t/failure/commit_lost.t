@@ -32,7 +32,12 @@ sub lost {
     $proxy->cut( $when, $statement );
     my $answer = $ask->();
     ok( $proxy->cut_done, "$name: the network was lost" );
-    oauth_error( $answer, 503, 'temporarily_unavailable', "$name: 503" );
+    is( $answer->status . ' ' . ( $answer->member('error') // '' ), '503 temporarily_unavailable', "$name: 503" )
+      or diag( $answer->text );
+    like(
+        $stack->log_line($answer),
+        qr/connection lost before the answer, so the write may have happened: look at .*, and send the request again/,
+        "$name: the log says what may have happened and what to do" );
     return;
 }
 
@@ -62,6 +67,17 @@ for my $when (qw(before after)) {
     lost( $when, 'grant_redeem_once', "a code $name", $redeem );
     my $again = $redeem->();
     is( $again->status, $done ? 400 : 200, "a code $name: redeemed at most once (R11)" ) or diag( $again->text );
+
+    my $client = $done ? 'rs' : 'crm';
+    my $marks  = sub {
+        return $stack->admin(
+            PUT  => '/admin/api/object-owners',
+            json => { owner => "files-$when", marks => [ { kind => 'client', key => $client, digest => '0' x 64 } ] } );
+    };
+    lost( $when, 'COMMIT', "a transaction of several trips $name", $marks );
+    is( rows("object_owner WHERE owner = 'files-$when'"), $done,
+        "a transaction $name: done or not, but not told as done" );
+    is( $marks->()->status, 204, "a transaction $name: sent again, it is done" );
 }
 unlike(
     $stack->{service}->log_text, qr/worker ended|AddressSanitizer|runtime error/,

@@ -53,7 +53,10 @@ for ( 1 .. 600 ) {
 }
 is( join( ', ', sort keys %refused ), '503 temporarily_unavailable', 'full: /token is 503, and nothing else (R6)' )
   or diag( explain( \%refused ) );
-like( $stack->{service}->log_text, qr/No space left on device \(SQLSTATE 53100\)/, 'full: the log says what is wrong' );
+like(
+    $stack->{service}->log_text,
+    qr/No space left on device \(SQLSTATE 53100\); make room for PostgreSQL, first for pg_wal/,
+    'full: the log says what is wrong and what to do' );
 note( scalar @issued, ' tokens until then' );
 is( scalar( grep { active($_) } @held, @issued ), @held + @issued, 'full: each token that was acknowledged is active' );
 my %asked = map { ( $_ => $stack->revoke( @crm, token => $_ )->status ) } @held;

@@ -13,6 +13,11 @@
 #include "store/db/db_hosts.h"
 
 #define DB_NO_MEMORY "out of memory"
+/* Faults of a trip without an answer: it only reads, or may have written. */
+#define DB_LOST "connection lost; look at the network and at the log of PostgreSQL"
+#define DB_LOST_WRITE                                                                              \
+    "connection lost before the answer, so the write may have happened: look at the network and "  \
+    "at the log of PostgreSQL, and send the request again"
 
 /* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
  * gone ends too. Otherwise such a backend would still write after it got the lock. Warnings are

@@ -15,6 +15,9 @@
  * look is one read by an index. Milliseconds. */
 #define QUIET_MS 200
 
+/* Its loss leaves unknown what happened. */
+static const char commit[] = "COMMIT";
+
 /* Run a script. ret_state is the SQLSTATE of a failure, or "". */
 static enum az_status
 run_script(struct op *op, const char *sql, char ret_state[6])
@@ -34,9 +37,11 @@ run_script(struct op *op, const char *sql, char ret_state[6])
     op->az->db->trips++;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         return AZ_OK;
-    char message[384];
-    snprintf(message, sizeof(message), "%s", PQerrorMessage(op->az->db->conn));
     bool lost = PQstatus(op->az->db->conn) != CONNECTION_OK;
+    char message[512];
+    snprintf(message, sizeof(message), "%s%s",
+             lost && strcmp(sql, commit) == 0 ? DB_LOST_WRITE ": " : "",
+             PQerrorMessage(op->az->db->conn));
     if (lost)
         db_close(op->az->db);
     return op_fail(op, lost || db_is_conflict(ret_state) ? AZ_UNAVAILABLE : AZ_SERVER_ERROR, NULL,
@@ -93,7 +98,7 @@ db_begin(struct op *op)
 static enum az_status
 db_commit(struct op *op)
 {
-    enum az_status st = db_script(op, "COMMIT");
+    enum az_status st = db_script(op, commit);
     const char *lost = db_take_unconfirmed(op->az->db) ? DB_UNCONFIRMED
                        : db_is_fenced(op->az->db)      ? DB_FENCED
                                                        : NULL;

@@ -106,6 +106,24 @@ result_ok(const PGresult *result)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
+/* What to do about an error of the database. */
+static const struct {
+    const char *state; /* SQLSTATE */
+    const char *text;  /* after the message of the database */
+} remedies[] = {
+    {"25006", "; SVC_DATABASE_URL must lead to the primary" }, /* read_only_sql_transaction */
+    {"53100", "; make room for PostgreSQL, first for pg_wal"}, /* disk_full */
+};
+
+static const char *
+remedy_of(const char *state)
+{
+    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+        if (strcmp(remedies[i].state, state) == 0)
+            return remedies[i].text;
+    return "";
+}
+
 static void
 note_error(struct db_batch *batch, struct db_step *step, const PGresult *result)
 {
@@ -114,8 +132,9 @@ note_error(struct db_batch *batch, struct db_step *step, const PGresult *result)
     snprintf(step->sqlstate, sizeof(step->sqlstate), "%s", state != NULL ? state : "XX000");
     if (batch->failed == NULL && PQresultStatus(result) != PGRES_PIPELINE_ABORTED) {
         batch->failed = step;
-        snprintf(batch->message, sizeof(batch->message), "%s: %s (SQLSTATE %s)", step->stmt->name,
-                 message != NULL ? message : "no message", step->sqlstate);
+        snprintf(batch->message, sizeof(batch->message), "%s: %s (SQLSTATE %s)%s", step->stmt->name,
+                 message != NULL ? message : "no message", step->sqlstate,
+                 remedy_of(step->sqlstate));
     }
 }
 
@@ -300,7 +319,8 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         bool again = reads_only && losses++ == 0 && !inside;
         if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
             return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s",
-                           answered ? batch->message : no_outcome(batch, "connection lost"));
+                           answered ? batch->message
+                                    : no_outcome(batch, reads_only ? DB_LOST : DB_LOST_WRITE));
     }
 }
 
@@ -342,7 +362,7 @@ db_send(struct op *op, struct db_batch *batch)
         return st;
     if (!send_batch(db, batch)) {
         db_close(db);
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost");
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: " DB_LOST);
     }
     db->pending = talloc_steal(db, batch);
     return AZ_OK;

@@ -13,8 +13,9 @@ use Authz::Process ();
 
 my @COLUMNS = qw(start end what status error token active);
 
-# start($stack, crm => [id, secret], once => [...], rs => [...], clients => 4, pause => SECONDS)
-#   crm may have the scope orders.read; once too, for single use; rs introspects.
+# start($stack, crm => [id, secret], once => [...], rs => [...], clients => 4, pause => SECONDS, every => SECONDS)
+#   crm may have the scope orders.read; once too, for single use; rs introspects. every: from the start of one turn of a client to
+#   that of its next, in place of a pause between them.
 sub start {
     my ( $class, $stack, %option ) = @_;
     my $number = ++( our $loads );
@@ -36,14 +37,16 @@ sub _run {
     srand $client;
     open $self->{ledger}, '>>', "$self->{dir}/$client" or die "ledger: $!";
     $self->{stack}{http} = $self->{stack}->client;
-    my @mine;
+    my ( $next, @mine ) = (time);
     while ( !$stopped ) {
         my $turn = rand;
         if    ( $turn < 0.40 || !@mine ) { push @mine, $self->_note( token => 'crm' ) // () }
         elsif ( $turn < 0.75 )           { $self->_note( see => $mine[ rand @mine ] ) }
         elsif ( $turn < 0.90 )           { $self->_note( $_ => $mine[-1] ) for qw(revoke see); pop @mine }
         elsif ( defined( my $token = $self->_note( once => 'once' ) ) ) { $self->_note( show => $token ) for 1, 2 }
-        sleep $self->{pause};
+        $next = $next + $self->{every} > time ? $next + $self->{every} : time if $self->{every};
+        if   ( $self->{every} ) { Authz::Process::sleep_until($next) }
+        else                    { sleep $self->{pause} }
     }
     return;
 }
