@@ -29,9 +29,9 @@ root_ubuntu_key() {
     rm -rf "$dir"
 }
 
-# A later run with the same directory uses the root of the earlier one.
+# A later run with the same directory uses the root of the earlier one. Every installed system has passwd; apt alone does not need it.
 root_base() {
-    local options=(--format=tar --variant=apt '--include=ca-certificates,curl,procps,iproute2,systemd-sysv') mirror=()
+    local options=(--format=tar --variant=apt '--include=ca-certificates,curl,procps,iproute2,passwd,systemd-sysv') mirror=()
     if [ -s "$BASE_ROOT" ]; then return 0; fi
     if [ "$DEBS_SUITE" = noble ]; then
         root_ubuntu_key >"$WORK/ubuntu.gpg"
