@@ -1,23 +1,45 @@
 # shellcheck shell=bash
-# Clean roots of Debian. Needs: TOP, WORK and root.
+# Clean roots of Debian, or of Ubuntu. Needs: TOP, WORK and root.
 #
 # A root is used as a directory with process ids of its own (root_run), or booted: systemd is its first process, with the units,
 # mounts and control groups of a real machine, and a network of its own (root_boot). Everything in it ends with its first process.
 
-# DEBS_SUITE  the release of Debian, bookworm (12) or trixie (13)
+# DEBS_SUITE  the release of Debian, bookworm (12) or trixie (13), or of Ubuntu, noble (24.04)
 
 DEBS_SUITE=${DEBS_SUITE:-bookworm}
 BASE_ROOT=$WORK/root-$DEBS_SUITE.tar
+UBUNTU=http://archive.ubuntu.com/ubuntu
+UBUNTU_KEY=F6ECB3762474EDA9D21B7022871920D1991BC93C # of 2018
 BOOTED='' BOOT_PARENT='' BOOT_GROUP=''
 BOOT_SECONDS=60
 # Programs run with the environment of a shell of root and with no setting of this machine.
 ROOT_ENV=(HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     DEBIAN_FRONTEND=noninteractive)
 
-# A later run with the same directory uses the root of the earlier one.
+# Print the key with which Ubuntu signs its archive. Debian 12 has no package of it; Ubuntu's is believed by the fingerprint alone.
+root_ubuntu_key() {
+    local dir=$WORK/ubuntu-keyring
+    rm -rf "$dir"
+    mkdir "$dir"
+    mkdir -m 700 "$dir/home"
+    curl -fsS --max-time 60 -o "$dir/keyring.deb" "$UBUNTU/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"
+    dpkg-deb -x "$dir/keyring.deb" "$dir/files"
+    GNUPGHOME=$dir/home gpg --batch --quiet --import "$dir/files/usr/share/keyrings/ubuntu-archive-keyring.gpg"
+    GNUPGHOME=$dir/home gpg --batch --export "$UBUNTU_KEY"
+    rm -rf "$dir"
+}
+
+# A later run with the same directory uses the root of the earlier one. Every installed system has passwd; apt alone does not need it.
 root_base() {
+    local options=(--format=tar --variant=apt '--include=ca-certificates,curl,procps,iproute2,passwd,systemd-sysv') mirror=()
     if [ -s "$BASE_ROOT" ]; then return 0; fi
-    mmdebstrap --format=tar --variant=apt --include=ca-certificates,curl,procps,iproute2,systemd-sysv "$DEBS_SUITE" "$BASE_ROOT.new"
+    if [ "$DEBS_SUITE" = noble ]; then
+        root_ubuntu_key >"$WORK/ubuntu.gpg"
+        options+=('--components=main,universe' "--keyring=$WORK/ubuntu.gpg")
+        mirror=("$UBUNTU")
+    fi
+    # Without a mirror, that of Debian.
+    mmdebstrap "${options[@]}" "$DEBS_SUITE" "$BASE_ROOT.new" "${mirror[@]}"
     mv "$BASE_ROOT.new" "$BASE_ROOT"
 }
 

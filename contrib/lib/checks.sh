@@ -285,7 +285,7 @@ check_rolling() {
     check_tests gcc t/failure/rolling.t
 }
 
-# Make the images with each web server of the same packages, and run them.
+# Make the images with each web server of the same packages, and run them; let Docker Compose read the files for them.
 check_images() {
     local web
     set -o pipefail # a build that fails is not followed by a try of older images
@@ -294,6 +294,7 @@ check_images() {
         "$TOP/contrib/images" build --web "$web" --debs "$WORK/debs" --out "$WORK/images" | sed 's/^/# /'
         "$TOP/contrib/images" try --web "$web" --out "$WORK/images"
     done
+    "$TOP/contrib/debs/compose" "$WORK"
 }
 
 # Render doc/ as a website, and look at it.

@@ -207,6 +207,12 @@ try_healthcheck() {
     (try_run "authz-$WEB" "$AUTHZ_ROOT" "${words[@]}") </dev/null
 }
 
+# Octets of memory of an account's processes, in MB; what they share counts once.
+try_memory() {
+    local pid
+    for pid in $(pgrep -u "$1"); do cat "/proc/$pid/smaps_rollup"; done | awk '$1 == "Pss:" { n += $2 } END { printf "%d", n / 1024 }'
+}
+
 try_service() {
     local authz
     ok 'authzctl db migrate makes the schema' ctl db migrate
@@ -220,6 +226,7 @@ try_service() {
     ok 'the health check of the image passes' try_healthcheck
     ok 'a client gets a token' try_token
     ok '... which is active' try_active
+    echo "# $WEB: $(try_memory "$IMAGE_USER") MB of memory for the service and its web server, $(try_memory "$IMAGE_ENGINE_USER") MB for the engine"
     ok 'the console is there' has 'id="app"' "$(curl -sS --noproxy '*' --max-time 20 "$TRY_URL/portal/")"
     ok 'the log goes to standard error' grep -q '"started"' "$TRY_DIR/authz.log"
     ok 'no secret is in it' no grep -qf "$TRY_DIR/secrets/credential_key" "$TRY_DIR/authz.log"

@@ -78,6 +78,10 @@ is_deeply(
     [ sort @{ $of->{"$dir/kubernetes/kustomization.yaml"}[0]{resources} } ],
     [ map {s{.*/}{}r} grep { !/example/ } @manifest ],
     'kustomization.yaml names each manifest but the secrets' );
+for my $kind ( grep { $_ ne 'Namespace' } sort keys %object ) {
+    is( $object{$kind}{metadata}{namespace}, $object{Namespace}{metadata}{name},
+        "$kind is in the namespace, however it is applied" );
+}
 for my $kind ( sort keys %pod ) {
     my $spec = $pod{$kind};
     is( $spec->{securityContext}{seccompProfile}{type}, 'RuntimeDefault', "$kind: seccomp (restricted profile)" );
@@ -103,9 +107,10 @@ for my $kind ( sort keys %pod ) {
     }
 }
 my ($service) = @{ $pod{Deployment}{containers} };
+my ($engine)  = @{ $pod{Deployment}{initContainers} };
 is( $service->{readinessProbe}{httpGet}{path}, '/health/ready', 'readiness is that of the service' );
 is( $service->{$_}{httpGet}{path}, '/health/live', "$_ asks whether it runs" ) for qw(livenessProbe startupProbe);
-is( $pod{Deployment}{initContainers}[0]{restartPolicy}, 'Always', 'the engine outlives the service in a stop' );
+is( $engine->{restartPolicy},      'Always',       'the engine outlives the service in a stop' );
 is( $object{Deployment}{spec}{strategy}{rollingUpdate}{maxUnavailable}, 0, 'a rolling update has no gap' );
 cmp_ok(
     $object{Deployment}{spec}{replicas}, '>', $object{PodDisruptionBudget}{spec}{minAvailable},
@@ -160,12 +165,53 @@ for my $file ( sort keys %parts ) {
         my @volume = grep { !m{\A\./} } map {s/:.*//r} @{ $part->{volumes} // [] };
         is( scalar( grep { !exists $parts{$file}{volumes}{$_} } @volume ), 0, '... volumes that are declared' );
         is( scalar( grep { !$parts{$file}{secrets}{$_} } @{ $part->{secrets} // [] } ), 0, '... secrets, too' );
+        my $needs = $part->{depends_on} // {};
+        is( scalar( grep { !$services->{$_} } ref $needs eq 'HASH' ? keys %$needs : @$needs ), 0,
+            '... after services that are there' );
     }
-    is( $services->{opa}{network_mode}, 'service:authz', "$file: the engine has the network of the service" );
-    is_deeply( $services->{authz}{group_add}, ["$ENGINE"], '... whose socket the service enters by its group' );
+    is_deeply(
+        $services->{authz}{group_add}, ["$ENGINE"],
+        "$file: the service enters the socket of the engine by its group" );
 }
-is_deeply( $parts{'compose.production.yml'}{services}{opa}{secrets}, ['bundle_api_key'], 'the engine gets one key' );
-ok( $parts{'compose.production.yml'}{services}{$_}{mem_limit}, "$_ has a limit of memory" ) for qw(authz opa);
+my ( $trial, $production ) = map { $parts{$_}{services} } qw(compose.yml compose.production.yml);
+
+# What stays in the network of a service that has restarted reaches nothing, so it restarts too, or has a network of its own.
+my @beside = grep { !$trial->{$_}{depends_on}{instance} && !$trial->{$_}{depends_on}{demo} }
+  grep { ( $trial->{$_}{network_mode} // '' ) eq 'service:authz' } sort keys %$trial;
+is_deeply( \@beside, [qw(demo opa orders)], 'compose.yml: programs in the network of the service' );
+ok( $trial->{$_}{depends_on}{authz}{restart}, "... $_ restarts with it" ) for @beside;
+is( scalar( grep { $_->{network_mode} } values %$production ), 0,
+    'compose.production.yml: no service has the network of another' );
+is_deeply( $production->{opa}{networks}, ['engine'], '... the engine has one of its own' );
+ok( $parts{'compose.production.yml'}{networks}{engine}{internal}, '... with no way out' );
+is_deeply( $production->{authz}{networks}, [qw(default engine)], '... to the service alone' );
+my ($port) = text_of(qw(contrib containers web lighttpd.conf)) =~ /^server[.]port = (\d+)$/m;
+is( ( grep {/services[.]svc[.]url/} @{ $production->{opa}{command} } )[0],
+    "--set=services.svc.url=http://authz:$port/bundles", '... where it fetches its policy by name' );
+is_deeply( $production->{opa}{secrets}, ['bundle_api_key'], 'the engine gets one key' );
+
+# ---- limits of memory (doc/sizing.md)
+
+my %unit = ( k => 1, m => 1024, g => 1024 * 1024, Ki => 1, Mi => 1024, Gi => 1024 * 1024 );
+
+sub kilobytes {
+    my ( $number, $word ) = ( $_[0] // '' ) =~ /\A(\d+)([kmg]|[KMG]i)\z/ or return 0;
+    return $number * $unit{$word};
+}
+my ($goal) = text_of(qw(contrib lib images.sh)) =~ /--env GOMEMLIMIT=(\d+)MiB /;
+my ($room) = $production->{authz}{tmpfs}[0]     =~ /,size=(\w+)\z/;
+my ($run)  = map { $_->{emptyDir}{sizeLimit} } grep { $_->{name} eq 'run' } @{ $pod{Deployment}{volumes} };
+for my $case (
+    [ 'compose.production.yml', kilobytes($room), map { kilobytes( $production->{$_}{mem_limit} ) } qw(authz opa) ],
+    [ 'deployment.yaml', kilobytes($run), map { kilobytes( $_->{resources}{limits}{memory} ) } $service, $engine ] )
+{
+    my ( $file, $files, $all, $engines ) = @$case;
+    cmp_ok( $files,   '>', 0,            "$file: the files of the service have a limit" );
+    cmp_ok( $all,     '>', $files,       '... below that of its memory, with which they count' );
+    cmp_ok( $engines, '>', $goal * 1024, '... the engine collects its garbage below its limit' );
+}
+ok( $production->{$_}{mem_limit} && $production->{$_}{pids_limit}, "compose.production.yml, $_: limits" )
+  for sort keys %$production;
 
 # An address of the database in an example is of another machine, so its server is verified (doc/tls.md 7).
 for my $file ( [qw(contrib containers kubernetes secrets.example.yaml)], [qw(doc containers.md)] ) {
@@ -182,7 +228,7 @@ my $images = text_of(qw(contrib lib images.sh));
 like( $images, qr/^IMAGE_USER=$USER$/m,          'the account of the images is that of the files' );
 like( $images, qr/^IMAGE_ENGINE_USER=$ENGINE$/m, '... and that of the engine' );
 for my $file ( @manifest, @compose ) {
-    my @tag = Authz::Web::edit($file) =~ m{\bauthz(?:-opa|-demo)?:(\d[\w.]*)}g;
+    my @tag = Authz::Web::edit($file) =~ m{(?<!//)\bauthz(?:-opa|-demo)?:(\d[\w.]*)}g;
     is( scalar( grep { $_ ne $version } @tag ), 0, ( $file =~ s{.*/}{}r ) . " names images of version $version alone" );
 }
 
@@ -206,9 +252,9 @@ is( join( ' ', grep { !$module{$_} && !$inside{$_} } $lighttpd =~ /"mod_(\w+)"/g
 # A build that fails fails the check, whatever archives of an earlier one are there.
 my $tree = Authz::Process::directory();
 mkdir "$tree/$_" or die "$tree/$_: $!" for qw(contrib contrib/debs);
-Authz::Web::write_file( "$tree/contrib/debs/run", "#!/bin/sh\n" );
-Authz::Web::write_file( "$tree/contrib/images",   qq{#!/bin/sh\n[ "\$1" = try ]\n} );
-chmod 0755, map {"$tree/contrib/$_"} qw(debs/run images);
+Authz::Web::write_file( "$tree/contrib/debs/$_", "#!/bin/sh\n" ) for qw(run compose);
+Authz::Web::write_file( "$tree/contrib/images", qq{#!/bin/sh\n[ "\$1" = try ]\n} );
+chmod 0755, map {"$tree/contrib/$_"} qw(debs/run debs/compose images);
 my $checks = Authz::Path::source(qw(contrib lib checks.sh));
 for my $case ( [ '', 'a build that fails fails the check' ], [ 'exit 0', 'one that succeeds passes' ] ) {
     my ( $end, $name ) = @$case;
