@@ -38,7 +38,7 @@ var (
 	credential = regexp.MustCompile(`^(?i:(Bearer|DPoP)) +([A-Za-z0-9._~+/-]+=*)$`) // RFC 6750 2.1
 	words      = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]*$`)                  // RFC 6749 3.3
 	encoded    = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]$`)
+	literal    = regexp.MustCompile(`^[A-Za-z0-9._~!$&'()*+,;=:@-]$`) // RFC 3986 3.3
 	plain      = regexp.MustCompile(`^/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[2-9A-F][0-9A-F])*$`)
 	vague      = regexp.MustCompile(`%(?:2F|5C|7F)|/\.\.?(?:[/;]|%3B|$)`)
 	loopback   = []string{"127.0.0.1", "::1", "localhost"}
@@ -250,11 +250,11 @@ func (g *Guard) context(r *http.Request, rule Rule, path string) (string, error)
 	return string(text), err
 }
 
-// canonical returns a path in its one spelling (RFC 3986 6.2.2), so that no rule about it is passed by another one. It
-// is false for one about which routers disagree: dot segments, %2F, a backslash, controls.
+// canonical returns a path in one spelling, so that no rule about it is passed by another one: what may stand as it is
+// does, as routers decode paths. It is false where they disagree: dot segments, %2F, a backslash, controls.
 func canonical(path string) (string, bool) {
 	one := encoded.ReplaceAllStringFunc(path, func(code string) string {
-		if octet, _ := url.PathUnescape(code); unreserved.MatchString(octet) {
+		if octet, _ := url.PathUnescape(code); literal.MatchString(octet) {
 			return octet
 		}
 		return strings.ToUpper(code)

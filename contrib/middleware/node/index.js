@@ -60,13 +60,13 @@ function address(text, name) {
 }
 
 /**
- * Return a path in its one spelling (RFC 3986 6.2.2), so that no rule about it is passed by another one. Frameworks
- * disagree about what else there is: a fragment, dot segments, path parameters, a backslash, controls.
+ * Return a path in one spelling, so that no rule about it is passed by another one: what may stand as it is (RFC 3986
+ * 3.3) does, as frameworks decode values. They disagree about a fragment, dot segments, ';', a backslash, controls.
  */
 function canonical(path) {
   const one = path.replace(/%[0-9A-Fa-f]{2}/g, (code) => {
     const plain = String.fromCharCode(parseInt(code.slice(1), 16));
-    return /[\w.~-]/.test(plain) ? plain : code.toUpperCase();
+    return /[\w.~!$&'()*+,=:@-]/.test(plain) ? plain : code.toUpperCase();
   });
   try {
     if (PATH.test(one) && !DOTS.test(one) && decodeURIComponent(one)) return one;
@@ -235,8 +235,9 @@ export function createGuard(options) {
   return {
     metadataPath,
     metadata: { status: 200, headers: readable, body: metadata },
-    async check(request, { scopes = [], acr = [], ...more } = {}) {
-      const rule = { ...more, scopes: words(scopes, 'scopes'), acr: words(acr, 'acr') };
+    async check(request, { scopes = [], acr = [], maxAge, resourceType, action, context, ...unknown } = {}) {
+      if (Object.keys(unknown).length > 0) throw new TypeError(`a rule has no member ${Object.keys(unknown)[0]}`);
+      const rule = { scopes: words(scopes, 'scopes'), acr: words(acr, 'acr'), maxAge, resourceType, action, context };
       try {
         return { status: 200, token: await permit(request, rule) };
       } catch (fault) {

@@ -41,7 +41,7 @@ func main() {
 			readers.ServeHTTP(w, r)
 		}
 	})
-	for _, name := range []string{"kept", "brief", "closed", "tenant", "redact"} {
+	for _, name := range []string{"kept", "brief", "closed", "tenant", "redact", "of/"} {
 		http.Handle("/shop/"+name, readers)
 	}
 	http.Handle("/shop/pay", shop.Protect(authz.Rule{Scopes: read.Scopes, ACR: []string{"mfa", "hwk"}, MaxAge: 300 * time.Second}, answer))

@@ -13,10 +13,12 @@ const tier = ({ target }) => {
 };
 const routes = [
   ...['orders', 'kept', 'brief', 'closed', 'tenant', 'redact'].map((name) => ['get', `/shop/${name}`, read]),
+  ['get', '/shop/of/:name', read],
   ['delete', '/shop/orders', read],
   ['post', '/shop/orders', { scopes: ['orders.write'], action: 'make' }],
   ['get', '/shop/pay', { ...read, acr: ['mfa', 'hwk'], maxAge: 300 }],
   ['get', '/shop/fresh', { ...read, maxAge: 5 }],
+  ['get', '/shop/wrong', { scope: ['orders.read'] }],
   ['get', '/shop/tier', { ...read, action: 'look', context: tier }],
 ];
 const away = { ...options, issuer: peer };

@@ -144,12 +144,12 @@ def place(address: str) -> tuple[Any, ...]:
 
 
 def canonical(path: str) -> str:
-    """Return a path in its one spelling (RFC 3986 6.2.2), so that no rule about it is passed by another one. Frameworks
-    disagree about what else there is: dot segments, a backslash, controls."""
+    """Return a path in one spelling, so that no rule about it is passed by another one: what may stand as it is (RFC
+    3986 3.3) does, as frameworks decode values. They disagree about dot segments, a backslash, controls."""
 
     def plain(code: re.Match[str]) -> str:
         octet = chr(int(code.group(1), 16))
-        return octet if re.fullmatch(r"[A-Za-z0-9._~-]", octet) else code.group().upper()
+        return octet if re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=:@-]", octet) else code.group().upper()
 
     one = re.sub(r"%([0-9A-Fa-f]{2})", plain, path)
     try:
@@ -367,7 +367,7 @@ class Asgi(Adapter):
         query, path = scope.get("query_string", b"").decode("latin-1"), urllib.parse.quote(whole_path(scope), PLAIN)
         request = Request(scope.get("method", "GET"), path, query, *given)
         verdict: Any = self.guard.sort(request, self.rules)
-        if isinstance(verdict, Rule):
+        if verdict is not None and not isinstance(verdict, Answer):
             verdict = await asyncio.get_running_loop().run_in_executor(None, self.guard.check, request, verdict)
         if not isinstance(verdict, Answer):
             return await self.app({**scope, "authz": verdict}, receive, send)
@@ -389,7 +389,7 @@ class Wsgi(Adapter):
         method, query = environ["REQUEST_METHOD"], environ.get("QUERY_STRING", "")
         request = Request(method, urllib.parse.quote(octets, PLAIN), query, *given)
         verdict: Any = self.guard.sort(request, self.rules)
-        if isinstance(verdict, Rule):
+        if verdict is not None and not isinstance(verdict, Answer):
             verdict = self.guard.check(request, verdict)
         if not isinstance(verdict, Answer):
             environ["authz"] = verdict
