@@ -470,6 +470,25 @@ my @answer = (
     [ 'no answer',                      { reset => 1 }, 503 ],
 );
 
+# Proofs by keys of each kind, of a token that is bound to them; and each with another signature.
+sub algorithms {
+    my (@asked) = @_;
+    for my $kind ( 'P-256', 'P-384', 'Ed25519', 'RSA', 'PSS', 'RSA-1024' ) {
+        my $by = Authz::Dpop->new($kind);
+        $peer->set( '/introspect' => { body => { %$active, token_type => 'DPoP', cnf => { jkt => $by->jkt } } } );
+        for my $way (@asked) {
+            my ( $good, $bad ) = map { proof( '/away/orders', by => $by, token => $token{good} ) } 1, 2;
+            $bad =~ s/\.(.)([^.]*)\z/'.' . ( $1 eq 'A' ? 'B' : 'A' ) . $2/e;
+            my ( $passes, $fails ) =
+              map { ask( $way, GET => '/away/orders', Authorization => "DPoP $token{good}", DPoP => $_ )->status }
+              ( $good, $bad );
+            is( $passes, $kind eq 'RSA-1024' ? 401 : 200, "$way->{name}: a proof by a key of $kind" );
+            is( $fails,  401,                             '... with another signature' );
+        }
+    }
+    return;
+}
+
 sub away {
     my (@asked) = @_;
     $peer->set( '/good' => { body => $active } );
@@ -479,6 +498,7 @@ sub away {
         status_is( ask( $_, GET => '/away/orders', bearer('good') ), $status, "$_->{name}: authz says: $what" )
           for @asked;
     }
+    algorithms(@asked);
     is( $peer->hits('/good'), 0, 'no package follows a redirect with the token' );
     my ($question) = $peer->requests('/introspect');
     my %form       = map { split /=/, $_, 2 } split /&/, $question->{body} // '';
