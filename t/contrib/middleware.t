@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use Compress::Zlib   ();
 use Digest::SHA      ();
 use IO::Socket::INET ();
 use MIME::Base64     ();
@@ -76,7 +77,7 @@ my $deployed = Authz::Policy->new($stack)
   ->deploy( rules => { 'custom/introspect.rego' => <<"END", 'custom/gateway.rego' => <<'END' } );
 package custom.introspect
 
-deny contains "closed" if input.context.path == "/shop/closed"
+deny contains "closed" if input.context.path in {"/shop/closed", "/shop/of/a\@b:c"}
 
 deny contains "not_here" if input.context.method == "DELETE"
 
@@ -154,9 +155,10 @@ sub dpop {
 
 # ---- the packages
 
-my $python = ( grep { system("$_ -c 'import cryptography' >/dev/null 2>&1") == 0 } '/usr/bin/python3', 'python3' )[0];
-my $nginx  = Authz::Path::door('nginx');
-my %env    = (
+my $python =
+  ( grep { system("$_ -c 'import cryptography, jwt' >/dev/null 2>&1") == 0 } '/usr/bin/python3', 'python3' )[0];
+my $nginx = Authz::Path::door('nginx');
+my %env   = (
     AUTHZ_ISSUER => $stack->base, AUTHZ_CLIENT_ID => $api[0], AUTHZ_CLIENT_SECRET => $api[1], API_RESOURCE => $url,
     API_PEER     => 'http://127.0.0.1:' . $peer->port, PYTHONPATH => "$mine/python", PYTHONDONTWRITEBYTECODE => 1 );
 
@@ -174,7 +176,7 @@ my @way        = (
           [ express => $no_node ],
         [ fastify => $no_fastify ] ),
     (   map {
-            {   name    => $_, why => $python ? undef : 'no python3 with cryptography',
+            {   name    => $_, why => $python ? undef : 'no python3 with cryptography and jwt',
                 command => [ $python, "$here/serve.py", $_ ] }
         } qw(asgi wsgi) ),
     { name => 'go',    why => $go    ? undef : 'no go',    command => ["$dir/go/api"] },
@@ -240,8 +242,12 @@ sub await {
 
 # Name, method, target, header fields, status, what the challenges have; `door`: what nginx answers where that differs, or '' for
 # what it is not asked. A name with a section is that of the standard.
-my $bearer = qr/^Bearer .*resource_metadata="[^"]+oauth-protected-resource/;
-my @case   = (
+my $bearer    = qr/^Bearer .*resource_metadata="[^"]+oauth-protected-resource/;
+my @forwarded = (
+    ( map { ( $_ => '/shop/orders' ) } qw(X-Original-URL X-Rewrite-URL X-Forwarded-Uri X-Forwarded-Path) ),
+    ( map { ( $_ => 'GET' ) } qw(X-HTTP-Method-Override X-HTTP-Method X-Method-Override X-Forwarded-Method) ),
+    'X-Forwarded-Host' => 'other.example', Forwarded => 'host=other.example', 'X-Forwarded-Proto' => 'https' );
+my @case = (
     [ 'a token with the scope', GET => '/shop/orders', [ bearer('good') ], 200 ],
     [   'the scheme in lower case (RFC 9110 11.1)', GET => '/shop/orders', [ Authorization => "bearer $token{good}" ],
         200 ],
@@ -264,6 +270,16 @@ my @case   = (
         [ bearer('good') ],
         400 ],
     [ 'two tokens', GET => '/shop/orders', [ bearer('good'), bearer('good') ], qr/\A40[01]\z/ ],
+    [   'a token beside a credential of another scheme', GET => '/shop/orders',
+        [ Authz::Client::basic(@app), bearer('good') ],  qr/\A40[01]\z/ ],
+    [   'an address with another host (RFC 9112 3.2.2)', GET => 'http://other.example/shop/closed', [ bearer('good') ],
+        qr/\A40[0134]\z/ ],
+    [   'a slash that is encoded', GET => '/shop/x%2F..%2Fclosed', [ bearer('good') ],
+        qr/\A(?:40[0134]|30[178])\z/ ],
+    [   'fields that name another path, method or host', DELETE => '/shop/orders',
+        [ @forwarded, bearer('good') ], 401, undef, 403 ],
+    [   'the same for a path that policy denies', GET => '/shop/closed', [ @forwarded, bearer('good') ], 401, undef,
+        403 ],
     [   'a token for another API (RFC 8707 2)', GET => '/shop/orders', [ bearer('other') ], 401,
         qr/error="invalid_token"/, 403 ],
     [ 'a token for no API in particular',         GET => '/shop/orders', [ bearer('plain') ],   401 ],
@@ -273,6 +289,10 @@ my @case   = (
     [ 'a path that policy denies', GET => '/shop/closed', [ bearer('good') ], 401, undef, 403 ],
     [   'the same in another spelling (RFC 3986 6.2.2.2)', GET => '/shop/%63losed', [ bearer('good') ],
         qr/\A40[14]\z/,                                    undef,                   403 ],
+    [   'the same with characters that need no encoding', GET => '/shop/of/a%40b%3ac', [ bearer('good') ], 401, undef,
+        '' ],
+    [   '... which are told as they are for others, too', GET => '/shop/of/a%40b%3ad', [ bearer('good') ], 200, undef,
+        '' ],
     [   'the same by dot segments', GET => '/shop/x/%2e%2e/closed', [ bearer('good') ],
         qr/\A(?:400|404|30[17])\z/, undef,                          '' ],
     [ 'a method that policy denies',              DELETE => '/shop/orders', [ bearer('good') ], 401, undef,    403 ],
@@ -287,7 +307,13 @@ my @case   = (
     [   'a bearer token by the scheme DPoP', GET => '/shop/orders',
         sub { ( Authorization => "DPoP $token{good}", DPoP => proof( '/shop/orders', token => $token{good} ) ) }, 401 ],
     [ 'a bound token with a proof (RFC 9449 7.1)', GET => '/shop/orders', sub { dpop( proof('/shop/orders') ) }, 200 ],
-    [ 'a proof for the address with a query', GET => '/shop/orders?a=1',  sub { dpop( proof('/shop/orders') ) }, 200 ],
+    [   'the scheme DPoP in lower case (RFC 9110 11.1)',                                  GET => '/shop/orders',
+        sub { ( Authorization => "dpop $token{bound}", DPoP => proof('/shop/orders') ) }, 200 ],
+    [   'a proof for the host of a forwarded field', GET => '/shop/orders',
+        sub { ( @forwarded, dpop( proof( '/shop/orders', htu => 'https://other.example/shop/orders' ) ) ) }, 401 ],
+    [   'a proof for the address with two encodings',                                           GET => '/shop/orders',
+        sub { dpop( proof( '/shop/orders', htu => "http://127.0.0.1:$port/shop/orders#a" ) ) }, 200 ],
+    [ 'a proof for the address with a query', GET => '/shop/orders?a=1', sub { dpop( proof('/shop/orders') ) }, 200 ],
     [   'a bound token without a proof', GET => '/shop/orders', sub { dpop() }, 401,
         qr/DPoP .*error="invalid_(?:dpop_proof|token)"/ ],
     [ 'two proofs', GET => '/shop/orders', sub { dpop( proof('/shop/orders'), proof('/shop/orders') ) }, 401 ],
@@ -362,32 +388,57 @@ sub others {
     my $proof = proof('/shop/orders');
     is( ask( $way, GET => '/shop/orders', dpop($proof) )->status, 200, "$name: a proof counts" );
     is( ask( $way, GET => '/shop/orders', dpop($proof) )->status, 401, "$name: ... once (RFC 9449 11.1)" );
+    my @kept = map { proof('/shop/kept') } 1, 2;
+    is( ask( $way, GET => '/shop/kept', dpop($_) )->status, 200, "$name: a proof where answers are kept" ) for @kept;
+    is( ask( $way, GET => '/shop/kept', dpop($_) )->status, 401, "$name: ... counts once too" )            for @kept;
+    is( ask( $way, GET => '/shop/kept', bearer('bound') )->status, 401, "$name: ... and no answer is for a bearer" );
+    odd_heads($way);
 
-    my %mine = map { ( $_ => token() ) } qw(orders brief kept);
-    my $get =
-      sub { my ($path) = @_; return ask( $way, GET => "/shop/$path", Authorization => "Bearer $mine{$path}" )->status };
-    is( $get->($_), 200, "$name: $_ passes" )  for sort keys %mine;
-    $stack->revoke( @app, token => $mine{$_} ) for sort keys %mine;
-    is( $get->('orders'), 401, "$name: a revocation counts at once where policy permits no cache" );
-    is( $get->('kept'),   200, "$name: ... and later where it does" ) if !$way->{door};
-    ok( Authz::Process::until_true( 30, sub { $get->('brief') == 401 } ),
-        "$name: ... after so many seconds as policy says" );
+    # What is kept is for its token, method and path, and not changed by what the API does with it.
+    my %mine = %{ $way->{mine} = { map { ( $_ => token() ) } qw(orders brief kept) } };
+    is( kept( $way, $_ )->status,            200,   "$name: $_ passes" ) for sort keys %mine;
+    is( kept( $way, 'kept' )->member('for'), 'app', "$name: a kept answer is as it was" );
+    is( ask( $way, GET => '/shop/kept', bearer('write') )->status, 403, "$name: ... and for its token alone" );
+    $stack->revoke( @app, token => $_ ) for values %mine;
+    is( kept( $way, 'orders' )->status, 401, "$name: a revocation counts at once where policy permits no cache" );
+    is( kept( $way, 'kept' )->status,   200, "$name: ... and later where it does" ) if !$way->{door};
     is( ask( $way, GET => '/shop/orders', Authorization => "Bearer $mine{kept}" )->status,
         401, "$name: an answer is kept for its own context" );
     return;
 }
 
-sub nonces {
+sub kept {
+    my ( $way, $path ) = @_;
+    return ask( $way, GET => "/shop/$path", Authorization => "Bearer $way->{mine}{$path}" );
+}
+
+# Requests that no client of HTTP makes by itself.
+sub odd_heads {
     my ($way) = @_;
-    my $name  = $way->{name};
-    my $asked = ask( $way, GET => '/nonce/orders', dpop( proof('/nonce/orders') ) );
-    is( $asked->status, 401, "$name: a proof without the nonce (RFC 9449 9)" );
-    ok( ( scalar grep {/^DPoP .*error="use_dpop_nonce"/} fields_of($asked) ), '... asks for one' ) or diag $asked->text;
-    my $nonce = $asked->header('DPoP-Nonce') // '';
-    is( ask( $way, GET => '/nonce/orders', dpop( proof( '/nonce/orders', nonce => $nonce ) ) )->status, 200,
-        '... and with it passes' );
-    is( ask( $way, GET => '/nonce/orders', dpop( proof( '/nonce/orders', nonce => "x$nonce" ) ) )->status, 401,
-        '... with another not' );
+    my ( $name, $http ) = @$way{qw(name http)};
+    my $head = sub {
+        my ( $line, %claim ) = @_;
+        my @field = dpop( proof( '/shop/orders', %claim ) );
+        return $http->raw(
+            "$line\r\n$field[0]: $field[1]\r\n$field[2]: $field[3]\r\nConnection: close\r\n\r\n",
+            'GET' );
+    };
+    my $other =
+      $head->( "GET /shop/orders HTTP/1.1\r\nHost: other.example", htu => 'http://other.example/shop/orders' );
+    like( $other->status, qr/\A40[13]\z/, "$name: a proof for the Host that the caller sends" );
+    return if $way->{door};
+    is( $head->('GET /shop/orders HTTP/1.0')->status, 200, "$name: HTTP/1.0 without Host, and a proof" );
+    is( ask( $way, GET => '/shop/tier?fail', bearer('good') )->status, 503, "$name: the context cannot be told" )
+      if $name ne 'go';
+    is( ask( $way, GET => '/shop/closed;x', bearer('good') )->status, 400, "$name: a parameter of the path" )
+      if $name eq 'fastify';
+    like(
+        ask( $way, GET => '/shop/wrong', @$_ )->status, qr/\A(?:0|50[03])\z/,
+        "$name: a rule that is none lets nothing pass" ) for grep { $name ne 'go' } [], [ bearer('good') ];
+    return if $name !~ /sgi\z/;
+    is( ask( $way, GET => '/shop/open/a' )->status,         200, "$name: a path without a rule is for everybody" );
+    is( ask( $way, GET => "/shop/open/$_/closed" )->status, 400, "$name: ... and $_ does not lead out of it" )
+      for '..', '%2e%2e', '..;', '%2E%2e%3B';
     return;
 }
 
@@ -395,20 +446,48 @@ sub nonces {
 my $active = {
     active => Authz::Check::true(), token_type => 'Bearer', scope => 'orders.read', aud => $url, exp => time + 600,
     sub    => 'app', client_id => 'app' };
+my $bomb   = Compress::Zlib::memGzip( '{"a":"' . '0' x 5_000_000 . '"}' );
 my @answer = (
-    [ 'as authz answers',      { body => $active },                        200 ],
-    [ 'active is no boolean',  { body => { %$active, active => 'true' } }, qr/\A(?:401|503)\z/ ],
-    [ 'the token has ended',   { body => { %$active, exp => time - 1 } },  401 ],
-    [ 'the token has no end',  { body => { %$active, exp => undef } },     401 ],
-    [ 'an array',              { body => [1] },                            503 ],
-    [ 'no JSON',               { body => 'active' },                       503 ],
-    [ 'the API has no right',  { status => 403, body => $active },                    503 ],
-    [ 'the secret is wrong',   { status => 401, body => $active },                    503 ],
-    [ 'elsewhere',             { status => 307, headers => [ Location => '/good' ] }, 503 ],
-    [ 'too many octets',       { body => $active, pad => 300 * 1024 },                503 ],
-    [ 'the answer breaks off', { body => $active, truncate => 20 },                   503 ],
-    [ 'no answer',             { reset => 1 },                                        503 ],
+    [ 'as authz answers',      { body => $active },                                               200 ],
+    [ 'active is no boolean',  { body => { %$active, active => 'true' } },                        qr/\A(?:401|503)\z/ ],
+    [ 'the token has ended',   { body => { %$active, exp => time - 1 } },                         401 ],
+    [ 'the token has no end',  { body => { %$active, exp => undef } },                            401 ],
+    [ 'a list of obligations', { body => { %$active, obligations => ['x'] } },                    qr/\A(?:403|503)\z/ ],
+    [ 'a cache by a text',     { body => { %$active, extensions => { cache_seconds => '30' } } }, 200 ],
+    [ 'an array',              { body => [1] },                                                   503 ],
+    [ 'null',                  { body => 'null' },                                                qr/\A(?:401|503)\z/ ],
+    [ 'no JSON',               { body => 'active' },                                              503 ],
+    [ 'what begins as JSON',   { body => '{"active":true,top-secret' },                           503 ],
+    [ 'a page',                { body => '<p>top-secret', type => 'text/html' },                  503 ],
+    [ 'no HTTP',               { raw  => "top-secret\r\n\r\n" },                                  503 ],
+    [ 'brackets without end',  { body => '[' x 200_000 },                                         503 ],
+    [ 'few octets that unpack to many', { body   => $bomb,   headers  => [ 'Content-Encoding' => 'gzip' ] }, 503 ],
+    [ 'the API has no right',           { status => 403,     body     => $active },                          503 ],
+    [ 'the secret is wrong',            { status => 401,     body     => $active },                          503 ],
+    [ 'elsewhere',                      { status => 307,     headers  => [ Location => '/good' ] },          503 ],
+    [ 'too many octets',                { body   => $active, pad      => 300 * 1024 },                       503 ],
+    [ 'the answer breaks off',          { body   => $active, truncate => 20 },                               503 ],
+    [ 'no answer',                      { reset => 1 }, 503 ],
 );
+
+# Proofs by keys of each kind, of a token that is bound to them; and each with another signature.
+sub algorithms {
+    my (@asked) = @_;
+    for my $kind ( 'P-256', 'P-384', 'Ed25519', 'RSA', 'PSS', 'RSA-1024' ) {
+        my $by = Authz::Dpop->new($kind);
+        $peer->set( '/introspect' => { body => { %$active, token_type => 'DPoP', cnf => { jkt => $by->jkt } } } );
+        for my $way (@asked) {
+            my ( $good, $bad ) = map { proof( '/away/orders', by => $by, token => $token{good} ) } 1, 2;
+            $bad =~ s/\.(.)([^.]*)\z/'.' . ( $1 eq 'A' ? 'B' : 'A' ) . $2/e;
+            my ( $passes, $fails ) =
+              map { ask( $way, GET => '/away/orders', Authorization => "DPoP $token{good}", DPoP => $_ )->status }
+              ( $good, $bad );
+            is( $passes, $kind eq 'RSA-1024' ? 401 : 200, "$way->{name}: a proof by a key of $kind" );
+            is( $fails,  401,                             '... with another signature' );
+        }
+    }
+    return;
+}
 
 sub away {
     my (@asked) = @_;
@@ -419,18 +498,13 @@ sub away {
         status_is( ask( $_, GET => '/away/orders', bearer('good') ), $status, "$_->{name}: authz says: $what" )
           for @asked;
     }
+    algorithms(@asked);
+    is( $peer->hits('/good'), 0, 'no package follows a redirect with the token' );
     my ($question) = $peer->requests('/introspect');
     my %form       = map { split /=/, $_, 2 } split /&/, $question->{body} // '';
     is( $form{token}, $token{good}, 'the question has the token' );
     is( Authz::Grant::base64url( $question->{headers}{authorization} ),
         Authz::Grant::base64url( ( Authz::Client::basic(@api) )[1] ), '... and the credential of the API' );
-
-    # Each octet comes in time, all of them do not: the limit is one for the whole answer.
-    $peer->set( '/introspect' => { body => $active, drip => 0.4 } );
-    my @sent =
-      map { [ $_, $_->{http}->begin( $_->{http}->octets( GET => '/away/orders', headers => [ bearer('good') ] ) ) ] }
-      @asked;
-    is( $_->[0]{http}->end( $_->[1], 'GET' )->status, 503, "$_->[0]{name}: an answer that takes too long" ) for @sent;
     return;
 }
 
@@ -442,12 +516,22 @@ for my $way (@way) {
         push @here, $way if $way->{http} && await($way);
     }
 }
+my @package = grep { !$_->{door} } @here;
+
+# Each octet comes in time, all of them do not: the limit is one for the whole answer. It ends while the table is asked.
+$peer->set( '/introspect' => { body => $active, drip => 0.4 } );
+my @slow =
+  map { [ $_, $_->{http}->begin( $_->{http}->octets( GET => '/away/orders', headers => [ bearer('good') ] ) ) ] }
+  @package;
 for my $way (@here) {
     table($way);
     others($way);
-    nonces($way) if !$way->{door};
 }
-my @package = grep { !$_->{door} } @here;
+for my $way (@here) {
+    ok( Authz::Process::until_true( 30, sub { kept( $way, 'brief' )->status == 401 } ),
+        "$way->{name}: a revocation counts after so many seconds as policy says" );
+}
+is( $_->[0]{http}->end( $_->[1], 'GET' )->status, 503, "$_->[0]{name}: an answer that takes too long" ) for @slow;
 away(@package);
 
 # nginx keeps what policy lets it keep, and nothing else.
@@ -471,7 +555,7 @@ status_is( ask( $_, GET => '/shop/orders', bearer('good') ), 503, "$_->{name}: n
 for my $way (@package) {
     my $log = $way->{process}->log_text;
     like( $log, qr/authz: no answer, the request is refused/, "$way->{name}: the log says so" );
-    my @secret = grep { index( $log, $_ ) >= 0 } $api[1], values %token;
+    my @secret = grep { index( $log, $_ ) >= 0 } $api[1], 'top-secret', values %token;
     is( "@secret", '', '... without any token or secret' );
 }
 

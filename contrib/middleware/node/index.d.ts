@@ -31,12 +31,8 @@ export interface GuardOptions {
   obligations?: string[];
   /** false: a token that names no resource passes. One that names another resource never passes. */
   requireAudience?: boolean;
-  /** At least 32 octets, the same in all processes: proofs must repeat a nonce that is made with it (RFC 9449 9). */
-  nonceKey?: string | Uint8Array;
   /** True if the proof was used before; remembers it until then (seconds since 1970). The default remembers in this process alone. */
-  proofUsed?: (id: string, until: number) => boolean | Promise<boolean>;
-  /** Permit plain http to hosts other than loopback. */
-  allowHttp?: boolean;
+  proofUsed?: (name: string, until: number) => boolean | Promise<boolean>;
   /** Gets a line without secrets when authz cannot be asked; console.error by default. */
   log?: (text: string) => void;
 }
@@ -64,14 +60,17 @@ export interface GuardRequest {
   message?: IncomingMessage;
 }
 
+/** An answer to the caller. */
+export interface Answer { status: number; headers: Record<string, string | string[]>; body: string }
+
 export type Verdict =
   | { status: 200; token: Token }
-  | { status: 400 | 401 | 403 | 503; headers: [string, string | string[]][]; body: string };
+  | (Answer & { status: 400 | 401 | 403 | 503 });
 
 export interface Guard {
-  /** Path of the metadata (RFC 9728), and the document. */
+  /** Path of the metadata (RFC 9728), and the answer there. */
   metadataPath: string;
-  metadata: string;
+  metadata: Answer;
   check(request: GuardRequest, rule?: Rule): Promise<Verdict>;
 }
 

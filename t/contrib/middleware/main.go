@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"log"
 	"net/http"
@@ -25,12 +24,12 @@ func guard(edit func(*authz.Options)) *authz.Guard {
 
 func main() {
 	shop := guard(func(*authz.Options) {})
-	nonce := guard(func(o *authz.Options) { o.NonceKey = bytes.Repeat([]byte("n"), 32) })
 	away := guard(func(o *authz.Options) { o.Issuer = os.Getenv("API_PEER") })
 	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		token := authz.TokenOf(r)
 		_ = json.NewEncoder(w).Encode(map[string]string{"for": token.Subject, "client": token.ClientID})
+		token.Subject = "changed"
 	})
 	read := authz.Rule{Scopes: []string{"orders.read"}}
 	http.Handle(shop.MetadataPath(), shop.Metadata())
@@ -42,7 +41,7 @@ func main() {
 			readers.ServeHTTP(w, r)
 		}
 	})
-	for _, name := range []string{"kept", "brief", "closed", "tenant", "redact"} {
+	for _, name := range []string{"kept", "brief", "closed", "tenant", "redact", "of/"} {
 		http.Handle("/shop/"+name, readers)
 	}
 	http.Handle("/shop/pay", shop.Protect(authz.Rule{Scopes: read.Scopes, ACR: []string{"mfa", "hwk"}, MaxAge: 300 * time.Second}, answer))
@@ -50,7 +49,6 @@ func main() {
 	http.Handle("/shop/tier", shop.Protect(authz.Rule{Scopes: read.Scopes, Action: "look", Context: func(*http.Request) map[string]any {
 		return map[string]any{"tier": "gold", "method": "PUT", "resource": "https://other.example"}
 	}}, answer))
-	http.Handle("/nonce/orders", nonce.Protect(read, answer))
 	http.Handle("/away/orders", away.Protect(read, answer))
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Args[1], nil))
 }

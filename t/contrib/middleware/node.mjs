@@ -1,5 +1,5 @@
-// The API of t/contrib/middleware.t in Express or Fastify: node.mjs express|fastify PORT. The guards: of authz; with nonces; and of a
-// server that the test makes misbehave.
+// The API of t/contrib/middleware.t in Express or Fastify: node.mjs express|fastify PORT. The guards: of authz, and of a server
+// that the test makes misbehave.
 import { authz as forExpress } from '@authz/middleware/express';
 import { authz as forFastify } from '@authz/middleware/fastify';
 
@@ -7,42 +7,46 @@ const [kind, port] = process.argv.slice(2);
 const { AUTHZ_ISSUER: issuer, AUTHZ_CLIENT_ID: clientId, AUTHZ_CLIENT_SECRET: clientSecret, API_RESOURCE: resource, API_PEER: peer } = process.env;
 const options = { issuer, clientId, clientSecret, resource, scopesSupported: ['orders.read', 'orders.write'], obligations: ['tenant'] };
 const read = { scopes: ['orders.read'] };
+const tier = ({ target }) => {
+  if (target.includes('fail')) throw new TypeError('top-secret');
+  return { tier: 'gold', method: 'PUT', resource: 'https://other.example' };
+};
 const routes = [
   ...['orders', 'kept', 'brief', 'closed', 'tenant', 'redact'].map((name) => ['get', `/shop/${name}`, read]),
+  ['get', '/shop/of/:name', read],
   ['delete', '/shop/orders', read],
   ['post', '/shop/orders', { scopes: ['orders.write'], action: 'make' }],
   ['get', '/shop/pay', { ...read, acr: ['mfa', 'hwk'], maxAge: 300 }],
   ['get', '/shop/fresh', { ...read, maxAge: 5 }],
-  ['get', '/shop/tier', { ...read, action: 'look', context: () => ({ tier: 'gold', method: 'PUT', resource: 'https://other.example' }) }],
+  ['get', '/shop/wrong', { scope: ['orders.read'] }],
+  ['get', '/shop/tier', { ...read, action: 'look', context: tier }],
 ];
-const others = [['/nonce/orders', { ...options, nonceKey: 'n'.repeat(32) }], ['/away/orders', { ...options, issuer: peer }]];
-const answer = (token) => ({ for: token.sub, client: token.client_id });
+const away = { ...options, issuer: peer };
+const answer = (token) => {
+  const said = { for: token.sub, client: token.client_id };
+  token.sub = 'changed';
+  return said;
+};
 
 if (kind === 'express') {
   const { default: express } = await import('express');
   const app = express(), api = forExpress(options);
   app.use(api.metadata);
   for (const [method, path, rule] of routes) app[method](path, api.protect(rule), (request, response) => response.json(answer(request.authz)));
-  for (const [path, other] of others) app.get(path, forExpress(other).protect(read), (request, response) => response.json(answer(request.authz)));
+  app.get('/away/orders', forExpress(away).protect(read), (request, response) => response.json(answer(request.authz)));
   app.listen(Number(port), '127.0.0.1');
 } else {
   const { default: Fastify } = await import('fastify');
-  const app = Fastify();
+  const app = Fastify({ routerOptions: { useSemicolonDelimiter: true } });
   await app.register(forFastify, options);
   for (const [method, url, rule] of routes) {
     app.route({ method: method.toUpperCase(), url, onRequest: app.authz.protect(rule), handler: async (request) => answer(request.authz) });
   }
-  for (const [url, other] of others) {
-    await app.register(async (scope) => {
-      const { createGuard, requestOf } = await import('@authz/middleware');
-      const guard = createGuard(other);
-      scope.get(url, async (request, reply) => {
-        const verdict = await guard.check(requestOf(request.raw), read);
-        if (verdict.status === 200) return answer(verdict.token);
-        for (const [name, value] of verdict.headers) reply.header(name, value);
-        return reply.code(verdict.status).send(verdict.body);
-      });
-    });
-  }
+  const { createGuard, requestOf } = await import('@authz/middleware');
+  const guard = createGuard(away);
+  app.get('/away/orders', async (request, reply) => {
+    const verdict = await guard.check(requestOf(request.raw), read);
+    return verdict.status === 200 ? answer(verdict.token) : reply.code(verdict.status).headers(verdict.headers).send(verdict.body);
+  });
   await app.listen({ port: Number(port), host: '127.0.0.1' });
 }

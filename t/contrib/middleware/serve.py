@@ -13,29 +13,40 @@ from authz_middleware import Asgi, Guard, Rule, Wsgi
 
 kind, port = sys.argv[1], int(sys.argv[2])
 READ = Rule(scopes=["orders.read"])
+
+
+def tier(request):
+    if "fail" in request.query:
+        raise ValueError("top-secret")
+    return {"tier": "gold", "method": "PUT", "resource": "https://other.example"}
+
+
 RULES = {
     ("POST", "/shop/orders"): Rule(scopes=["orders.write"], action="make"),
     ("GET", "/shop/pay"): Rule(scopes=["orders.read"], acr=["mfa", "hwk"], max_age=300),
     ("GET", "/shop/fresh"): Rule(scopes=["orders.read"], max_age=5),
-    ("GET", "/shop/tier"): Rule(
-        scopes=["orders.read"], action="look", context=lambda request: {"tier": "gold", "method": "PUT", "resource": "https://other.example"}
-    ),
+    ("GET", "/shop/tier"): Rule(scopes=["orders.read"], action="look", context=tier),
 }
 client = (os.environ["AUTHZ_CLIENT_ID"], os.environ["AUTHZ_CLIENT_SECRET"], os.environ["API_RESOURCE"])
 more = {"scopes_supported": ["orders.read", "orders.write"], "obligations": ["tenant"]}
 GUARDS = {
     "/shop/": Guard(os.environ["AUTHZ_ISSUER"], *client, **more),
-    "/nonce/": Guard(os.environ["AUTHZ_ISSUER"], *client, **more, nonce_key=b"n" * 32),
     "/away/": Guard(os.environ["API_PEER"], *client, **more),
 }
 
 
 def rule(method, path):
-    return RULES.get((method, path), READ)
+    if path == "/shop/wrong":
+        return ["orders.read"]  # no rule
+    return None if path.startswith("/shop/open/") else RULES.get((method, path), READ)
 
 
 def answer(token):
-    return json.dumps({"for": token["sub"], "client": token["client_id"]}).encode()
+    if token is None:
+        return b"open"
+    said = json.dumps({"for": token["sub"], "client": token["client_id"]}).encode()
+    token["sub"] = "changed"
+    return said
 
 
 async def asgi_app(scope, receive, send):
@@ -73,7 +84,7 @@ class AsgiHost(BaseHTTPRequestHandler):
         for name, value in sent[0]["headers"]:
             self.send_header(name.decode("latin-1"), value.decode("latin-1"))
         self.end_headers()
-        self.wfile.write(sent[1]["body"])
+        self.wfile.write(sent[1].get("body", b""))
 
     do_GET = do_POST = do_DELETE = serve
 

@@ -1,7 +1,7 @@
 package Authz::Dpop;
 
 # Keys of DPoP clients and their proofs (RFC 9449), good and bad, signed by openssl.
-#   my $key = Authz::Dpop->new;                        a P-256 pair; new('RSA') or new('P-384') another
+#   my $key = Authz::Dpop->new;                        a P-256 pair; another with P-384, Ed25519, RSA, PSS, RSA-1024
 #   my @header = $key->show( $stack, '/token' );       a good proof for POST, as headers of a request
 #   $key->show( $stack, '/userinfo', htm => 'GET', token => $token, nonce => $nonce );
 #   $key->proof( header => {...}, claims => {...} );   any proof; undef leaves a member out
@@ -17,7 +17,8 @@ use MIME::Base64 ();
 use Authz::Process ();
 
 my $json = JSON::PP->new->utf8->canonical;
-my %ALG  = ( 'P-256' => 'ES256', 'P-384' => 'ES384', 'RSA' => 'RS256' );
+my %ALG  = ( 'P-256' => 'ES256', 'P-384' => 'ES384', RSA => 'RS256', PSS => 'PS256', Ed25519 => 'EdDSA' );
+my %SIGN = ( PS256   => [qw(-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest)] );
 my %EC   = ( 'P-256' => [ prime256v1 => 32 ], 'P-384' => [ secp384r1 => 48 ] );
 
 sub b64 { my ($octets) = @_; return MIME::Base64::encode_base64url($octets) }
@@ -37,8 +38,14 @@ sub new {
     $kind //= 'P-256';
     my $file = Authz::Process::directory() . '/dpop' . ++( our $keys ) . '.pem';
     my $jwk;
-    if ( $kind eq 'RSA' ) {
-        _openssl( qw(genrsa -out), $file, 2048 );
+    my $bits = $kind =~ s/-(\d{4})\z// ? $1 : 2048;
+    if ( $kind eq 'Ed25519' ) {
+        _openssl( qw(genpkey -algorithm ed25519 -out), $file );
+        my $x = substr _openssl( qw(pkey -pubout -outform DER -in), $file ), -32;
+        $jwk = { kty => 'OKP', crv => $kind, x => b64($x) };
+    }
+    elsif ( $kind eq 'RSA' || $kind eq 'PSS' ) {
+        _openssl( qw(genrsa -out), $file, $bits );
         my ($hex) = _openssl( qw(rsa -noout -modulus -in), $file ) =~ /Modulus=([0-9A-F]+)/;
         $jwk = { kty => 'RSA', n => b64( pack 'H*', $hex ), e => 'AQAB' };
     }
@@ -87,8 +94,11 @@ sub proof {
     open my $out, '>:raw', $file or die "$file: $!";
     print {$out} $text;
     close $out or die "$file: $!";
-    my $hash      = ( $self->{size} // 32 ) == 48 ? '-sha384' : '-sha256';
-    my $signature = _openssl( 'dgst', $hash, '-sign', $self->{file}, $file );
+    my $hash = ( $self->{size} // 32 ) == 48 ? '-sha384' : '-sha256';
+    my $signature =
+      $self->{alg} eq 'EdDSA'
+      ? _openssl( qw(pkeyutl -sign -rawin -inkey), $self->{file}, '-in', $file )
+      : _openssl( 'dgst', $hash, @{ $SIGN{ $self->{alg} } // [] }, '-sign', $self->{file}, $file );
     unlink $file;
     return "$text." . b64( $self->{size} ? _raw( $signature, $self->{size} ) : $signature );
 }

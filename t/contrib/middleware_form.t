@@ -1,0 +1,182 @@
+#!/usr/bin/perl
+# contrib/middleware: each package has the form in which it is published, and the length that its README promises. What they do is
+# checked by t/contrib/middleware.t.
+use strict;
+use warnings;
+
+use File::Copy ();
+use JSON::PP   ();
+use Test::More;
+
+use Authz::Node    ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Web     ();
+
+my $dir  = Authz::Process::directory();
+my $here = Authz::Path::source( 't', 'contrib', 'middleware' );
+my $mine = Authz::Path::source( 'contrib', 'middleware' );
+
+sub on_path {
+    my ($name) = @_;
+    return ( grep {-x} map {"$_/$name"} split /:/, $ENV{PATH} )[0];
+}
+
+# Run a command in a folder; it must end well. Returns what it prints.
+sub runs {
+    my ( $name, $folder, $command, %env ) = @_;
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'tool', timeout => 240 * Authz::Process::patience(), env => \%env,
+        command => [ 'sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', $folder, @$command ] );
+    ok( $status == 0, $name ) or diag $text;
+    return $text;
+}
+
+# A copy of a package in a folder of its own, for tools that write beside what they read.
+sub copy_of {
+    my ( $package, @folder ) = @_;
+    mkdir "$dir/$_" or die "$dir/$_: $!" for $package, map {"$package/$_"} @folder;
+    for my $folder ( '', map {"$_/"} @folder ) {
+        -f and File::Copy::copy( $_, "$dir/$package/$folder" ) || die "$_: $!" for glob "$mine/$package/$folder*";
+    }
+    return "$dir/$package";
+}
+
+# ---- length
+
+# A docstring of Python is a comment, too.
+sub lines_of_code {
+    my ($text) = @_;
+    $text =~ s/^\s*""".*?"""\n//msg;
+    return grep { /\S/ && !m{^\s*(?:#|//|/\*|\*)} } split /\n/, $text;
+}
+
+my %most = ( 'node/*.js' => 300, 'python/authz_middleware/*.py' => 300, 'go/*.go' => 500 );
+for my $files ( sort keys %most ) {
+    my @file  = glob "$mine/$files";
+    my $count = map { lines_of_code( Authz::Web::edit($_) ) } @file;
+    ok( $count > 100 && $count <= $most{$files}, "$files has at most $most{$files} lines of code" ) or diag $count;
+    my @wide = grep { length s/\t/    /gr > 120 } map { split /\n/, Authz::Web::edit($_) } @file;
+    is( "@wide", '', '... of at most 120 characters' );
+}
+
+# ---- Node.js
+
+my $json      = JSON::PP->new;
+my $package   = $json->decode( Authz::Web::edit("$mine/node/package.json") );
+my ($version) = Authz::Web::edit( Authz::Path::source('configure.ac') ) =~ /^AC_INIT\(\[authz\], \[([^\]]+)\]/m;
+is( $package->{version}, $version, 'node: the version is that of authz' );
+
+SKIP: {
+    skip 'no npm', 2 if !on_path('npm');
+    my $said =
+      runs( 'npm packs the package', copy_of('node'), [qw(npm pack --dry-run --json --ignore-scripts --offline)] );
+    my ($list) = $said =~ /^(\[.*\])/ms;
+    my @packed = map { $_->{path} } map { @{ $_->{files} } } @{ $json->decode( $list // '[]' ) };
+    is_deeply( [ sort @packed ], [ sort 'package.json', @{ $package->{files} } ], '... with the files that it names' );
+}
+
+SKIP: {
+    my $why = Authz::Node::missing()
+      // ( -d Authz::Node::modules() . '/typescript' ? undef : 'no typescript: run contrib/check once' );
+    skip $why, 1 if defined $why;
+    mkdir "$dir/ts" or die "$dir/ts: $!";
+    symlink Authz::Node::modules(), "$dir/ts/node_modules" or die "symlink: $!";
+    File::Copy::copy( "$here/consumer.ts", "$dir/ts" ) or die "consumer.ts: $!";
+    my %options = (
+        strict    => JSON::PP::true(), noEmit => JSON::PP::true(), target => 'es2022', module => 'nodenext',
+        types     => ['node'],
+        typeRoots => ['node_modules/@types'],
+        paths     => {
+            map { ( "\@authz/middleware$_->[0]" => ["$mine/node/$_->[1].d.ts"] ) } [ '', 'index' ],
+            [ '/express', 'express' ], [ '/fastify', 'fastify' ] } );
+    Authz::Web::write_file( "$dir/ts/package.json", '{"type":"module"}' );
+    Authz::Web::write_file(
+        "$dir/ts/tsconfig.json",
+        $json->encode( { compilerOptions => \%options, files => ['consumer.ts'] } ) );
+    runs(
+        'TypeScript takes the types, and refuses what they do not permit', "$dir/ts",
+        [ Authz::Node::node(), 'node_modules/typescript/bin/tsc' ] );
+}
+
+# ---- Python
+
+my $project = Authz::Web::edit("$mine/python/pyproject.toml");
+like( $project, qr/^version = "\Q$version\E"$/m, 'python: the version is that of authz' );
+my ($python) =
+  grep {
+    defined
+      && system(
+        "'$_' -c 'import setuptools, sys; sys.exit(int(setuptools.__version__.split(\".\")[0]) < 61)' >/dev/null 2>&1")
+      == 0
+  } ( defined $ENV{AUTHZ_PYPI} ? "$ENV{AUTHZ_PYPI}/bin/python" : undef ), map { on_path($_) } 'python3';
+SKIP: {
+    skip 'no python3 with setuptools 61', 3 if !defined $python;
+    my $folder = copy_of( 'python', 'authz_middleware' );
+    runs(
+        'setuptools builds the package', $folder,
+        [ $python, '-c', 'import setuptools.build_meta as build; build.build_sdist("dist")' ] );
+    my $list = runs(
+        '... which unpacks', $folder,
+        [ 'sh', '-c', 'tar -tf dist/*.tar.gz && tar -xOf dist/*.tar.gz --wildcards "*/PKG-INFO" "*/requires.txt"' ] );
+    my @lacking = grep { $list !~ m{^(?:[^/\n]+/)?\Q$_\E$}m }
+      qw(authz_middleware/__init__.py authz_middleware/py.typed LICENSE README.md),
+      'Name: authz-middleware', "Version: $version", 'Requires-Python: >=3.9', 'pyjwt[crypto]>=2.6';
+    is( "@lacking", '', '... and has the files and what it needs' ) or diag $list;
+}
+
+# ---- the page: its examples run, with the names that it leaves to the reader
+
+my $page = Authz::Web::edit( Authz::Path::source( 'doc', 'middleware.md' ) );
+
+sub example {
+    my ($language) = @_;
+    my ($text)     = $page =~ /^```$language\n(.*?)^```$/ms or die "doc/middleware.md has no example of $language\n";
+    return $text;
+}
+
+SKIP: {
+    my $why = Authz::Node::missing();
+    skip $why, 1 if defined $why;
+    my $text =
+        "import { authz } from '$mine/node/express.js';\n"
+      . "const clientSecret = 'secret', pay = () => {}, app = { use() {}, get() {}, post() {} };\n"
+      . example('js');
+    Authz::Web::write_file( "$dir/example.mjs", $text );
+    runs( 'doc/middleware.md: the example of Node.js', $dir, [ Authz::Node::node(), 'example.mjs' ] );
+}
+
+SKIP: {
+    my ($with) =
+      grep { system("$_ -c 'import cryptography, jwt' >/dev/null 2>&1") == 0 } '/usr/bin/python3', 'python3';
+    skip 'no python3 with cryptography and jwt', 1 if !defined $with;
+    my $text =
+        "from authz_middleware import Asgi, Guard, Rule, Wsgi\nimport types\n"
+      . "app, client_secret = types.SimpleNamespace(wsgi_app=None), 'secret'\n"
+      . example('python') =~ s/^(app = .*)$/asgi = app\n$1\napp = asgi/mr;
+    my %env = ( PYTHONPATH => "$mine/python", PYTHONDONTWRITEBYTECODE => 1 );
+    runs( 'doc/middleware.md: the example of Python', $dir, [ $with, '-c', $text ], %env );
+}
+
+# ---- Go
+
+SKIP: {
+    my $go = on_path('go');
+    skip 'no go', 4 if !$go;
+    my %env = (
+        GOTOOLCHAIN => 'local', GOPROXY => 'off', GOFLAGS => '-mod=mod', CGO_ENABLED => 0,
+        GOCACHE     => $ENV{GOCACHE} // ( defined $ENV{HOME} ? "$ENV{HOME}/.cache/go-build" : "$dir/go-cache" ) );
+    my $folder = copy_of('go');
+    runs( 'go vet finds nothing', $folder, [ $go, 'vet', './...' ], %env );
+    my $text =
+        "package main\n\nimport (\n\t\"log\"\n\t\"net/http\"\n\n\tauthz \"authz.invalid/middleware\"\n)\n\n"
+      . "func main() {\n\tissuer, secret, orders := \"\", \"\", http.NotFoundHandler()\n"
+      . example('go')
+      . "\tlog.Print(err)\n}\n";
+    mkdir "$folder/example" or die "$folder/example: $!";
+    Authz::Web::write_file( "$folder/example/main.go", $text );
+    runs( 'doc/middleware.md: the example of Go', $folder, [ $go, 'vet', './example' ], %env );
+    is( runs( 'gofmt ends well', $folder, [ 'gofmt', '-l', "$mine/go", $here ] ), '', '... and would change nothing' );
+}
+
+done_testing;
