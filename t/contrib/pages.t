@@ -149,6 +149,20 @@ is( missing('SVC_GONE, svc_gone, `authzctl gone --now`, `authzctl keys list --no
     'SVC_GONE svc_gone authzctl gone --now authzctl keys list --now',
     '... which this test would see' );
 
+# ---- doc/index.md, the navigation of the website, has the pages and groups of doc/README in its order
+
+my ( $group, @listed );
+for ( split /\n/, text_of( 'doc', 'README' ) =~ s/\A.*?\n\n//sr ) {
+    $group = $1 if /^([A-Z][\w ]+)$/;
+    push @listed, "$group: $1" if /^(\S+)[.]md / && $1 ne 'index';
+}
+my @tree = map {
+    my ( $caption, $names ) = @$_;
+    map {"$caption: $_"} grep { !m{/} } split ' ', $names
+} map { [ /:caption: (.+)/, /\n\n(.*)/s ] } text_of( 'doc', 'index.md' ) =~ /^```[{]toctree[}]\n(.*?)^```/msg;
+cmp_ok( scalar @listed, '>', 35, 'doc/README: the pages are read' );
+is_deeply( \@tree, \@listed, '... and doc/index.md has them in its groups and its order' );
+
 # ---- what the cells are
 
 my %gone = cells( "## A\n| `one` | Cause | Cure |\n| `two` | | |\n", 'A' );
