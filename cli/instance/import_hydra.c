@@ -34,7 +34,7 @@ static const struct import_member client_members[] = {
     {"metadata",          NULL, "put what rules need into a data row", false},
     {"skip_consent",      NULL, "consent is a decision of policy: svc.operator.controls.consent", false},
     {"skip_logout_consent", NULL, "consent is a decision of policy: svc.operator.controls.consent", false},
-    {"allowed_cors_origins", NULL, "list them in SVC_CORS_ALLOWED_ORIGINS", false},
+    {"allowed_cors_origins", NULL, "pages of every origin may call /token, /revoke and /userinfo", true},
     {"backchannel_logout*", NULL, "the service sends no requests to clients", false},
     {"frontchannel_logout*", NULL, "the service sends no requests to clients", false},
     {"owner",             NULL, "has no meaning here", false},

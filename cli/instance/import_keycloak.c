@@ -51,7 +51,7 @@ static const struct import_member client_members[] = {
     {"optionalClientScopes",   NULL, "scopes of the binding", true},
     {"attributes",             NULL, NULL, true},
     {"protocolMappers",        NULL, "claims follow from scopes and rules", false},
-    {"webOrigins",             NULL, "list them in SVC_CORS_ALLOWED_ORIGINS", false},
+    {"webOrigins",             NULL, "pages of every origin may call /token, /revoke and /userinfo", true},
     {"consentRequired",        NULL, "consent is a decision of policy: svc.operator.controls.consent", false},
     {"fullScopeAllowed",       NULL, "the scopes of the binding are all that the client gets", false},
     {"authorizationSettings",  NULL, "write rules in place of permissions", false},

@@ -36,6 +36,14 @@ pygments_dark_style = 'monokai'
 NORMALIZE = '/javascript/normalize.css/normalize.css'
 DARK = '@media not print {'
 ASKED = r'prefers-color-scheme: *dark\) *\{[^{]*\{[^}]*--color-background-primary:'
+# Wider than Furo has it, and long words of tables may be cut: else the last column cannot be seen. Where there is room, the names in the
+# first of three columns stay whole, and those in the first of more get a part of it.
+TABLES = (
+    '.content { width: 52em } table.docutils td { overflow-wrap: anywhere; vertical-align: top }'
+    '@media (min-width: 63em) { table.docutils td { min-width: 5em }'
+    ' table.docutils td:first-child:nth-last-child(-n+3) { overflow-wrap: normal }'
+    ' table.docutils td:first-child:nth-last-child(n+4) { min-width: 11em } }'
+)
 IMPORT = r'import .*Gumshoe from "./gumshoe-patched.js";'
 
 
@@ -48,7 +56,7 @@ def bundle_style(style):
         colours = text.split(DARK, 1)[1].split('} }', 1)[0] + '} }'
         asked = colours.replace('[data-theme="dark"]', '[data-theme="auto"]')
         text = text + '@media screen and (prefers-color-scheme: dark) {' + asked
-    style.write_text(text)
+    style.write_text(text if TABLES in text else text + TABLES)
 
 
 def bundle_script(script):

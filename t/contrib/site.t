@@ -15,11 +15,11 @@ use Authz::Web     ();
 my $build = $ENV{AUTHZ_BUILDDIR};
 plan skip_all => 'AUTHZ_BUILDDIR names no build folder' if !defined $build || !-e "$build/Makefile";
 my ($missing) =
-  Authz::Process->run( name => 'python', command => [ 'python3', '-c', 'import sphinx, myst_parser, furo' ] );
+  Authz::Process->run( name => 'python', command => [ '/usr/bin/python3', '-c', 'import sphinx, myst_parser, furo' ] );
 plan skip_all => 'Sphinx, MyST or Furo is not installed (section site of contrib/packages)' if $missing != 0;
 
 my ( $status, $said ) = Authz::Process->run(
-    name    => 'make', timeout => 120 * Authz::Process::patience(), env => { MAKEFLAGS => undef, MAKELEVEL => undef },
+    name    => 'make', timeout => 300 * Authz::Process::patience(), env => { MAKEFLAGS => undef, MAKELEVEL => undef },
     command => [ 'make', '-C', $build, 'html' ] );
 is( $status, 0, 'make html: each link and anchor of the pages leads somewhere' )
   or do { diag $said; done_testing; exit };
@@ -71,11 +71,45 @@ File::Find::find(
 cmp_ok( $files, '>', 40, 'pages and style sheets are read' );
 is( join( "\n", @abroad ), '', '... and none loads a script, style, font or picture from elsewhere' );
 
+# ---- the links
+
+my ( %id, @link );
+File::Find::find(
+    {   no_chdir => 1,
+        wanted   => sub {
+            return if !/[.]html\z/ || m{/_static/};
+            my ( $page, $text ) = ( $_, Authz::Web::edit($_) );
+            $id{$page} = { map { ( $_ => 1 ) } $text =~ /\bid="([^"]+)"/g };
+            push @link, map { [ $page, $_ ] } $text =~ /<a\b[^>]*? href="([^"]+)"/g;
+        }
+    },
+    $html );
+my ( @astray, $inner );
+for my $link (@link) {
+    my ( $from, $to ) = @$link;
+    next if $to =~ /\A(?:[a-z]+:|#\z)/;
+    my ( $path, $anchor ) = $to =~ /\A([^#?]*)(?:[?][^#]*)?(?:#(.*))?\z/;
+    my $file = $path eq '' ? $from : $from =~ s{[^/]+\z}{$path}r;
+    1 while $file =~ s{[^/]+/[.][.]/}{};
+    $inner++;
+    push @astray, "$from: $to" if !-e $file || defined $anchor && $file =~ /html\z/ && !$id{$file}{$anchor};
+}
+is( join( "\n", @astray ), '', 'each link and anchor of the pages made leads somewhere' );
+
 # The style sheet brings another one.
 my @first  = $index =~ /<(?:script|link rel="stylesheet")[^>]*?\b(?:src|href)="([^"?]+)/g;
 my $octets = length $index;
 $octets += -s "$html/$_" for @first, grep { -e "$html/$_" } '_static/styles/normalize.css';
 cmp_ok( $octets, '<', 200_000, "the first page has $octets octets with its scripts and styles" );
+my $pictures = 0;
+$pictures += -s "$html/$_" for $index =~ /<img\b[^>]*? src="([^"]+)"/g;
+cmp_ok( $pictures, '<', 200_000, "... and $pictures of pictures" );
+diag sprintf '%d pages, %d links and anchors within them, first page %d octets and %d of pictures', scalar keys %id,
+  $inner,
+  $octets, $pictures;
+
+ok( Authz::Web::edit("$html/_static/styles/furo.css") =~ /td \{ overflow-wrap: anywhere/,
+    'no column of a table is cut off by a long name' );
 
 # ---- light and dark
 
@@ -87,8 +121,9 @@ ok( Authz::Web::edit("$html/_static/scripts/furo.js") !~ /^import /m && $index !
 
 # ---- the search
 
-ok( Authz::Web::edit("$html/searchindex.js") =~ /\ASearch[.]setIndex\(.*"five-minutes"/s,
-    'the index of the search is a script' );
+my $search = Authz::Web::edit("$html/searchindex.js");
+like( $search, qr/\ASearch[.]setIndex\(/, 'the index of the search is a script' );
+is( join( ' ', grep { $search !~ /"\Q$_\E[.]md"/ } map {s{.*: }{}r} @listed ), '', '... and has each page' );
 ok( Authz::Web::edit("$html/search.html") =~ /<script src="searchindex[.]js"/,
     '... which its page loads, from a file too' );
 

@@ -4,10 +4,11 @@ package Authz::Trial;
 #   my $trial = Authz::Trial->start( up => [qw(up --no-demo)] );   skips the test without an installed tree
 #   $trial->page( 'five-minutes.md', times => 2, edit => sub { s/8001/12345/g } );
 # A page has blocks of commands (```sh). An unmarked block after one shows lines of its output, in order; each line there is a
-# part of a line of the output. The shell lives on from block to block, in a folder with contrib/ and var/ like a checkout after
+# part of a line of the output. The shell lives on from block to block, in a folder with contrib/, doc/ and var/ like a checkout after
 # `contrib/quickstart up`. Where a block starts a server (PORT=...), the next one comes when that listens. An indented line
 # `SVC_...=... contrib/quickstart up ...` gives the instance the settings of the page, before its blocks; no other indented line is
-# run.
+# run (t/contrib/commands.t has the reasons). A command that fails is a fault, unless the page says what follows (`|| ...`), throws its
+# error away (`2>/dev/null`), or the option `fails` has a pattern for it. The option `begin` has commands that the page does not show.
 
 use strict;
 use warnings;
@@ -35,7 +36,8 @@ sub start {
     for my $name ( grep { $_ ne 'quickstart' } map {m{([^/]+)\z}} glob Authz::Path::source( 'contrib', '*' ) ) {
         symlink Authz::Path::source( 'contrib', $name ), "$top/tree/contrib/$name" or die "symlink: $!";
     }
-    symlink $self->{dir}, "$top/tree/var" or die "symlink: $!";
+    symlink $self->{dir},               "$top/tree/var" or die "symlink: $!";
+    symlink Authz::Path::source('doc'), "$top/tree/doc" or die "symlink: $!";
     push @running, $self;
     ( my $status, $self->{said} ) = $self->quickstart( words => $option{up} // [qw(up --no-demo)] );
     die "contrib/quickstart up failed: $self->{said}\n" if $status != 0;
@@ -89,6 +91,30 @@ sub blocks {
     return @block;
 }
 
+# Return the commands of a page's blocks: their lines, without those that go on with the line before, and without texts (<<END).
+sub commands {
+    my ($text) = @_;
+    my @command;
+    for my $block ( map { $_->[0] } blocks($text) ) {
+        $block =~ s/(<<-?'?(\w+)'?.*\n)(?:.*\n)*?\2$/$1/mg;
+        $block =~ s/(?:\\|[|]|&&)\n/ /g;
+        push @command, grep { !/\A\s*(?:#|\z|[})]|(?:done|fi|esac|local)\b)/ } split /\n/, $block;
+    }
+    return @command;
+}
+
+# What a shell prints about a command that failed.
+my $FAILED = '-- failed: ';
+
+# Return the commands that failed without the page's leave.
+sub _failed {
+    my ( $text, @leave ) = @_;
+    return grep {
+        my $command = $_;
+        $command !~ m{2> */dev/null|2>&1} && !grep { $command =~ $_ } @leave
+    } $text =~ /^\Q$FAILED\E(.*)/mg;
+}
+
 # Paste the commands of a page into one shell, and hold what they print against the page.
 sub page {
     my ( $self, $name, %option ) = @_;
@@ -97,7 +123,10 @@ sub page {
     my @block = blocks($text);
     cmp_ok( scalar @block, '>', 0, "$name has commands" );
     my $mark   = '-- end of block';
-    my $script = join '', map { "$_->[0]\n" . _listening( $_->[0] ) . "echo; echo '$mark'\n" } @block;
+    my $script = join '', "set -E\ntrap 'echo \"$FAILED\$BASH_COMMAND\" >&2' ERR\n", $option{begin} // '',
+      map { "$_->[0]\n" . _listening( $_->[0] ) . "echo; echo '$mark'\n" } @block;
+    $script .= "trap - ERR\n";
+
     for my $start ( $text =~ /^ {4}(SVC_\w+=.* contrib\/quickstart up.*)$/mg ) {
         my ( $status, $output ) = $self->paste("$start\n");
         is( $status, 0, "$name: $start" ) or diag $output;
@@ -106,7 +135,9 @@ sub page {
     for my $time ( 1 .. $option{times} // 1 ) {
         my ( $status, $output ) = $self->paste( $script, env => $option{env} );
         my @output = split /^\Q$mark\E\n/m, $output;
-        ok( $status == 0 && @output >= @block, "$name, pasted for time $time: the commands end well" ) or diag $output;
+        my @failed = _failed( $output, @{ $option{fails} // [] } );
+        ok( $status == 0 && @output >= @block && !@failed, "$name, pasted for time $time: the commands end well" )
+          or diag join "\n", $output, map {"failed: $_"} @failed;
         for my $at ( 0 .. $#block ) {
             my ( $commands, $expected ) = @{ $block[$at] };
             next if !@$expected;
