@@ -18,18 +18,26 @@ takes_below(const char *pattern)
            && strcmp(pattern + length - (sizeof(BELOW) - 1), BELOW) == 0;
 }
 
+/* True if this is the end of such a pattern. */
+static bool
+is_below(const char *pattern)
+{
+    return pattern[1] == '*' && strcmp(pattern, BELOW) == 0;
+}
+
 bool
 route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
 {
     size_t value = 0;
-    while (*pattern != '\0' && (*path != '\0' || strcmp(pattern, BELOW) == 0)) {
-        if (strcmp(pattern, BELOW) == 0 && (*path == '\0' || *path == '/')) {
+    while (*pattern != '\0' && (*path != '\0' || is_below(pattern))) {
+        if (is_below(pattern) && (*path == '\0' || *path == '/')) {
             values[value] = path;
             return true;
         }
-        size_t wanted = strcspn(pattern + 1, "/"), given = strcspn(path + 1, "/");
-        if (*path != '/')
+        /* Most rows differ in the first character of a segment. */
+        if (*path != '/' || (pattern[1] != path[1] && pattern[1] != '{'))
             return false;
+        size_t wanted = strcspn(pattern + 1, "/"), given = strcspn(path + 1, "/");
         if (pattern[1] == '{') {
             values[value] = given > 0 ? request_url_decode(mem, path + 1, given, false) : NULL;
             if (values[value++] == NULL)
