@@ -25,6 +25,19 @@ is_below(const char *pattern)
     return pattern[1] == '*' && strcmp(pattern, BELOW) == 0;
 }
 
+/* Pass over a segment of both if it is the same; false: it is not. Most rows differ from a path in
+ * the first characters. */
+static bool
+skip_same(const char **pattern, const char **path)
+{
+    const char *wanted = *pattern + 1, *given = *path + 1;
+    for (; *wanted == *given && *wanted != '\0' && *wanted != '/'; wanted++)
+        given++;
+    *pattern = wanted;
+    *path = given;
+    return (*wanted == '\0' || *wanted == '/') && (*given == '\0' || *given == '/');
+}
+
 bool
 route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
 {
@@ -34,19 +47,18 @@ route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const
             values[value] = path;
             return true;
         }
-        /* Most rows differ in the first character of a segment. */
-        if (*path != '/' || (pattern[1] != path[1] && pattern[1] != '{'))
+        if (*path != '/')
             return false;
-        size_t wanted = strcspn(pattern + 1, "/"), given = strcspn(path + 1, "/");
         if (pattern[1] == '{') {
+            size_t given = strcspn(path + 1, "/");
             values[value] = given > 0 ? request_url_decode(mem, path + 1, given, false) : NULL;
             if (values[value++] == NULL)
                 return false;
-        } else if (wanted != given || memcmp(pattern + 1, path + 1, wanted) != 0) {
+            pattern += 1 + strcspn(pattern + 1, "/");
+            path += 1 + given;
+        } else if (!skip_same(&pattern, &path)) {
             return false;
         }
-        pattern += 1 + wanted;
-        path += 1 + given;
     }
     return *pattern == '\0' && *path == '\0';
 }

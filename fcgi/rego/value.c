@@ -205,9 +205,12 @@ find_item(const struct rego_value *set, const struct rego_value *item, bool *ret
 static inline int
 compare_keys(const struct rego_value *a, const struct rego_value *b)
 {
-    if (a->type != REGO_STRING || b->type != REGO_STRING || a->text[0] == b->text[0])
+    if (a->type != REGO_STRING || b->type != REGO_STRING)
         return rego_compare(a, b);
-    return (unsigned char) a->text[0] < (unsigned char) b->text[0] ? -1 : 1;
+    if (a->text[0] != b->text[0])
+        return (unsigned char) a->text[0] < (unsigned char) b->text[0] ? -1 : 1;
+    int order = memcmp(a->text, b->text, a->count < b->count ? a->count : b->count);
+    return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
 }
 
 /* Do the same for the key of an object. */
