@@ -24,13 +24,16 @@ const char *
 fastcgi_variable_once(char *const *list, const char *name)
 {
     const char *found = NULL;
-    size_t length = strlen(name);
     for (; list != NULL && *list != NULL; list++) {
-        if (strncmp(*list, name, length) != 0 || (*list)[length] != '=')
+        /* Without a call: each look goes through all variables. */
+        const char *at = *list, *wanted = name;
+        while (*wanted != '\0' && *at == *wanted)
+            at++, wanted++;
+        if (*wanted != '\0' || *at != '=')
             continue;
         if (found != NULL)
             return "";
-        found = *list + length + 1;
+        found = at + 1;
     }
     return found;
 }

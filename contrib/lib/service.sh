@@ -3,6 +3,8 @@
 
 # Three per processor (performance.md 3.4); each has one database connection.
 WORKERS=${AUTHZ_WORKERS:-$((3 * $(nproc)))}
+# As in etc/systemd/authz.service.
+SERVICE_MEMORY=GLIBC_TUNABLES=glibc.malloc.tcache_count=128
 # Half of them may wait for identity providers and other servers at the same time.
 WEB_WORKERS=8
 BUNDLE_WORKERS=2
@@ -39,7 +41,7 @@ authz_start() {
         service_environment
         printf '%s\n' "${command[@]}"
     } | mark_of "$(conf_path)" "$(authz_path)")
-    daemon_start authz "$mark" env SVC_CONFIG="$(conf_path)" "${command[@]}"
+    daemon_start authz "$mark" env SVC_CONFIG="$(conf_path)" "$SERVICE_MEMORY" "${command[@]}"
     daemon_await authz 30 authz_sockets_there
 }
 

@@ -39,13 +39,3 @@ digits_read(const char *text, int64_t max, int64_t *ret)
     *ret = number;
     return true;
 }
-
-int
-digits_hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}

@@ -17,6 +17,12 @@ size_t digits_take(const char *text, size_t length, int64_t max, int64_t *ret);
 bool digits_read(const char *text, int64_t max, int64_t *ret);
 
 /* Return the value of a hexadecimal digit of either case, or -1. */
-int digits_hex(char c);
+static inline int
+digits_hex(char c)
+{
+    unsigned digit = (unsigned char) c - (unsigned) '0',
+             letter = ((unsigned char) c | 0x20u) - (unsigned) 'a';
+    return digit < 10 ? (int) digit : letter < 6 ? (int) letter + 10 : -1;
+}
 
 #endif

@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/iso8601.h"
 
 /* write(2) to a pipe is atomic up to PIPE_BUF (4,096), so lines of several processes never mix. */
 #define LINE_MAXIMUM 4096
@@ -48,17 +50,34 @@ struct line {
 
 /* Keep room for the closing `"}` and the line end. */
 static void
+put_octets(struct line *line, const char *octets, size_t count)
+{
+    size_t room = sizeof(line->text) - 4 - line->used;
+    count = count < room ? count : room;
+    memcpy(line->text + line->used, octets, count);
+    line->used += count;
+}
+
+static void
 log_put(struct line *line, char c)
 {
-    if (line->used < sizeof(line->text) - 4)
-        line->text[line->used++] = c;
+    put_octets(line, &c, 1);
 }
 
 static void
 put_text(struct line *line, const char *text)
 {
-    for (; *text != '\0'; text++)
-        log_put(line, *text);
+    put_octets(line, text, strlen(text));
+}
+
+/* Return how many octets at the beginning of a text, at most so many, stand for themselves. */
+static size_t
+plain_octets(const char *text, size_t most)
+{
+    size_t at = 0;
+    while (at < most && text[at] >= 0x20 && text[at] <= 0x7e && text[at] != '"' && text[at] != '\\')
+        at++;
+    return at;
 }
 
 /* Write a JSON string. Anything but printable ASCII becomes \u00XX of the octet, which no
@@ -66,20 +85,23 @@ put_text(struct line *line, const char *text)
 static void
 put_string(struct line *line, const char *text)
 {
+    const size_t end = sizeof(line->text) - 16;
     char escape[8];
     log_put(line, '"');
-    for (size_t i = 0; text[i] != '\0' && i < VALUE_MAXIMUM && line->used < sizeof(line->text) - 16;
-         i++) {
-        unsigned char c = (unsigned char) text[i];
-        if (c == '"' || c == '\\') {
-            log_put(line, '\\');
-            log_put(line, (char) c);
-        } else if (c < 0x20 || c > 0x7e) {
-            snprintf(escape, sizeof(escape), "\\u%04x", c);
-            put_text(line, escape);
-        } else {
-            log_put(line, (char) c);
+    for (size_t i = 0; text[i] != '\0' && i < VALUE_MAXIMUM && line->used < end; i++) {
+        size_t left = VALUE_MAXIMUM - i, room = end - line->used;
+        size_t plain = plain_octets(text + i, left < room ? left : room);
+        if (plain > 0) {
+            put_octets(line, text + i, plain);
+            i += plain - 1;
+            continue;
         }
+        unsigned char c = (unsigned char) text[i];
+        if (c == '"' || c == '\\')
+            snprintf(escape, sizeof(escape), "\\%c", c);
+        else
+            snprintf(escape, sizeof(escape), "\\u%04x", c);
+        put_text(line, escape);
     }
     log_put(line, '"');
 }
@@ -100,10 +122,10 @@ static void
 put_value(struct line *line, const struct log_field *field)
 {
     char number[32];
-    snprintf(number, sizeof(number), "%lld", field->number);
-    if (field->is_number)
+    if (field->is_number) {
+        snprintf(number, sizeof(number), "%lld", field->number);
         put_text(line, number);
-    else if (as_text)
+    } else if (as_text)
         put_plain(line, field->text, PLAIN);
     else
         put_string(line, field->text);
@@ -150,13 +172,8 @@ log_line(enum az_severity severity, const char *msg, const struct log_field *fie
     if (!log_wanted(severity))
         return;
     struct line line = {.used = 0};
-    struct timespec now;
-    struct tm tm;
-    char stamp[48];
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &tm);
-    size_t used = strftime(stamp, 32, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(stamp + used, sizeof(stamp) - used, ".%03dZ", (int) (now.tv_nsec / 1000000));
+    char stamp[ISO8601_MS_SIZE] = "";
+    iso8601_format_ms(clock_realtime_ms(), stamp);
     put_head(&line, stamp, severity, msg);
     for (size_t i = 0; i < count; i++)
         put_field(&line, &fields[i]);

@@ -18,27 +18,47 @@ takes_below(const char *pattern)
            && strcmp(pattern + length - (sizeof(BELOW) - 1), BELOW) == 0;
 }
 
+/* True if this is the end of such a pattern. */
+static bool
+is_below(const char *pattern)
+{
+    return pattern[1] == '*' && strcmp(pattern, BELOW) == 0;
+}
+
+/* Pass over a segment of both if it is the same; false: it is not. Most rows differ from a path in
+ * the first characters. */
+static bool
+skip_same(const char **pattern, const char **path)
+{
+    const char *wanted = *pattern + 1, *given = *path + 1;
+    for (; *wanted == *given && *wanted != '\0' && *wanted != '/'; wanted++)
+        given++;
+    *pattern = wanted;
+    *path = given;
+    return (*wanted == '\0' || *wanted == '/') && (*given == '\0' || *given == '/');
+}
+
 bool
 route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
 {
     size_t value = 0;
-    while (*pattern != '\0' && (*path != '\0' || strcmp(pattern, BELOW) == 0)) {
-        if (strcmp(pattern, BELOW) == 0 && (*path == '\0' || *path == '/')) {
+    while (*pattern != '\0' && (*path != '\0' || is_below(pattern))) {
+        if (is_below(pattern) && (*path == '\0' || *path == '/')) {
             values[value] = path;
             return true;
         }
-        size_t wanted = strcspn(pattern + 1, "/"), given = strcspn(path + 1, "/");
         if (*path != '/')
             return false;
         if (pattern[1] == '{') {
+            size_t given = strcspn(path + 1, "/");
             values[value] = given > 0 ? request_url_decode(mem, path + 1, given, false) : NULL;
             if (values[value++] == NULL)
                 return false;
-        } else if (wanted != given || memcmp(pattern + 1, path + 1, wanted) != 0) {
+            pattern += 1 + strcspn(pattern + 1, "/");
+            path += 1 + given;
+        } else if (!skip_same(&pattern, &path)) {
             return false;
         }
-        pattern += 1 + wanted;
-        path += 1 + given;
     }
     return *pattern == '\0' && *path == '\0';
 }

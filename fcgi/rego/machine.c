@@ -98,10 +98,15 @@ run_call(struct rego_machine *machine, const struct rego_value **local,
     else if (statement->builtin == NULL)
         value = rego_stop(machine, REGO_GIVE_UP, "%.100s is not built in", statement->name);
     else {
-        for (uint32_t i = 0; i < statement->count; i++)
-            if ((arg[i] = machine_place(local, &statement->operand[i])) == NULL
-                || !rego_spend(machine, steps_to_read(arg[i])))
-                return machine->outcome == REGO_DONE ? 0 : BLOCK_STOP;
+        uint64_t steps = 0;
+        uint32_t there = 0;
+        for (; there < statement->count; there++) {
+            if ((arg[there] = machine_place(local, &statement->operand[there])) == NULL)
+                break;
+            steps += steps_to_read(arg[there]);
+        }
+        if (!rego_spend(machine, steps) || there < statement->count)
+            return machine->outcome == REGO_DONE ? 0 : BLOCK_STOP;
         value = statement->builtin->run(machine, arg);
         if (value == NULL && machine->arena->full)
             return machine_stop_for_memory(machine);

@@ -14,6 +14,8 @@
 #define ARENA_ALIGN 8
 /* First capacity of a composite that grows, in items. */
 #define FIRST_ROOM 4
+/* Most members that are sorted by insertion; qsort() calls a function for each comparison. */
+#define INSERTION_MAX 32
 
 const struct rego_value rego_null = {.type = REGO_NULL};
 const struct rego_value rego_true = {.type = REGO_BOOLEAN, .boolean = true};
@@ -28,7 +30,7 @@ rego_arena_init(struct rego_arena *arena, TALLOC_CTX *mem, size_t max)
 }
 
 void *
-rego_take(struct rego_arena *arena, size_t octets)
+rego_take_unset(struct rego_arena *arena, size_t octets)
 {
     if (arena->full || octets > arena->max) {
         arena->full = true;
@@ -53,21 +55,28 @@ rego_take(struct rego_arena *arena, size_t octets)
         }
         arena->taken += size;
         if (size == octets)
-            return memset(block, 0, octets);
+            return block;
         arena->at = block;
         arena->end = block + size;
     }
     void *taken = arena->at;
     arena->at += octets;
-    return memset(taken, 0, octets);
+    return taken;
+}
+
+void *
+rego_take(struct rego_arena *arena, size_t octets)
+{
+    void *taken = rego_take_unset(arena, octets);
+    return taken != NULL ? memset(taken, 0, octets) : NULL;
 }
 
 static struct rego_value *
 new_value(struct rego_arena *arena, enum rego_type type)
 {
-    struct rego_value *value = rego_take(arena, sizeof(*value));
+    struct rego_value *value = rego_take_unset(arena, sizeof(*value));
     if (value != NULL)
-        value->type = (uint8_t) type;
+        *value = (struct rego_value){.type = (uint8_t) type};
     return value;
 }
 
@@ -111,10 +120,11 @@ rego_text(struct rego_arena *arena, const char *text, size_t length)
 const struct rego_value *
 rego_string(struct rego_arena *arena, const char *text, size_t length)
 {
-    char *copy = rego_take(arena, length + 1);
+    char *copy = rego_take_unset(arena, length + 1);
     if (copy == NULL)
         return NULL;
     memcpy(copy, text, length);
+    copy[length] = '\0';
     return rego_text(arena, copy, length);
 }
 
@@ -125,7 +135,7 @@ new_composite(struct rego_arena *arena, enum rego_type type, size_t room)
     size_t each = type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
     if (value == NULL || room == 0)
         return value;
-    if (room > UINT32_MAX || (value->item = rego_take(arena, room * each)) == NULL)
+    if (room > UINT32_MAX || (value->item = rego_take_unset(arena, room * each)) == NULL)
         return NULL;
     value->room = (uint32_t) room;
     return value;
@@ -157,7 +167,7 @@ grow_composite(struct rego_arena *arena, struct rego_value *value)
         return true;
     size_t room = value->room > 0 ? (size_t) value->room * 2 : FIRST_ROOM;
     size_t each = value->type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
-    void *larger = room <= UINT32_MAX ? rego_take(arena, room * each) : NULL;
+    void *larger = room <= UINT32_MAX ? rego_take_unset(arena, room * each) : NULL;
     if (larger == NULL) {
         arena->full = true;
         return false;
@@ -190,6 +200,19 @@ find_item(const struct rego_value *set, const struct rego_value *item, bool *ret
     return low;
 }
 
+/* Compare two keys as rego_compare() does. Most are texts, and most of those differ in their first
+ * octet; an empty text has its NUL there. */
+static inline int
+compare_keys(const struct rego_value *a, const struct rego_value *b)
+{
+    if (a->type != REGO_STRING || b->type != REGO_STRING)
+        return rego_compare(a, b);
+    if (a->text[0] != b->text[0])
+        return (unsigned char) a->text[0] < (unsigned char) b->text[0] ? -1 : 1;
+    int order = memcmp(a->text, b->text, a->count < b->count ? a->count : b->count);
+    return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
+}
+
 /* Do the same for the key of an object. */
 static uint32_t
 find_member(const struct rego_value *object, const struct rego_value *key, bool *ret_there)
@@ -198,7 +221,7 @@ find_member(const struct rego_value *object, const struct rego_value *key, bool 
     *ret_there = false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = rego_compare(object->member[middle].key, key);
+        int order = compare_keys(object->member[middle].key, key);
         if (order == 0) {
             *ret_there = true;
             return middle;
@@ -301,11 +324,31 @@ value_compare_members(const void *a, const void *b)
                         ((const struct rego_member *) b)->key);
 }
 
+/* Sort a few members. False: a key is there twice. */
+static bool
+insert_sorted(struct rego_member *member, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const struct rego_member moved = member[i];
+        uint32_t at = i;
+        int order = 1;
+        while (at > 0 && (order = compare_keys(moved.key, member[at - 1].key)) < 0) {
+            member[at] = member[at - 1];
+            at--;
+        }
+        if (order == 0)
+            return false;
+        member[at] = moved;
+    }
+    return true;
+}
+
 bool
 rego_sort_members(struct rego_value *object)
 {
-    if (object->count > 1)
-        qsort(object->member, object->count, sizeof(object->member[0]), value_compare_members);
+    if (object->count <= INSERTION_MAX)
+        return insert_sorted(object->member, object->count);
+    qsort(object->member, object->count, sizeof(object->member[0]), value_compare_members);
     for (uint32_t i = 1; i < object->count; i++)
         if (rego_compare(object->member[i - 1].key, object->member[i].key) == 0)
             return false;
@@ -315,7 +358,7 @@ rego_sort_members(struct rego_value *object)
 struct rego_value *
 rego_copy(struct rego_arena *arena, const struct rego_value *value)
 {
-    struct rego_value *copy = rego_take(arena, sizeof(*copy));
+    struct rego_value *copy = rego_take_unset(arena, sizeof(*copy));
     if (copy == NULL)
         return NULL;
     *copy = *value;
@@ -325,7 +368,7 @@ rego_copy(struct rego_arena *arena, const struct rego_value *value)
     size_t each = value->type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
     /* Room for one more, which is what a copy is usually for. */
     copy->room = value->count + 1;
-    copy->item = rego_take(arena, copy->room * each);
+    copy->item = rego_take_unset(arena, copy->room * each);
     if (copy->item == NULL)
         return NULL;
     if (value->count > 0)

@@ -75,6 +75,8 @@ void rego_arena_init(struct rego_arena *arena, TALLOC_CTX *mem, size_t max);
 
 /* Return zeroed octets, aligned for any value. NULL: arena->full is set. */
 void *rego_take(struct rego_arena *arena, size_t octets);
+/* The same octets as they are, for a caller that writes all of them. */
+void *rego_take_unset(struct rego_arena *arena, size_t octets);
 
 extern const struct rego_value rego_null, rego_true, rego_false, rego_empty_string;
 
@@ -150,6 +152,14 @@ const struct rego_value *rego_parse(struct rego_arena *arena, const char *text, 
 /* The same for a text that may be nested so deep. */
 const struct rego_value *rego_parse_nested(struct rego_arena *arena, const char *text,
                                            size_t length, unsigned depth);
+
+/*
+ * Return what rego_parse() reads in the text of a value (jsonx_dump()), without the text, whose
+ * octets are *ret_length. Texts are borrowed, so the value must outlive the arena's use. NULL also
+ * if the value has no such text.
+ */
+const struct rego_value *rego_of_json(struct rego_arena *arena, const json_t *json,
+                                      size_t *ret_length);
 
 /* Append the value as OPA writes it in JSON, sets as arrays, and keys that are no strings as
  * strings of their JSON text. False: no memory. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json/jsonx.h"
 #include "base/json/jsonx_text.h"
 #include "base/utf8.h"
 #include "rego/number.h"
@@ -79,7 +80,7 @@ rego_json_read_string(struct value_reader *reader)
     if (place != NULL && *place != NULL && (*place)->count == length
         && memcmp((*place)->text, begin, length) == 0)
         return *place;
-    char *copy = rego_take(reader->arena, length + 1);
+    char *copy = rego_take_unset(reader->arena, length + 1);
     if (copy == NULL)
         return NULL;
     if (plain)
@@ -186,6 +187,130 @@ rego_parse_nested(struct rego_arena *arena, const char *text, size_t length, uns
     rego_json_skip_blanks(&reader);
     return reader.at == reader.end ? value : NULL;
 }
+
+/* ---- Jansson's values ---- */
+
+/* The state of one conversion. */
+struct tree_reader {
+    struct rego_arena *arena;
+    size_t length; /* octets of the text so far */
+};
+
+/* Return the octets of a text in JSON, with its quotes; 0: it is not UTF-8, or holds NUL. */
+static size_t
+length_in_json(const char *text, size_t length)
+{
+    char escape[JSONX_ESCAPE_MAX];
+    size_t plain = jsonx_plain_length(text, length), sum = length + 2;
+    if (plain < length
+        && (memchr(text, '\0', length) != NULL || !utf8_valid(text + plain, length - plain)))
+        return 0;
+    for (size_t i = plain; i < length; i++) {
+        unsigned char octet = (unsigned char) text[i];
+        if (octet < 0x20 || octet == '"' || octet == '\\')
+            sum += jsonx_put_escape(escape, octet) - 1;
+    }
+    return sum;
+}
+
+static const struct rego_value *
+text_of_json(struct tree_reader *reader, const char *text, size_t length)
+{
+    size_t octets = length_in_json(text, length);
+    reader->length += octets;
+    return octets > 0 ? rego_text(reader->arena, text, length) : NULL;
+}
+
+static const struct rego_value *
+number_of_json(struct tree_reader *reader, const json_t *json)
+{
+    int64_t integer = json_integer_value(json);
+    if (json_is_real(json)) { /* its digits are those of the text */
+        const char *text = jsonx_dump(reader->arena->mem, json);
+        size_t length = text != NULL ? strlen(text) : 0;
+        reader->length += length;
+        return number_is_json(text, length) ? rego_number(reader->arena, text, length) : NULL;
+    }
+    reader->length += 1 + (integer < 0);
+    for (int64_t rest = integer / 10; rest != 0; rest /= 10)
+        reader->length++;
+    return rego_integer(reader->arena, integer);
+}
+
+static const struct rego_value *value_of_json(struct tree_reader *reader, const json_t *json,
+                                              unsigned depth);
+
+static const struct rego_value *
+array_of_json(struct tree_reader *reader, const json_t *json, unsigned depth)
+{
+    size_t count = json_array_size(json);
+    struct rego_value *array = rego_array(reader->arena, count);
+    reader->length += count > 0 ? count + 1 : 2;
+    for (size_t i = 0; array != NULL && i < count; i++)
+        if (!rego_append(reader->arena, array,
+                         value_of_json(reader, json_array_get(json, i), depth)))
+            return NULL;
+    return array;
+}
+
+static const struct rego_value *
+object_of_json(struct tree_reader *reader, const json_t *json, unsigned depth)
+{
+    json_t *members = (json_t *) (uintptr_t) json; /* Jansson iterates through pointers that are
+                                                    * not const */
+    size_t count = json_object_size(json);
+    struct rego_value *object = rego_object(reader->arena, count);
+    reader->length += count > 0 ? 2 * count + 1 : 2;
+    for (void *at = json_object_iter(members); object != NULL && at != NULL;
+         at = json_object_iter_next(members, at)) {
+        const struct rego_value *key =
+            text_of_json(reader, json_object_iter_key(at), json_object_iter_key_len(at));
+        if (key == NULL
+            || !rego_append_member(reader->arena, object, key,
+                                   value_of_json(reader, json_object_iter_value(at), depth)))
+            return NULL;
+    }
+    return object != NULL && rego_sort_members(object) ? object : NULL;
+}
+
+static const struct rego_value *
+value_of_json(struct tree_reader *reader, const json_t *json, unsigned depth)
+{
+    if (json == NULL || depth >= REGO_DEPTH_MAX)
+        return NULL;
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+        return object_of_json(reader, json, depth + 1);
+    case JSON_ARRAY:
+        return array_of_json(reader, json, depth + 1);
+    case JSON_STRING:
+        return text_of_json(reader, json_string_value(json), json_string_length(json));
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return number_of_json(reader, json);
+    case JSON_TRUE:
+        reader->length += strlen("true");
+        return &rego_true;
+    case JSON_FALSE:
+        reader->length += strlen("false");
+        return &rego_false;
+    case JSON_NULL:
+        break;
+    }
+    reader->length += strlen("null");
+    return &rego_null;
+}
+
+const struct rego_value *
+rego_of_json(struct rego_arena *arena, const json_t *json, size_t *ret_length)
+{
+    struct tree_reader reader = {arena, 0};
+    const struct rego_value *value = value_of_json(&reader, json, 0);
+    *ret_length = reader.length;
+    return value;
+}
+
+/* ---- writing ---- */
 
 static bool
 rego_json_write_text(struct buf *buf, const char *text, size_t length)

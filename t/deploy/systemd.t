@@ -111,6 +111,11 @@ my ( $empty, $told ) = Authz::Process->run(
     command => [ 'env', '-i', Authz::Path::opa(), 'eval', '-f', 'raw', 'object.keys(opa.runtime().env)' ] );
 is( $told, "[]\n", 'an engine starts in an empty environment' ) or diag($empty);
 
+like(
+    "@{ $service->{Environment} }",
+    qr/(?:\A| )GLIBC_TUNABLES=glibc\.malloc\.tcache_count=128(?: |\z)/,
+    'the workers keep freed memory at hand (performance.md 3.5)' );
+
 my $conf = Authz::Web::edit( Authz::Path::source( 'etc', 'authz.conf' ), qr/\A/ => '' );
 
 for my $name (qw(SVC_RUNTIME_DIR SVC_OPA_URL)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json/jsonx.h"
 #include "fuzz/fuzz.h"
 #include "rego/value.h"
 
@@ -19,6 +20,26 @@ check_order(const struct rego_value *list)
         int other = rego_compare(list->item[i + 1], list->item[i]);
         MUST((order < 0) == (other > 0) && (order == 0) == (other == 0));
     }
+}
+
+/* Check that a value of Jansson is read as its text is. */
+static void
+check_tree(TALLOC_CTX *mem, const char *data, size_t size)
+{
+    struct rego_arena arena;
+    json_t *json = NULL;
+    size_t length = 0, text_length = 0;
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    if (jsonx_parse(mem, data, size, REGO_DEPTH_MAX, &json, NULL) != AZ_OK)
+        return;
+    const char *text = jsonx_dump_around(mem, "", json, "", &text_length);
+    const struct rego_value *tree = rego_of_json(&arena, json, &length);
+    const struct rego_value *read = text != NULL ? rego_parse(&arena, text, text_length) : NULL;
+    MUST((tree != NULL) == (read != NULL) || arena.full);
+    if (tree == NULL || read == NULL)
+        return;
+    MUST(length == text_length && tree->traits == read->traits);
+    MUST(rego_compare(tree, read) == 0 && !rego_is_spelled_otherwise(tree, read));
 }
 
 int
@@ -38,6 +59,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (value->type == REGO_ARRAY)
             check_order(value);
     }
+    check_tree(mem, size > 0 ? (const char *) data : "", size);
     talloc_free(mem);
     return 0;
 }

@@ -74,7 +74,7 @@ refused(struct bench *bench, const struct reply *reply, const char *detail, cons
     bool told = strncmp(said, head, strlen(head)) == 0 && strlen(said) > strlen(head)
                 && strstr(said, detail) != NULL;
     is_str(told ? detail : said, detail, "... and the operator reads why");
-    is_bin(answer.input, answer.input_length, "{\"schema\":1}", 12,
+    is_bin(answer.asked.text, answer.asked.length, "{\"schema\":1}", 12,
            "... and the audit row what was asked (policy.md 6.6)");
     is_str(bench->op.fault.public_text, az_status_row(AZ_UNAVAILABLE)->description,
            "... and the caller nothing of it");
@@ -97,7 +97,7 @@ test_good(struct bench *bench)
     ok(strncmp(seen, line, strlen(line)) == 0,
        "the question goes to the entrypoint's result, with provenance (policy.md 6.3)");
     ok(strstr(seen, "\r\n\r\n{\"input\":{\"schema\":1}}") != NULL, "... as input");
-    is_bin(answer.input, answer.input_length, "{\"schema\":1}", 12,
+    is_bin(answer.asked.text, answer.asked.length, "{\"schema\":1}", 12,
            "... and what was asked is kept for the audit row");
     ok(strstr(seen, "Content-Type: application/json\r\n") != NULL, "... as JSON");
     ok(strstr(seen, "Expect:") == NULL, "... without Expect, which costs a trip");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json/jsonx.h"
 #include "policy/engine/engine_result.h"
 #include "tap.h"
 
@@ -28,6 +29,8 @@
     PLAN(KEY, STATEMENT("DotStmt", "\"source\":" LOCAL(1) ",\"key\":" TEXT(1) ",\"target\":2"))
 #define LACKING                                                                                    \
     PLAN("x", STATEMENT("CallStmt", "\"func\":\"no.such\",\"args\":[" LOCAL(0) "],\"result\":2"))
+#define INPUT_X                                                                                    \
+    PLAN("x", STATEMENT("DotStmt", "\"source\":" LOCAL(0) ",\"key\":" TEXT(1) ",\"target\":2"))
 #define ALL_DATA PLAN("x", STATEMENT("AssignVarStmt", "\"source\":" LOCAL(1) ",\"target\":2"))
 
 static TALLOC_CTX *mem;
@@ -201,6 +204,30 @@ test_lacking(void)
        "an input that cannot be read is left to OPA");
 }
 
+/* Without a text: the question is the value itself. */
+static void
+test_document(void)
+{
+    const char *why;
+    char reason[REGO_WHY_SIZE] = "";
+    json_t *got, *document = jsonx_own(mem, json_pack("{s:{s:i},s:f}", "x", "a", 1, "y", 0.1));
+    size_t length = 0;
+    struct engine_plan *plan = read_plan(INPUT_X, "{}", NULL, &why);
+    struct engine_plan_question question = {
+        .entrypoint = "p", .document = document, .document_length = &length};
+    ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_DONE
+           && json_integer_value(json_object_get(got, "a")) == 1,
+       "a document is decided without its text");
+    is_int(length, strlen(jsonx_dump(mem, document)), "... whose length is told");
+    question.hidden = jsonx_own(mem, json_pack("{s:{s:n}}", "x", "b"));
+    ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_TOUCHED,
+       "... and of which values can be hidden");
+    json_object_set_new_nocheck(document, "z", json_string_nocheck("\xff"));
+    question.hidden = NULL;
+    ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_GIVE_UP,
+       "a document that has no text is left to OPA, which gets none");
+}
+
 static void
 test_shared(void)
 {
@@ -230,6 +257,7 @@ main(void)
     test_limits();
     test_refused();
     test_lacking();
+    test_document();
     test_shared();
     talloc_free(mem);
     return done();

@@ -26,10 +26,11 @@ offer(struct op *op, size_t length)
 {
     char *input = talloc_zero_size(op->mem, length + 1);
     memset(input, 'x', length);
-    const struct engine_answer answer = {.result = env_json(op->mem, "{'allow':true}"),
-                                         .revision = REVISION,
-                                         .input = input,
-                                         .input_length = length};
+    const struct engine_answer answer = {
+        .result = env_json(op->mem, "{'allow':true}"),
+        .revision = REVISION,
+        .asked = {.text = input, .length = length}
+    };
     shadow_tap_keep(op, &answer);
     shadow_tap_send(op->az);
     talloc_free(input);
@@ -54,7 +55,9 @@ test_way(TALLOC_CTX *mem)
     is_str(question.request_id, op.request_id, "... its request");
     is_str(question.input, "xxxxxxxxxx", "... its question");
     is_str(question.result, "{\"allow\":true}", "... and its answer");
-    const struct engine_answer undefined = {.revision = REVISION, .input = "{}", .input_length = 2};
+    const struct engine_answer undefined = {
+        .revision = REVISION, .asked = {.text = "{}", .length = 2}
+    };
     shadow_tap_keep(&op, &undefined);
     ok(!shadow_tap_receive(az->shadow_tap, 0, &question), "nothing is sent before the answer");
     shadow_tap_send(az);
@@ -85,7 +88,9 @@ test_limits(TALLOC_CTX *mem)
     offer(&op, SHADOW_TAP_OCTETS_MAX - rest + 1);
     ok(!shadow_tap_receive(tap, 0, &question), "one of an octet more does not");
     is_int(shadow_tap_take_dropped(tap), 1, "... and is counted");
-    const struct engine_answer answer = {.revision = REVISION, .input = "{}", .input_length = 2};
+    const struct engine_answer answer = {
+        .revision = REVISION, .asked = {.text = "{}", .length = 2}
+    };
     for (int i = 0; i < SHADOW_TAP_KEPT_MAX; i++)
         shadow_tap_keep(&op, &answer);
     is_int(shadow_tap_take_dropped(tap), 0, "SHADOW_TAP_KEPT_MAX decisions of a request are kept");

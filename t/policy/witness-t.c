@@ -47,8 +47,7 @@ offer(struct bench *bench, const char *result)
     const struct engine_answer answer = {
         .result = result != NULL ? env_json(bench->mem, result) : NULL,
         .revision = "r1",
-        .input = "{\"schema\":1} and more",
-        .input_length = 12,
+        .asked = {.text = "{\"schema\":1} and more", .length = 12},
     };
     witness_keep(&bench->op, ENTRYPOINT, &answer);
 }
@@ -159,6 +158,34 @@ test_question(TALLOC_CTX *mem)
     ok(strstr(seen, "\r\n\r\n{\"input\":{\"schema\":1}}") != NULL, "... with the same input");
 }
 
+/* A question whose text is made for the witness. One that was changed since it was asked is not the
+ * question, so it has no text. */
+static void
+test_document(TALLOC_CTX *mem)
+{
+    struct bench bench = bench_new(mem, 1);
+    struct reply reply = whole(answer_of(mem, "r1", "{'allow':true}"));
+    json_t *document = env_json(mem, "{'schema':1,'a':['b']}");
+    struct engine_answer answer = {
+        .result = env_json(mem, "{'allow':true}"),
+        .revision = "r1",
+        .asked = {.document = document, .length = strlen(jsonx_dump(mem, document))},
+    };
+    witness_keep(&bench.op, ENTRYPOINT, &answer);
+    run(&bench, &reply, 1, false);
+    ok(strstr(fake_engine_seen(mem, bench.fake), "\r\n\r\n{\"input\":{\"schema\":1,\"a\":[\"b\"]}}")
+           != NULL,
+       "OPA is asked with the text of a question that the machine got without one");
+    json_object_set_new(document, "c", json_null());
+    witness_keep(&bench.op, ENTRYPOINT, &answer);
+    ok(!witness_has_kept(bench.az->witness), "a document that was changed meanwhile is not kept");
+    ok(!question_write(mem, &answer.asked) && question_was_asked(&answer.asked),
+       "... for it has no text, though it was asked");
+    answer.asked.document = NULL;
+    ok(!question_write(mem, &answer.asked) && !question_was_asked(&answer.asked),
+       "nor has what was not asked");
+}
+
 /* An answer of 500: the policy contradicts itself. */
 static void
 test_error(TALLOC_CTX *mem)
@@ -210,7 +237,10 @@ test_many_marks(TALLOC_CTX *mem)
     for (int i = 0; i <= WITNESS_DOUBTS_MAX; i++) {
         const char *revision = talloc_asprintf(mem, "r%d", i);
         const struct engine_answer answer = {
-            .result = env_json(mem, "{}"), .revision = revision, .input = "{}", .input_length = 2};
+            .result = env_json(mem, "{}"),
+            .revision = revision,
+            .asked = {.text = "{}", .length = 2}
+        };
         struct reply reply = whole(answer_of(mem, revision, "{'allow':false}"));
         witness_keep(&bench.op, ENTRYPOINT, &answer);
         run(&bench, &reply, 1, false);
@@ -304,6 +334,7 @@ main(void)
     test_rate(mem);
     test_answers(mem);
     test_question(mem);
+    test_document(mem);
     test_error(mem);
     test_mark(mem);
     test_many_marks(mem);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json/jsonx.h"
 #include "rego/number.h"
 #include "tap.h"
 
@@ -107,6 +108,78 @@ test_json(void)
        "json: a value is written");
     is_str(text.data, "{\"a\":{},\"b\":[1.50,\"\\n\\\"\"]}",
            "json: ... by the order of names, with the digits that were read");
+}
+
+/* ---- Jansson's values ---- */
+
+/* Texts beside those above, whose values are read without a text. */
+static const char *const trees[] = {
+    "{\"b\":{\"z\":[],\"a\":{}},\"a\":[true,false,null,[1,[2]]],\"\":\"\"}",
+    "[-9223372036854775808,9223372036854775807,-10,-9,9,10,100]",
+    "[0.1,0.3,1.5e-7,1e22,1e300,-2.5,123456789.123,100.0,0.0,-0.0]",
+    "[\"\\u0001\\u001f\\b\\f\\n\\r\\t\\\"\\\\/\",\"eight octets and \\\"more\\\" of them\"]",
+    "{\"\xc3\xa4\":\"\xf0\x9f\x98\x80\",\"a\\nb\":\"\x7f\"}",
+};
+
+/* Check that a value of Jansson is read as its text is. */
+static void
+same_as_text(const json_t *json, const char *name)
+{
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    size_t length = 0, text_length = 0;
+    char *text = jsonx_dump_around(mem, "", json, "", &text_length);
+    const struct rego_value *tree = rego_of_json(&arena, json, &length),
+                            *read = text != NULL ? rego_parse(&arena, text, text_length) : NULL;
+    BUF_AUTO one;
+    BUF_AUTO other;
+    buf_init(&one, mem, OCTETS_MAX);
+    buf_init(&other, mem, OCTETS_MAX);
+    bool both = tree != NULL && read != NULL && rego_write(&one, tree) && rego_write(&other, read);
+    ok((tree == NULL && read == NULL)
+           || (both && rego_compare(tree, read) == 0 && !rego_is_spelled_otherwise(tree, read)
+               && tree->nodes == read->nodes && tree->traits == read->traits
+               && strcmp(one.data, other.data) == 0 && length == text_length),
+       "tree: read as its text: %s", name);
+}
+
+static void
+same_as_read(const char *text)
+{
+    json_t *json = NULL;
+    if (jsonx_parse(mem, text, strlen(text), REGO_DEPTH_MAX, &json, NULL) == AZ_OK)
+        same_as_text(json, text);
+}
+
+static void
+test_trees(void)
+{
+    char names[2] = "a";
+    for (size_t i = 0; i < sizeof(ascending) / sizeof(ascending[0]); i++)
+        same_as_read(ascending[i]);
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+        same_as_read(trees[i]);
+    json_t *many = json_object();
+    for (names[0] = 'z'; names[0] >= '!'; names[0]--)
+        json_object_set_new(many, names, json_integer(names[0]));
+    same_as_text(jsonx_own(mem, many), "an object of many members");
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    json_t *wrong = jsonx_own(mem, json_array());
+    json_array_append_new(wrong, json_stringn("a\0b", 3));
+    json_array_append_new(wrong, json_string_nocheck("plain until here \xff"));
+    json_array_append_new(wrong, json_object());
+    json_object_set_new_nocheck(json_array_get(wrong, 2), "\xc3", json_null());
+    for (size_t i = 0, length; i < json_array_size(wrong); i++)
+        ok(rego_of_json(&arena, json_array_get(wrong, i), &length) == NULL,
+           "tree: refused, as its text is: value %zu", i);
+    json_t *deep = json_array();
+    for (int i = 1; i < REGO_DEPTH_MAX; i++)
+        deep = json_pack("[o]", deep);
+    same_as_text(jsonx_own(mem, deep), "arrays as deep as they may be");
+    size_t length;
+    deep = jsonx_own(mem, json_pack("[O]", deep));
+    ok(rego_of_json(&arena, deep, &length) == NULL, "tree: one deeper is refused");
 }
 
 /* Return the value of arrays that are nested so deep. */
@@ -233,6 +306,7 @@ main(void)
     plan(0);
     test_order();
     test_json();
+    test_trees();
     test_bounds();
     test_nodes();
     test_composites();

@@ -20,26 +20,34 @@ jsonx_is_plain(unsigned char octet)
 }
 
 /*
- * Return how many octets at the beginning of a text are plain. Eight are looked at together,
- * because most strings are plain throughout. The sum of a word with the high bits of its octets
- * cleared carries into no neighbour, so each octet is classified exactly: below 0x20, high bit set,
- * or equal to quote or backslash (zero after xor).
+ * True if eight octets are plain. The sum of a word with the high bits of its octets cleared
+ * carries into no neighbour, so each octet is classified exactly: below 0x20, high bit set, or
+ * equal to quote or backslash (zero after xor).
  */
+static inline bool
+jsonx_are_plain(const char *text)
+{
+    const uint64_t ones = 0x0101010101010101u, highs = 0x80 * ones, lows = 0x7f * ones;
+    uint64_t word;
+    memcpy(&word, text, sizeof(word));
+    uint64_t printable = (word & lows) + 0x60 * ones;
+    uint64_t no_quote = ((word ^ '"' * ones) & lows) + lows;
+    uint64_t no_backslash = ((word ^ '\\' * ones) & lows) + lows;
+    return ((printable & no_quote & no_backslash & ~word) & highs) == highs;
+}
+
+/* Return how many octets at the beginning of a text are plain. Eight are looked at together,
+ * because most strings are plain throughout; the last eight overlap those before. */
 static inline size_t
 jsonx_plain_length(const char *text, size_t length)
 {
-    const uint64_t ones = 0x0101010101010101u, highs = 0x80 * ones, lows = 0x7f * ones;
+    const size_t each = sizeof(uint64_t);
     size_t at = 0;
 
-    for (; length - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, text + at, sizeof(word));
-        uint64_t printable = (word & lows) + 0x60 * ones;
-        uint64_t no_quote = ((word ^ '"' * ones) & lows) + lows;
-        uint64_t no_backslash = ((word ^ '\\' * ones) & lows) + lows;
-        if (((printable & no_quote & no_backslash & ~word) & highs) != highs)
-            break;
-    }
+    while (length - at >= each && jsonx_are_plain(text + at))
+        at += each;
+    if (at > 0 && length - at < each && jsonx_are_plain(text + length - each))
+        return length;
     while (at < length && jsonx_is_plain((unsigned char) text[at]))
         at++;
     return at;

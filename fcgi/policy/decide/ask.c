@@ -79,8 +79,11 @@ static enum az_status
 pack_input(struct op *op, struct verdict *ret)
 {
     unsigned char *packed;
-    if (pack_text(op->mem, ret->text, ret->text_length, &packed, &ret->input_length) != AZ_OK)
-        return refuse_length(op, ret->text_length);
+    if (!question_write(op->mem, &ret->asked))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input cannot be written");
+    if (pack_text(op->mem, ret->asked.text, ret->asked.length, &packed, &ret->input_length)
+        != AZ_OK)
+        return refuse_length(op, ret->asked.length);
     ret->input = packed;
     return AZ_OK;
 }
@@ -138,9 +141,9 @@ ask_note_error(struct op *op, struct verdict *verdict)
 static void
 note_no_decision(struct op *op, const struct engine_answer *answer, struct verdict *ret)
 {
-    struct verdict verdict = {.text = answer->input, .text_length = answer->input_length};
+    struct verdict verdict = {.asked = answer->asked};
     verdict.decision.output = jsonx_own(op->mem, json_object());
-    if (answer->input == NULL || verdict.decision.output == NULL
+    if (!question_was_asked(&answer->asked) || verdict.decision.output == NULL
         || pack_input(op, &verdict) != AZ_OK)
         return;
     if (!describe_answer(verdict.decision.output, answer))
@@ -176,20 +179,20 @@ static enum az_status
 ask_once(struct op *op, const char *entrypoint, const json_t *input,
          const struct decision_bounds *bounds, struct engine_answer *answer, struct verdict *ret)
 {
-    *answer = (struct engine_answer){.input = NULL};
+    *answer = (struct engine_answer){.result = NULL};
     enum az_status st = engine_evaluate(op, entrypoint, input, answer);
     *ret = (struct verdict){.evaluation = json_string_value(json_object_get(input, "evaluation")),
                             .decision = {.revision = answer->revision},
-                            .text = answer->input,
-                            .text_length = answer->input_length};
+                            .asked = answer->asked};
     return st == AZ_OK ? decision_read(op, answer->result, bounds, &ret->decision) : st;
 }
 
 enum az_status
 ask_pack(struct op *op, struct verdict *verdict)
 {
-    enum az_status st =
-        verdict->input == NULL && verdict->text != NULL ? pack_input(op, verdict) : AZ_OK;
+    enum az_status st = verdict->input == NULL && question_was_asked(&verdict->asked)
+                            ? pack_input(op, verdict)
+                            : AZ_OK;
     return st == AZ_OK && verdict->output == NULL && verdict->decision.output != NULL
                ? pack_output(op, verdict)
                : st;
@@ -229,8 +232,8 @@ ask_unpacked(struct op *op, const char *entrypoint, json_t *input,
         note_no_decision(op, &answer, ret);
         return st;
     }
-    if (answer.input_length > PACK_TEXT_MAX)
-        return refuse_length(op, answer.input_length);
+    if (answer.asked.length > PACK_TEXT_MAX)
+        return refuse_length(op, answer.asked.length);
     if (!describe_answer(verdict.decision.output, &answer))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *ret = verdict;

@@ -5,13 +5,13 @@
 
 #include "policy/decide/decision.h"
 #include "policy/decide/question.h"
+#include "policy/engine/engine.h"
 
 /* The question and the answer, in the form that is stored with tokens and audit rows. */
 struct verdict {
     const char *evaluation;      /* member of the input, which lives as long as the operation */
     struct decision decision;    /* the checked answer */
-    const char *text;            /* the question, until it is packed; or NULL */
-    size_t text_length;          /* octets */
+    struct question_text asked;  /* the question, until it is packed */
     const unsigned char *input;  /* packed pdpInput */
     size_t input_length;         /* octets */
     const unsigned char *output; /* packed pdpOutput, with revision, engine and duration */
@@ -34,7 +34,7 @@ enum az_status ask_entrypoint(struct op *op, const char *entrypoint, json_t *inp
                               const struct decision_bounds *bounds, struct verdict *ret);
 
 /* Do the same without packing question and answer: for one whose row may tell of a later decision,
- * or of less than was asked. */
+ * or of less than was asked. The document must not be changed before ask_pack(). */
 enum az_status ask_unpacked(struct op *op, const char *entrypoint, json_t *input,
                             const struct decision_bounds *bounds, struct verdict *ret);
 

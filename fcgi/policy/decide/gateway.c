@@ -214,7 +214,7 @@ static enum az_status
 hide_arguments(struct op *op, const struct gateway_question *question, json_t *input,
                enum gateway_arguments mode, struct verdict *verdict)
 {
-    if (mode == GATEWAY_ARGUMENTS_FULL || verdict->text == NULL)
+    if (mode == GATEWAY_ARGUMENTS_FULL || !question_was_asked(&verdict->asked))
         return AZ_OK;
     static const char *const hidden[] = {"arguments", "answers"};
     bool route = question->action.kind != NULL && strcmp(question->action.kind, "http") == 0;

@@ -44,8 +44,8 @@ run_machine(struct op *op, const struct engine_plan *plan, const char *entrypoin
     int64_t started = clock_monotonic_us();
     const struct engine_plan_question question = {
         .entrypoint = rule != NULL ? rule : "",
-        .input = asked->input,
-        .length = asked->input_length,
+        .input = asked->asked.text,
+        .length = asked->asked.length,
         .now_ns = op->now_ms * 1000000,
         .deadline_us = started + op->az->cfg->policy_timeout_ms * 1000,
     };
@@ -69,7 +69,7 @@ enum az_status
 compare_question(struct op *op, const struct engine_plan *plan, const char *revision,
                  const char *entrypoint, const json_t *input, struct comparison *ret)
 {
-    struct engine_answer answer = {.input = NULL};
+    struct engine_answer answer = {.result = NULL};
     struct comparison made = {.embedded = NULL};
     enum az_status st = engine_opa_ask(op, entrypoint, input, 0, &answer);
     bool moved = st == AZ_OK && strcmp(answer.revision, revision) != 0;

@@ -3,10 +3,24 @@
 
 #include "policy/engine/engine.h"
 
+#include "base/json/jsonx.h"
 #include "policy/engine/engine_embedded.h"
 #include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
 #include "trace/trace.h"
+
+bool
+question_write(TALLOC_CTX *mem, struct question_text *asked)
+{
+    size_t length;
+    if (asked->text != NULL || asked->document == NULL)
+        return asked->text != NULL;
+    const char *text = jsonx_dump_around(mem, "", asked->document, "", &length);
+    if (text == NULL || length != asked->length)
+        return false;
+    asked->text = text;
+    return true;
+}
 
 /* Let the engine that the settings name decide. */
 static enum az_status

@@ -26,15 +26,36 @@
 /* Nesting of an answer, which repeats the authorization_details; these may be 16 deep. */
 #define ENGINE_ANSWER_DEPTH_MAX 64
 
+/*
+ * A question that was asked, and its text: what the engine got, octet by octet, if that was a text.
+ * The machine gets the document itself. Its text is made when it is recorded, so the document must
+ * not be changed until then; if its length is another one than that of the question, there is none.
+ */
+struct question_text {
+    const json_t *document; /* on op->mem; NULL: there is the text, or nothing was asked */
+    const char *text;       /* on op->mem, not NUL-terminated; NULL: not made yet */
+    size_t length;          /* octets of the text, also before it is made */
+};
+
+/* True if something was asked. */
+static inline bool
+question_was_asked(const struct question_text *asked)
+{
+    return asked->text != NULL || asked->document != NULL;
+}
+
+/* Make the text of a question on mem, unless it is there. False: nothing was asked, the document
+ * was changed, or there is no memory. */
+bool question_write(TALLOC_CTX *mem, struct question_text *asked);
+
 /* The answer of an engine to one question. */
 struct engine_answer {
     json_t *result;       /* value of the entrypoint, owned by op->mem; NULL when undefined */
     const char *revision; /* revision of the bundle that decided, on op->mem */
     const char *engine; /* with its version if it gave one: "opa/1.20.2"; on op->mem or constant */
     long us;            /* wall time of the call, microseconds */
-    const char *input;  /* the question as text, on op->mem, not NUL-terminated */
-    size_t input_length;
-    enum no_decision lack; /* why there is no decision, if there is none */
+    struct question_text asked; /* the question */
+    enum no_decision lack;      /* why there is no decision, if there is none */
 };
 
 /* Return an engine at unix:/PATH, http://HOST:PORT or https://HOST:PORT that must answer within
@@ -46,7 +67,7 @@ struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
  * Evaluate an entrypoint ("svc/decision/issue") with an input document, by the engine that
  * SVC_POLICY_ENGINE names; OPA also decides what the machine cannot. AZ_UNAVAILABLE, with the
  * reason in the fault: the engine is not reachable, late, or answers anything but 200 with
- * well-formed JSON and a bundle revision. That is never a decision, but `input`, `us` and
+ * well-formed JSON and a bundle revision. That is never a decision, but `asked`, `us` and
  * `lack` are set for the audit.
  */
 enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,

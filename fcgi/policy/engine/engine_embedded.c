@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "metrics/metrics.h"
@@ -304,16 +303,16 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     if (*ret_ask_opa)
         return AZ_OK;
     char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint);
-    ret->input = jsonx_dump_around(op->mem, "", input, "", &ret->input_length);
+    ret->asked.document = input;
     ret->revision = talloc_strdup(op->mem, held->revision);
     ret->engine = ENGINE_NAME;
-    if (rule == NULL || ret->input == NULL || ret->revision == NULL)
+    if (rule == NULL || ret->revision == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     int64_t started = clock_monotonic_us();
     const struct engine_plan_question question = {
         .entrypoint = rule,
-        .input = ret->input,
-        .length = ret->input_length,
+        .document = input,
+        .document_length = &ret->asked.length,
         .now_ns = realtime_ns(),
         .deadline_us = started + op->az->cfg->policy_timeout_ms * 1000,
     };
@@ -321,7 +320,7 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     ret->us = (long) (clock_monotonic_us() - started);
     if (outcome == REGO_GIVE_UP) {
         note_give_up(op, held, entrypoint, why);
-        *ret = (struct engine_answer){.input = NULL};
+        *ret = (struct engine_answer){.result = NULL};
         *ret_ask_opa = true;
         return AZ_OK;
     }

@@ -70,8 +70,9 @@ engine_opa_ask(struct op *op, const char *entrypoint, const json_t *input, long 
     if (path == NULL || body == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     ret->engine = "opa";
-    ret->input = body + strlen(BODY_BEFORE);
-    ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
+    ret->asked =
+        (struct question_text){.text = body + strlen(BODY_BEFORE),
+                               .length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER)};
     int64_t started = clock_monotonic_us();
     const struct http_question question = {path, body, length, ENGINE_DECISION_MAX, timeout_ms};
     enum az_status st = ask_document(op, &question, &answer, &ret->lack);
@@ -91,7 +92,7 @@ engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     enum az_status st = engine_opa_ask(op, entrypoint, input, 0, ret);
     const char *const counted[] = {"opa", st == AZ_OK ? "answered" : "failed"};
     metrics_add(op->az->metrics, METRIC_ENGINES, 0, counted);
-    if (ret->input != NULL)
+    if (ret->asked.text != NULL)
         metrics_observe(op->az->metrics, METRIC_ENGINE_SECONDS, 0, ret->us);
     return st;
 }

@@ -205,6 +205,18 @@ put_hidden(struct rego_arena *arena, const struct rego_value *value, const json_
     return copy;
 }
 
+/* Read the input of a question. NULL: it cannot be read. */
+static const struct rego_value *
+read_input(struct rego_arena *arena, const struct engine_plan_question *question)
+{
+    const struct rego_value *input =
+        question->document != NULL
+            ? rego_of_json(arena, question->document, question->document_length)
+            : rego_parse(arena, question->input, question->length);
+    return input != NULL && question->hidden != NULL ? put_hidden(arena, input, question->hidden)
+                                                     : input;
+}
+
 enum rego_outcome
 engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
                 const struct engine_plan_question *question, json_t **ret_result,
@@ -223,13 +235,11 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
     struct rego_question asked = {
         .plan = plan->code->plan,
         .entrypoint = entrypoint,
-        .input = rego_parse(&arena, question->input, question->length),
+        .input = read_input(&arena, question),
         .data = plan->data,
         .now_ns = question->now_ns,
         .hides = question->hidden != NULL,
     };
-    if (asked.input != NULL && asked.hides)
-        asked.input = put_hidden(&arena, asked.input, question->hidden);
     const struct rego_bounds bounds = {
         .statements = question->statements > 0 ? question->statements : ENGINE_PLAN_STATEMENTS_MAX,
         .octets = ENGINE_PLAN_ANSWER_OCTETS_MAX,

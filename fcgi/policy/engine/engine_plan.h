@@ -43,13 +43,15 @@ struct engine_plan *engine_plan_read(TALLOC_CTX *mem, const struct engine_plan_t
 
 /* A question. */
 struct engine_plan_question {
-    const char *entrypoint; /* as the plan names it: "svc/decision/issue/result" */
-    const char *input;      /* JSON text, which OPA would get */
-    size_t length;          /* octets of it */
-    int64_t now_ns;         /* time.now_ns() */
-    int64_t deadline_us;    /* by clock_monotonic_us() */
-    uint64_t statements;    /* that it may take; 0: ENGINE_PLAN_STATEMENTS_MAX */
-    uint64_t steps;         /* of builtins that it may take; 0: any number */
+    const char *entrypoint;  /* as the plan names it: "svc/decision/issue/result" */
+    const char *input;       /* JSON text, which OPA would get; or NULL */
+    size_t length;           /* octets of it */
+    const json_t *document;  /* the same as a value, in place of a text; or NULL */
+    size_t *document_length; /* gets the octets of its text */
+    int64_t now_ns;          /* time.now_ns() */
+    int64_t deadline_us;     /* by clock_monotonic_us() */
+    uint64_t statements;     /* that it may take; 0: ENGINE_PLAN_STATEMENTS_MAX */
+    uint64_t steps;          /* of builtins that it may take; 0: any number */
     /* Values that the input lacks, in objects by name, each of them null; or NULL. They are
      * defined, and what depends on one has the outcome REGO_TOUCHED. */
     const json_t *hidden;

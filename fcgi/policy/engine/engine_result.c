@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/jsonx_text.h"
+#include "base/utf8.h"
 #include "policy/engine/engine.h"
 
 /* Octets of an answer besides the result: OPA's provenance. */
@@ -50,10 +52,14 @@ take_octets(struct result_writer *writer, size_t octets)
 static bool
 take_text(struct result_writer *writer, const struct rego_value *text)
 {
-    if (memchr(text->text, '\0', text->count) != NULL) {
+    /* Jansson looks at one octet after the other; most texts are plain ASCII. */
+    bool plain = jsonx_plain_length(text->text, text->count) == text->count;
+    if (!plain && memchr(text->text, '\0', text->count) != NULL) {
         refuse_result(writer, "a text of the answer holds NUL");
         return false;
     }
+    if (!plain && !utf8_valid(text->text, text->count))
+        return false;
     return take_octets(writer, (size_t) text->count * ESCAPE_OCTETS + 3);
 }
 
@@ -80,8 +86,8 @@ convert_member(struct result_writer *writer, json_t *json, const struct rego_mem
     if (member->key->type != REGO_STRING)
         return refuse_result(writer, "a key of the answer is no text") != NULL;
     return take_text(writer, member->key)
-           && json_object_setn_new(json, member->key->text, member->key->count,
-                                   convert(writer, member->value, depth))
+           && json_object_setn_new_nocheck(json, member->key->text, member->key->count,
+                                           convert(writer, member->value, depth))
                   == 0;
 }
 
@@ -122,7 +128,7 @@ convert(struct result_writer *writer, const struct rego_value *value, unsigned d
     case REGO_NUMBER:
         return convert_number(writer, value);
     case REGO_STRING:
-        return take_text(writer, value) ? json_stringn(value->text, value->count) : NULL;
+        return take_text(writer, value) ? json_stringn_nocheck(value->text, value->count) : NULL;
     case REGO_OBJECT:
         return take_octets(writer, 2) ? convert_object(writer, value, depth + 1) : NULL;
     case REGO_ARRAY:

@@ -117,13 +117,15 @@ shadow_tap_keep(struct op *op, const struct engine_answer *answer)
     if (tap->mem == NULL)
         tap->mem = talloc_new(tap);
     const char *result = answer->result != NULL ? jsonx_dump(op->mem, answer->result) : "";
-    if (tap->mem == NULL || tap->count == SHADOW_TAP_KEPT_MAX || result == NULL) {
+    struct question_text asked = answer->asked;
+    if (tap->mem == NULL || tap->count == SHADOW_TAP_KEPT_MAX || result == NULL
+        || !question_write(op->mem, &asked)) {
         drop(op->az);
         return;
     }
-    const char *const part[PARTS] = {answer->revision, op->request_id, answer->input, result};
-    const size_t length[PARTS] = {strlen(answer->revision), strlen(op->request_id),
-                                  answer->input_length, strlen(result)};
+    const char *const part[PARTS] = {answer->revision, op->request_id, asked.text, result};
+    const size_t length[PARTS] = {strlen(answer->revision), strlen(op->request_id), asked.length,
+                                  strlen(result)};
     char *packed = pack(tap->mem, part, length, &tap->length[tap->count]);
     if (packed != NULL)
         tap->kept[tap->count++] = packed;

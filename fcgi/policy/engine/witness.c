@@ -100,11 +100,14 @@ witness_keep(struct op *op, const char *entrypoint, const struct engine_answer *
         return;
     if (witness->mem == NULL && (witness->mem = talloc_new(witness)) == NULL)
         return;
+    struct question_text asked = answer->asked;
     struct kept kept = {
         .entrypoint = talloc_strdup(witness->mem, entrypoint),
         .revision = talloc_strdup(witness->mem, answer->revision),
         .request_id = talloc_strdup(witness->mem, op->request_id),
-        .input = talloc_strndup(witness->mem, answer->input, answer->input_length),
+        .input = question_write(op->mem, &asked)
+                     ? talloc_strndup(witness->mem, asked.text, asked.length)
+                     : NULL,
         .result = answer->result != NULL ? jsonx_dump(witness->mem, answer->result) : NULL,
     };
     if (kept.entrypoint != NULL && kept.revision != NULL && kept.request_id != NULL
@@ -220,7 +223,7 @@ static enum witness_result
 witness_ask(struct op *op, struct answers *answers)
 {
     const struct kept *kept = answers->kept;
-    struct engine_answer answer = {.input = NULL};
+    struct engine_answer answer = {.result = NULL};
     json_t *input;
     if (read_text(op, kept->input, &input) != AZ_OK
         || (kept->result != NULL && read_text(op, kept->result, &answers->machine) != AZ_OK))

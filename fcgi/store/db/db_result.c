@@ -41,9 +41,10 @@ db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsi
               size_t *ret_len)
 {
     const char *text = db_get(result, row, column);
-    if (text == NULL || text[0] != '\\' || text[1] != 'x' || strlen(text) % 2 != 0)
+    size_t digits = text != NULL ? strlen(text) : 0;
+    if (digits < 2 || text[0] != '\\' || text[1] != 'x' || digits % 2 != 0)
         return AZ_INVALID;
-    size_t len = strlen(text) / 2 - 1;
+    size_t len = digits / 2 - 1;
     unsigned char *octets = talloc_array(mem, unsigned char, (unsigned) len + 1);
     if (octets == NULL)
         return AZ_SERVER_ERROR;
