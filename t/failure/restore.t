@@ -1,5 +1,5 @@
-# The drill of doc/backup.md: pg_basebackup and archived WAL, a restore to a point in time, and authzctl restore-fence. What was
-# revoked or used up after that point is live again in the restored database, and the fence ends it.
+# The drill of doc/backup.md: pg_basebackup and archived WAL, a restore to a point in time, the keys, authzctl restore-fence, and the new
+# epoch of the audit log. What was revoked or used up after that point is live again in the restored database, and the fence ends it.
 use strict;
 use warnings;
 
@@ -34,6 +34,13 @@ Authz::Grant->people( $stack, subject => 'alice' );
 ok( eval { $postgres->base_backup( $base, qw(-X none) ); 1 },
     'pg_basebackup takes a base backup while the service runs' );
 
+# A command on the host, whose settings are those of the service.
+sub on_host {
+    my ( $exit, $words, $name, %over ) = @_;
+    return ctl_is( $exit, $words, $name, env => { %{ $stack->settings }, %over } );
+}
+on_host( 0, [qw(audit seal)], 'the audit log is sealed' );
+
 # ---- what happens before the point of the restore, and after it
 
 my %token = map { ( $_ => $stack->token_text( @crm, scope => 'orders.read' ) ) } qw(kept revoked);
@@ -51,6 +58,7 @@ ok( $stack->introspect( @rs, $token{once} )->json->{active}, '... and a single-u
 $token{late} = $stack->token_text( @crm, scope => 'orders.read' );
 $stack->sql('DELETE FROM browser_session');
 inactive( $stack->introspect( @rs, $token{$_} ), "... so that $_ is over" ) for qw(revoked once);
+on_host( 0, [qw(audit seal)], '... and the log is sealed once more' );
 $postgres->sql('SELECT pg_switch_wal()');
 
 # ---- the restore
@@ -77,6 +85,19 @@ $postgres->{data} = $base;
 $postgres->start;
 ok( defined Authz::Process::until_true( 60, sub { $postgres->sql('SELECT pg_is_in_recovery()') eq 'f' } ),
     'the restored database has reached the point and takes writes' );
+
+# ---- the keys
+
+sub check_with { return ctl( [qw(config check)], env => { %{ $stack->settings }, @_ } ) }
+my $later = 'crd-of-a-later-day-7d2e90b14c';
+my $said  = check_with( SVC_CREDENTIAL_KEY => $later );
+isnt( $said->{status}, 0, 'config check: a later SVC_CREDENTIAL_KEY' );
+like( $said->{err}, qr/SVC_CREDENTIAL_KEY: cannot decrypt the signing key/, '... is not the key of the backup' );
+$said = check_with(
+    SVC_CREDENTIAL_KEY          => $later,
+    SVC_CREDENTIAL_KEY_PREVIOUS => $Authz::Stack::KEY{SVC_CREDENTIAL_KEY} );
+like( $said->{out}, qr/signing keys: ok/, '... with that of the backup as the previous one, the keys open' )
+  or diag $said->{err};
 $stack->restart_service;
 
 sub active { return $stack->introspect( @rs, $_[0] )->json->{active} }
@@ -86,8 +107,7 @@ is( $stack->sql('SELECT count(*) FROM browser_session'), 1, 'restored: the sessi
 
 # ---- the fence
 
-my $env = $stack->settings;
-my $got = ctl_is( 0, [qw(restore-fence --yes --json)], 'authzctl restore-fence', env => $env )->{json};
+my $got = on_host( 0, [qw(restore-fence --yes --json)], 'authzctl restore-fence' )->{json};
 is( $got->{clients},                    $stack->sql('SELECT count(*) FROM client') + 0, '... marks every client' );
 is( "$got->{sessions} $got->{pending}", '1 0',                                          '... and ends the sessions' );
 inactive( $stack->introspect( @rs, $token{$_} ),              "fenced: $_ is over" ) for qw(kept revoked once);
@@ -111,5 +131,21 @@ for my $role (qw(auditor operator)) {
         "the role $role may not" );
 }
 ok( active($new), '... and nothing was revoked' );
+
+# ---- the audit log
+
+like(
+    on_host( 1, [qw(audit seal)], 'audit seal: the log is not what this host signed last' )->{err}, qr/new-epoch/,
+    '... and it says what to do' );
+on_host( 0, [ qw(audit seal --new-epoch), 'restored to the moment' ], 'audit seal --new-epoch' );
+on_host( 0, [qw(audit verify)], 'audit verify: the log is whole up to the point, and since' );
+
+# ---- without the service, and without a key
+
+$stack->{service}->stop;
+$got =
+  on_host( 0, [qw(restore-fence --yes --json)], 'the fence needs no service that runs', SVC_ADMIN_API_KEY => '' )
+  ->{json};
+is( $got->{clients}, $stack->sql('SELECT count(*) FROM client') + 0, '... and no admin key' );
 
 done_testing;
