@@ -46,6 +46,10 @@ pgbouncer_build() {
 # A step.
 pgbouncer_get() {
     local work
+    if [ -n "${AUTHZ_PGBOUNCER-}" ] && ! pgbouncer_usable "$AUTHZ_PGBOUNCER"; then
+        printf 'AUTHZ_PGBOUNCER: %s is not pgbouncer %s or newer\n' "$AUTHZ_PGBOUNCER" "$PGBOUNCER_OLDEST"
+        return 1
+    fi
     if pgbouncer_here >/dev/null; then
         note 'there already'
         return 0

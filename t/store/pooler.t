@@ -18,21 +18,27 @@ use Authz::Web      ();
 
 # ---- the oldest version
 
-# True if contrib/check would use a pgbouncer of that version.
-sub usable {
+# What contrib/check says of a pgbouncer of that version, and the exit status.
+sub got {
     my ($version) = @_;
     my $program = Authz::Process::directory() . "/pgbouncer-$version";
-    Authz::Web::write_file( $program, "#!/bin/sh\nprintf 'PgBouncer %s\\nlibevent 2.1.12-stable\\n' '$version'\n" );
-    chmod 0755, $program or die "$program: $!";
-    my ($status) = Authz::Process->run(
-        name    => 'usable',
+    Authz::Web::write_file(
+        $program, "#!/bin/sh\nprintf 'PgBouncer %s\\nlibevent 2.1.12-stable\\n' '$version'\n",
+        0755 );
+    return Authz::Process->run(
+        name    => 'got', env => { AUTHZ_PGBOUNCER => $program },
         command => [
-            'bash',    '-uc',                                                   '. "$1"; pgbouncer_usable "$2"',
-            'version', Authz::Path::source( 'contrib', 'lib', 'pgbouncer.sh' ), $program ] );
-    return $status == 0;
+            'bash',    '-uc', '. "$1"; note() { echo "$1"; }; pgbouncer_get',
+            'version', Authz::Path::source( 'contrib', 'lib', 'pgbouncer.sh' ) ] );
 }
-ok( usable($_),  "contrib/check uses pgbouncer $_" )   for qw(1.21 1.21.0 1.24.1 1.100.0 2.0.0);
-ok( !usable($_), "contrib/check leaves pgbouncer $_" ) for qw(0.99.0 1.3 1.18.0 1.20.1);
+for my $version (qw(1.21 1.21.0 1.24.1 1.100.0 2.0.0)) {
+    is( ( got($version) )[0], 0, "contrib/check uses pgbouncer $version" );
+}
+for my $version (qw(0.99.0 1.3 1.18.0 1.20.1)) {
+    my ( $status, $said ) = got($version);
+    is( $status, 1, "contrib/check refuses pgbouncer $version" );
+    like( $said, qr/AUTHZ_PGBOUNCER: .*-\Q$version\E is not pgbouncer 1\.21 or newer/, '... and says what is needed' );
+}
 if ( !defined Authz::Pooler::program() ) {
   SKIP: { skip 'pgbouncer is not here: AUTHZ_PGBOUNCER names one', 1 }
     done_testing;
