@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <talloc.h>
+#include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "base/settings/settings.h"
 #include "env.h"
@@ -138,6 +140,14 @@ test_others(void)
     talloc_free(owner);
 }
 
+/* Make a file this many seconds old. */
+static void
+age(const char *path, int seconds)
+{
+    const struct utimbuf then = {time(NULL) - seconds, time(NULL) - seconds};
+    utime(path, &then);
+}
+
 /* Leave what a worker leaves that is killed, under a name in the directory. */
 static const char *
 leave(const char *name, bool socket_of_ours)
@@ -153,6 +163,7 @@ leave(const char *name, bool socket_of_ours)
     strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
     ok(bind(fd, (const struct sockaddr *) &address, sizeof(address)) == 0, "a socket is left");
     close(fd);
+    age(path, 61);
     return path;
 }
 
@@ -163,13 +174,17 @@ test_sweep(void)
     struct mailbox *box = open_box(owner);
     const char *left = leave("answer-AAAAAAAAAAAAAAAAAAAAAA", true),
                *other = leave("answer-AAAA", true),
-               *file = leave("answer-BBBBBBBBBBBBBBBBBBBBBB", false);
+               *file = leave("answer-BBBBBBBBBBBBBBBBBBBBBB", false),
+               *young = leave("answer-CCCCCCCCCCCCCCCCCCCCCC", true);
+    age(young, 50);
     mailbox_sweep(op.az->cfg->runtime_dir);
     ok(access(left, F_OK) != 0, "what a killed worker left is removed at the start");
     ok(access(box->path, F_OK) == 0, "... but no mailbox that is open");
     is_int(put(box, "kept"), AZ_OK, "... which takes its answer");
     takes(box, "kept", "... and gives it");
+    ok(access(young, F_OK) == 0, "... and none on which its worker may listen at once");
     ok(access(other, F_OK) == 0 && access(file, F_OK) == 0, "... and nothing that is no mailbox");
+    unlink(young);
     unlink(other);
     unlink(file);
     talloc_free(owner);

@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/uri.h"
+#include "crypto/digest.h"
 #include "gateway/mcp/held.h"
 #include "gateway/mcp/reads/routes.h"
 #include "gateway/mcp/tools/catalogue.h"
@@ -48,12 +49,27 @@ mcp_listen_watches(struct mcp_exchange *it, bool *ret)
     return st;
 }
 
-/* Let a feeder hear of a URI at an upstream. False in *ret: it hears of as many as it may. */
+/* Name the reader: the person of the token, by whatever client, or the client without one. */
+static enum az_status
+reader_of(const struct mcp_exchange *it, unsigned char ret[FEED_READER_OCTETS])
+{
+    const struct token_row *row = &it->visit.token->lookup.row;
+    const char *name =
+        row->idp != NULL ? talloc_asprintf(it->req->op.mem, "person %s %s", row->idp, row->subject)
+                         : talloc_asprintf(it->req->op.mem, "client %s", row->client.client_id);
+    return name != NULL ? sha256(name, strlen(name), ret) : AZ_SERVER_ERROR;
+}
+
+/* Let a feeder hear of a URI at an upstream. ret->id 0: it hears of as many as it may, in all or
+ * for this reader. */
 static enum az_status
 want_uri(struct mcp_exchange *it, struct mcp_told *told, const struct managed_resource *resource,
          const char *uri, struct feed_mark *ret)
 {
-    enum az_status st = feed_want(&it->req->op, resource->id, uri, ret);
+    unsigned char reader[FEED_READER_OCTETS];
+    if (reader_of(it, reader) != AZ_OK)
+        return lost(it);
+    enum az_status st = feed_want(&it->req->op, resource->id, uri, reader, ret);
     if (st != AZ_OK)
         return st;
     told->full = told->full || ret->id == 0;

@@ -8,16 +8,18 @@
 enum gateway_feed_want_column { WANT_ID, WANT_CHANGES };
 static const struct db_stmt gateway_feed_want_stmt = {
     "gateway_feed_want",
-    "INSERT INTO gateway_feed_uri AS f (resource_id, uri, wanted_until)"
-    " SELECT m.id, $2, now() + interval '" FEED_WANTED_SECONDS " seconds' FROM managed_resource m"
-    "  WHERE m.id = $1::bigint AND (EXISTS (SELECT 1 FROM gateway_feed_uri o"
-    "   WHERE o.resource_id = m.id AND o.uri = $2) OR (SELECT count(*) FROM gateway_feed_uri o"
-    "   WHERE o.resource_id = m.id AND o.wanted_until > now()) < $3::bigint)"
+    "INSERT INTO gateway_feed_uri AS f (resource_id, uri, wanted_until, reader)"
+    " SELECT m.id, $2, now() + interval '" FEED_WANTED_SECONDS " seconds', $4::bytea"
+    "  FROM managed_resource m, LATERAL (SELECT count(*) AS wanted,"
+    "    count(*) FILTER (WHERE o.reader = $4::bytea) AS own, bool_or(o.uri = $2) AS has"
+    "   FROM gateway_feed_uri o WHERE o.resource_id = m.id AND o.wanted_until > now()) n"
+    "  WHERE m.id = $1::bigint AND (n.has OR n.wanted < $3::bigint AND n.own < $5::bigint)"
     " ON CONFLICT (resource_id, uri) DO UPDATE"
-    "  SET wanted_until = greatest(f.wanted_until, excluded.wanted_until)"
+    "  SET wanted_until = greatest(f.wanted_until, excluded.wanted_until),"
+    "   reader = CASE WHEN f.wanted_until > now() THEN f.reader ELSE excluded.reader END"
     " RETURNING f.id AS id, f.changes - CASE WHEN f.changed_at > now()"
     "  - interval '" FEED_BACK_SECONDS " seconds' THEN 1 ELSE 0 END AS changes",
-    3};
+    5};
 
 /* A row that another relay writes is kept by it. */
 static const struct db_stmt gateway_feed_keep_stmt = {
@@ -74,13 +76,16 @@ static const struct db_stmt gateway_feed_leave_stmt = {
     "gateway_feed_leave", "DELETE FROM gateway_feed WHERE holder = $1", 1};
 
 enum az_status
-feed_want(struct op *op, int64_t resource, const char *uri, struct feed_mark *ret)
+feed_want(struct op *op, int64_t resource, const char *uri,
+          const unsigned char reader[FEED_READER_OCTETS], struct feed_mark *ret)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add(batch, &gateway_feed_want_stmt);
     db_number(&step->params, resource);
     db_text(&step->params, uri);
     db_number(&step->params, FEED_URIS_MAX);
+    db_octets(&step->params, reader, FEED_READER_OCTETS);
+    db_number(&step->params, FEED_READER_URIS_MAX);
     enum az_status st = db_run(op, batch, false);
     if (st == AZ_OK)
         *ret = (struct feed_mark){db_get_number(step->result, 0, WANT_ID, 0),

@@ -22,6 +22,11 @@
 #define FEEDS_MAX 64
 /* URIs of one resource: each is a subscription that its upstream has to keep. */
 #define FEED_URIS_MAX 200
+/* URIs of one resource that one reader asked for first: those of one stream. Without this limit, a
+ * reader could take all of them, and the others would be told nothing. */
+#define FEED_READER_URIS_MAX 50
+/* Octets of the name of a reader: a SHA-256. */
+#define FEED_READER_OCTETS 32
 /* Octets of the name of a feeder. */
 #define FEED_HOLDER_OCTETS 16
 
@@ -31,9 +36,11 @@ struct feed_mark {
     int64_t changes; /* that are known */
 };
 
-/* Say that a URI of a resource is wanted. ret->id is 0 if the resource has FEED_URIS_MAX others. A
- * change of the last FEED_BACK_SECONDS is not counted in ret->changes, so that it is told. */
-enum az_status feed_want(struct op *op, int64_t resource, const char *uri, struct feed_mark *ret);
+/* Say that a reader wants a URI of a resource. ret->id is 0 if the resource has FEED_URIS_MAX
+ * others, or FEED_READER_URIS_MAX others for which this reader was the first. A change of the last
+ * FEED_BACK_SECONDS is not counted in ret->changes, so that it is told. */
+enum az_status feed_want(struct op *op, int64_t resource, const char *uri,
+                         const unsigned char reader[FEED_READER_OCTETS], struct feed_mark *ret);
 
 /* Say that these are still wanted, and read their changes; -1: the row is gone. */
 enum az_status feeds_keep(struct op *op, const int64_t *id, size_t count, int64_t *ret_changes);

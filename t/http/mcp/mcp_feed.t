@@ -251,4 +251,15 @@ is( code( ask( subscribe => 'mcp+new+file:///n201', bob => $session{bob} ) ), -3
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n1', bob => $session{bob} ) ),
     {}, '... while one of them may have another client' );
+$stack->sql(q{UPDATE gateway_feed_uri SET wanted_until = now() WHERE uri ~ '^file:///n(?!200$)'});
+$stack->sql( q{UPDATE gateway_feed_uri SET reader = (SELECT reader FROM gateway_feed_uri WHERE uri = 'file:///n200'),}
+      . q{ wanted_until = now() + interval '1 hour' WHERE uri ~ '^file:///n([1-9]|[1-4][0-9])$' AND uri <> 'file:///n49'}
+);
+is_deeply(
+    $mcp->result( ask( subscribe => 'mcp+new+file:///n150', bob => $session{bob} ) ),
+    {}, 'one reader is told of 50 URIs of an upstream' );
+is( code( ask( subscribe => 'mcp+new+file:///n151', bob => $session{bob} ) ), -32602, '... and of no 51st' );
+is_deeply(
+    $mcp->result( ask( subscribe => 'mcp+new+file:///n151', ann => $session{ann} ) ),
+    {}, '... which another reader may have' );
 done_testing;

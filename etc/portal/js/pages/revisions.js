@@ -19,6 +19,7 @@ import { short } from '../time.js';
 const WORD = { 'policy-data': 'a data row', 'policy-rule': 'a rule', deploy: 'a deploy', shipped: 'the shipped policy', rollback: 'a rollback', connector: 'a connector' };
 const what = row => row.message || `Saved by ${WORD[row.triggerSource] ?? row.triggerSource}`;
 
+const changes = (added, changed, deleted) => `${number(added)} added, ${number(changed)} changed, ${number(deleted)} deleted`;
 const FILTERS = [['triggeredBy', 'By'], ['rulePath', 'With rule'], ['dataKey', 'With row'], ['revision', 'Policy']];
 
 // The policy at a moment, which is typed in UTC.
@@ -87,7 +88,7 @@ function RollBack({ row, active, failed }) {
   return html`<button type="button" onClick=${look}>Roll back to ${row.id}…</button>
     ${asks && html`<${Confirm} title=${`Roll back to revision ${row.id}?`} type=${String(row.id)} verb="Roll back" act=${act} close=${() => ask(false)}>
       <p>All rules and rows become those of revision ${row.id}, as a new revision. Revision ${active.id} stays in the history.</p>
-      <p role="status">${counts?.error ? html`It would be refused: <${Text} of=${counts.error.message} />` : counts ? `${plural(counts.rulesAdded + counts.rulesChanged, 'rule')} and ${plural(counts.dataAdded + counts.dataChanged, 'row')} change, ${counts.rulesDeleted} and ${counts.dataDeleted} are deleted.` : ''}</p>
+      <p role="status">${counts?.error ? html`It would be refused: <${Text} of=${counts.error.message} />` : counts ? `Rules: ${changes(counts.rulesAdded, counts.rulesChanged, counts.rulesDeleted)}. Rows: ${changes(counts.dataAdded, counts.dataChanged, counts.dataDeleted)}.` : ''}</p>
       <label>Reason, for the history <input ref=${field} maxlength="500" defaultValue=${`Back to ${row.id}`} /></label><div class="box"><${Impact} state=${state} days=${7} /></div><//>`}`;
 }
 

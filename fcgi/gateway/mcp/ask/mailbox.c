@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/b64url.h"
+#include "base/clock.h"
 #include "base/settings/settings.h"
 #include "crypto/random.h"
 #include "gateway/mcp/ask/answer.h"
@@ -21,6 +22,10 @@
 /* Time in which a worker that has opened the connection puts its answer in, in milliseconds: it has
  * nothing else to do. */
 #define PUT_MS 1000
+
+/* Age from which a socket can be one that is left, in seconds: before that, the worker that has
+ * made it may not listen yet. */
+#define LEFT_SECONDS 60
 
 /* Names of the sockets; the id follows. */
 #define NAME_PREFIX "answer-"
@@ -158,14 +163,16 @@ mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *t
     return st;
 }
 
-/* True if a file is a socket of ours on which nothing listens. */
+/* True if a file is a socket of ours on which nothing listens, and which no worker is just making.
+ */
 static bool
 is_left(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat file;
     if (strlen(path) >= sizeof(address.sun_path) || lstat(path, &file) != 0
-        || !S_ISSOCK(file.st_mode) || file.st_uid != geteuid())
+        || !S_ISSOCK(file.st_mode) || file.st_uid != geteuid()
+        || file.st_mtime > clock_realtime_ms() / 1000 - LEFT_SECONDS)
         return false;
     memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

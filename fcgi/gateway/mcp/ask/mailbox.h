@@ -39,7 +39,7 @@ enum az_status mailbox_put_open(struct op *op, const unsigned char id[MAILBOX_OC
                                 const char *text, size_t length, int *ret_connection);
 
 /* Remove the sockets that workers left in a directory which were killed while they waited: those of
- * this account on which nothing listens. */
+ * this account, older than a minute, on which nothing listens. */
 void mailbox_sweep(const char *directory);
 
 #endif
