@@ -5,8 +5,10 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,9 +31,23 @@ struct orders {
 static struct orders *orders;
 static bool serves;
 
+/* Write where a process crashes to its log. */
+static void
+crashed(int number)
+{
+    void *at[40];
+    backtrace_symbols_fd(at, backtrace(at, sizeof(at) / sizeof(at[0])), STDERR_FILENO);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 __attribute__((constructor)) static void
 begin(void)
 {
+    void *here[1];
+    backtrace(here, 1); /* loads what it needs */
+    signal(SIGSEGV, crashed);
+    signal(SIGBUS, crashed);
     const char *path = getenv("AUTHZ_TORTURE");
     int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0)

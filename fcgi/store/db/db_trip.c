@@ -82,8 +82,16 @@ next_result(struct db *db, bool *ret_lost)
     return result;
 }
 
-/* Read the results of one queued command (prepare or execute); keep the last one, which has the
- * rows or the error. */
+static bool
+result_ok(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* Read the results of one queued command (prepare or execute); keep the first error, or the last
+ * one. libpq that had no memory for a row gives an error, and then the end of the command as if it
+ * had returned no rows. */
 static PGresult *
 collect_command(struct db *db, bool *ret_lost)
 {
@@ -92,18 +100,12 @@ collect_command(struct db *db, bool *ret_lost)
         PGresult *result = next_result(db, ret_lost);
         if (result == NULL)
             return kept;
-        PQclear(kept);
-        kept = result;
+        bool failed = kept != NULL && !result_ok(kept);
+        PQclear(failed ? result : kept);
+        kept = failed ? kept : result;
     }
     *ret_lost = true;
     return kept;
-}
-
-static bool
-result_ok(const PGresult *result)
-{
-    ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
 /* What to do about an error of the database. */

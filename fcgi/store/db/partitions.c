@@ -108,7 +108,8 @@ partition_refresh(uint32_t bucket)
     return bucket / 24;
 }
 
-static void
+/* False without memory: an empty list would say that there is nothing to revoke. */
+static bool
 partition_read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
 {
     size_t count = 1;
@@ -118,13 +119,14 @@ partition_read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
     ret->count = 0;
     ret->number = talloc_array(mem, uint32_t, (unsigned) count);
     if (ret->number == NULL)
-        return;
+        return false;
     int64_t number;
     const char *end = text + strlen(text);
     for (size_t digits;
          (digits = digits_take(text, (size_t) (end - text), UINT32_MAX, &number)) > 0;
          text += digits + (text[digits] == ' '))
         ret->number[ret->count++] = (uint32_t) number;
+    return true;
 }
 
 /* Return the lists of this process, made when first used. */
@@ -165,13 +167,18 @@ partition_reload(struct op *op)
         st = db_exec(op, &partition_list_stmt, NULL, true, &result);
     if (st != AZ_OK)
         return st;
+    lists->generation = 0; /* until all of them are read */
+    if (PQntuples(result) != TABLES)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the lists of partitions are incomplete");
     for (size_t i = 0; i < TABLES; i++)
         lists->of[i].count = 0;
     for (int row = 0; row < PQntuples(result); row++) {
         const char *numbers = db_get(result, row, LIST_NUMBERS);
         for (size_t i = 0; i < TABLES; i++)
-            if (strcmp(db_get(result, row, LIST_PARENT), table_names[i]) == 0)
-                partition_read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]);
+            if (strcmp(db_get(result, row, LIST_PARENT), table_names[i]) == 0
+                && !partition_read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]))
+                return op_fail(op, AZ_SERVER_ERROR, NULL,
+                               "out of memory for the lists of partitions");
     }
     lists->generation = db_generation(op->az->db);
     lists->read_ms = asked_ms;
