@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/db/db_private.h"
 #include "store/db/locks.h"
 
 /* Time limit of an answer on a new connection: a server that froze behind its greeting must not
@@ -141,7 +142,7 @@ db_line_take(struct db_board *board, uint64_t line)
     return true;
 }
 
-/* Return the last result of what was sent; NULL: none in time. */
+/* Return the first error of what was sent, or its last result; NULL: none in time. */
 static PGresult *
 ask_result(PGconn *conn)
 {
@@ -161,8 +162,9 @@ ask_result(PGconn *conn)
         PGresult *result = PQgetResult(conn);
         if (result == NULL)
             return kept;
-        PQclear(kept);
-        kept = result;
+        bool failed = kept != NULL && !db_result_ok(kept);
+        PQclear(failed ? result : kept);
+        kept = failed ? kept : result;
     }
     PQclear(kept);
     return NULL;
