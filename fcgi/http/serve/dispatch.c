@@ -445,9 +445,14 @@ dispatch_answer_early(struct request *req)
 void
 dispatch(struct az *az, const struct http_io *io)
 {
+    /* Without an answer the web server would wait until its own time limit. */
+    static const char no_memory[] = "Status: 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
     struct request *req = talloc_zero(NULL, struct request);
-    if (req == NULL)
+    if (req == NULL) {
+        io->write(io, no_memory, sizeof(no_memory) - 1);
+        io->finish(io);
         return;
+    }
     req->started_us = clock_monotonic_us();
     req->trips = trips_of(az);
     metrics_note_process(az->metrics, PROCESS_BUSY);
