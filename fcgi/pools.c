@@ -45,6 +45,11 @@
 #define TICK_MS 100
 /* Extra time for a worker that ends by its own clock, before it is killed. */
 #define GRACE_MS 500
+/* Looks at a database that a running service cannot use, and the time between two of them, before
+ * the service stops: during a failover the addresses may lead to different servers for some
+ * seconds. */
+#define CHECK_LOOKS 3
+#define CHECK_AGAIN_MS 5000
 /* First descriptor of systemd's socket activation (sd_listen_fds(3)). */
 #define LISTEN_FDS_START 3
 
@@ -325,6 +330,10 @@ start_keeper(struct az *az, const struct pool *pools, size_t count, const struct
     struct op op = process_op(talloc_new(NULL), az);
     /* The check is of the address that requests use. */
     enum az_status st = keeper->check != NULL ? keeper->check(&op) : AZ_OK;
+    for (int look = 1; st == AZ_CONFLICT && look < CHECK_LOOKS && !*az->stopping; look++) {
+        pools_sleep(CHECK_AGAIN_MS);
+        st = keeper->check(&op);
+    }
     if (!db_enter_session(az, true))
         _exit(1);
     if (st != AZ_OK)

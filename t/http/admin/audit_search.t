@@ -5,7 +5,8 @@ use warnings;
 use Test::More;
 
 use Authz::Check;
-use Authz::Stack ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $stack  = Authz::Stack->start;
 my $search = '/admin/api/audit-logs/search';
@@ -43,9 +44,13 @@ SELECT now() - d * interval '1 day', nextval('audit_id_seq'), 'find-' || d || '-
   FROM generate_series(2, 3) d, generate_series(1, 30) i;
 SQL
 
+# An answer has fewer rows when its time is over (AUDIT_SEARCH_MS), as on a busy machine.
 my $first = answer('size=7');
-is( $first->status,                      200, 'search: 200' ) or diag( $first->text );
-is( scalar @{ $first->json->{content} }, 7,   'search: as many rows as were asked for' );
+is( $first->status, 200, 'search: 200' ) or diag( $first->text );
+ok( defined Authz::Process::until_true(
+        60,
+        sub { $first = answer('size=7'); return @{ $first->json->{content} } == 7 } ),
+    'search: as many rows as were asked for' );
 like( $first->json->{next}, qr/\A\d+[.]\d+\z/, 'search: and where to go on' );
 my $rows = all('size=200&endpoint=/gateway/mcp');
 is( scalar @$rows, 60, 'search: following next finds all rows' );

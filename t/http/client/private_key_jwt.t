@@ -324,7 +324,7 @@ is( scalar @trip, 8, 'a token by private_key_jwt costs one trip more than by Bas
   or diag( map {"$_\n"} @trip );
 is( scalar( grep {/client_assertion/} $stack->proxy->trips( sub { $stack->token(@crm) for 1 .. 4 } ) ),
     0, '... and other clients pay nothing' );
-$stack->sql(q{UPDATE client_assertion SET expires_at = now() - interval '280 seconds'});
+$stack->sql(q{UPDATE client_assertion SET expires_at = now() - interval '240 seconds'});
 $stack->authzctl('maintain');
 isnt(
     $stack->sql('SELECT count(*) FROM client_assertion'), 0,
