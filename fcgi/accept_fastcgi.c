@@ -92,7 +92,7 @@ fastcgi_read(const struct http_io *io, void *buffer, size_t size)
     hold_stops(&before);
     int got = FCGX_GetStr(buffer, 1, in);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return got;
+    return got == 0 && FCGX_GetError(in) != 0 ? -1 : got; /* lost, which is not the end */
 }
 
 static bool

@@ -57,12 +57,13 @@ enum az_status
 console_session_end_handle(struct request *req)
 {
     unsigned char hash[SHA256_OCTETS];
-    enum az_status st = AZ_OK;
-    if (req->admin_by_session && admin_cookie_read(req, hash))
-        st = admin_session_end(&req->op, hash);
+    if (!req->admin_by_session)
+        return respond_empty(req, 204);
+    if (!admin_cookie_read(req, hash))
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the session's cookie");
+    enum az_status st = admin_session_end(&req->op, hash);
     if (st != AZ_OK)
         return st;
-    if (req->admin_by_session)
-        admin_cookie_drop(req);
+    admin_cookie_drop(req);
     return respond_empty(req, 204);
 }

@@ -264,9 +264,10 @@ key_fits(const struct jwk *key, const struct jws *jws, const struct jws_alg *alg
 /*
  * Return the signature in the form that GnuTLS expects. JOSE puts r and s of ECDSA side by side,
  * each exactly as long as the curve (RFC 7518 section 3.4); other lengths are refused, so that a
- * signature has one text. Free *ret with gnutls_free() if it is not the token's own.
+ * signature has one text. Free *ret with gnutls_free() if it is not the token's own. Return a code
+ * of GnuTLS.
  */
-static bool
+static int
 native_signature(const struct jws *jws, const struct jwk *key, gnutls_datum_t *ret)
 {
     unsigned char *octets = (unsigned char *) (uintptr_t) jws->signature;
@@ -274,30 +275,32 @@ native_signature(const struct jws *jws, const struct jwk *key, gnutls_datum_t *r
 
     *ret = (gnutls_datum_t){.data = octets, .size = (unsigned) len};
     if (key->kty == JWK_RSA)
-        return len == (key->bits + 7) / 8;
+        return len == (key->bits + 7) / 8 ? 0 : GNUTLS_E_PK_SIG_VERIFY_FAILED;
     size_t half = key->curve->octets;
     if (len != 2 * half)
-        return false;
+        return GNUTLS_E_PK_SIG_VERIFY_FAILED;
     if (key->kty == JWK_OKP)
-        return true;
+        return 0;
     gnutls_datum_t r = {.data = octets, .size = (unsigned) half};
     gnutls_datum_t s = {.data = octets + half, .size = (unsigned) half};
-    return gnutls_encode_rs_value(ret, &r, &s) == 0;
+    return gnutls_encode_rs_value(ret, &r, &s);
 }
 
-static bool
-signature_good(const struct jws *jws, const struct jws_alg *alg, const struct jwk *key)
+/* Return a code of GnuTLS; a negative one: the signature is not good, or there was no memory. */
+static int
+check_signature(const struct jws *jws, const struct jws_alg *alg, const struct jwk *key)
 {
     gnutls_datum_t signature;
     gnutls_datum_t text = {.data = (unsigned char *) (uintptr_t) jws->signed_text,
                            .size = (unsigned) jws->signed_len};
 
-    if (!native_signature(jws, key, &signature))
-        return false;
-    bool good = gnutls_pubkey_verify_data2(key->pub, alg->sign, 0, &text, &signature) >= 0;
+    int code = native_signature(jws, key, &signature);
+    if (code != 0)
+        return code;
+    code = gnutls_pubkey_verify_data2(key->pub, alg->sign, 0, &text, &signature);
     if (signature.data != jws->signature)
         gnutls_free(signature.data);
-    return good;
+    return code;
 }
 
 enum az_status
@@ -323,11 +326,14 @@ jws_verify(const struct jws *jws, const struct jws_policy *policy, const struct 
         if (!key_fits(key, jws, alg, policy))
             continue;
         tries++;
-        if (signature_good(jws, alg, key)) {
-            if (ret_key != NULL)
-                *ret_key = key;
-            return AZ_OK;
-        }
+        int code = check_signature(jws, alg, key);
+        if (code == GNUTLS_E_MEMORY_ERROR) /* an ID token that names a session is not a bad one */
+            return jws_refuse(JWS_FAULT_OURS, ret_fault);
+        if (code < 0)
+            continue;
+        if (ret_key != NULL)
+            *ret_key = key;
+        return AZ_OK;
     }
     return jws_refuse(tries > 0 ? JWS_FAULT_SIGNATURE : JWS_FAULT_KEY, ret_fault);
 }

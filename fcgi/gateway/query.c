@@ -45,17 +45,17 @@ gateway_query(struct op *op, const struct managed_resource *resource,
     const char *own = resource->auth.query; /* never the caller's: target.h */
     size_t pairs = 0;
     for (const char *pair = query; *pair != '\0';) {
-        size_t length = strcspn(pair, "&"), name_length = strcspn(pair, "=&");
-        const char *name = request_url_decode(op->mem, pair, name_length, true);
-        const char *value = name_length < length ? request_url_decode(
-                                op->mem, pair + name_length + 1, length - name_length - 1, true)
-                                                 : "";
-        if (name == NULL || value == NULL)
+        size_t length = strcspn(pair, "&");
+        char *name, *value;
+        enum az_status st = request_decode_pair(op->mem, pair, length, &name, &value);
+        if (st == AZ_INVALID)
             return op_fail(op, AZ_INVALID_REQUEST,
                            "A parameter is not form-encoded or not valid UTF-8", NULL);
+        if (st != AZ_OK)
+            return op_fail(op, st, NULL, "out of memory for a parameter");
         if (length > 0 && ++pairs > QUERY_PARAMS_MAX)
             return op_fail(op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
-        enum az_status st = length > 0 ? add_argument(op, route, own, object, name, value) : AZ_OK;
+        st = length > 0 ? add_argument(op, route, own, object, name, value) : AZ_OK;
         if (st != AZ_OK)
             return st;
         pair += length + (pair[length] == '&');

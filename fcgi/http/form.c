@@ -11,38 +11,53 @@
 #include "base/utf8.h"
 #include "http/route.h"
 
-char *
-request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form)
+/* Decode into `out`, which has room for `length` octets and a NUL. False: the text is malformed. */
+static bool
+url_decode_into(char *out, const char *text, size_t length, bool form)
 {
-    char *out = talloc_array(mem, char, (unsigned) length + 1);
     size_t used = 0;
-    for (size_t i = 0; out != NULL && i < length; i++) {
+    for (size_t i = 0; i < length; i++) {
         char c = text[i];
         if (c == '+' && form) {
             c = ' ';
         } else if (c == '%') {
             int high = i + 2 < length ? digits_hex(text[i + 1]) : -1;
             int low = i + 2 < length ? digits_hex(text[i + 2]) : -1;
-            if (high < 0 || low < 0 || (high == 0 && low == 0)) {
-                talloc_free(out);
-                return NULL;
-            }
+            if (high < 0 || low < 0 || (high == 0 && low == 0))
+                return false;
             c = (char) (high << 4 | low);
             i += 2;
         } else if (c == '\0') {
-            talloc_free(out);
-            return NULL;
+            return false;
         }
         out[used++] = c;
     }
-    if (out == NULL)
-        return NULL;
     out[used] = '\0';
-    if (!utf8_valid(out, used)) {
-        talloc_free(out);
-        return NULL;
-    }
-    return out;
+    return utf8_valid(out, used);
+}
+
+enum az_status
+request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form, char **ret)
+{
+    *ret = talloc_array(mem, char, (unsigned) length + 1);
+    if (*ret == NULL)
+        return AZ_SERVER_ERROR;
+    if (url_decode_into(*ret, text, length, form))
+        return AZ_OK;
+    TALLOC_FREE(*ret);
+    return AZ_INVALID;
+}
+
+enum az_status
+request_decode_pair(TALLOC_CTX *mem, const char *pair, size_t length, char **ret_name,
+                    char **ret_value)
+{
+    const char *equals = memchr(pair, '=', length), *end = pair + length;
+    const char *name_end = equals != NULL ? equals : end,
+               *value = equals != NULL ? equals + 1 : end;
+    enum az_status st = request_url_decode(mem, pair, (size_t) (name_end - pair), true, ret_name);
+    return st == AZ_OK ? request_url_decode(mem, value, (size_t) (end - value), true, ret_value)
+                       : st;
 }
 
 static const struct route_param *
@@ -95,14 +110,12 @@ repeat(struct request *req, size_t before)
 static enum az_status
 take_pair(struct request *req, const char *pair, size_t length)
 {
-    const char *equals = memchr(pair, '=', length);
-    size_t name_length = equals != NULL ? (size_t) (equals - pair) : length;
-    char *name = request_url_decode(req->op.mem, pair, name_length, true);
-    char *value = equals != NULL
-                      ? request_url_decode(req->op.mem, equals + 1, length - name_length - 1, true)
-                      : talloc_strdup(req->op.mem, "");
-    if (name == NULL || value == NULL)
+    char *name, *value;
+    enum az_status st = request_decode_pair(req->op.mem, pair, length, &name, &value);
+    if (st == AZ_INVALID)
         return form_fault(req, "A parameter is not form-encoded or not valid UTF-8");
+    if (st != AZ_OK)
+        return op_fail(&req->op, st, NULL, "out of memory for a parameter");
     const struct route_param *row = find_param(req->route, name);
     if (row == NULL || *value == '\0')
         return AZ_OK;
@@ -179,9 +192,13 @@ form_read_octets(struct request *req)
     if (body == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     size_t used = 0;
+    long got = 1;
     /* Ask for one octet more than announced, to see that the body ends where it should. */
-    for (long got = 1; used <= length && got > 0; used += (size_t) (got > 0 ? got : 0))
+    for (; used <= length && got > 0; used += (size_t) (got > 0 ? got : 0))
         got = req->io->read(req->io, body + used, length + 1 - used);
+    if (!known && got < 0) /* what came is a part of a body, which may read as a whole one */
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
+                       "received %zu octets", used);
     if (known && used > length)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "The request body is longer than Content-Length",
@@ -262,10 +279,13 @@ form_read_json(struct request *req)
         return AZ_OK;
     if (!request_media_type_is_json(type))
         return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
-    if (jsonx_parse(req->op.mem, req->body, req->body_length, depth, &req->json, &why) != AZ_OK) {
+    enum az_status st =
+        jsonx_parse(req->op.mem, req->body, req->body_length, depth, &req->json, &why);
+    if (st == AZ_SERVER_ERROR)
+        return op_fail(&req->op, st, NULL, "out of memory for the body");
+    if (st != AZ_OK) {
         char text[160];
-        snprintf(text, sizeof(text), "The body is not valid JSON: %s",
-                 why != NULL ? why : "out of memory");
+        snprintf(text, sizeof(text), "The body is not valid JSON: %s", why);
         return op_fail(&req->op, AZ_INVALID_FIELDS, text, NULL);
     }
     if (!json_is_object(req->json))

@@ -38,8 +38,15 @@ bool request_media_type_is(const char *content_type, const char *wanted);
 /* The same for application/json and any type that ends in +json (RFC 6839 3.1). */
 bool request_media_type_is_json(const char *content_type);
 
-/* Decode percent-encoding, and `+` as a space if `form`. On mem; NULL: a lone %, a NUL, text that
- * is not UTF-8, or no memory. */
-char *request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form);
+/* Decode percent-encoding, and `+` as a space if `form`. *ret is on mem, or NULL. AZ_INVALID: a
+ * lone
+ * %, a NUL, or text that is not UTF-8. AZ_SERVER_ERROR: out of memory, which is no fault of the
+ * text: /revoke ignores those, and would answer 200. */
+enum az_status request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form,
+                                  char **ret);
+
+/* Decode name and value of a pair of a form or query; without an equals sign the value is empty. */
+enum az_status request_decode_pair(TALLOC_CTX *mem, const char *pair, size_t length,
+                                   char **ret_name, char **ret_value);
 
 #endif

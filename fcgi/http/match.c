@@ -38,29 +38,32 @@ skip_same(const char **pattern, const char **path)
     return (*wanted == '\0' || *wanted == '/') && (*given == '\0' || *given == '/');
 }
 
-bool
+enum az_status
 route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
 {
     size_t value = 0;
     while (*pattern != '\0' && (*path != '\0' || is_below(pattern))) {
         if (is_below(pattern) && (*path == '\0' || *path == '/')) {
             values[value] = path;
-            return true;
+            return AZ_OK;
         }
         if (*path != '/')
-            return false;
+            return AZ_NOT_FOUND;
         if (pattern[1] == '{') {
             size_t given = strcspn(path + 1, "/");
-            values[value] = given > 0 ? request_url_decode(mem, path + 1, given, false) : NULL;
-            if (values[value++] == NULL)
-                return false;
+            char *decoded = NULL;
+            enum az_status st =
+                given > 0 ? request_url_decode(mem, path + 1, given, false, &decoded) : AZ_INVALID;
+            if (st != AZ_OK)
+                return st == AZ_INVALID ? AZ_NOT_FOUND : st;
+            values[value++] = decoded;
             pattern += 1 + strcspn(pattern + 1, "/");
             path += 1 + given;
         } else if (!skip_same(&pattern, &path)) {
-            return false;
+            return AZ_NOT_FOUND;
         }
     }
-    return *pattern == '\0' && *path == '\0';
+    return *pattern == '\0' && *path == '\0' ? AZ_OK : AZ_NOT_FOUND;
 }
 
 /* True if the row answers the method. HEAD is answered like GET (RFC 9110 9.3.2; the dispatcher
@@ -84,9 +87,10 @@ lists_method(const char *allow, const char *method)
     return false;
 }
 
-const struct route *
+enum az_status
 route_find(TALLOC_CTX *mem, const struct settings *cfg, const char *method, const char *path,
-           const char **values, const struct route **ret_other, const char **ret_allow)
+           const char **values, const struct route **ret, const struct route **ret_other,
+           const char **ret_allow)
 {
     const struct route *other = NULL;
     char *allow = NULL;
@@ -94,12 +98,17 @@ route_find(TALLOC_CTX *mem, const struct settings *cfg, const char *method, cons
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
         /* A path with a row of its own does not match **: GET /gateway/mcp is a wrong method. */
         if ((other != NULL && takes_below(row->path) && !takes_below(other->path))
-            || (row->is_on != NULL && cfg != NULL && !row->is_on(cfg))
-            || !route_path_matches(mem, row->path, path, found))
+            || (row->is_on != NULL && cfg != NULL && !row->is_on(cfg)))
             continue;
+        enum az_status st = route_path_matches(mem, row->path, path, found);
+        if (st == AZ_NOT_FOUND)
+            continue;
+        if (st != AZ_OK)
+            return st;
         if (method_matches(row, method)) {
             memcpy(values, found, sizeof(found));
-            return row;
+            *ret = row;
+            return AZ_OK;
         }
         other = other == NULL ? row : other;
         if (allow != NULL && lists_method(allow, row->method))
@@ -109,5 +118,5 @@ route_find(TALLOC_CTX *mem, const struct settings *cfg, const char *method, cons
     }
     *ret_other = other;
     *ret_allow = allow;
-    return NULL;
+    return AZ_NOT_FOUND;
 }

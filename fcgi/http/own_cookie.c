@@ -11,6 +11,8 @@
 #include "http/cookie.h"
 
 #define COOKIE_LENGTH B64URL_LENGTH(OWN_COOKIE_OCTETS)
+/* Room for the prefix and the name of a cookie; the names are ours. */
+#define COOKIE_NAME_SIZE 64
 /* Longest Set-Cookie value, in octets: name, value, the issuer's path, attributes. */
 #define SET_COOKIE_MAX 4096
 
@@ -23,24 +25,27 @@ cookie_path(const struct request *req)
     return path != NULL ? path : "/";
 }
 
-/* Return the full name of a cookie. Without the prefix, a neighbouring host or a plain http page
- * could set the cookie and sign the user in under another account. */
-static const char *
-cookie_name(const struct request *req, const struct own_cookie *cookie)
+/* Write the full name of a cookie, without an allocation: a cookie that could not be read would be
+ * taken for absent, and a sign-out would end no session. Without the prefix, a neighbouring host or
+ * a plain http page could set the cookie and sign the user in under another account. */
+static void
+cookie_name(const struct request *req, const struct own_cookie *cookie, char ret[COOKIE_NAME_SIZE])
 {
     const char *prefix = !cookie->secure                      ? ""
                          : strcmp(cookie_path(req), "/") == 0 ? "__Host-"
                                                               : "__Secure-";
-    return talloc_asprintf(req->op.mem, "%s%s", prefix, cookie->name);
+    snprintf(ret, COOKIE_NAME_SIZE, "%s%s", prefix, cookie->name);
 }
 
 bool
 own_cookie_read(const struct request *req, const struct own_cookie *cookie,
                 unsigned char ret[OWN_COOKIE_OCTETS])
 {
-    const char *full = cookie_name(req, cookie), *value;
+    char full[COOKIE_NAME_SIZE];
+    const char *value;
     size_t length;
-    return full != NULL && cookie_find(request_header(req, "HTTP_COOKIE"), full, &value, &length)
+    cookie_name(req, cookie, full);
+    return cookie_find(request_header(req, "HTTP_COOKIE"), full, &value, &length)
            && b64url_decode_into(value, length, ret, OWN_COOKIE_OCTETS) == AZ_OK;
 }
 
@@ -48,9 +53,10 @@ own_cookie_read(const struct request *req, const struct own_cookie *cookie,
 static enum az_status
 set_text(struct request *req, const struct own_cookie *cookie, const char *value, long max_age)
 {
-    const char *full = cookie_name(req, cookie), *path = cookie_path(req);
-    char *text = secret_alloc(req->op.mem, SET_COOKIE_MAX);
-    if (full == NULL || text == NULL)
+    const char *path = cookie_path(req);
+    char full[COOKIE_NAME_SIZE], *text = secret_alloc(req->op.mem, SET_COOKIE_MAX);
+    cookie_name(req, cookie, full);
+    if (text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a cookie");
     char age[40] = "";
     if (max_age >= 0)

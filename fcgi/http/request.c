@@ -165,9 +165,12 @@ request_read_head(struct request *req, const struct http_io *io)
                                 req->op.az->cfg->trusted_proxy_count);
     req->op.address = req->ip;
     const char *agent = request_header(req, "HTTP_USER_AGENT");
-    if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent)))
+    if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent))) {
         req->user_agent =
             talloc_strndup(req->op.mem, agent, cut_length(agent, AUDIT_USER_AGENT_MAX));
+        if (req->user_agent == NULL) /* a rule may be about it */
+            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    }
     return request_read_target(req);
 }
 

@@ -195,12 +195,13 @@ set_unless_empty(struct jsonx_build *body, const char *name, json_t *value)
 /* Return the extensions of the answer. An answer that is the only one may not be kept and used
  * again (decisions.md "Kept introspections"). */
 static json_t *
-shown_extensions(const struct introspection *it)
+shown_extensions(const struct introspection *it, struct jsonx_build *body)
 {
     json_t *extensions = it->shown.verdict.decision.extensions;
     if (!is_shown_once(it) || json_object_get(extensions, "cache_seconds") == NULL)
         return extensions;
-    json_t *rest = jsonx_own(it->req->op.mem, json_copy(extensions));
+    json_t *rest = jsonx_own(it->req->op.mem, jsonx_copy(extensions));
+    body->lost = body->lost || rest == NULL;
     json_object_del(rest, "cache_seconds");
     return rest;
 }
@@ -233,7 +234,7 @@ active_body(const struct introspection *it)
     set_unless_empty(&body, "authorization_details", decision->details);
     set_unless_empty(&body, "matched_segments", decision->segments);
     set_unless_empty(&body, "obligations", decision->obligations);
-    set_unless_empty(&body, "extensions", shown_extensions(it));
+    set_unless_empty(&body, "extensions", shown_extensions(it, &body));
     set_unless_empty(&body, "acr", json_object_get(subject, "acr"));
     set_unless_empty(&body, "auth_time", json_object_get(subject, "auth_time"));
     set_unless_empty(&body, "deny_reasons", decision->reasons);

@@ -41,8 +41,8 @@ check_params(const struct request *req)
 static void
 check_decode(TALLOC_CTX *mem, const char *text, size_t size, bool form)
 {
-    char *decoded = request_url_decode(mem, text, size, form);
-    if (decoded == NULL)
+    char *decoded;
+    if (request_url_decode(mem, text, size, form, &decoded) != AZ_OK)
         return;
     MUST(strlen(decoded) <= size && utf8_valid(decoded, strlen(decoded)));
     if (memchr(text, '%', size) == NULL && memchr(text, '+', size) == NULL)

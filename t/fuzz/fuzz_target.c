@@ -104,12 +104,12 @@ static void
 check_allow(TALLOC_CTX *mem, const char *allow, const char *path)
 {
     const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *none;
-    const struct route *other;
+    const struct route *row, *other;
     for (const char *at = allow; at != NULL && *at != '\0'; at += strspn(at, ", ")) {
         size_t length = strcspn(at, ",");
         const char *method = talloc_strndup(mem, at, length);
-        const struct route *row = route_find(mem, NULL, method, path, values, &other, &none);
-        MUST(row != NULL && strcmp(row->method, method) == 0);
+        MUST(route_find(mem, NULL, method, path, values, &row, &other, &none) == AZ_OK
+             && strcmp(row->method, method) == 0);
         at += length;
     }
 }
@@ -118,9 +118,9 @@ static void
 check_route(TALLOC_CTX *mem, const char *method, const char *path)
 {
     const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow = NULL;
-    const struct route *other = NULL;
-    const struct route *row = route_find(mem, NULL, method, path, values, &other, &allow);
-    if (row != NULL) {
+    const struct route *row = NULL, *other = NULL;
+    enum az_status st = route_find(mem, NULL, method, path, values, &row, &other, &allow);
+    if (st == AZ_OK) {
         MUST(strcmp(row->method, method) == 0
              || (strcmp(method, "HEAD") == 0 && strcmp(row->method, "GET") == 0));
         check_values(row, path, values);

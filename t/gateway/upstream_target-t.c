@@ -6,6 +6,7 @@
 #include <string.h>
 #include <talloc.h>
 
+#include "scarce.h"
 #include "tap.h"
 
 static TALLOC_CTX *mem;
@@ -119,6 +120,13 @@ test_queries(void)
     is_str(upstream_query_add(mem, "", "k", "v"), "k=v", "... and may be the only one");
 }
 
+static enum scarce_outcome
+query_once(TALLOC_CTX *limited, void *arg)
+{
+    const char *text = upstream_query(limited, arg, NULL, 0, NULL);
+    return text == NULL ? SCARCE_FAILED : strcmp(text, arg) == 0 ? SCARCE_WHOLE : SCARCE_WRONG;
+}
+
 static void
 test_origins(void)
 {
@@ -137,6 +145,9 @@ main(void)
     plan(0);
     test_targets();
     test_queries();
+    char query[] = "first_of_all=1&second_of_all=2";
+    struct scarce_count count = scarce_talloc(query_once, query, 4000, 4);
+    scarce_is_seen(&count, "query: no parameter is lost without memory (performance.md R7)");
     test_origins();
     talloc_free(mem);
     return done();

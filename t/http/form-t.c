@@ -5,6 +5,7 @@
 
 #include "http/fake_io.h"
 #include "http/form.h"
+#include "scarce.h"
 #include "tap.h"
 
 /* clang-format off */
@@ -46,8 +47,11 @@ test_decode(TALLOC_CTX *mem)
         char *exact = realloc(copy, decodes[i].length > 0 ? decodes[i].length : 1);
         memcpy(exact, decodes[i].text, decodes[i].length);
         size_t before = talloc_total_blocks(mem);
-        char *out = request_url_decode(mem, exact, decodes[i].length, decodes[i].form);
+        char *out;
+        enum az_status st =
+            request_url_decode(mem, exact, decodes[i].length, decodes[i].form, &out);
         is_str(out, decodes[i].wanted, "url decode: %s", decodes[i].name);
+        is_int(st, out != NULL ? AZ_OK : AZ_INVALID, "... and the status says so");
         if (out == NULL)
             is_int((int64_t) talloc_total_blocks(mem), (int64_t) before, "... keeps no memory");
         free(exact);
@@ -193,9 +197,9 @@ test_kept(TALLOC_CTX *mem)
            "... what comes behind them is not");
 }
 
-static enum az_status
-read_body(TALLOC_CTX *mem, enum route_body kind, size_t max, const char *type, const char *length,
-          const char *body, struct request **ret)
+static struct request *
+with_body(TALLOC_CTX *mem, enum route_body kind, size_t max, const char *type, const char *length,
+          const char *body)
 {
     const char **set = talloc_zero_array(mem, const char *, 5);
     size_t used = 0;
@@ -208,8 +212,15 @@ read_body(TALLOC_CTX *mem, enum route_body kind, size_t max, const char *type, c
     struct route *route = (struct route *) (uintptr_t) req->route;
     route->body = kind;
     route->body_max = max;
-    *ret = req;
-    return request_read_body(req);
+    return req;
+}
+
+static enum az_status
+read_body(TALLOC_CTX *mem, enum route_body kind, size_t max, const char *type, const char *length,
+          const char *body, struct request **ret)
+{
+    *ret = with_body(mem, kind, max, type, length, body);
+    return request_read_body(*ret);
 }
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
@@ -351,6 +362,40 @@ test_bodies(TALLOC_CTX *mem)
     is_str(request_param(query, "scope"), "a", "... are read by the same rules");
 }
 
+/* Read a form with the faults of /revoke ignored. */
+static enum scarce_outcome
+read_lenient_once(TALLOC_CTX *mem, void *arg)
+{
+    struct request *req = with_body(NULL, BODY_FORM_LENIENT, 30, FORM_TYPE, "20", arg);
+    struct fake *fake = req->io->handle;
+    req->op.mem = mem;
+    enum az_status st = request_read_body(req);
+    bool whole = st == AZ_OK && req->params == 2;
+    talloc_free(req);
+    talloc_free(fake);
+    return whole ? SCARCE_WHOLE : st == AZ_SERVER_ERROR ? SCARCE_FAILED : SCARCE_WRONG;
+}
+
+static enum scarce_outcome
+read_json_once(TALLOC_CTX *mem, void *arg)
+{
+    struct request *req = with_body(mem, BODY_JSON, 30, "application/json", "13", arg);
+    enum az_status st = request_read_body(req);
+    return st == AZ_OK ? SCARCE_WHOLE : st == AZ_SERVER_ERROR ? SCARCE_FAILED : SCARCE_WRONG;
+}
+
+/* /revoke answers 200 to what it cannot read. */
+static void
+test_without_memory(void)
+{
+    char form[] = "scope=a&client=aaaaa", json[] = "{\"a\":[\"b\",1]}";
+    struct scarce_count count = scarce_talloc(read_lenient_once, form, 2000, 8);
+    scarce_is_seen(&count, "/revoke: a form is no malformed one without memory "
+                           "(performance.md R7)");
+    count = scarce_jansson(read_json_once, json);
+    scarce_is_seen(&count, "JSON is no malformed one without memory");
+}
+
 int
 main(void)
 {
@@ -361,6 +406,7 @@ main(void)
     test_kept(mem);
     test_bodies(mem);
     test_streams(mem);
+    test_without_memory();
     talloc_free(mem);
     return done();
 }

@@ -7,6 +7,7 @@
 #include "authzen/evaluation.h"
 #include "http/match.h"
 #include "oauth/introspect.h"
+#include "scarce.h"
 #include "tap.h"
 #include "uma/owner.h"
 
@@ -67,9 +68,8 @@ test_cases(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow = NULL;
-        const struct route *other = NULL;
-        const struct route *row =
-            route_find(mem, NULL, cases[i].method, cases[i].path, values, &other, &allow);
+        const struct route *row = NULL, *other = NULL;
+        route_find(mem, NULL, cases[i].method, cases[i].path, values, &row, &other, &allow);
         is_str(row != NULL ? row->operation : NULL, cases[i].operation, "%s %s: %s",
                cases[i].method, cases[i].path, cases[i].name);
         is_str(values[0], cases[i].value, "... path value");
@@ -109,7 +109,8 @@ test_patterns(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
         const char *values[HTTP_PATH_VALUES_MAX] = {NULL};
-        bool matches = route_path_matches(mem, patterns[i].pattern, patterns[i].path, values);
+        bool matches =
+            route_path_matches(mem, patterns[i].pattern, patterns[i].path, values) == AZ_OK;
         ok(matches == patterns[i].matches, "%s and %s: %s", patterns[i].pattern, patterns[i].path,
            patterns[i].name);
         if (!matches)
@@ -227,11 +228,22 @@ test_no_shadow(TALLOC_CTX *mem)
 {
     for (const struct route *row = routes; row < routes + routes_count; row++) {
         const char *values[HTTP_PATH_VALUES_MAX], *allow;
-        const struct route *other;
+        const struct route *found, *other;
         if (strchr(row->path, '{') == NULL)
-            ok(route_find(mem, NULL, row->method, row->path, values, &other, &allow) == row,
+            ok(route_find(mem, NULL, row->method, row->path, values, &found, &other, &allow)
+                       == AZ_OK
+                   && found == row,
                "%s %s is not hidden by a row above it", row->method, row->path);
     }
+}
+
+static enum scarce_outcome
+match_once(TALLOC_CTX *mem, void *arg)
+{
+    const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow;
+    const struct route *row = NULL, *other;
+    enum az_status st = route_find(mem, NULL, "DELETE", arg, values, &row, &other, &allow);
+    return st == AZ_OK ? SCARCE_WHOLE : st == AZ_SERVER_ERROR ? SCARCE_FAILED : SCARCE_WRONG;
 }
 
 int
@@ -243,6 +255,9 @@ main(void)
     test_patterns(mem);
     test_table();
     test_no_shadow(mem);
+    char path[] = "/admin/api/clients/crm";
+    struct scarce_count count = scarce_talloc(match_once, path, 4000, 16);
+    scarce_is_seen(&count, "what cannot be read without memory is not absent (performance.md R7)");
     talloc_free(mem);
     return done();
 }

@@ -73,7 +73,11 @@ upstream_query(TALLOC_CTX *mem, const char *query, const char *const *allow, siz
         size_t length = strcspn(pair, "&");
         const char *equals = memchr(pair, '=', length);
         size_t name_length = equals != NULL ? (size_t) (equals - pair) : length;
-        char *name = request_url_decode(mem, pair, name_length, true);
+        char *name;
+        if (request_url_decode(mem, pair, name_length, true, &name) == AZ_SERVER_ERROR) {
+            buf_done(&out); /* a request without one of its parameters is another request */
+            return NULL;
+        }
         bool kept = length > 0 && name != NULL && (own == NULL || strcmp(name, own) != 0)
                     && (allow == NULL || is_listed(allow, allow_count, name));
         if (kept)

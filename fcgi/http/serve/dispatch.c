@@ -174,17 +174,19 @@ is_authorizer(const struct request *req)
 static enum az_status
 find_route(struct request *req)
 {
-    const struct route *other;
+    const struct route *row, *other;
     if (is_authorizer(req)) {
         req->route = &route_authorizer;
         return route_authorizer.is_on(req->op.az->cfg)
                    ? AZ_OK
                    : op_fail(&req->op, AZ_NOT_FOUND, NULL, "the gateway is switched off");
     }
-    const struct route *row = route_find(req->op.mem, req->op.az->cfg, req->method, req->path,
-                                         req->path_value, &other, &req->allow);
-    if (row == NULL)
+    enum az_status st = route_find(req->op.mem, req->op.az->cfg, req->method, req->path,
+                                   req->path_value, &row, &other, &req->allow);
+    if (st == AZ_NOT_FOUND)
         return make_route(req, other);
+    if (st != AZ_OK)
+        return op_fail(&req->op, st, NULL, "out of memory for the path");
     req->route = row;
     return AZ_OK;
 }
@@ -443,9 +445,14 @@ dispatch_answer_early(struct request *req)
 void
 dispatch(struct az *az, const struct http_io *io)
 {
+    /* Without an answer the web server would wait until its own time limit. */
+    static const char no_memory[] = "Status: 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
     struct request *req = talloc_zero(NULL, struct request);
-    if (req == NULL)
+    if (req == NULL) {
+        io->write(io, no_memory, sizeof(no_memory) - 1);
+        io->finish(io);
         return;
+    }
     req->started_us = clock_monotonic_us();
     req->trips = trips_of(az);
     metrics_note_process(az->metrics, PROCESS_BUSY);

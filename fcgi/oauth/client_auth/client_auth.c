@@ -36,8 +36,11 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     unsigned char *pair;
     size_t length;
     encoded += strspn(encoded, " ");
-    if (b64_decode(req->op.mem, encoded, strlen(encoded), &pair, &length) != AZ_OK)
+    enum az_status st = b64_decode(req->op.mem, encoded, strlen(encoded), &pair, &length);
+    if (st == AZ_INVALID)
         return refuse_client(req, "Basic credentials are not base64");
+    if (st != AZ_OK)
+        return op_fail(&req->op, st, NULL, "out of memory for Basic credentials");
     char *colon = memchr(pair, ':', length);
     if (colon == NULL || memchr(pair, '\0', length) != NULL)
         return refuse_client(req, "Basic credentials have no colon, or contain NUL");
@@ -45,15 +48,19 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     *colon = '\0';
     ret->raw_id = (char *) pair;
     ret->raw_secret = colon + 1;
-    ret->id = request_url_decode(req->op.mem, ret->raw_id, id_length, true);
-    ret->secret = request_url_decode(req->op.mem, ret->raw_secret, length - id_length - 1, true);
+    char *id, *secret;
+    st = request_url_decode(req->op.mem, ret->raw_id, id_length, true, &id);
+    if (st != AZ_SERVER_ERROR)
+        st =
+            request_url_decode(req->op.mem, ret->raw_secret, length - id_length - 1, true, &secret);
+    if (st == AZ_SERVER_ERROR)
+        return op_fail(&req->op, st, NULL, "out of memory for Basic credentials");
     if (!utf8_valid((char *) pair, id_length)
         || !utf8_valid(ret->raw_secret, length - id_length - 1))
         return refuse_client(req, "Basic credentials are not UTF-8");
-    if (ret->id == NULL || ret->secret == NULL) {
-        ret->id = ret->raw_id;
-        ret->secret = ret->raw_secret;
-    }
+    bool decoded = id != NULL && secret != NULL;
+    ret->id = decoded ? id : ret->raw_id;
+    ret->secret = decoded ? secret : ret->raw_secret;
     ret->method = "client_secret_basic";
     return *ret->id != '\0' ? AZ_OK : refuse_client(req, "Basic credentials have no client_id");
 }

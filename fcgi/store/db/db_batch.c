@@ -248,9 +248,9 @@ db_words(TALLOC_CTX *mem, struct db_params *params, const char *const *words, si
             text = talloc_strndup_append_buffer(text, c, run);
             c += run;
         }
-        text = talloc_strdup_append_buffer(text, "\"");
+        text = text != NULL ? talloc_strdup_append_buffer(text, "\"") : NULL;
     }
-    text = talloc_strdup_append_buffer(text, "}");
+    text = text != NULL ? talloc_strdup_append_buffer(text, "}") : NULL;
     params->lost = params->lost || text == NULL;
     db_text(params, text);
 }

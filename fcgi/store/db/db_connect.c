@@ -210,7 +210,10 @@ take_server(struct db *db, bool *ret_standby)
         return false;
     if (db->board == NULL)
         return true;
-    db->line = db_line_read(db->conn, &pooler, ret_standby);
+    if (!db_line_read(db->conn, &db->line, &pooler, ret_standby)) {
+        db_add_fault(db, server_name(db, server), " did not tell its timeline in time");
+        return false;
+    }
     if (!takes_writes(db, ret_standby))
         return false;
     const char *fault = db_pooler_fault(db, pooler);

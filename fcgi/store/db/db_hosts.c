@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/db/db_private.h"
 #include "store/db/locks.h"
 
 /* Time limit of an answer on a new connection: a server that froze behind its greeting must not
@@ -141,7 +142,7 @@ db_line_take(struct db_board *board, uint64_t line)
     return true;
 }
 
-/* Return the last result of what was sent; NULL: none in time. */
+/* Return the first error of what was sent, or its last result; NULL: none in time. */
 static PGresult *
 ask_result(PGconn *conn)
 {
@@ -161,8 +162,9 @@ ask_result(PGconn *conn)
         PGresult *result = PQgetResult(conn);
         if (result == NULL)
             return kept;
-        PQclear(kept);
-        kept = result;
+        bool failed = kept != NULL && !db_result_ok(kept);
+        PQclear(failed ? result : kept);
+        kept = failed ? kept : result;
     }
     PQclear(kept);
     return NULL;
@@ -193,24 +195,24 @@ static const char line_sql[] =
     PROCESS_SQL ", system_identifier, CASE WHEN NOT pg_is_in_recovery() THEN "
                 "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END FROM pg_control_system()";
 
-uint64_t
-db_line_read(PGconn *conn, bool *ret_pooler, bool *ret_standby)
+bool
+db_line_read(PGconn *conn, uint64_t *ret, bool *ret_pooler, bool *ret_standby)
 {
     PGresult *result = db_ask(conn, line_sql);
     const char *cluster = NULL, *timeline = NULL;
     if (PQresultStatus(result) == PGRES_TUPLES_OK) {
         cluster = db_get(result, 0, LINE_CLUSTER);
         timeline = db_get(result, 0, LINE_TIMELINE);
-    } else if (result != NULL) {
+    } else if (PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL) { /* it has no such function */
         PQclear(result);
         result = db_ask(conn, PROCESS_SQL);
     }
+    bool told = db_result_is_whole(result) || PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL;
     int64_t process = db_get_number(result, 0, LINE_PROCESS, 0);
     *ret_standby = db_get_bool(result, 0, LINE_STANDBY);
     *ret_pooler = process != 0 && process != PQbackendPID(conn);
-    uint64_t line = 0;
-    if (cluster != NULL && timeline != NULL)
-        line = db_line_make(cluster, strtoul(timeline, NULL, 16));
+    *ret = cluster != NULL && timeline != NULL ? db_line_make(cluster, strtoul(timeline, NULL, 16))
+                                               : 0;
     PQclear(result);
-    return line;
+    return told;
 }

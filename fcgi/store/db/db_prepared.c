@@ -84,6 +84,8 @@ db_prepared_text(TALLOC_CTX *mem, const struct db_step *step, bool quiet)
         size_t plain = strcspn(c, "%");
         text = talloc_strndup_append_buffer(text, c, plain);
         c += plain;
+        if (text == NULL)
+            break; /* talloc would begin a text of its own */
         if (c[0] == '%' && (c[1] == 'P' || c[1] == 'D' || c[1] == 'R')) {
             uint32_t number = c[1] == 'P' ? step->bucket : c[1] == 'D' ? step->day : step->refresh;
             text = talloc_asprintf_append_buffer(text, "%u", (unsigned) number);

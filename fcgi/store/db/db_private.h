@@ -150,6 +150,11 @@ bool db_prepared_is_full(const struct db *db);
 /* Note that the server refused to prepare a statement. */
 void db_prepared_refused(struct prepared *prepared);
 
+/* True if a command succeeded, and if so the result has the rows that the server counted: one that
+ * lacks them would read as "there is no such row", which a revocation is answered with 200 for. */
+bool db_result_ok(const PGresult *result);
+bool db_result_is_whole(const PGresult *result);
+
 /* Send the batch on a connection that is there and read its results. False: the connection was
  * lost, and is closed. */
 bool db_exchange(struct db *db, struct db_batch *batch);

@@ -7,6 +7,7 @@
 #include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "store/db/db.h"
+#include "store/db/db_private.h"
 
 const char *
 db_get(const PGresult *result, int row, int column)
@@ -34,6 +35,22 @@ int64_t
 db_written(const PGresult *result)
 {
     return strtoll(PQcmdTuples((PGresult *) (uintptr_t) result), NULL, 10);
+}
+
+bool
+db_result_ok(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+bool
+db_result_is_whole(const PGresult *result)
+{
+    PGresult *same = (PGresult *) (uintptr_t) result;
+    if (PQresultStatus(result) == PGRES_TUPLES_OK)
+        return *PQcmdTuples(same) == '\0' || db_written(result) == PQntuples(result);
+    return db_result_ok(result) && strncmp(PQcmdStatus(same), "SELECT", strlen("SELECT")) != 0;
 }
 
 enum az_status

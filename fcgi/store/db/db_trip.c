@@ -82,13 +82,6 @@ next_result(struct db *db, bool *ret_lost)
     return result;
 }
 
-static bool
-result_ok(const PGresult *result)
-{
-    ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
-}
-
 /* Read the results of one queued command (prepare or execute); keep the first error, or the last
  * one. libpq that had no memory for a row gives an error, and then the end of the command as if it
  * had returned no rows. */
@@ -100,7 +93,7 @@ collect_command(struct db *db, bool *ret_lost)
         PGresult *result = next_result(db, ret_lost);
         if (result == NULL)
             return kept;
-        bool failed = kept != NULL && !result_ok(kept);
+        bool failed = kept != NULL && !db_result_ok(kept);
         PQclear(failed ? result : kept);
         kept = failed ? kept : result;
     }
@@ -132,11 +125,12 @@ note_error(struct db_batch *batch, struct db_step *step, const PGresult *result)
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     snprintf(step->sqlstate, sizeof(step->sqlstate), "%s", state != NULL ? state : "XX000");
+    if (message == NULL) /* the error is of libpq */
+        message = "the result is not whole, for lack of memory";
     if (batch->failed == NULL && PQresultStatus(result) != PGRES_PIPELINE_ABORTED) {
         batch->failed = step;
         snprintf(batch->message, sizeof(batch->message), "%s: %s (SQLSTATE %s)%s", step->stmt->name,
-                 message != NULL ? message : "no message", step->sqlstate,
-                 remedy_of(step->sqlstate));
+                 message, step->sqlstate, remedy_of(step->sqlstate));
     }
 }
 
@@ -146,16 +140,18 @@ collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost
     struct db_step *step = &batch->step[index];
     if (batch->prepares[index]) {
         PGresult *prepared = collect_command(db, ret_lost);
-        if (prepared == NULL || !result_ok(prepared))
+        if (prepared == NULL || !db_result_ok(prepared))
             db_prepared_refused(batch->prepared[index]);
-        if (prepared != NULL && !result_ok(prepared))
+        if (prepared != NULL && !db_result_ok(prepared))
             note_error(batch, step, prepared);
+        *ret_lost = *ret_lost || prepared == NULL;
         PQclear(prepared);
     }
     if (*ret_lost)
         return;
     step->result = collect_command(db, ret_lost);
-    if (step->result != NULL && !result_ok(step->result) && step->sqlstate[0] == '\0')
+    *ret_lost = *ret_lost || step->result == NULL;
+    if (step->result != NULL && !db_result_is_whole(step->result) && step->sqlstate[0] == '\0')
         note_error(batch, step, step->result);
 }
 
@@ -168,7 +164,7 @@ collect_sync(struct db *db, struct db_batch *batch, bool *ret_lost)
     for (int looks = 0; looks < SYNC_LOOKS && !end && !*ret_lost; looks++) {
         PGresult *result = next_result(db, ret_lost);
         end = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
-        if (result != NULL && !end && !result_ok(result) && batch->count > 0)
+        if (result != NULL && !end && !db_result_ok(result) && batch->count > 0)
             note_error(batch, &batch->step[batch->count - 1], result);
         PQclear(result);
     }

@@ -30,8 +30,8 @@ sub keeps {
 # Settings that the page tells operators to write, so that these are what is tested.
 sub _page {
     my $page    = Authz::Web::edit( Authz::Path::source( 'doc', 'high-availability.md' ) );
-    my ($lines) = $page =~ /^    \[pgbouncer\]\n((?:    \w.*\n)+)/m or die "doc/high-availability.md: no [pgbouncer]\n";
-    my %setting = $lines =~ /^    (\w+) = (\S+)$/mg;
+    my ($lines) = $page =~ /^ *\[pgbouncer\]\n((?: *\w.*\n)+)/m or die "doc/high-availability.md: no [pgbouncer]\n";
+    my %setting = $lines =~ /^ *(\w+) = (\S+)$/mg;
     delete $setting{max_prepared_statements} if !keeps();
     return %setting;
 }

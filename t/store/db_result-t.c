@@ -1,0 +1,123 @@
+/* Results that are not whole: the server counts rows in the end of a command, and libpq may have
+ * dropped one for lack of memory (performance.md R7). A server of this test says what it is told.
+ */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/db/db_private.h"
+#include "tap.h"
+
+/* clang-format off */
+static const struct {
+    bool described; /* the command has columns */
+    int rows;       /* that arrive */
+    const char *tag; /* end of the command */
+    bool whole;
+    const char *name;
+} cases[] = {
+    {true, 2, "SELECT 2", true, "all rows of a SELECT"},
+    {true, 0, "SELECT 0", true, "a SELECT that found nothing"},
+    {true, 0, "SELECT 2", false, "none of two rows"},
+    {true, 1, "SELECT 2", false, "one of two rows"},
+    {false, 0, "SELECT 2", false, "a SELECT without its columns"},
+    {false, 0, "SELECT 0", false, "... that found nothing"},
+    {true, 1, "INSERT 0 1", true, "the row of INSERT ... RETURNING"},
+    {true, 0, "INSERT 0 1", false, "INSERT ... RETURNING without it"},
+    {false, 0, "INSERT 0 1", true, "INSERT without RETURNING"},
+    {true, 0, "UPDATE 1", false, "UPDATE ... RETURNING without its row"},
+    {false, 0, "UPDATE 0", true, "UPDATE of no row"},
+    {true, 1, "SHOW", true, "a command that counts nothing"},
+    {false, 0, "COMMIT", true, "COMMIT"},
+};
+/* clang-format on */
+
+#define COUNT (sizeof(cases) / sizeof(cases[0]))
+
+/* Messages of the protocol of PostgreSQL (its manual, 55.7). */
+#define AUTHENTICATED "R\0\0\0\x08\0\0\0\0"
+#define READY "Z\0\0\0\x05I"
+#define DESCRIPTION "T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"
+#define ROW "D\0\0\0\x0b\0\x01\0\0\0\x01x"
+
+static void
+say(FILE *to, const char *octets, size_t size)
+{
+    if (fwrite(octets, 1, size, to) != size)
+        _exit(1);
+}
+
+static void
+answer(FILE *to, size_t which)
+{
+    size_t length = strlen(cases[which].tag) + 1;
+    if (cases[which].described)
+        say(to, DESCRIPTION, sizeof(DESCRIPTION) - 1);
+    for (int i = 0; i < cases[which].rows; i++)
+        say(to, ROW, sizeof(ROW) - 1);
+    say(to, (const char[]){'C', 0, 0, 0, (char) (4 + length)}, 5);
+    say(to, cases[which].tag, length);
+    say(to, READY, sizeof(READY) - 1);
+    fflush(to);
+}
+
+/* Answer the n-th connection with the n-th case. */
+static void
+serve(int listening)
+{
+    char said[1024];
+    for (size_t i = 0; i < COUNT; i++) {
+        int fd = accept(listening, NULL, NULL);
+        FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+        if (to == NULL || read(fd, said, sizeof(said)) <= 0)
+            _exit(1);
+        say(to, AUTHENTICATED READY, sizeof(AUTHENTICATED READY) - 1);
+        fflush(to);
+        if (read(fd, said, sizeof(said)) > 0)
+            answer(to, i);
+        while (read(fd, said, sizeof(said)) > 0)
+            ;
+        fclose(to);
+    }
+}
+
+int
+main(void)
+{
+    char dir[] = "/tmp/db_result-XXXXXX", url[128];
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (mkdtemp(dir) == NULL)
+        return 1;
+    snprintf(at.sun_path, sizeof(at.sun_path), "%s/.s.PGSQL.1", dir);
+    snprintf(url, sizeof(url), "host=%s port=1 dbname=d user=u gssencmode=disable", dir);
+    if (bind(listening, (struct sockaddr *) &at, sizeof(at)) != 0 || listen(listening, 1) != 0)
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        serve(listening);
+        _exit(0);
+    }
+    plan(0);
+    for (size_t i = 0; i < COUNT; i++) {
+        PGconn *conn = PQconnectdb(url);
+        PGresult *result = PQexec(conn, "SELECT");
+        ok(db_result_ok(result), "%s: libpq takes it for good", cases[i].name);
+        ok(db_result_is_whole(result) == cases[i].whole, "... %s whole",
+           cases[i].whole ? "and it is" : "but it is not");
+        PQclear(result);
+        PQfinish(conn);
+    }
+    ok(!db_result_is_whole(NULL), "no result is not whole");
+    waitpid(child, NULL, 0);
+    unlink(at.sun_path);
+    rmdir(dir);
+    return done();
+}
