@@ -314,6 +314,19 @@ keep_sending(struct op *op)
     housekeeping_run(op->az, true);
 }
 
+/* Check the database, more than once if it cannot be used. */
+static enum az_status
+check_in_looks(const struct keeper *keeper, struct op *op)
+{
+    enum az_status st = keeper->check(op);
+    for (int look = 1; st == AZ_CONFLICT && look < CHECK_LOOKS && !*op->az->stopping; look++) {
+        pools_sleep(CHECK_AGAIN_MS);
+        az_fault_clear(&op->fault); /* az_fail() returns the status of the first fault */
+        st = keeper->check(op);
+    }
+    return st;
+}
+
 /*
  * Work in a child process (a keeper), so that a slow database cannot keep the parent from replacing
  * workers. The keeper checks the schema first: a database that could not be reached at start may
@@ -329,11 +342,7 @@ start_keeper(struct az *az, const struct pool *pools, size_t count, const struct
     close_sockets(pools, count, NULL);
     struct op op = process_op(talloc_new(NULL), az);
     /* The check is of the address that requests use. */
-    enum az_status st = keeper->check != NULL ? keeper->check(&op) : AZ_OK;
-    for (int look = 1; st == AZ_CONFLICT && look < CHECK_LOOKS && !*az->stopping; look++) {
-        pools_sleep(CHECK_AGAIN_MS);
-        st = keeper->check(&op);
-    }
+    enum az_status st = keeper->check != NULL ? check_in_looks(keeper, &op) : AZ_OK;
     if (!db_enter_session(az, true))
         _exit(1);
     if (st != AZ_OK)

@@ -388,4 +388,26 @@ is( $health->{status}, 'DEGRADED', 'readiness is degraded' );
 like(
     $health->{detail} // '', qr/^rows are not sent: SVC_AUDIT_STREAM_URL: the server answered 401/,
     '... and says why' );
+
+# ---- a database that is looked at again
+
+# The process that sends looks at the schema first, and a running service stops when it is wrong in three looks (doc/high-availability.md
+# "A pooler"). A look that reaches no database says nothing.
+my ( $since, $name ) = split /\t/, sql('SELECT clock_timestamp(), current_database()');
+my $looked = sub {
+    sql( qq{SELECT count(*) FROM pg_stat_activity WHERE datname = '$name' AND state = 'idle' AND query_start > '$since'}
+          . q{ AND query LIKE '%schema_migration%'} );
+};
+sub server { return $stack->{postgres}->sql( $_[0] ) }
+sql('UPDATE schema_migration SET version = -version WHERE version = (SELECT max(version) FROM schema_migration)');
+ok( Authz::Process::until_true( 30, $looked ), 'a schema that is too old is seen' );
+server("ALTER DATABASE $name ALLOW_CONNECTIONS false");
+server("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$name'");
+my $failed = sub { my ($line) = $stack->{service}->log_text =~ /^(.*database check failed.*)$/m; return $line };
+ok( Authz::Process::until_true( 30, $failed ), '... and the next look reaches no database' );
+like( $failed->() // '', qr/is not currently accepting connections/, '... which is what it says' );
+server("ALTER DATABASE $name ALLOW_CONNECTIONS true");
+sql('UPDATE schema_migration SET version = -version WHERE version < 0');
+ok( $stack->{service}->alive, '... after which the service goes on' );
+is( $stack->token( @crm, scope => 'orders.read' )->status, 200, '... and serves' );
 done_testing;

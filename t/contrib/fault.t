@@ -76,7 +76,7 @@ is( join( ' ', judged() ), '0 ', 'contrib/fault/judge: a steady run passes no li
 for (
     [ 'service.anon'  => sub { $_[1] + 45 * $_[0] },       qr/\Aservice .* anonymous memory/ ],
     [ 'web.anon'      => sub { $_[1] + 45 * $_[0] },       qr/\Aweb .* anonymous memory/ ],
-    [ 'postgres.anon' => sub { $_[1] + 180 * $_[0] },      qr/\Apostgres .* anonymous memory/ ],
+    [ 'postgres.anon' => sub { $_[1] + 95 * $_[0] },       qr/\Apostgres .* anonymous memory/ ],
     [ 'opa.anon'      => sub { $_[1] + 400 * $_[0] },      qr/\Aopa .* anonymous memory/ ],
     [ 'service.fds'   => sub { $_[1] + $_[0] },            qr/\Aservice .* descriptors/ ],
     [ 'p99'           => sub { $_[0] % 4 == 0 ? 14 : 10 }, qr/\Ap99 14.0 ms .* 1.40 times/ ],
@@ -91,6 +91,8 @@ for (
 }
 is( join( ' ', judged( 'service.anon' => sub { $_[1] + 15 * $_[0] } ) ),
     '0 ', 'contrib/fault/judge: growth of 11 octets a request is below the limit' );
+is( join( ' ', judged( 'postgres.anon' => sub { $_[1] + 80 * $_[0] } ) ),
+    '0 ', 'contrib/fault/judge: growth of 480 kB an hour of each of ten processes is below the limit' );
 is( join( ' ', judged( 'service.fds' => sub { $_[1] + ( $_[0] > 20 ? 18 : 0 ) } ) ),
     '0 ', 'contrib/fault/judge: a descriptor of each process and eight more are at the limit' );
 

@@ -452,6 +452,7 @@ my @answer = (
     [ 'active is no boolean',  { body => { %$active, active => 'true' } },                        qr/\A(?:401|503)\z/ ],
     [ 'the token has ended',   { body => { %$active, exp => time - 1 } },                         401 ],
     [ 'the token has no end',  { body => { %$active, exp => undef } },                            401 ],
+    [ 'a key without a name',  { body => { %$active, cnf => {} } },                               401 ],
     [ 'a list of obligations', { body => { %$active, obligations => ['x'] } },                    qr/\A(?:403|503)\z/ ],
     [ 'a cache by a text',     { body => { %$active, extensions => { cache_seconds => '30' } } }, 200 ],
     [ 'an array',              { body => [1] },                                                   503 ],

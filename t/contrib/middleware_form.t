@@ -99,6 +99,38 @@ SKIP: {
         [ Authz::Node::node(), 'node_modules/typescript/bin/tsc' ] );
 }
 
+# What the guard does not know is refused: a misspelled option would leave a check out.
+SKIP: {
+    my $why = Authz::Node::missing();
+    skip $why, 1 if defined $why;
+    my $options =
+      q({ issuer: 'https://auth.example', clientId: 'a', clientSecret: 'b', resource: 'https://api.example' });
+    my $wrong =
+      q({ nonceKey: 'k' }, { obligation: [] }, { obligations: 'tenant' }, { scopesSupported: 'a' }, { clientId: '' });
+    my $said = runs(
+        'node: a guard is asked for',
+        $dir,
+        [ Authz::Node::node(), '--input-type=module', '--eval', <<"END" ] );
+import { createGuard } from '$mine/node/index.js';
+createGuard($options);
+for (const wrong of [$wrong, { issuer: 'http://auth.example' }]) {
+  try {
+    createGuard({ ...$options, ...wrong });
+    console.log('taken');
+  } catch (fault) {
+    console.log(`\${fault.name} \${fault.message}`);
+  }
+}
+END
+    my @said = $said =~ /^(TypeError .*|taken)$/mg;
+    my @text = (
+        'there is no option nonceKey',              'there is no option obligation', 'obligations: must be a list',
+        'scopesSupported: must be a list of words', 'clientId and clientSecret: must be set', 'issuer: must be https' );
+    is_deeply(
+        \@said, [ map {"TypeError $_"} @text ],
+        '... and refuses options that it does not know, or that are wrong' );
+}
+
 # ---- Python
 
 my $project = Authz::Web::edit("$mine/python/pyproject.toml");

@@ -248,6 +248,30 @@ test_shared(void)
     talloc_free(second);
 }
 
+/* A process holds one revision after the other for months, some with a plan of their own and most
+ * with that of the one before. */
+static void
+test_replaced(void)
+{
+    const char *why;
+    struct engine_plan *held = read_plan(LOOK_UP("x"), "{\"x\":[1,2]}", NULL, &why);
+    size_t blocks = talloc_total_blocks(mem), octets = talloc_total_size(mem);
+    int unread = 0;
+    for (int i = 0; i < 300; i++) {
+        bool anew = i % 3 == 0;
+        struct engine_plan *next =
+            read_plan(anew ? LOOK_UP("x") : NULL, "{\"x\":[2,1]}", anew ? NULL : held, &why);
+        unread += next == NULL;
+        talloc_free(held);
+        held = next;
+    }
+    is_int(unread, 0, "300 revisions are read, one of three with a plan of its own");
+    is_int((int64_t) talloc_total_blocks(mem), (int64_t) blocks,
+           "... and none leaves a block when the next has its place");
+    is_int((int64_t) talloc_total_size(mem), (int64_t) octets, "... or an octet");
+    talloc_free(held);
+}
+
 int
 main(void)
 {
@@ -259,6 +283,7 @@ main(void)
     test_lacking();
     test_document();
     test_shared();
+    test_replaced();
     talloc_free(mem);
     return done();
 }

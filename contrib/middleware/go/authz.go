@@ -292,9 +292,11 @@ func (g *Guard) introspect(token, context string) (*Token, error) {
 }
 
 func (g *Guard) ask(form string) ([]byte, error) {
-	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"application/json"}}
-	question := &http.Request{Method: http.MethodPost, URL: g.endpoint, Header: header,
-		Body: io.NopCloser(strings.NewReader(form)), ContentLength: int64(len(form))}
+	// Go asks again on a new connection if the one that it kept was closed before the question went out.
+	body := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(form)), nil }
+	question := &http.Request{Method: "POST", URL: g.endpoint, GetBody: body, ContentLength: int64(len(form)),
+		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"application/json"}}}
+	question.Body, _ = body()
 	// Client id and secret are form-encoded before they are joined (RFC 6749 section 2.3.1).
 	question.SetBasicAuth(url.QueryEscape(g.options.ClientID), url.QueryEscape(g.options.ClientSecret))
 	answer, err := g.client.Do(question)

@@ -15,6 +15,7 @@ export interface Token {
   [member: string]: unknown;
 }
 
+/** Other members are refused. */
 export interface GuardOptions {
   /** Issuer of authz, such as https://auth.example. */
   issuer: string;

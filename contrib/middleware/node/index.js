@@ -16,6 +16,8 @@ const CREDENTIAL = /^(Bearer|DPoP) +([A-Za-z0-9._~+/-]{1,2048}=*)$/i; // RFC 675
 const WORD = /^[\x21\x23-\x5b\x5d-\x7e]+$/; // RFC 6749 3.3, and what a quoted string needs no escape for
 const PROOF = /^(([\w-]+)\.([\w-]+))\.([\w-]+)$/; // RFC 7515 3.1
 const PATH = /^\/(?:[\w.~!$&'()*+,=:@/-]|%(?![01]|5C|7F)[0-9A-F]{2})*$/; // RFC 3986 3.3, and no backslash or control
+const OPTIONS = ['issuer', 'clientId', 'clientSecret', 'resource', 'scopesSupported', 'cacheSeconds', 'obligations',
+  'requireAudience', 'proofUsed', 'log'];
 const DOTS = /\/\.\.?(?:\/|%3B|$)/; // a dot segment, also before what some servers cut off
 
 const ec = { members: ['crv', 'kty', 'x', 'y'], kty: 'EC', how: { dsaEncoding: 'ieee-p1363' } };
@@ -46,7 +48,8 @@ const seconds = () => Math.floor(Date.now() / 1000);
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function words(list, name) {
-  if (!list.every((word) => WORD.test(word))) throw new TypeError(`${name}: must be a list of words`);
+  const good = Array.isArray(list) && list.every((word) => WORD.test(word));
+  if (!good) throw new TypeError(`${name}: must be a list of words`);
   return list;
 }
 
@@ -120,6 +123,9 @@ class Memory {
 /** Make the guard of one API. index.d.ts describes the options. */
 export function createGuard(options) {
   const { clientId, clientSecret, cacheSeconds = KEEP_MAX, log = (text) => console.error(text) } = options;
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name)), met = options.obligations ?? [];
+  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}`);
+  if (!Array.isArray(met)) throw new TypeError('obligations: must be a list');
   if (!clientId || !clientSecret) throw new TypeError('clientId and clientSecret: must be set');
   const endpoint = `${address(options.issuer, 'issuer').href.replace(/\/$/, '')}/introspect`;
   const resource = address(options.resource, 'resource');
@@ -180,8 +186,8 @@ export function createGuard(options) {
     const meant = audience.length === 0 ? options.requireAudience === false : audience.some((a) => names.includes(a));
     const lives = claims.active === true && Number.isInteger(claims.exp) && claims.exp > seconds();
     if (!fits || !meant || !lives) throw invalidToken();
-    const met = Object.keys(claims.obligations ?? {}).every((name) => options.obligations?.includes(name));
-    if (!met) throw new Refusal(403, 'access_denied', null);
+    const all = Object.keys(claims.obligations ?? {}).every((name) => met.includes(name));
+    if (!all) throw new Refusal(403, 'access_denied', null);
   }
 
   /** Hold a good token against what this request needs. */

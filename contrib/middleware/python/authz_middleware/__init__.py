@@ -299,7 +299,7 @@ class Guard:
         lives = claims.get("active") is True and is_integer(exp) and exp > time.time()
         audience = [audience] if isinstance(audience, str) else audience or []
         meant = any(name in self.names for name in audience) if audience else not self.require_audience
-        if not lives or not meant or not (bound if dpop else kind == "Bearer" and not cnf):
+        if not lives or not meant or not (bound if dpop else kind == "Bearer" and cnf is None):
             raise Refusal(401, "invalid_token")
         if not self.met.issuperset(claims.get("obligations", {})):
             raise Refusal(403, "access_denied", None)
