@@ -1,6 +1,6 @@
 /* The floor of a FastCGI program: read every request to its end and answer it with the content of
- * one file. Uses libfcgi, processes and connections in the same way as the service (fcgi/accept_fastcgi.c):
- * noop SOCKET WORKERS FILE */
+ * one file. Uses libfcgi, processes and connections in the same way as the service
+ * (fcgi/accept_fastcgi.c): noop SOCKET WORKERS FILE */
 #include <fcgiapp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -76,8 +76,12 @@ serve(int listening)
     for (size_t i = 0; i < COUNT; i++) {
         int fd = accept(listening, NULL, NULL);
         FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
-        if (to == NULL || read(fd, said, sizeof(said)) <= 0)
+        if (to == NULL)
             _exit(1);
+        if (read(fd, said, sizeof(said)) <= 0) {
+            fclose(to);
+            _exit(1);
+        }
         say(to, AUTHENTICATED READY, sizeof(AUTHENTICATED READY) - 1);
         fflush(to);
         if (read(fd, said, sizeof(said)) > 0)

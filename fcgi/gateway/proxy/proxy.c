@@ -191,8 +191,8 @@ proxy_ask(struct proxied *proxied)
 
 /* ---- the request */
 
-/* Read from the caller. The wait is for one octet (accept_fastcgi.c); take the octets that came with it
- * too, or every record would become two. */
+/* Read from the caller. The wait is for one octet (accept_fastcgi.c); take the octets that came
+ * with it too, or every record would become two. */
 static long
 read_caller(void *arg, void *buffer, size_t size)
 {
