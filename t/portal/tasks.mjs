@@ -181,7 +181,7 @@ async function undo(page, saved) {
   await onHeading(page, `Revision ${saved}`);
   await tabTo(page, `Roll back to ${saved}…`);
   await opens(page, 'Asked again');
-  await until(page, '1 rule and 0 rows change');
+  await until(page, 'Rules: 0 added, 1 changed, 0 deleted. Rows: 0 added, 0 changed, 0 deleted.');
   ok(true, 'task 8, undo the last save: the dialog says what the rollback would change');
   ok((await active(page)).name.startsWith('Type'), 'task 8: ... and the field for the number has the focus');
   await page.keyboard.type(String(saved));
