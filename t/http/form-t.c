@@ -366,13 +366,12 @@ test_bodies(TALLOC_CTX *mem)
 static enum scarce_outcome
 read_lenient_once(TALLOC_CTX *mem, void *arg)
 {
-    struct request *req = with_body(NULL, BODY_FORM_LENIENT, 30, FORM_TYPE, "20", arg);
-    struct fake *fake = req->io->handle;
+    TALLOC_CTX *own = talloc_new(NULL);
+    struct request *req = with_body(own, BODY_FORM_LENIENT, 30, FORM_TYPE, "20", arg);
     req->op.mem = mem;
     enum az_status st = request_read_body(req);
     bool whole = st == AZ_OK && req->params == 2;
-    talloc_free(req);
-    talloc_free(fake);
+    talloc_free(own);
     return whole ? SCARCE_WHOLE : st == AZ_SERVER_ERROR ? SCARCE_FAILED : SCARCE_WRONG;
 }
 
