@@ -31,7 +31,7 @@
  * all processors of its host, so their number says nothing. */
 #define WORKERS "6"
 #define WORKERS_MOST 256
-/* What the C library keeps at hand of freed memory, as in authz.service. */
+/* Freed blocks of each size that the C library keeps at hand; authz.service sets the same. */
 #define MEMORY "glibc.malloc.tcache_count=128"
 /* Words of the command line of the service. */
 #define WORDS_MAX 16

@@ -39,9 +39,8 @@ bool request_media_type_is(const char *content_type, const char *wanted);
 bool request_media_type_is_json(const char *content_type);
 
 /* Decode percent-encoding, and `+` as a space if `form`. *ret is on mem, or NULL. AZ_INVALID: a
- * lone
- * %, a NUL, or text that is not UTF-8. AZ_SERVER_ERROR: out of memory, which is no fault of the
- * text: /revoke ignores those, and would answer 200. */
+ * lone %, a NUL, or text that is not UTF-8. AZ_SERVER_ERROR: out of memory, which is no fault of
+ * the text: /revoke ignores those, and would answer 200. */
 enum az_status request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form,
                                   char **ret);
 

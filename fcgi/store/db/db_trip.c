@@ -101,7 +101,7 @@ collect_command(struct db *db, bool *ret_lost)
     return kept;
 }
 
-/* What to do about an error of the database. */
+/* Errors of the database, and the advice to the operator about each. */
 static const struct {
     const char *state; /* SQLSTATE */
     const char *text;  /* after the message of the database */
