@@ -162,9 +162,7 @@ ask_result(PGconn *conn)
         PGresult *result = PQgetResult(conn);
         if (result == NULL)
             return kept;
-        bool failed = kept != NULL && !db_result_ok(kept);
-        PQclear(failed ? result : kept);
-        kept = failed ? kept : result;
+        kept = db_result_keep(kept, result);
     }
     PQclear(kept);
     return NULL;

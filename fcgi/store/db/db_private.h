@@ -155,6 +155,11 @@ void db_prepared_refused(struct prepared *prepared);
 bool db_result_ok(const PGresult *result);
 bool db_result_is_whole(const PGresult *result);
 
+/* Return the result of a command that counts: the one kept so far (NULL: none) if it is an error,
+ * else the next one. The other one is freed. libpq that had no memory for a row gives an error, and
+ * then the end of the command as if it had returned no rows. */
+PGresult *db_result_keep(PGresult *kept, PGresult *next);
+
 /* Send the batch on a connection that is there and read its results. False: the connection was
  * lost, and is closed. */
 bool db_exchange(struct db *db, struct db_batch *batch);

@@ -53,6 +53,14 @@ db_result_is_whole(const PGresult *result)
     return db_result_ok(result) && strncmp(PQcmdStatus(same), "SELECT", strlen("SELECT")) != 0;
 }
 
+PGresult *
+db_result_keep(PGresult *kept, PGresult *next)
+{
+    bool failed = kept != NULL && !db_result_ok(kept);
+    PQclear(failed ? next : kept);
+    return failed ? kept : next;
+}
+
 enum az_status
 db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsigned char **ret,
               size_t *ret_len)

@@ -83,8 +83,7 @@ next_result(struct db *db, bool *ret_lost)
 }
 
 /* Read the results of one queued command (prepare or execute); keep the first error, or the last
- * one. libpq that had no memory for a row gives an error, and then the end of the command as if it
- * had returned no rows. */
+ * one. */
 static PGresult *
 collect_command(struct db *db, bool *ret_lost)
 {
@@ -93,9 +92,7 @@ collect_command(struct db *db, bool *ret_lost)
         PGresult *result = next_result(db, ret_lost);
         if (result == NULL)
             return kept;
-        bool failed = kept != NULL && !db_result_ok(kept);
-        PQclear(failed ? result : kept);
-        kept = failed ? kept : result;
+        kept = db_result_keep(kept, result);
     }
     *ret_lost = true;
     return kept;
