@@ -61,20 +61,32 @@ sub note_answer {
     return;
 }
 
+# Patterns of so many secrets each: Perl looks for more than some 3,000 alternatives one by one, which takes hours.
+my $ALTERNATIVES = 1_000;
+
+sub _patterns {
+    my @value = sort keys %secret;
+    my @pattern;
+    while ( my @part = splice @value, 0, $ALTERNATIVES ) {
+        my $any = join '|', map {quotemeta} @part;
+        push @pattern, qr/($any)/;
+    }
+    return @pattern;
+}
+
 sub _found {
     my ( $where, $text ) = @_;
-    our $pattern //= do {
-        my $any = join '|', map {quotemeta} sort keys %secret;
-        qr/($any)/;
-    };
-    $place{ sprintf '%s has %s...', $where, substr $1, 0, 10 }++ while $text =~ /$pattern/g;
+    our $patterns //= [ _patterns() ];
+    for my $pattern (@$patterns) {
+        $place{ sprintf '%s has %s...', $where, substr $1, 0, 10 }++ while $text =~ /$pattern/g;
+    }
     return;
 }
 
 # Look for the secrets of this file in the rows of a database and in the logs of the services. Return the places.
 sub search {
     my (@stack) = @_;
-    our $pattern = undef;
+    our $patterns = undef;
     %place = ();
     my %database;
     for my $stack (@stack) {
