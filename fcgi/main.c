@@ -273,7 +273,7 @@ main_serve(TALLOC_CTX *mem, const struct choices *choices)
     az->parent = choices->parent ? getpid() : getppid();
     if (choices->parent)
         db_forget_line(az->db);
-    int status = main_database(az, process_prepare_database);
+    int status = main_database(az, cgi ? process_prepare_database : process_start_database);
     if (status != 0)
         return status;
     if (choices->parent)

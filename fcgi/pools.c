@@ -45,11 +45,6 @@
 #define TICK_MS 100
 /* Extra time for a worker that ends by its own clock, before it is killed. */
 #define GRACE_MS 500
-/* Looks at a database that a running service cannot use, and the time between two of them, before
- * the service stops: during a failover the addresses may lead to different servers for some
- * seconds. */
-#define CHECK_LOOKS 3
-#define CHECK_AGAIN_MS 5000
 /* First descriptor of systemd's socket activation (sd_listen_fds(3)). */
 #define LISTEN_FDS_START 3
 
@@ -314,19 +309,6 @@ keep_sending(struct op *op)
     housekeeping_run(op->az, true);
 }
 
-/* Check the database, more than once if it cannot be used. */
-static enum az_status
-check_in_looks(const struct keeper *keeper, struct op *op)
-{
-    enum az_status st = keeper->check(op);
-    for (int look = 1; st == AZ_CONFLICT && look < CHECK_LOOKS && !*op->az->stopping; look++) {
-        pools_sleep(CHECK_AGAIN_MS);
-        az_fault_clear(&op->fault); /* az_fail() returns the status of the first fault */
-        st = keeper->check(op);
-    }
-    return st;
-}
-
 /*
  * Work in a child process (a keeper), so that a slow database cannot keep the parent from replacing
  * workers. The keeper checks the schema first: a database that could not be reached at start may
@@ -342,7 +324,7 @@ start_keeper(struct az *az, const struct pool *pools, size_t count, const struct
     close_sockets(pools, count, NULL);
     struct op op = process_op(talloc_new(NULL), az);
     /* The check is of the address that requests use. */
-    enum az_status st = keeper->check != NULL ? check_in_looks(keeper, &op) : AZ_OK;
+    enum az_status st = keeper->check != NULL ? process_look(&op, keeper->check) : AZ_OK;
     if (!db_enter_session(az, true))
         _exit(1);
     if (st != AZ_OK)

@@ -40,6 +40,11 @@ static volatile int stopping;
     "SVC_DATABASE_DIRECT_URL leads to another database than SVC_DATABASE_URL, or to another "      \
     "server: let it name what the pooler leads to, see [databases] in pgbouncer.ini"
 
+/* Looks at a database that cannot be used before the service does not start, or stops, and the
+ * seconds between two of them. */
+#define LOOKS 3
+#define LOOK_AGAIN_SECONDS 5
+
 /* The files of SVC_RUNTIME_DIR that only this page opens. */
 struct witness_map {
     struct mapped_head head;
@@ -325,12 +330,27 @@ process_check_database(struct op *op)
 }
 
 enum az_status
-process_prepare_database(struct op *op)
+process_look(struct op *op, enum az_status (*check)(struct op *op))
+{
+    const struct timespec pause = {LOOK_AGAIN_SECONDS, 0};
+    enum az_status st = check(op);
+    for (int look = 1; st == AZ_CONFLICT && look < LOOKS && !*op->az->stopping; look++) {
+        log_text(AZ_SEV_WARN, "database looked at again", "%s; in %d s once more", op->fault.detail,
+                 LOOK_AGAIN_SECONDS);
+        db_close(op->az->db); /* the next look is of where the addresses lead then */
+        nanosleep(&pause, NULL);
+        az_fault_clear(&op->fault); /* az_fail() returns the status of the first fault */
+        st = check(op);
+    }
+    return st;
+}
+
+/* Check and make what is in the database, whose addresses have been checked. */
+static enum az_status
+prepare(struct op *op)
 {
     bool made;
-    enum az_status st = check_direct(op);
-    if (st == AZ_OK)
-        st = schema_check(op);
+    enum az_status st = schema_check(op);
     if (st == AZ_OK)
         st = signing_keys_ensure(op, &made);
     if (st == AZ_OK)
@@ -342,6 +362,20 @@ process_prepare_database(struct op *op)
     if (st == AZ_OK)
         st = discard_per_user(op);
     return st;
+}
+
+enum az_status
+process_prepare_database(struct op *op)
+{
+    enum az_status st = check_direct(op);
+    return st == AZ_OK ? prepare(op) : st;
+}
+
+enum az_status
+process_start_database(struct op *op)
+{
+    enum az_status st = process_look(op, check_direct);
+    return st == AZ_OK ? prepare(op) : st;
 }
 
 void

@@ -24,6 +24,12 @@ struct az *process_new(TALLOC_CTX *mem, bool with_shared, struct problems *probl
 struct op process_op(TALLOC_CTX *mem, struct az *az);
 
 /*
+ * Check the database, more than once if it cannot be used (AZ_CONFLICT): during a failover the
+ * addresses may lead to different servers for some seconds.
+ */
+enum az_status process_look(struct op *op, enum az_status (*check)(struct op *op));
+
+/*
  * Check what must hold before the service starts, and write nothing: the schema version fits, and
  * the credential key opens the signing keys, unless they are not made yet. AZ_UNAVAILABLE if the
  * database cannot be reached: try again later.
@@ -36,6 +42,10 @@ enum az_status process_check_database(struct op *op);
  * (once per start of az->parent).
  */
 enum az_status process_prepare_database(struct op *op);
+
+/* The same at the start of a process that stays. It looks at the addresses more than once, and at
+ * all else once: a failover changes neither the schema nor the keys. */
+enum az_status process_start_database(struct op *op);
 
 /* Load what the process decides by, if it decides itself: workers that are forked then share its
  * memory until the next save. Each loads its own if this fails. */

@@ -10,19 +10,23 @@ DEBS_SUITE=${DEBS_SUITE:-bookworm}
 BASE_ROOT=$WORK/root-$DEBS_SUITE.tar
 UBUNTU=http://archive.ubuntu.com/ubuntu
 UBUNTU_KEY=F6ECB3762474EDA9D21B7022871920D1991BC93C # of 2018
+UBUNTU_KEYRING=ubuntu-keyring_2023.11.28.1_all.deb
+UBUNTU_KEYRING_SHA256=36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8 # by the signed index of noble
 BOOTED='' BOOT_PARENT='' BOOT_GROUP=''
 BOOT_SECONDS=60
 # Programs run with the environment of a shell of root and with no setting of this machine.
 ROOT_ENV=(HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     DEBIAN_FRONTEND=noninteractive)
 
-# Print the key with which Ubuntu signs its archive. Debian 12 has no package of it; Ubuntu's is believed by the fingerprint alone.
+# Print the key with which Ubuntu signs its archive. Debian 12 has no package of it. Ubuntu's comes without TLS, so it is compared with
+# its checksum before anything reads it; the key is chosen by its fingerprint.
 root_ubuntu_key() {
     local dir=$WORK/ubuntu-keyring
     rm -rf "$dir"
     mkdir "$dir"
     mkdir -m 700 "$dir/home"
-    curl -fsS --max-time 60 -o "$dir/keyring.deb" "$UBUNTU/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"
+    curl -fsS --max-time 60 -o "$dir/keyring.deb" "$UBUNTU/pool/main/u/ubuntu-keyring/$UBUNTU_KEYRING"
+    printf '%s  %s\n' "$UBUNTU_KEYRING_SHA256" "$dir/keyring.deb" | sha256sum --check --quiet >&2 || return 1
     dpkg-deb -x "$dir/keyring.deb" "$dir/files"
     GNUPGHOME=$dir/home gpg --batch --quiet --import "$dir/files/usr/share/keyrings/ubuntu-archive-keyring.gpg"
     GNUPGHOME=$dir/home gpg --batch --export "$UBUNTU_KEY"

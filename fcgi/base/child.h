@@ -20,19 +20,19 @@ struct child_call {
 
 struct child;
 
-/* The ways in which a child ends. */
+/* The ways in which a child ends, or does not. */
 enum child_end {
     CHILD_DONE,    /* with status 0 */
     CHILD_FAILED,  /* with another status, or a program that cannot be run */
     CHILD_STOPPED, /* by a signal: a limit was reached, or another process stopped it */
-    CHILD_LATE,    /* it was still running, and was killed */
+    CHILD_RUNS,    /* it still runs */
 };
 
 /* Start a program. Freeing the result kills and reaps it if it is still running; so does the end of
  * this process. NULL: no memory, or no process can be made. */
 struct child *child_start(TALLOC_CTX *mem, const struct child_call *call);
 
-/* Wait for the end, at most until a time of clock_monotonic_ms(); kill what runs then. */
+/* Wait for the end, at most until a time of clock_monotonic_ms(). */
 enum child_end child_wait(struct child *child, int64_t until_ms);
 
 #endif

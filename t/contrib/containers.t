@@ -213,6 +213,20 @@ for my $case (
 ok( $production->{$_}{mem_limit} && $production->{$_}{pids_limit}, "compose.production.yml, $_: limits" )
   for sort keys %$production;
 
+# fcgi/http/fetch/fetch_address.c refuses an address of IPv4 in that of a translator, too.
+my %except =
+  map { ( $_->{cidr} => $_->{except} ) }
+  grep {$_} map { $_->{ipBlock} } map { @{ $_->{to} // [] } } @{ $object{NetworkPolicy}{spec}{egress} };
+my @translated =
+  map {
+    my ( $octets, $bits ) = ( [ split /[.]/, ( split m{/} )[0] ], ( split m{/} )[1] );
+    sprintf '64:ff9b::%x:%x/%d', $octets->[0] * 256 + $octets->[1], $octets->[2] * 256 + $octets->[3], 96 + $bits
+  } @{ $except{'0.0.0.0/0'} };
+cmp_ok( scalar @translated, '>=', 4, 'NetworkPolicy: addresses of IPv4 inside the cluster are left out' );
+my %left_out = map { ( $_ => 1 ) } @{ $except{'::/0'} };
+is( join( ' ', grep { !$left_out{$_} } @translated, '64:ff9b:1::/48' ),
+    '', '... and the same ones by way of NAT64 (RFC 6052 2.1, RFC 8215)' );
+
 # An address of the database in an example is of another machine, so its server is verified (doc/tls.md 7).
 for my $file ( [qw(contrib containers kubernetes secrets.example.yaml)], [qw(doc containers.md)] ) {
     my @address = text_of(@$file) =~ m{(postgresql://\S+@\w[^\s`']*)}g;

@@ -5,8 +5,9 @@ use warnings;
 
 use Test::More;
 
-use Authz::Path ();
-use Authz::Web  ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Web     ();
 
 sub text_of { return Authz::Web::edit( Authz::Path::source(@_) ) }
 
@@ -57,4 +58,20 @@ like( $remove, qr/lighty-disable-mod authz-portal\b/, 'a removal of authz-portal
 my $inside = text_of(qw(contrib debs inside));
 ok( index( $inside, "/debs/$_" ) >= 0, "contrib/debs uses $_" )
   for map {"${_}_*.deb"} grep { !/lighttpd|apache2/ } sort keys %control;
+
+# The keyring of Ubuntu comes without TLS, so nothing reads it before its checksum is right.
+my $dir = Authz::Process::directory();
+mkdir "$dir/bin" or die "$dir/bin: $!";
+my %stand_in = (
+    curl       => 'while [ "$1" != -o ]; do shift; done; printf changed >"$2"',
+    'dpkg-deb' => ": >'$dir/unpacked'",
+    gpg        => ": >'$dir/imported'" );
+Authz::Web::write_file( "$dir/bin/$_", "#!/bin/sh\n$stand_in{$_}\n", 0755 ) for sort keys %stand_in;
+my ( $status, $said ) = Authz::Process->run(
+    name    => 'keyring',
+    env     => { PATH => "$dir/bin:$ENV{PATH}", WORK => $dir },
+    command => [ 'bash', '-uc', '. "$1"; root_ubuntu_key', 'keyring', Authz::Path::source(qw(contrib debs root.sh)) ] );
+isnt( $status, 0, 'contrib/debs: a keyring of Ubuntu with another checksum is refused' );
+like( $said, qr/keyring[.]deb: FAILED/, '... and named' );
+is( scalar( grep { -e "$dir/$_" } qw(unpacked imported) ), 0, '... and neither unpacked nor imported' );
 done_testing;

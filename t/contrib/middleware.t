@@ -1,20 +1,18 @@
 #!/usr/bin/perl
 # contrib/middleware (doc/middleware.md): each package in a process of its own in front of an API, against the real service, with one
-# table of requests. nginx asks /auth/check, so its answers are those of the service (gateway-admin.md 1.8).
+# table of requests. nginx asks /auth/check, so its answers are those of the service (gateway-admin.md 1.8). What packages make of the
+# answers of authz is in t/contrib/middleware_answers.t.
 use strict;
 use warnings;
 
-use Compress::Zlib   ();
-use Digest::SHA      ();
-use IO::Socket::INET ();
-use MIME::Base64     ();
+use MIME::Base64 ();
 use Test::More;
 
-use Authz::Check   ();
-use Authz::Client  ();
-use Authz::Dpop    ();
-use Authz::Grant   ();
-use Authz::Node    ();
+use Authz::Check  ();
+use Authz::Client ();
+use Authz::Dpop   ();
+use Authz::Grant  ();
+use Authz::Guarded;
 use Authz::Path    ();
 use Authz::Peer    ();
 use Authz::Policy  ();
@@ -23,36 +21,13 @@ use Authz::Stack   ();
 use Authz::Web     ();
 
 my $dir  = Authz::Process::directory();
-my $here = Authz::Path::source( 't', 'contrib', 'middleware' );
 my $mine = Authz::Path::source( 'contrib', 'middleware' );
-
-sub on_path {
-    my ($name) = @_;
-    return ( grep {-x} map {"$_/$name"} split /:/, $ENV{PATH} )[0];
-}
-
-# ---- Go: built while the service starts
-
-my ( $go, $build ) = ( on_path('go') );
-if ($go) {
-    mkdir "$dir/go" or die "$dir/go: $!";
-    Authz::Web::write_file(
-        "$dir/go/go.mod",
-        "module example.test/api\n\ngo 1.19\n\nrequire authz.invalid/middleware v0.0.0\n\nreplace authz.invalid/middleware => $mine/go\n"
-    );
-    Authz::Web::write_file( "$dir/go/main.go", Authz::Web::edit("$here/main.go") );
-    $build = Authz::Process->start(
-        name => 'go-build',
-        env  => {
-            GOTOOLCHAIN => 'local', GOPROXY => 'off', GOFLAGS => '-mod=mod', CGO_ENABLED => 0,
-            GOCACHE     => $ENV{GOCACHE} // ( defined $ENV{HOME} ? "$ENV{HOME}/.cache/go-build" : "$dir/go/cache" ) },
-        command => [ 'sh', '-c', 'cd "$1" && exec "$2" build -o api .', 'sh', "$dir/go", $go ] );
-}
 
 # ---- the service: an API with a client of its own, which nginx has too, and clients that call it
 
-my $port  = Authz::Web::free_port();
-my $url   = "http://127.0.0.1:$port/shop";
+my $guarded = Authz::Guarded->new;
+my ( $port, $url ) = @$guarded{qw(port url)};
+
 my $other = 'https://other.example';
 my $stack = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
 my $peer  = Authz::Peer->start;
@@ -107,7 +82,6 @@ is( $deployed->status, 200, 'the rules' ) or diag $deployed->text;
 
 # ---- tokens
 
-my $key   = Authz::Dpop->new;
 my $alien = Authz::Dpop->new;
 
 sub token {
@@ -118,7 +92,7 @@ sub token {
 
 sub bound {
     my $answer = $stack->http->post(
-        '/token', headers => [ Authz::Client::basic(@app), $key->show( $stack, '/token' ) ],
+        '/token', headers => [ Authz::Client::basic(@app), $guarded->{key}->show( $stack, '/token' ) ],
         form => [ grant_type => 'client_credentials', scope => 'orders.read', resource => $url ] );
     return $answer->member('access_token') // die $answer->text;
 }
@@ -140,10 +114,7 @@ my %token   = (
 # A proof for a path of the API; more members are claims, or the token that it is shown with.
 sub proof {
     my ( $path, %claim ) = @_;
-    my ( $by,   $token ) = map { delete $claim{$_} } qw(by token);
-    my $ath = Authz::Grant::base64url( Digest::SHA::sha256( $token // $token{bound} ) );
-    return ( $by // $key )
-      ->proof( claims => { htm => 'GET', htu => "http://127.0.0.1:$port$path", ath => $ath, %claim } );
+    return $guarded->proof( delete $claim{token} // $token{bound}, $path, %claim );
 }
 
 sub bearer { my ($name) = @_; return ( Authorization => "Bearer $token{$name}" ) }
@@ -153,35 +124,9 @@ sub dpop {
     return ( Authorization => "DPoP $token{bound}", map { ( DPoP => $_ ) } @proof );
 }
 
-# ---- the packages
+# ---- nginx
 
-my $python =
-  ( grep { system("$_ -c 'import cryptography, jwt' >/dev/null 2>&1") == 0 } '/usr/bin/python3', 'python3' )[0];
 my $nginx = Authz::Path::door('nginx');
-my %env   = (
-    AUTHZ_ISSUER => $stack->base, AUTHZ_CLIENT_ID => $api[0], AUTHZ_CLIENT_SECRET => $api[1], API_RESOURCE => $url,
-    API_PEER     => 'http://127.0.0.1:' . $peer->port, PYTHONPATH => "$mine/python", PYTHONDONTWRITEBYTECODE => 1 );
-
-# The packages of Node.js where a program of the test finds them, ours among them by its own package.json.
-my $no_node = Authz::Node::missing();
-if ( !defined $no_node ) {
-    mkdir "$dir/$_" or die "$dir/$_: $!" for qw(node node/node_modules node/node_modules/@authz);
-    symlink "$mine/node",                   "$dir/node/node_modules/\@authz/middleware" or die "symlink: $!";
-    symlink Authz::Node::modules() . "/$_", "$dir/node/node_modules/$_" or die "symlink: $!" for qw(express fastify);
-    Authz::Web::write_file( "$dir/node/node.mjs", Authz::Web::edit("$here/node.mjs") );
-}
-my $no_fastify = $no_node // ( -d Authz::Node::modules() . '/fastify' ? undef : 'no fastify: run contrib/check once' );
-my @way        = (
-    (   map { { name => $_->[0], why => $_->[1], command => [ Authz::Node::node(), "$dir/node/node.mjs", $_->[0] ] } }
-          [ express => $no_node ],
-        [ fastify => $no_fastify ] ),
-    (   map {
-            {   name    => $_, why => $python ? undef : 'no python3 with cryptography and jwt',
-                command => [ $python, "$here/serve.py", $_ ] }
-        } qw(asgi wsgi) ),
-    { name => 'go',    why => $go    ? undef : 'no go',    command => ["$dir/go/api"] },
-    { name => 'nginx', why => $nginx ? undef : 'no nginx', door    => 1 },
-);
 
 sub start_nginx {
     mkdir "$dir/nginx" or die "$dir/nginx: $!";
@@ -211,31 +156,6 @@ END
     return Authz::Process->start(
         name    => 'nginx',
         command => [ $nginx, '-p', "$dir/nginx", '-e', "$dir/nginx/error.log", '-c', $file ] );
-}
-
-sub start {
-    my ($way) = @_;
-    if ( $way->{name} eq 'go' && ( $build->wait( 240 * Authz::Process::patience() ) // 1 ) != 0 ) {
-        return fail('go build') || diag $build->log_text;
-    }
-    my $at = $way->{door} ? $port : Authz::Web::free_port();
-    $way->{process} =
-      $way->{door}
-      ? start_nginx()
-      : Authz::Process->start( name => $way->{name}, env => \%env, command => [ @{ $way->{command} }, $at ] );
-    $way->{http} = Authz::Client->new( port => $at, foreign => 1 );
-    return 1;
-}
-
-sub await {
-    my ($way) = @_;
-    my $there = Authz::Process::until_true(
-        30,
-        sub {
-            !$way->{process}->alive
-              || IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $way->{http}{port}, Proto => 'tcp' );
-        } );
-    return ok( $there && $way->{process}->alive, "$way->{name} starts" );
 }
 
 # ---- the requests
@@ -330,26 +250,14 @@ my @case = (
         sub { dpop( proof( '/shop/orders', token => 'x' ) ) }, 401 ],
     [ 'a proof without an id',  GET => '/shop/orders', sub { dpop( proof( '/shop/orders', jti => undef ) ) },  401 ],
     [ 'a proof by another key', GET => '/shop/orders', sub { dpop( proof( '/shop/orders', by  => $alien ) ) }, 401 ],
-    [   'a proof of another type', GET => '/shop/orders', sub { dpop( $key->proof( header => { typ => 'JWT' } ) ) }, 401
-    ],
+    [   'a proof of another type',                                            GET => '/shop/orders',
+        sub { dpop( $guarded->{key}->proof( header => { typ => 'JWT' } ) ) }, 401 ],
     [   'a proof that nothing signed',                                GET => '/shop/orders',
         sub { dpop( proof('/shop/orders') =~ s/\.[^.]+\z/.AAAA/r ) }, 401 ],
     [ 'a text that is no proof', GET => '/shop/orders', sub { dpop('proof') }, 401 ],
 );
 
-sub ask {
-    my ( $way, $method, $target, @field ) = @_;
-    return $way->{http}->request( $method, $target, headers => \@field );
-}
-
 sub fields_of { my ($answer) = @_; return $answer->headers('WWW-Authenticate') }
-
-sub status_is {
-    my ( $answer, $want, $name ) = @_;
-    return ref $want
-      ? like( $answer->status, $want, $name ) || diag $answer->text
-      : is( $answer->status, $want, $name )   || diag $answer->text;
-}
 
 sub table {
     my ($way) = @_;
@@ -442,88 +350,9 @@ sub odd_heads {
     return;
 }
 
-# Answers of a server in the place of authz.
-my $active = {
-    active => Authz::Check::true(), token_type => 'Bearer', scope => 'orders.read', aud => $url, exp => time + 600,
-    sub    => 'app', client_id => 'app' };
-my $bomb   = Compress::Zlib::memGzip( '{"a":"' . '0' x 5_000_000 . '"}' );
-my @answer = (
-    [ 'as authz answers',      { body => $active },                                               200 ],
-    [ 'active is no boolean',  { body => { %$active, active => 'true' } },                        qr/\A(?:401|503)\z/ ],
-    [ 'the token has ended',   { body => { %$active, exp => time - 1 } },                         401 ],
-    [ 'the token has no end',  { body => { %$active, exp => undef } },                            401 ],
-    [ 'a key without a name',  { body => { %$active, cnf => {} } },                               401 ],
-    [ 'a list of obligations', { body => { %$active, obligations => ['x'] } },                    qr/\A(?:403|503)\z/ ],
-    [ 'a cache by a text',     { body => { %$active, extensions => { cache_seconds => '30' } } }, 200 ],
-    [ 'an array',              { body => [1] },                                                   503 ],
-    [ 'null',                  { body => 'null' },                                                qr/\A(?:401|503)\z/ ],
-    [ 'no JSON',               { body => 'active' },                                              503 ],
-    [ 'what begins as JSON',   { body => '{"active":true,top-secret' },                           503 ],
-    [ 'a page',                { body => '<p>top-secret', type => 'text/html' },                  503 ],
-    [ 'no HTTP',               { raw  => "top-secret\r\n\r\n" },                                  503 ],
-    [ 'brackets without end',  { body => '[' x 200_000 },                                         503 ],
-    [ 'few octets that unpack to many', { body   => $bomb,   headers  => [ 'Content-Encoding' => 'gzip' ] }, 503 ],
-    [ 'the API has no right',           { status => 403,     body     => $active },                          503 ],
-    [ 'the secret is wrong',            { status => 401,     body     => $active },                          503 ],
-    [ 'elsewhere',                      { status => 307,     headers  => [ Location => '/good' ] },          503 ],
-    [ 'too many octets',                { body   => $active, pad      => 300 * 1024 },                       503 ],
-    [ 'the answer breaks off',          { body   => $active, truncate => 20 },                               503 ],
-    [ 'no answer',                      { reset => 1 }, 503 ],
-);
-
-# Proofs by keys of each kind, of a token that is bound to them; and each with another signature.
-sub algorithms {
-    my (@asked) = @_;
-    for my $kind ( 'P-256', 'P-384', 'Ed25519', 'RSA', 'PSS', 'RSA-1024' ) {
-        my $by = Authz::Dpop->new($kind);
-        $peer->set( '/introspect' => { body => { %$active, token_type => 'DPoP', cnf => { jkt => $by->jkt } } } );
-        for my $way (@asked) {
-            my ( $good, $bad ) = map { proof( '/away/orders', by => $by, token => $token{good} ) } 1, 2;
-            $bad =~ s/\.(.)([^.]*)\z/'.' . ( $1 eq 'A' ? 'B' : 'A' ) . $2/e;
-            my ( $passes, $fails ) =
-              map { ask( $way, GET => '/away/orders', Authorization => "DPoP $token{good}", DPoP => $_ )->status }
-              ( $good, $bad );
-            is( $passes, $kind eq 'RSA-1024' ? 401 : 200, "$way->{name}: a proof by a key of $kind" );
-            is( $fails,  401,                             '... with another signature' );
-        }
-    }
-    return;
-}
-
-sub away {
-    my (@asked) = @_;
-    $peer->set( '/good' => { body => $active } );
-    for my $answer (@answer) {
-        my ( $what, $said, $status ) = @$answer;
-        $peer->set( '/introspect' => $said );
-        status_is( ask( $_, GET => '/away/orders', bearer('good') ), $status, "$_->{name}: authz says: $what" )
-          for @asked;
-    }
-    algorithms(@asked);
-    is( $peer->hits('/good'), 0, 'no package follows a redirect with the token' );
-    my ($question) = $peer->requests('/introspect');
-    my %form       = map { split /=/, $_, 2 } split /&/, $question->{body} // '';
-    is( $form{token}, $token{good}, 'the question has the token' );
-    is( Authz::Grant::base64url( $question->{headers}{authorization} ),
-        Authz::Grant::base64url( ( Authz::Client::basic(@api) )[1] ), '... and the credential of the API' );
-    return;
-}
-
-my @here;
-start($_) for grep { !defined $_->{why} } @way;
-for my $way (@way) {
-  SKIP: {
-        skip "$way->{name}: $way->{why}", 1 if defined $way->{why};
-        push @here, $way if $way->{http} && await($way);
-    }
-}
-my @package = grep { !$_->{door} } @here;
-
-# Each octet comes in time, all of them do not: the limit is one for the whole answer. It ends while the table is asked.
-$peer->set( '/introspect' => { body => $active, drip => 0.4 } );
-my @slow =
-  map { [ $_, $_->{http}->begin( $_->{http}->octets( GET => '/away/orders', headers => [ bearer('good') ] ) ) ] }
-  @package;
+my @here = $guarded->start(
+    { issuer => $stack->base, client => \@api, peer => $peer },
+    { name   => 'nginx', why => $nginx ? undef : 'no nginx', door => 1, begin => \&start_nginx } );
 for my $way (@here) {
     table($way);
     others($way);
@@ -532,8 +361,6 @@ for my $way (@here) {
     ok( Authz::Process::until_true( 30, sub { kept( $way, 'brief' )->status == 401 } ),
         "$way->{name}: a revocation counts after so many seconds as policy says" );
 }
-is( $_->[0]{http}->end( $_->[1], 'GET' )->status, 503, "$_->[0]{name}: an answer that takes too long" ) for @slow;
-away(@package);
 
 # nginx keeps what policy lets it keep, and nothing else.
 my ($door) = grep { $_->{door} } @here;
@@ -548,16 +375,13 @@ if ($door) {
 # ---- without authz nothing passes
 
 $stack->{service}->stop;
-status_is( ask( $_, GET => '/shop/orders', bearer('good') ), 503, "$_->{name}: the service is down: 503, never a pass" )
-  for @here;
+status_is(
+    ask( $_, GET => '/shop/orders', bearer('good') ), 503,
+    "$_->{name}: the service is down: 503, never a pass" ) for @here;
 $stack->{server}->stop;
-status_is( ask( $_, GET => '/shop/orders', bearer('good') ), 503, "$_->{name}: nobody listens: 503, never a pass" )
-  for @here;
-for my $way (@package) {
-    my $log = $way->{process}->log_text;
-    like( $log, qr/authz: no answer, the request is refused/, "$way->{name}: the log says so" );
-    my @secret = grep { index( $log, $_ ) >= 0 } $api[1], 'top-secret', values %token;
-    is( "@secret", '', '... without any token or secret' );
-}
+status_is(
+    ask( $_, GET => '/shop/orders', bearer('good') ), 503,
+    "$_->{name}: nobody listens: 503, never a pass" ) for @here;
+logs_no( $_, $api[1], 'top-secret', values %token ) for grep { !$_->{door} } @here;
 
 done_testing;

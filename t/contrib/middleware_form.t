@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # contrib/middleware: each package has the form in which it is published, and the length that its README promises. What they do is
-# checked by t/contrib/middleware.t.
+# checked by t/contrib/middleware.t and t/contrib/middleware_answers.t.
 use strict;
 use warnings;
 

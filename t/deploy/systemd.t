@@ -111,10 +111,15 @@ my ( $empty, $told ) = Authz::Process->run(
     command => [ 'env', '-i', Authz::Path::opa(), 'eval', '-f', 'raw', 'object.keys(opa.runtime().env)' ] );
 is( $told, "[]\n", 'an engine starts in an empty environment' ) or diag($empty);
 
+my $memory = 'glibc.malloc.tcache_count=128';
 like(
     "@{ $service->{Environment} }",
-    qr/(?:\A| )GLIBC_TUNABLES=glibc\.malloc\.tcache_count=128(?: |\z)/,
+    qr/(?:\A| )GLIBC_TUNABLES=\Q$memory\E(?: |\z)/,
     'the workers keep freed memory at hand (performance.md 3.5)' );
+for my $place ( [qw(cli serve.c)], [qw(contrib lib service.sh)] ) {
+    my @told = Authz::Web::edit( Authz::Path::source(@$place) ) =~ /\b(glibc[.]malloc[.][\w.=]+)/g;
+    is( "@told", $memory, '... as much as ' . join( '/', @$place ) . ' lets them' );
+}
 
 my $conf = Authz::Web::edit( Authz::Path::source( 'etc', 'authz.conf' ), qr/\A/ => '' );
 

@@ -10,6 +10,7 @@ use Test::More;
 use Authz::Check;
 use Authz::Load     ();
 use Authz::Path     ();
+use Authz::PgProxy  ();
 use Authz::Pooler   ();
 use Authz::Postgres ();
 use Authz::Process  ();
@@ -80,6 +81,13 @@ refused(
     'a pooler that forgets prepared statements',
     qr/does not keep prepared statements: use pgbouncer 1\.21 or newer with pool_mode = transaction and max_prepared_statements/,
     SVC_DATABASE_URL => $url{forgetful}, SVC_DATABASE_DIRECT_URL => $direct );
+my $lossy = Authz::PgProxy->start( $dir, $pool{forgetful}->socket, $Authz::Postgres::PORT );
+my %lossy = ( SVC_DATABASE_URL => $postgres->url( $database, $dir ), SVC_DATABASE_DIRECT_URL => $direct );
+$lossy->cut( before => 'authz_probe' );
+is( ( checked(%lossy) )[0], 0,
+    'a connection that is lost meanwhile, as in a failover, does not tell that: not refused' );
+ok( $lossy->cut_done, '... it was lost' );
+refused( '... which the next one tells', qr/does not keep prepared statements/, %lossy );
 my $apart =
   qr/SVC_DATABASE_DIRECT_URL leads to another database than SVC_DATABASE_URL, or to another server: let it name/;
 refused(

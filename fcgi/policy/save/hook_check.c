@@ -9,6 +9,7 @@
 #include "policy/rows/hooks.h"
 #include "policy/rows/rule.h"
 #include "policy/rows/rule_conflict.h"
+#include "store/db/db.h"
 
 /* The revision of the active bundle as the engine stores it; `svc` is the bundle's name in
  * etc/opa/opa.yaml. */
@@ -17,10 +18,6 @@
 /* An engine that works answers the status within milliseconds, on a very busy machine within this
  * time. Milliseconds. */
 #define READY_MS 1000
-
-/* The types of all hooks take milliseconds, on a very busy machine a second. A rule that takes
- * longer without an input stops decisions: OPA cannot cancel every builtin. Milliseconds. */
-#define TRIAL_MS 5000
 
 /* Octets of the names of rules in a refusal. */
 #define BLAMED_MAX 300
@@ -73,7 +70,7 @@ blame_late(struct op *op, const struct bundle_rows *rows)
         op->mem,
         "%s: the policy engine gave no answer within %d s when it evaluated the rules without an "
         "input; make them cheaper. If the engine does not recover, restart it",
-        names != NULL && *names != '\0' ? names : "the rules", TRIAL_MS / 1000);
+        names != NULL && *names != '\0' ? names : "the rules", HOOK_TRIAL_MS / 1000);
     return text != NULL ? text : "the policy engine gave no answer in time";
 }
 
@@ -89,7 +86,7 @@ find_by_value(struct op *op, const struct bundle_build *build, bool *ret_same)
                       : NULL;
     if (query == NULL)
         return no_memory();
-    enum az_status st = engine_query(op, query, TRIAL_MS, &trial);
+    enum az_status st = engine_query(op, query, HOOK_TRIAL_MS, &trial);
     *ret_same = false;
     if (trial.late)
         return blame_late(op, &build->rows);
@@ -119,7 +116,7 @@ find_by_type(struct op *op, const struct bundle_build *build)
     char *query = policy_hooks_typed(op->mem, "");
     if (query == NULL)
         return no_memory();
-    enum az_status st = engine_query(op, query, TRIAL_MS, &trial);
+    enum az_status st = engine_query(op, query, HOOK_TRIAL_MS, &trial);
     if (trial.late)
         return blame_late(op, &build->rows);
     if (st != AZ_OK && st != AZ_UNPROCESSABLE)
@@ -146,6 +143,7 @@ hook_check(struct op *op, const struct bundle_build *build)
     if (fault != NULL || !same)
         return fault;
     az_fault_clear(&look.fault);
+    db_break_silence(op);
     return find_by_type(&look, build);
 }
 

@@ -6,6 +6,10 @@
 
 #include "policy/save/bundle.h"
 
+/* The types of all hooks take milliseconds, on a very busy machine a second. A rule that takes
+ * longer without an input stops decisions: OPA cannot cancel every builtin. Milliseconds. */
+#define HOOK_TRIAL_MS 5000
+
 /*
  * True if the engine beside this process answers, so that hook_check() can ask it. Ask before the
  * candidate is published: one that is stopped keeps the saver waiting, and with the candidate in

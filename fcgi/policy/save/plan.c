@@ -23,6 +23,7 @@
 #include "policy/save/bundle.h"
 #include "policy/save/plan_files.h"
 #include "rego/plan.h"
+#include "store/db/db.h"
 #include "store/policy/plans.h"
 
 /* Files in the directory of a run. */
@@ -34,6 +35,8 @@
 #define REFUSAL_MAX 4096
 /* Part of the codes of OPA's errors about a policy. */
 #define POLICY_ERROR "rego_"
+/* Longest silence of the session of the database while the program is awaited. Milliseconds. */
+#define SILENT_MS 1000
 /* Octets of a plan in memory, which is read to know what the machine lacks. */
 #define PLAN_TREE_MAX ((size_t) 256 << 20)
 
@@ -216,14 +219,29 @@ quote_output(struct planning *planning)
                                                                          : "an unreadable message";
 }
 
+/* Wait for the program, at most until its time is over. The session may hold the save lock, and
+ * must not fall silent meanwhile (save_lock.c). */
+static enum child_end
+await_program(struct op *op, const struct planning *planning)
+{
+    for (;;) {
+        int64_t next = clock_monotonic_ms() + SILENT_MS;
+        bool last = next >= planning->until_ms;
+        enum child_end end = child_wait(planning->child, last ? planning->until_ms : next);
+        if (last || end != CHILD_RUNS)
+            return end;
+        db_break_silence(op);
+    }
+}
+
 /* Return why the program made no plan; NULL: it made one. */
 static const char *
-wait_for_program(struct planning *planning)
+wait_for_program(struct op *op, struct planning *planning)
 {
-    switch (child_wait(planning->child, planning->until_ms)) {
+    switch (await_program(op, planning)) {
     case CHILD_DONE:
         return NULL;
-    case CHILD_LATE:
+    case CHILD_RUNS:
         return "opa build did not end in time";
     case CHILD_STOPPED:
         return "opa build was stopped: it reached a limit of memory, time or file size";
@@ -303,12 +321,12 @@ pack_plan(struct planning *planning, const char *text, size_t length, struct pla
 
 /* Make the plan ready for storing; without one, planning->note says why. */
 static void
-take_plan(struct planning *planning, struct plan_new *ret)
+take_plan(struct op *op, struct planning *planning, struct plan_new *ret)
 {
     const char *text = NULL, *why = planning->note;
     size_t length = 0;
     if (why == NULL)
-        why = wait_for_program(planning);
+        why = wait_for_program(op, planning);
     if (why == NULL)
         why = read_plan(planning, &text, &length);
     if (why == NULL)
@@ -328,7 +346,7 @@ plan_finish(struct op *op, struct planning *planning, const char **ret_warning)
     if (planning->modules == NULL)
         return AZ_OK;
     if (!planning->known) {
-        take_plan(planning, &plan);
+        take_plan(op, planning, &plan);
         plan.note = planning->note;
         st = plan_store(op, &plan);
     }
@@ -357,7 +375,7 @@ plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
     enum az_status st = begin(op, modules, name, true, &planning);
     if (st != AZ_OK || planning->known)
         return st;
-    take_plan(planning, &plan);
+    take_plan(op, planning, &plan);
     plan.note = planning->note;
     if (plan.plan != NULL && (st = plan_store(op, &plan)) == AZ_OK)
         st = plan_bound(op);

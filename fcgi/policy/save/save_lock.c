@@ -7,16 +7,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "policy/save/hook_check.h"
 #include "policy/save/save_notice.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
 #include "store/policy/bundles.h"
 
 /*
- * A save talks to the database at least once per poll interval and waits for an engine at most the
- * policy timeout. A session that is silent for longer than both and this margin belongs to a
- * process that hangs or to a host that is gone; PostgreSQL ends it and frees the lock.
- * Milliseconds.
+ * A save talks to the database at least once per poll interval, also while it waits for a plan, and
+ * waits for one answer of an engine at most the policy timeout or HOOK_TRIAL_MS. A session that is
+ * silent for longer and this margin belongs to a process that hangs or to a host that is gone;
+ * PostgreSQL ends it and frees the lock. Milliseconds.
  */
 #define SILENCE_MS 5000
 /* Other saves wait the confirm timeout plus this for the lock: the limit of
@@ -29,7 +30,8 @@ static enum az_status
 limit_silence(struct op *op)
 {
     const struct settings *cfg = op->az->cfg;
-    int ms = (int) (cfg->bundle_confirm_poll_ms + cfg->policy_timeout_ms) + SILENCE_MS;
+    long answer = cfg->policy_timeout_ms > HOOK_TRIAL_MS ? cfg->policy_timeout_ms : HOOK_TRIAL_MS;
+    int ms = (int) (cfg->bundle_confirm_poll_ms + answer) + SILENCE_MS;
     return db_limit_silence(op, ms);
 }
 

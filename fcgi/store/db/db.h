@@ -216,6 +216,10 @@ enum az_status db_limit_lock_wait(struct op *op, int ms);
 enum az_status db_limit_silence(struct op *op, int ms);
 enum az_status db_allow_silence(struct op *op);
 
+/* Run a statement that does nothing, so that a session that waits is not ended for its silence. A
+ * failure is that of the next statement too. */
+void db_break_silence(struct op *op);
+
 /* Find out if the server takes notifications, before a transaction that sends one. Once per
  * handle. */
 enum az_status db_learn_notify(struct op *op);

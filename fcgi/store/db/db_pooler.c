@@ -20,9 +20,9 @@ static const char probe_sql[] =
 #define DIRECT                                                                                     \
     "SVC_DATABASE_DIRECT_URL leads to a pooler such as pgbouncer, too: name PostgreSQL itself "    \
     "there"
-#define FORGETS                                                                                    \
-    "SVC_DATABASE_URL leads to a pooler that does not keep prepared statements: use pgbouncer "    \
-    "1.21 or newer with pool_mode = transaction and max_prepared_statements above 0 (500)"
+static const char forgets[] =
+    "SVC_DATABASE_URL leads to a pooler that does not keep prepared statements: use pgbouncer "
+    "1.21 or newer with pool_mode = transaction and max_prepared_statements above 0 (500)";
 
 bool
 db_use_pooler(struct db *db, const char *direct)
@@ -49,16 +49,31 @@ db_session_url(const struct db *db)
     return db->direct != NULL ? db->direct : db->url;
 }
 
-/* True if a statement that was prepared is there in the next transaction, on whatever session. */
+/* True if the server refused a statement because its name is not there, or is there already. */
 static bool
-keeps_statements(PGconn *conn)
+is_name_refused(const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return state != NULL && (strcmp(state, "26000") == 0 || strcmp(state, "42P05") == 0);
+}
+
+/* Return the fault of a pooler by which a statement that was prepared is not there in the next
+ * transaction, on whatever session; NULL: it is. A lost connection, or no answer, says nothing of
+ * the pooler: its server may have ended. */
+static const char *
+find_statement_fault(PGconn *conn)
 {
     PGresult *result = db_ask_prepared(conn, PROBE, probe_sql);
-    bool kept = PQresultStatus(result) == PGRES_TUPLES_OK && !db_get_bool(result, 0, 0);
+    bool told = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const char *fault = NULL;
+    if (told ? db_get_bool(result, 0, 0) : is_name_refused(result))
+        fault = forgets;
+    else if (!told)
+        fault = "the server behind the pooler does not answer";
     PQclear(result);
-    if (!kept) /* leave the session to its next user as it was */
+    if (fault != NULL) /* leave the session to its next user as it was */
         PQclear(db_ask(conn, "DEALLOCATE " PROBE));
-    return kept;
+    return fault;
 }
 
 const char *
@@ -67,9 +82,9 @@ db_pooler_fault(struct db *db, bool pooler)
     const char *fault = NULL;
     if (pooler && !db_is_pooled(db))
         fault = strcmp(db->setting, "SVC_DATABASE_DIRECT_URL") == 0 ? DIRECT : POOLER;
-    else if (pooler && !keeps_statements(db->conn))
-        fault = FORGETS;
-    db->misplaced = db->misplaced || fault != NULL;
+    else if (pooler)
+        fault = find_statement_fault(db->conn);
+    db->misplaced = db->misplaced || (fault != NULL && (!db_is_pooled(db) || fault == forgets));
     return fault;
 }
 

@@ -150,6 +150,13 @@ db_allow_silence(struct op *op)
     return db_script(op, "RESET idle_session_timeout; RESET idle_in_transaction_session_timeout");
 }
 
+void
+db_break_silence(struct op *op)
+{
+    struct op quiet = op_beside(op, op->mem);
+    db_script(&quiet, "SELECT 1");
+}
+
 /* True if another session sent a notification. Ours do not count: the session that waits also
  * notifies others. */
 static bool

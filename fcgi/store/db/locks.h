@@ -20,7 +20,7 @@ enum lock_class {
     LOCK_ROOM = 8,          /* making a client of one registration type */
     LOCK_EXPORT = 9,        /* one export of audit rows at a time (session level) */
     LOCK_ADMIN_KEY = 10,    /* revoking an admin key */
-    LOCK_OWNER = 11,        /* adding to what one owner has: UMA resources, delegations */
+    LOCK_OWNER = 11,        /* adding to what one owner has: UMA resources, delegations, feeds */
     LOCK_CIBA = 12,         /* adding to the CIBA requests that wait for one person */
     LOCK_REGISTRATION = 13, /* registering ourselves at the authorization server of an upstream */
     LOCK_SESSION = 14,      /* shared: held by one session while it lives (session level) */

@@ -3,6 +3,7 @@
 #include "store/gateway/feeds.h"
 
 #include "store/db/db.h"
+#include "store/db/locks.h"
 
 /* Rows of others count while they are wanted. */
 enum gateway_feed_want_column { WANT_ID, WANT_CHANGES };
@@ -80,7 +81,10 @@ feed_want(struct op *op, int64_t resource, const char *uri,
           const unsigned char reader[FEED_READER_OCTETS], struct feed_mark *ret)
 {
     struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
+    lock_add(batch, LOCK_OWNER, reader, FEED_READER_OCTETS);
     struct db_step *step = db_batch_add(batch, &gateway_feed_want_stmt);
+    db_batch_commit(batch);
     db_number(&step->params, resource);
     db_text(&step->params, uri);
     db_number(&step->params, FEED_URIS_MAX);

@@ -8,6 +8,7 @@ use Test::More;
 
 use Authz::Changing;
 use Authz::Check;
+use Authz::Client ();
 use Authz::Events;
 use Authz::Mcp     ();
 use Authz::Peer    ();
@@ -73,6 +74,17 @@ $mcp->people( map { ( $_ => [$_] ) } qw(ann bob eve) );
 sub ask {
     my ( $method, $uri, $who, $session ) = @_;
     return $mcp->legacy( "resources/$method", { uri => $uri }, by => $who, session => $session );
+}
+
+sub subscription_octets {
+    my ( $uri, $who, $session ) = @_;
+    return $stack->http->octets(
+        POST    => '/gateway/mcp',
+        json    => { jsonrpc => '2.0', id => 1, method => 'resources/subscribe', params => { uri => $uri } },
+        headers => [
+            Authorization        => 'Bearer ' . $mcp->bearer( by => $who ),
+            Accept               => 'application/json, text/event-stream',
+            $Authz::Mcp::SESSION => $session ] );
 }
 
 # A stream of the newest revision.
@@ -241,4 +253,19 @@ is( $mcp->code( ask( subscribe => 'mcp+new+file:///n151', bob => $session{bob} )
 is_deeply(
     $mcp->result( ask( subscribe => 'mcp+new+file:///n151', ann => $session{ann} ) ),
     {}, '... which another reader may have' );
+
+# Each insert waits, so that processes which did not wait for one another would count the same rows.
+$stack->sql($_)
+  for q{UPDATE gateway_feed_uri SET wanted_until = now() WHERE uri = 'file:///n150'},
+  q{CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END'},
+  q{CREATE TRIGGER dawdle AFTER INSERT ON gateway_feed_uri FOR EACH ROW EXECUTE FUNCTION dawdle()};
+my @both = Authz::Client::together(
+    map { [ $stack->client, subscription_octets( "mcp+new+file:///n$_", bob => $session{bob} ) ] } 301, 302 );
+is( join( ' ', sort map { $mcp->result($_) ? 'told' : $mcp->code($_) } @both ),
+    '-32602 told', '... at the same moment from two processes neither' );
+is( $stack->sql(
+        q{SELECT count(*) FROM gateway_feed_uri WHERE wanted_until > now() AND reader = (SELECT reader FROM gateway_feed_uri WHERE uri = 'file:///n200')}
+    ),
+    50,
+    '... and 50 rows are his' );
 done_testing;

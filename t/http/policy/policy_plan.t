@@ -4,6 +4,8 @@
 use strict;
 use warnings;
 
+use Compress::Zlib ();
+use JSON::PP       ();
 use Test::More;
 use Time::HiRes qw(sleep);
 
@@ -218,5 +220,46 @@ $stack->sql('DELETE FROM policy_plan');
 $stack->sql('UPDATE bundle SET modules = NULL');
 is( ( served() )[0], 0, 'a bundle from before plans has none' );
 cmp_ok( ( plan_of_upkeep() )[0], '>', 10_000, '... until the next upkeep' );
+
+# ---- a plan of the release before, which asks one thing less (doc/upgrade.md 5)
+
+my $old = "$dir/old.tar.gz";
+program(
+    'for word; do shift; case $word in svc/decision/admin/*) word=svc/decision/issue/result;; esac; set -- "$@" "$word"; done;'
+      . " '${\Authz::Path::opa()}' \"\$@\" && cp plan.tar.gz '$old'" );
+my $key =
+  $stack->admin( POST => '/admin/api/admin-keys', json => { label => 'operator', role => 'operator' } )->member('key');
+my $asks = sub { return $stack->admin( GET => "/admin/api/$_[0]", key => $key )->status };
+
+# A save by a host of the release before: requests for the path are refused.
+sub older_saves {
+    my ($path) = @_;
+    my $saved = $stack->admin(
+        PUT  => '/admin/api/policy-rules/by-path',
+        json => {
+            path    => 'custom/admin.rego', kind => 'rego', version => '1', enabled => JSON::PP::true(),
+            content => qq(package custom.admin\n\ndeny contains "not now" if input.action.path == "/admin/api/$path"\n)
+        } );
+    like( $saved->status, qr/\A20[01]\z/, "a rule about $path" ) or diag $saved->text;
+    my $plan = unpack 'H*', Compress::Zlib::memGzip( scalar qx{tar -xzOf '$old' /plan.json} );
+    $stack->sql($_)
+      for 'DROP TABLE IF EXISTS part', 'CREATE TABLE part (n int GENERATED ALWAYS AS IDENTITY, text text)',
+      ( map {"INSERT INTO part (text) VALUES ('$_')"} $plan =~ /(.{1,50000})/g ),
+      q{UPDATE policy_plan SET plan = decode((SELECT string_agg(text, '' ORDER BY n) FROM part), 'hex'), note = NULL}
+      . ' WHERE modules = (SELECT b.modules FROM bundle_state s JOIN bundle b ON b.id = s.served)';
+    return;
+}
+older_saves('clients');
+$stack->restart_service;
+like(
+    $stack->http->get('/health/ready')->text,
+    qr{OPA decides some of svc/decision/admin: the plan does not have it},
+    'a plan without an entrypoint: readiness says what OPA decides' );
+is( join( ' ', map { $asks->($_) } qw(clients policy-rules) ), '403 200', '... by the rule that was saved with it' );
+older_saves('policy-rules');
+is( join( ' ', map { $asks->($_) } qw(clients policy-rules) ), '200 403', '... and by the next one from its save on' );
+$stack->{opa}->signal('STOP');
+is( $asks->('clients'), 503, '... and refuses while OPA does not answer' );
+$stack->{opa}->signal('CONT');
 
 done_testing();

@@ -1,7 +1,8 @@
 package Authz::FakeOpa;
 
 # Stands between the service and the real engine and misbehaves as the test says. Questions that are not decisions
-# (/v1/status) always pass. tell() takes effect with the next question:
+# (/v1/status) pass; at => PATH beside what is told misbehaves with those to that path instead. tell() takes effect with the next
+# question:
 #   pass                          the real answer
 #   delay => SECONDS              the real answer, late
 #   hold                          the real answer, when told something else
@@ -63,9 +64,10 @@ sub _serve {
     my ( $self, $client ) = @_;
     my $upstream = IO::Socket::UNIX->new( Peer => $self->{upstream}, Type => SOCK_STREAM );
     while ( my $request = Authz::Server::read_message($client) ) {
-        my $decision = $request->{first} =~ m{\APOST /v1/data/};
-        my $order    = $decision ? $self->_order : { do => 'pass' };
-        if ($decision) {
+        my $order = $self->_order;
+        my $at    = $order->{at} // '/v1/data/';
+        $order = { do => 'pass' } if $request->{first} !~ m{\APOST \Q$at\E};
+        if ( $request->{first} =~ m{\APOST /v1/data/} ) {
             open my $count, '>>', "$self->{path}.count";
             syswrite $count, '.';
         }
