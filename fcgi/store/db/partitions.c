@@ -10,19 +10,12 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
+#include "store/db/partitions_private.h"
 
-/* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the
- * lists that readers keep are complete for tokens of hosts whose clock is right. */
-#define AHEAD_HOURS 48
-/* A token partition is dropped this long after its last expiry: an introspection that started
- * before the expiry has ended by then. */
-#define GRACE_HOURS 1
-/* Refresh tokens are kept for a day after the end of their family: the last access token can live
- * that long, and is revoked through them. */
-#define FAMILY_GRACE_DAYS 1
 /* Days back in which a live access token can have been issued: it lives for at most a day. */
 #define TOKEN_DAYS 2
-/* Shortest time between two readings of the lists if a partition is missing. Milliseconds. */
+/* Shortest time between two readings of the lists for partitions that do not exist. Milliseconds.
+ */
 #define RELOAD_MS 1000
 /* Longest time for which the clock of the database is reckoned from the last reading: it may be set
  * meanwhile. Milliseconds. */
@@ -30,10 +23,6 @@
 /* Difference between the clocks of host and database that the log tells: tokens that this host
  * issues live so much longer or shorter (performance.md R12). Milliseconds. */
 #define CLOCK_APART_MS 120000
-/* From this difference on nothing is dropped: one of both clocks is days wrong, it may be that of
- * the database, and what is dropped is gone. Milliseconds. */
-#define CLOCK_UNSURE_MS 86400000
-
 /* One row per table, so that the clock is told where there is no partition yet. */
 enum partition_list_column { LIST_PARENT, LIST_NUMBERS, LIST_CLOCK };
 static const struct db_stmt partition_list_stmt = {
@@ -45,49 +34,29 @@ static const struct db_stmt partition_list_stmt = {
     "  LEFT JOIN pg_inherits i ON i.inhparent = p.oid AND NOT i.inhdetachpending"
     "  LEFT JOIN pg_class c ON c.oid = i.inhrelid GROUP BY 1",
     0};
-enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
-static const struct db_stmt partition_leftovers_stmt = {
-    "partition_leftovers",
-    "SELECT substring(c.relname FROM '^(access_token|audit_log|refresh_token)_p[0-9]+$') AS parent,"
-    " c.relname AS child,"
-    " i.inhrelid IS NOT NULL AS pending FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = "
-    "c.oid"
-    " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
-    "   AND c.relname ~ '^(access_token|audit_log|refresh_token)_p[0-9]+$' AND (i.inhrelid IS NULL "
-    "OR i.inhdetachpending)",
-    0};
+#define PARTITION_THERE                                                                            \
+    "EXISTS (SELECT 1 FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid AND NOT "           \
+    "i.inhdetachpending WHERE c.relname = $1 || '_p' || $2 AND c.relnamespace = "                  \
+    "'public'::regnamespace)"
+enum partition_there_column { THERE_THERE };
+static const struct db_stmt partition_there_stmt = {"partition_there",
+                                                    "SELECT " PARTITION_THERE " AS there", 2};
 /* The lock that partition_create takes too, so that what is missing under it stays missing until it
- * is made. to_regclass does not look at the snapshot of the transaction. */
+ * is made. The snapshot of a serializable transaction is older than the lock, and so may be what
+ * the session knows of names: only what neither finds is missing. */
 static const struct db_stmt partition_lock_stmt = {
     "partition_lock", "SELECT pg_advisory_xact_lock(1, hashtext($1 || '_p' || $2))", 2};
 enum partition_missing_column { MISSING_MISSING };
 static const struct db_stmt partition_missing_stmt = {
-    "partition_missing", "SELECT to_regclass($1 || '_p' || $2) IS NULL AS missing", 2};
+    "partition_missing",
+    "SELECT to_regclass($1 || '_p' || $2) IS NULL AND NOT " PARTITION_THERE " AS missing", 2};
 static const struct db_stmt partition_make_stmt = {"partition_make",
                                                    "SELECT partition_create($1, $2::integer)", 2};
 
-/* Sorted partition numbers of one table. */
-struct numbers {
-    uint32_t *number; /* talloc array */
-    size_t count;     /* entries */
-};
-
-/* The partitioned tables. */
-enum table { TABLE_ACCESS, TABLE_AUDIT, TABLE_REFRESH, TABLES };
-static const char *const table_names[TABLES] = {
+const char *const partition_tables[TABLES] = {
     [TABLE_ACCESS] = "access_token",
     [TABLE_AUDIT] = "audit_log",
     [TABLE_REFRESH] = "refresh_token",
-};
-
-/* The partitions that this process knows to exist. */
-struct partition_lists {
-    struct numbers of[TABLES]; /* by table */
-    unsigned generation;       /* of the connection the lists were read on */
-    int64_t read_ms;           /* monotonic time of the reading */
-    int64_t clock_ms;          /* time of day of the database then; milliseconds since 1970 */
-    int64_t ahead_ms;          /* the clock of this host before that; milliseconds */
-    bool apart;                /* the log has told that the clock of this host is another */
 };
 
 uint32_t
@@ -175,7 +144,7 @@ partition_reload(struct op *op)
     for (int row = 0; row < PQntuples(result); row++) {
         const char *numbers = db_get(result, row, LIST_NUMBERS);
         for (size_t i = 0; i < TABLES; i++)
-            if (strcmp(db_get(result, row, LIST_PARENT), table_names[i]) == 0
+            if (strcmp(db_get(result, row, LIST_PARENT), partition_tables[i]) == 0
                 && !partition_read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]))
                 return op_fail(op, AZ_SERVER_ERROR, NULL,
                                "out of memory for the lists of partitions");
@@ -245,13 +214,30 @@ partition_is_past(const struct partition_lists *lists, enum table table, uint32_
     return (uint64_t) number + lives[table].grace < lives[table].of(partition_clock(lists));
 }
 
+/* Read the lists again, which lack a number that can hold a live row. If that was done a moment
+ * ago, ask for this partition first: another process may have made it since, and forged numbers
+ * must not cost a reading each. */
+static enum az_status
+partition_look(struct op *op, enum table table, uint32_t number,
+               const struct partition_lists *lists)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    if (!partition_is_known(op, lists, RELOAD_MS))
+        return partition_reload(op);
+    db_text(&params, partition_tables[table]);
+    db_number(&params, number);
+    enum az_status st = db_exec(op, &partition_there_stmt, &params, true, &result);
+    return st == AZ_OK && db_get_bool(result, 0, THERE_THERE) ? partition_reload(op) : st;
+}
+
 /*
  * Look the number up in the list. Read the list if it lacks a number that can hold a live row, and
  * before a number is taken for one of the past if the database was asked for its time too long ago:
  * the clock of this host may be wrong. A list that cannot be read is a failure and not "false":
  * otherwise a revocation would be acknowledged that did not happen.
  */
-static enum az_status
+enum az_status
 partition_has(struct op *op, enum table table, uint32_t number, bool *ret)
 {
     struct partition_lists *lists;
@@ -264,7 +250,7 @@ partition_has(struct op *op, enum table table, uint32_t number, bool *ret)
     if (st != AZ_OK || partition_is_past(lists, table, number))
         return st;
     if (!partition_contains(&lists->of[table], number))
-        st = partition_know(op, RELOAD_MS, &lists);
+        st = partition_look(op, table, number, lists);
     if (st == AZ_OK)
         *ret = partition_contains(&lists->of[table], number);
     return st;
@@ -314,8 +300,7 @@ partition_days(struct op *op, uint32_t **ret, size_t *ret_count)
     return AZ_OK;
 }
 
-/* *ret_made: this process made it. */
-static enum az_status
+enum az_status
 partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)
 {
     struct db_batch *batch = db_batch_new(op);
@@ -323,7 +308,7 @@ partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)
                               db_batch_add(batch, &partition_missing_stmt),
                               db_batch_add(batch, &partition_make_stmt)};
     for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
-        db_text(&step[i]->params, table_names[table]);
+        db_text(&step[i]->params, partition_tables[table]);
         db_number(&step[i]->params, number);
     }
     /* A session that asked for the table before another process made it may not have learned of it
@@ -354,76 +339,6 @@ partition_make_refresh(struct op *op, uint32_t number)
     return partition_make(op, TABLE_REFRESH, number, &made);
 }
 
-/* Numbers come from us and are digits only. DETACH CONCURRENTLY lets running statements finish, so
- * DROP waits for no statement. */
-static enum az_status
-partition_drop(struct op *op, const char *parent, uint32_t number)
-{
-    char *name = talloc_asprintf(op->mem, "%s_p%u", parent, (unsigned) number);
-    enum az_status st =
-        db_script(op, talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY",
-                                      parent, name));
-    if (st == AZ_OK)
-        st = db_script(
-            op, talloc_asprintf(
-                    op->mem, "SET lock_timeout = '2s'; DROP TABLE %s; RESET lock_timeout", name));
-    return st;
-}
-
-static enum az_status
-partition_make_range(struct op *op, enum table table, uint32_t from, uint32_t to, int *ret_made)
-{
-    enum az_status st = AZ_OK;
-    for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
-        bool made = false, there;
-        st = partition_has(op, table, number, &there);
-        if (st == AZ_OK && !there)
-            st = partition_make(op, table, number, &made);
-        *ret_made += made;
-    }
-    return st;
-}
-
-static enum az_status
-partition_drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropped)
-{
-    const struct numbers *list = &(*db_partition_lists(op->az->db))->of[table];
-    enum az_status st = AZ_OK;
-    for (size_t i = 0; i < list->count && st == AZ_OK; i++) {
-        if (list->number[i] >= first_kept)
-            continue;
-        st = partition_drop(op, table_names[table], list->number[i]);
-        *ret_dropped += st == AZ_OK;
-    }
-    return st;
-}
-
-/* Finish an interrupted drop: a detach that did not end, or a table that was detached but not
- * dropped. Otherwise its rows would stay forever. */
-static enum az_status
-partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
-{
-    PGresult *result;
-    enum az_status st = db_exec(op, &partition_leftovers_stmt, NULL, true, &result);
-    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
-        const char *parent = db_get(result, row, LEFTOVERS_PARENT),
-                   *child = db_get(result, row, LEFTOVERS_CHILD);
-        /* A table that is not due yet was detached by an administrator, who wants to keep it. */
-        int64_t number;
-        if (strcmp(parent, of) != 0 || !digits_read(child + strlen(of) + 2, UINT32_MAX, &number)
-            || number >= first_kept)
-            continue;
-        if (db_get_bool(result, row, LEFTOVERS_PENDING))
-            st = db_script(op,
-                           talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s FINALIZE",
-                                           parent, child));
-        if (st == AZ_OK)
-            st = db_script(op, talloc_asprintf(op->mem, "DROP TABLE %s", child));
-        *ret_dropped += st == AZ_OK;
-    }
-    return st;
-}
-
 enum az_status
 partition_first_kept_day(struct op *op, uint32_t *ret)
 {
@@ -433,45 +348,4 @@ partition_first_kept_day(struct op *op, uint32_t *ret)
     if (st == AZ_OK)
         *ret = kept > 0 && partition_day(now) > kept ? partition_day(now) - kept : 0;
     return st;
-}
-
-/* True if the clocks of host and database agree so far that what is past can be dropped. */
-static bool
-partition_is_sure(const struct op *op)
-{
-    int64_t ahead = (*db_partition_lists(op->az->db))->ahead_ms;
-    return ahead < CLOCK_UNSURE_MS && ahead > -CLOCK_UNSURE_MS;
-}
-
-enum az_status
-partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped)
-{
-    uint32_t kept = 0;
-    int64_t now;
-    enum az_status st = partition_time(op, &now);
-    if (st == AZ_OK && drop_audit)
-        st = partition_first_kept_day(op, &kept);
-    if (st != AZ_OK)
-        return st;
-    uint32_t hour = partition_bucket(now), today = partition_day(now);
-    uint32_t family = partition_day(now + op->az->cfg->refresh_family_validity);
-    /* First and last partition to be made, and the first that is kept; 0 keeps all. */
-    const struct {
-        uint32_t from, to, first_kept;
-    } plan[TABLES] = {
-        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS    },
-        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,  kept                  },
-        [TABLE_REFRESH] = {family, family + AHEAD_HOURS / 24,
-                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0},
-    };
-    for (size_t i = 0; i < TABLES && st == AZ_OK; i++)
-        st = partition_make_range(op, i, plan[i].from, plan[i].to, ret_made);
-    if (st == AZ_OK)
-        st = partition_reload(op);
-    for (size_t i = 0; i < TABLES && st == AZ_OK && partition_is_sure(op); i++) {
-        st = partition_drop_before(op, i, plan[i].first_kept, ret_dropped);
-        if (st == AZ_OK)
-            st = partition_drop_leftovers(op, table_names[i], plan[i].first_kept, ret_dropped);
-    }
-    return st == AZ_OK ? partition_reload(op) : st;
 }

@@ -25,8 +25,9 @@ uint32_t partition_refresh(uint32_t bucket);
 enum az_status partition_time(struct op *op, int64_t *ret);
 
 /* *ret is true if the partition exists and can hold a live row. The list is read once per
- * connection; again, at most once a second, if it lacks a number that is not of the past; and once
- * a minute before a number is taken for one of the past. Forged numbers cost no more. */
+ * connection; again if it lacks a number that is not of the past, for one that does not exist at
+ * most once a second; and once a minute before a number is taken for one of the past. A forged
+ * number costs no more than a look-up. */
 enum az_status partition_has_bucket(struct op *op, uint32_t bucket, bool *ret);
 enum az_status partition_has_day(struct op *op, uint32_t day, bool *ret);
 enum az_status partition_has_refresh(struct op *op, uint32_t number, bool *ret);
@@ -46,10 +47,5 @@ enum az_status partition_reload(struct op *op);
 enum az_status partition_make_bucket(struct op *op, uint32_t bucket);
 enum az_status partition_make_day(struct op *op, uint32_t day);
 enum az_status partition_make_refresh(struct op *op, uint32_t number);
-
-/* Make the partitions of the next 48 hours and drop those past expiry or retention (housekeeping).
- * Count both. Days of the audit log are dropped with `drop_audit` alone: their notes must be in the
- * log before (store/audit/seal.h). */
-enum az_status partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped);
 
 #endif

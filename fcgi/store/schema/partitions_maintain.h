@@ -1,0 +1,14 @@
+/* Housekeeping of partitions: those of the next days are made, those of the past dropped. */
+#ifndef AZ_STORE_SCHEMA_PARTITIONS_MAINTAIN_H
+#define AZ_STORE_SCHEMA_PARTITIONS_MAINTAIN_H
+
+#include <stdbool.h>
+
+#include "base/op.h"
+
+/* Make the partitions of the next 48 hours and drop those past expiry or retention (housekeeping).
+ * Count both. Days of the audit log are dropped with `drop_audit` alone: their notes must be in the
+ * log before (store/audit/seal.h). */
+enum az_status partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped);
+
+#endif
