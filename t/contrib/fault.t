@@ -31,6 +31,14 @@ my $said = `$^X $run R99 2>&1`;
 isnt( $?, 0, 'a fault that is not there' );
 is( $said, "contrib/fault/run: R99 is no fault; --list prints them\n", '... is named' );
 
+# t/failure/torture.t refuses what it does not know.
+my $torture = Authz::Path::source(qw(t failure torture.t));
+for my $much ( '', '01', '-1', '1.5', 'most', 'all ' ) {
+    local $ENV{AUTHZ_FAULTS} = $much;
+    $said = `$^X -I${\ Authz::Path::source(qw(t lib))} $torture 2>&1`;
+    like( $said, qr/^AUTHZ_FAULTS is 0, a number of minutes, or all$/m, "AUTHZ_FAULTS='$much' is refused" );
+}
+
 # contrib/fault/soak refuses what it does not know before it starts anything.
 my $soak = Authz::Path::source(qw(contrib fault soak));
 for (

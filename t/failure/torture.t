@@ -1,8 +1,11 @@
 # Each allocation and each system call of a request fails in turn (performance.md R7): the answer is that of before, or an error that
 # says so, in bounded time; or the process ends without having crashed, and another one serves. What was acknowledged holds, and
-# nothing is left open. The library of contrib/fault/torture.c fails the Nth call of a worker. AUTHZ_FAULTS=1, which contrib/fault/run
-# sets, takes each call of more than 200 requests; without it some calls of a few. An argument is a pattern: only requests whose name
-# it matches are made. What is wrong is told when it is seen, for the whole takes long.
+# nothing is left open. The library of contrib/fault/torture.c fails the Nth call of a worker. AUTHZ_FAULTS says how much is tried:
+#   0    a few calls of the eight requests below
+#   N    so many minutes: some calls of those, then of each operation of the interface in turn until the time is over. The first of
+#        them is another one on each day; contrib/fault/run gives a share of its time
+#   all  each allocation of those, and some calls of each of some 200 operations
+# An argument is a pattern: only requests whose name it matches are made. What is wrong is told when it is seen.
 use strict;
 use warnings;
 
@@ -18,12 +21,14 @@ use Authz::Path    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-# Longest time of an answer, in seconds, and where libpq had no memory and waits for what the database does not say
-# (ANSWER_TIMEOUT_MS of store/db/db_trip.c); faults of a request and kind in the short form, and in the long one, where they are spread
-# over all of its calls.
-my ( $LATE, $SILENT, $SHORT, $LONG ) = ( 2, 12, 2, 20 );
+# Longest time of an answer beside what it takes without a fault, in seconds, and where libpq had no memory and waits for what the
+# database does not say (ANSWER_TIMEOUT_MS of store/db/db_trip.c); faults of a request and kind in the short form, and in the others,
+# where they are spread over all of its calls; by how many operations the first one of a day is behind that of the day before.
+my ( $LATE, $SILENT, $SHORT, $LONG, $STRIDE ) = ( 2, 12, 2, 20, 10 );
 my @KIND = qw(none malloc read write connect open random poll fsync);
 
+die "AUTHZ_FAULTS is 0, a number of minutes, or all\n"
+  if defined $ENV{AUTHZ_FAULTS} && $ENV{AUTHZ_FAULTS} !~ /\A(?:0|[1-9]\d*|all)\z/;
 my $dir     = Authz::Process::directory();
 my $library = "$dir/torture.so";
 my $program = Authz::Path::program('authz.fcgi');
@@ -63,16 +68,16 @@ my @web  = $stack->make_client(
 Authz::Grant->people( $stack, subject => 'alice' );
 $stack->{http} = Authz::Client->new( port => $stack->{port}, timeout => 15 );
 
-# Ask until the answer is good: after a fault the process connects again, or another one begins.
+# Ask until the answer is good, or has the status of before: after a fault the process connects again, or another one begins.
 sub surely {
-    my ($ask) = @_;
+    my ( $ask, $before, $seconds ) = @_;
     my $answer;
     Authz::Process::until_true(
-        20,
+        $seconds // 20,
         sub {
             $answer = $ask->();
             delete $stack->{http}{socket} if $answer->failure;
-            !$answer->failure && $answer->status < 500;
+            !$answer->failure && ( $answer->status < 500 || $answer->status == ( $before // 0 ) );
         } );
     return $answer;
 }
@@ -166,23 +171,56 @@ my @request = (
     },
 );
 
-# The operations of the description of the interface, with something in each place of their paths.
+# What required parameters of a query have.
+my %QUERY = (
+    dataKey       => 'torture.row', timestamp    => '2026-01-01T00:00:00Z', from => 1, to => 1, client_id => 'web',
+    response_type => 'code',        redirect_uri => $Authz::Grant::REDIRECT );
+
+# The path with something in its places and its query: for GET and PATCH what is there, if possible, and for others what is not.
+sub filled {
+    my ( $method, $path, $operation ) = @_;
+    my ( $list, $name ) = $path =~ m!\A(/admin/api/[\w/-]+)/\{(\w+)\}!;
+    my $there = $method eq 'GET' || $method eq 'PATCH';
+    my $rows  = $there && defined $list ? $stack->admin( GET => $list )->json : undef;
+    ($rows) = grep { ref eq 'ARRAY' } map { $rows->{$_} } sort keys %$rows if ref $rows eq 'HASH';
+    my $row   = ref $rows eq 'ARRAY' && ref $rows->[0] eq 'HASH' ? $rows->[0] : {};
+    my $what  = Authz::Client::escape( $row->{ $name // '' } // 999_999 );
+    my @query = map { ( $_->{name} => $there && $QUERY{ $_->{name} } || 'x' ) }
+      grep { $_->{in} eq 'query' && $_->{required} } @{ $operation->{parameters} // [] };
+    return $path =~ s/\{\w+\}/$what/gr . ( @query ? '?' . Authz::Client::form(@query) : '' );
+}
+
+# The operations of the description of the interface. A row of policy data is there, which each PATCH changes.
 sub operations {
+    my $row =
+      $stack->admin( PUT => "/admin/api/policy-data/by-key?dataKey=$QUERY{dataKey}", json => { payload => '{}' } );
+    die 'no row of policy data: ' . $row->text if $row->status >= 300;
     my $paths = $stack->http->get('/openapi.json')->json->{paths};
     my @all;
     for my $path ( sort keys %$paths ) {
         for my $method ( sort map {uc} keys %{ $paths->{$path} } ) {
             next if $path =~ m{\A/(?:bundles|gateway/streams)};
-            my $target = $path =~ s/\{\w+\}/999999/gr;
-            my $type   = ( keys %{ $paths->{$path}{ lc $method }{requestBody}{content} // {} } )[0] // '';
-            my %body =
-                $type =~ /json/  ? ( json => {} )
-              : $type =~ /x-www/ ? ( form => [ client_id => 'crm', token => 'x' ] )
-              :                    ();
-            push @all, { name => "$method $path", ask => sub { return $stack->admin( $method => $target, %body ) } };
+            my $operation = $paths->{$path}{ lc $method };
+            my $target    = filled( $method, $path, $operation );
+            my $type      = ( keys %{ $operation->{requestBody}{content} // {} } )[0] // '';
+            my $body      = sub {
+                return
+                    $type =~ /json/  ? ( json => $method eq 'PATCH' ? { number => ++$made } : {}, type => $type )
+                  : $type =~ /x-www/ ? ( form => [ client_id => 'crm', token => 'x' ] )
+                  :                    ();
+            };
+            push @all,
+              { name => "$method $path", ask => sub { return $stack->admin( $method => $target, $body->() ) } };
         }
     }
     return @all;
+}
+
+# The same, from the one on that is the first of today.
+sub from_today {
+    my (@all) = @_;
+    my $first = int( time / 86_400 ) * $STRIDE % @all;
+    return @all[ $first .. $#all, 0 .. $first - 1 ];
 }
 
 sub wrong {
@@ -193,8 +231,14 @@ sub wrong {
 }
 
 sub is_late {
-    my ( $began, $kind ) = @_;
-    return time - $began > ( $KIND[$kind] eq 'malloc' ? $SILENT : $LATE ) * Authz::Process::patience();
+    my ( $began, $kind, $took ) = @_;
+    return time - $began > $took + ( $KIND[$kind] eq 'malloc' ? $SILENT : $LATE ) * Authz::Process::patience();
+}
+
+# True if the error goes to the application by the browser (RFC 6749 4.1.2.1).
+sub tells_client {
+    my ($answer) = @_;
+    return ( $answer->header('Location') // '' ) =~ /[?&]error=(?:server_error|temporarily_unavailable)&/;
 }
 
 # One fault. Return the number of calls of the kind.
@@ -206,20 +250,19 @@ sub one {
     my $began  = time;
     my $answer = $request->{ask}->($thing);
     my $count  = counted();
-    my $status = $answer->failure ? 'closed' : $answer->status;
-    wrong( sprintf '%s: late, %.1f s', $what, time - $began ) if is_late( $began, $kind );
-    wrong( "$what: $status " . $answer->text ) if $status !~ /\A(?:\Q$good\E|40[0139]|50[0234]|closed)\z/;
+    my $status = $answer->failure // $answer->status;
+    wrong( sprintf '%s: late, %.1f s', $what, time - $began ) if is_late( $began, $kind, $request->{took} );
+    wrong( "$what: $status " . $answer->text )
+      if $status !~ /\A(?:\Q$good\E|40[0139]|50[0234]|closed|cut off)\z/ && !tells_client($answer);
     $seen{"$KIND[$kind] $status"}++;
 
     if ( $count >= $nth && $status =~ /\A2/ && $request->{holds} ) {
         my $text = $request->{holds}->( $answer, $thing );
         wrong("$what: $text") if defined $text;
     }
-    delete $stack->{http}{socket} if $status eq 'closed';
+    delete $stack->{http}{socket} if $answer->failure;
     return $count;
 }
-
-my $long = $ENV{AUTHZ_FAULTS};
 
 # An answer for which there is no memory is a 500 without a body, which the description of the interface does not have.
 {
@@ -228,33 +271,44 @@ my $long = $ENV{AUTHZ_FAULTS};
 }
 
 sub torture {
-    my ( $request, $kind, $most ) = @_;
-    my $thing = $request->{make} ? $request->{make}->() : undef;
+    my ( $request, $kind ) = @_;
+    my $most  = $ENV{AUTHZ_FAULTS} ? $LONG                : $SHORT;
+    my $thing = $request->{make}   ? $request->{make}->() : undef;
     my ( $good, $calls );
     surely(
         sub {
             order( $kind, 0 );
+            my $began  = time;
             my $answer = $request->{ask}->($thing);
-            ( $good, $calls ) = ( $answer->status, counted() );
+            ( $good, $calls, $request->{took} ) = ( $answer->status, counted(), time - $began );
             return $answer;
-        } );
-    $most = $calls if $long && $request->{holds} && $KIND[$kind] eq 'malloc';
+        },
+        $request->{good},
+        $request->{holds} ? 20 : 3 );
+    $most = $calls if $ENV{AUTHZ_FAULTS} eq 'all' && $request->{holds} && $KIND[$kind] eq 'malloc';
+    $request->{good} = $good;
     my $step = $calls > $most ? $calls / $most : 1;
     for ( my $nth = ( $step + 1 ) / 2 ; $nth <= $calls ; $nth += $step ) { one( $request, $good, $kind, int $nth ) }
     return $calls;
 }
 
-push @request, operations() if $long;
+push @request, from_today( operations() ) if $ENV{AUTHZ_FAULTS};
 @request = grep { $_->{name} =~ /$ARGV[0]/ } @request if @ARGV;
-my $calls = 0;
+die "no request has such a name\n"                    if !@request;
+my $until = $ENV{AUTHZ_FAULTS} =~ /\A[1-9]/ ? time + 60 * $ENV{AUTHZ_FAULTS} : undef;
+my ( $calls, $taken ) = ( 0, 0 );
 for my $request (@request) {
-    note( $request->{name} );
-    $calls += torture( $request, $_, $long ? $LONG : $SHORT ) for 1 .. $#KIND;
+    last if defined $until && time >= $until;
+    my $began = time;
+    $calls += torture( $request, $_ ) for 1 .. $#KIND;
+    note( sprintf '%s: %s, %.1f s', $request->{name}, $request->{good}, time - $began );
+    $taken++;
     next if defined token( \@crm );
     wrong("$request->{name}: no token afterwards");
     last;
 }
-note( scalar(@request) . " requests with $calls calls: ", join ', ', map {"$_: $seen{$_}"} sort keys %seen );
+note("taken: $taken of ${\ scalar @request} requests, $calls calls");
+note( join ', ', map {"$_: $seen{$_}"} sort keys %seen );
 is( scalar @wrong, 0, 'each answer is that of before or an error, in time, and what was acknowledged holds (R7)' );
 is( join( ' ', grep { !look($_)->member('active') } sort keys %live ), '', 'each acknowledged token is active' );
 my @ended = $stack->{service}->log_text =~ /worker ended.*?(signal \d+|status \d+)/g;

@@ -1,17 +1,20 @@
 /* Results that are not whole: the server counts rows in the end of a command, and libpq may have
- * dropped one for lack of memory (performance.md R7). A server of this test says what it is told.
- */
+ * dropped one for lack of memory; and answers that were not read (performance.md R7). A server of
+ * this test says what it is told. */
 #include "config.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "env.h"
 #include "store/db/db_private.h"
 #include "tap.h"
 
@@ -41,11 +44,15 @@ static const struct {
 
 #define COUNT (sizeof(cases) / sizeof(cases[0]))
 
+/* Connections of test_script, which have the numbers behind those of the cases. */
+enum { UNREAD = COUNT, READ, REFUSED, CONNECTIONS };
+
 /* Messages of the protocol of PostgreSQL (its manual, 55.7). */
 #define AUTHENTICATED "R\0\0\0\x08\0\0\0\0"
 #define READY "Z\0\0\0\x05I"
 #define DESCRIPTION "T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"
 #define ROW "D\0\0\0\x0b\0\x01\0\0\0\x01x"
+#define ERROR "E\0\0\0\x17SERROR\0C42P01\0Mno\0"
 
 static void
 say(FILE *to, const char *octets, size_t size)
@@ -68,12 +75,21 @@ answer(FILE *to, size_t which)
     fflush(to);
 }
 
-/* Answer the n-th connection with the n-th case. */
+static void
+refuse(FILE *to)
+{
+    say(to, ERROR, sizeof(ERROR));
+    say(to, READY, sizeof(READY) - 1);
+    fflush(to);
+}
+
+/* Answer the n-th connection with the n-th case, or the last one. */
 static void
 serve(int listening)
 {
     char said[1024];
-    for (size_t i = 0; i < COUNT; i++) {
+    signal(SIGPIPE, SIG_IGN); /* a client that does not read the answer has gone */
+    for (size_t i = 0; i < CONNECTIONS; i++) {
         int fd = accept(listening, NULL, NULL);
         FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
         if (to == NULL)
@@ -84,12 +100,50 @@ serve(int listening)
         }
         say(to, AUTHENTICATED READY, sizeof(AUTHENTICATED READY) - 1);
         fflush(to);
-        if (read(fd, said, sizeof(said)) > 0)
-            answer(to, i);
+        if (read(fd, said, sizeof(said)) > 0 && i == REFUSED)
+            refuse(to);
+        else
+            answer(to, i < COUNT ? i : COUNT - 1);
         while (read(fd, said, sizeof(said)) > 0)
             ;
         fclose(to);
     }
+}
+
+/* Let poll() fail, which waits for no more descriptors than a process may have. */
+static void
+let_poll_fail(bool fails)
+{
+    static struct rlimit before;
+    struct rlimit none;
+    if (fails)
+        getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, fails ? &none : &before);
+}
+
+/* A script whose answer was not read leaves no connection: the next one would read that answer. */
+static void
+test_script(const char *url)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    struct az *az = env_az(mem);
+    struct op op = env_op(mem, az);
+    az->db = db_new(az, url);
+    is_int(db_connect(&op), AZ_OK, "a connection");
+    let_poll_fail(true);
+    enum az_status st = db_script(&op, "SET a = 1");
+    let_poll_fail(false);
+    is_int(st, AZ_UNAVAILABLE, "a script without poll() fails");
+    ok(!db_is_open(az->db), "... and ends the connection");
+    az_fault_clear(&op.fault);
+    is_int(db_script(&op, "SET a = 1"), AZ_OK, "... the next one is answered");
+    is_int(db_generation(az->db), 2, "... by another connection");
+    db_close(az->db);
+    is_int(db_script(&op, "SET b = 1"), AZ_SERVER_ERROR, "a script that the server refuses fails");
+    ok(db_is_open(az->db), "... and its connection stays");
+    az_fault_clear(&op.fault);
+    talloc_free(mem);
 }
 
 int
@@ -120,6 +174,7 @@ main(void)
         PQfinish(conn);
     }
     ok(!db_result_is_whole(NULL), "no result is not whole");
+    test_script(url);
     waitpid(child, NULL, 0);
     unlink(at.sun_path);
     rmdir(dir);

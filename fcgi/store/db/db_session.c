@@ -37,7 +37,9 @@ run_script(struct op *op, const char *sql, char ret_state[6])
     op->az->db->trips++;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         return AZ_OK;
-    bool lost = PQstatus(op->az->db->conn) != CONNECTION_OK;
+    /* A failure without SQLSTATE is one of libpq. The server has not been heard to the end: what it
+     * says next would be taken for the answer to the next statement. */
+    bool lost = PQstatus(op->az->db->conn) != CONNECTION_OK || ret_state[0] == '\0';
     char message[512];
     snprintf(message, sizeof(message), "%s%s",
              lost && strcmp(sql, commit) == 0 ? DB_LOST_WRITE ": " : "",
