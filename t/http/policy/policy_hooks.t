@@ -44,6 +44,9 @@ sub deploy {
 sub refused {
     my ( $text, $what, $name ) = @_;
     my $before = $policy->state->{revision};
+
+    # Where NOTIFY is refused, the engine hears within SVC_BUNDLE_CONFIRM_POLL_MS that the bundle of the case before is withdrawn.
+    Authz::Process::until_true( 10, sub { $policy->active eq $before } );
     my $answer = deploy($text);
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     admin_error( $answer, 422, $name, error => 'bundle_not_activated', members => { error_description => $what } )

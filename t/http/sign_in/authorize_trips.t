@@ -13,6 +13,7 @@ use Authz::Client ();
 use Authz::Idp    ();
 use Authz::Stack  ();
 
+plan skip_all => 'the clock sends trips where NOTIFY is refused' if ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'strict';
 my $idp = Authz::Idp->start;
 my $stack =
   Authz::Stack->start( pg_proxy => 1, workers => 1, web_workers => 1, settings => { Authz::Idp::settings() } );

@@ -9,6 +9,7 @@ use Authz::Client ();
 use Authz::Grant  ();
 use Authz::Stack  ();
 
+plan skip_all => 'the clock sends trips where NOTIFY is refused' if ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'strict';
 my $stack = Authz::Stack->start( pg_proxy => 1, workers => 1, web_workers => 1 );
 my %code  = ( grants => [ 'authorization_code', 'refresh_token' ], scopes => [ 'openid', 'email', 'orders.read' ] );
 my @web   = $stack->make_client( 'web', { %code, endpoints => ['introspect'] } );
