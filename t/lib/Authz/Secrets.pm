@@ -61,7 +61,7 @@ sub note_answer {
     return;
 }
 
-# Patterns of so many secrets each: Perl looks for more than some 3,000 alternatives one by one, which takes hours.
+# Patterns of so many secrets each: Perl looks for more than some 3,000 alternatives one by one, which takes many minutes.
 my $ALTERNATIVES = 1_000;
 
 sub _patterns {
