@@ -18,14 +18,7 @@ my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
 my @rs    = $stack->make_client( 'rs',   { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
 my $proxy = $stack->proxy;
 
-# The trips that the code causes. Others come by the clock: the engine's long poll looks for a bundle every 5 s, it reports, and
-# housekeeping looks for what is due.
-sub trips {
-    my ($code) = @_;
-    return grep {
-        !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/
-    } $proxy->trips($code);
-}
+sub trips { return $proxy->request_trips(@_) }
 
 # The trips of one request once the worker is warm.
 sub warm {

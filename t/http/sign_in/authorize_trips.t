@@ -32,13 +32,7 @@ sub address {
     return $stack->base . '/authorize?' . Authz::Client::form( map { ( $_ => $given{$_} ) } sort keys %given );
 }
 
-# The trips that the code causes; others come by the clock (t/http/round_trips.t).
-sub trips {
-    my ($code) = @_;
-    return grep {
-        !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/
-    } $proxy->trips($code);
-}
+sub trips { return $proxy->request_trips(@_) }
 
 sub warm {
     my ( $code, $most, $name ) = @_;

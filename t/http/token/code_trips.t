@@ -18,13 +18,7 @@ $stack->make_client( 'spa', {%code}, clientType => 'public' );
 Authz::Grant->people($stack);
 my $proxy = $stack->proxy;
 
-# Those that the code causes; what comes by the clock is left out (round_trips.t).
-sub trips {
-    my ($code) = @_;
-    return grep {
-        !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/
-    } $proxy->trips($code);
-}
+sub trips { return $proxy->request_trips(@_) }
 
 # The trips of one request once the worker is warm.
 sub warm {

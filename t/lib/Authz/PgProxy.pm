@@ -55,6 +55,15 @@ sub trips {
     return @trip;
 }
 
+# Those of requests alone. Others come by the clock: the engine's long poll looks for a bundle every 5 s, it reports, and housekeeping
+# looks for what is due.
+sub request_trips {
+    my ( $self, $code ) = @_;
+    return grep {
+        !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/
+    } $self->trips($code);
+}
+
 # Lose the network at the next trip with this statement: before the server has it, or when it has done it and before its answer
 # comes back. Once; cut_done is true when it has happened.
 sub cut {
