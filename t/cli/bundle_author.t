@@ -293,7 +293,7 @@ sub read_until {
     return $run->{text};
 }
 SKIP: {
-    my ($script) = grep { -x $_ } map {"$_/script"} split /:/, $ENV{PATH};
+    my $script = Authz::Path::on_path('script');
     skip 'no script(1)', 14 if !defined $script;
     my $engine = sql('SELECT instance FROM engine_instance');
     for my $words (

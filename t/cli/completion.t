@@ -100,7 +100,7 @@ my @cases = (
 );
 for my $shell (qw(bash zsh)) {
   SKIP: {
-        skip "no $shell", scalar @cases if !grep { -x "$_/$shell" } split /:/, $ENV{PATH};
+        skip "no $shell", scalar @cases if !defined Authz::Path::on_path($shell);
         for my $case (@cases) {
             my ( $words, $offers, $name ) = @$case;
             open my $pipe, '-|', $shell, $shell eq 'zsh' ? '-fc' : '-c', $asks{$shell}->(@$words) or die "$shell: $!";

@@ -56,7 +56,7 @@ ctl_is( 64, [qw(help nonsense)], 'refused: help of an unknown noun' );
 
 # Verbs that cannot be undone ask if standard input is a terminal. script(1) makes one.
 SKIP: {
-    my ($script) = grep { -x $_ } map {"$_/script"} split /:/, $ENV{PATH};
+    my $script = Authz::Path::on_path('script');
     skip 'no script(1)', 9 if !defined $script;
     my $program = Authz::Path::program('authzctl');
     for my $case (

@@ -61,7 +61,7 @@ like(
     qr/\A(?:$now|@{[ $now + 1 ]})\z/,
     'today, where there is no commit' );
 SKIP: {
-    skip 'no git', 1 if !grep { -x "$_/git" } split /:/, $ENV{PATH};
+    skip 'no git', 1 if !defined Authz::Path::on_path('git');
     my ( $status, $text ) = Authz::Process->run( name => 'git', command => [ 'sh', '-euc', <<'END', 'git', "$none" ] );
 cd "$1" && git init -q . && GIT_COMMITTER_DATE='@86400000 +0000' \
     git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m a

@@ -105,17 +105,17 @@ sub serve_api {
 
 # ---- each way: how it starts on a port, and its answer while the service is away
 
-my ($node) = grep {-x} grep {defined} Authz::Node::node(), map {"$_/node"} split /:/, $ENV{PATH};
+my ($node) = grep { defined && -x } Authz::Node::node(), Authz::Path::on_path('node');
 my @way    = (
     {   name    => 'Python',
         command => [ 'python3', "$examples/python/api.py" ],
-        need    => on_path('python3') },
+        need    => scalar Authz::Path::on_path('python3') },
     {   name    => 'Node.js',
         command => [ $node, "$examples/node/api.mjs" ],
         need    => $node },
     {   name    => 'lighttpd',
         command => [ Authz::Path::lighttpd(), '-D', '-f', "$dir/protect-lighttpd.conf" ],
-        need    => on_path('python3'),
+        need    => scalar Authz::Path::on_path('python3'),
         make    => \&make_lighttpd,
         server  => 1 },
     {   name    => 'Apache',
@@ -126,11 +126,6 @@ my @way    = (
         away    => 401,
         silent  => 1 },
 );
-
-sub on_path {
-    my ($name) = @_;
-    return scalar grep { -x "$_/$name" } split /:/, $ENV{PATH};
-}
 
 sub make_lighttpd {
     my ($port) = @_;

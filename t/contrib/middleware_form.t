@@ -17,11 +17,6 @@ my $dir  = Authz::Process::directory();
 my $here = Authz::Path::source( 't', 'contrib', 'middleware' );
 my $mine = Authz::Path::source( 'contrib', 'middleware' );
 
-sub on_path {
-    my ($name) = @_;
-    return ( grep {-x} map {"$_/$name"} split /:/, $ENV{PATH} )[0];
-}
-
 # Run a command in a folder; it must end well. Returns what it prints.
 sub runs {
     my ( $name, $folder, $command, %env ) = @_;
@@ -68,7 +63,7 @@ my ($version) = Authz::Web::edit( Authz::Path::source('configure.ac') ) =~ /^AC_
 is( $package->{version}, $version, 'node: the version is that of authz' );
 
 SKIP: {
-    skip 'no npm', 2 if !on_path('npm');
+    skip 'no npm', 2 if !Authz::Path::on_path('npm');
     my $said =
       runs( 'npm packs the package', copy_of('node'), [qw(npm pack --dry-run --json --ignore-scripts --offline)] );
     my ($list) = $said =~ /^(\[.*\])/ms;
@@ -141,7 +136,7 @@ my ($python) =
       && system(
         "'$_' -c 'import setuptools, sys; sys.exit(int(setuptools.__version__.split(\".\")[0]) < 61)' >/dev/null 2>&1")
       == 0
-  } ( defined $ENV{AUTHZ_PYPI} ? "$ENV{AUTHZ_PYPI}/bin/python" : undef ), map { on_path($_) } 'python3';
+  } ( defined $ENV{AUTHZ_PYPI} ? "$ENV{AUTHZ_PYPI}/bin/python" : undef ), map { Authz::Path::on_path($_) } 'python3';
 SKIP: {
     skip 'no python3 with setuptools 61', 3 if !defined $python;
     my $folder = copy_of( 'python', 'authz_middleware' );
@@ -193,7 +188,7 @@ SKIP: {
 # ---- Go
 
 SKIP: {
-    my $go = on_path('go');
+    my $go = Authz::Path::on_path('go');
     skip 'no go', 4 if !$go;
     my %env = (
         GOTOOLCHAIN => 'local', GOPROXY => 'off', GOFLAGS => '-mod=mod', CGO_ENABLED => 0,

@@ -10,7 +10,7 @@ use Authz::Process ();
 use Authz::Web     ();
 
 for my $program (qw(apt-ftparchive apt-get gpg dpkg-deb)) {
-    plan skip_all => "$program is not installed (contrib/packages)" if !grep { -x "$_/$program" } split /:/, $ENV{PATH};
+    plan skip_all => "$program is not installed (contrib/packages)" if !defined Authz::Path::on_path($program);
 }
 my $dir = Authz::Process::directory();
 $ENV{GNUPGHOME} = "$dir/keys";

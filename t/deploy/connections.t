@@ -8,7 +8,7 @@ use Test::More;
 
 use Authz::Path ();
 
-my ($nft) = grep {-x} map {"$_/nft"} qw(/usr/sbin /sbin), split /:/, $ENV{PATH};
+my $nft = Authz::Path::on_path('nft');
 plan skip_all => 'nft is not installed'         if !defined $nft;
 plan skip_all => 'only root can make a network' if $> != 0;
 plan skip_all => 'ip is not installed'          if system('ip -V >/dev/null 2>&1') != 0;

@@ -25,18 +25,14 @@ my $dir  = Authz::Process::directory();
 my $here = Authz::Path::source( 't', 'contrib', 'middleware' );
 my $mine = Authz::Path::source( 'contrib', 'middleware' );
 
-sub on_path {
-    my ($name) = @_;
-    return ( grep {-x} map {"$_/$name"} split /:/, $ENV{PATH} )[0];
-}
-
 # Return the API, whose program in Go is built from now on. url is its address for callers, port that of it.
 sub new {
     my ($class) = @_;
     my $port    = Authz::Web::free_port();
     my $self    = bless { port => $port, url => "http://127.0.0.1:$port/shop", key => Authz::Dpop->new, here => [] },
       $class;
-    $self->_build( $self->{go} = on_path('go') ) if on_path('go');
+    $self->{go} = Authz::Path::on_path('go');
+    $self->_build( $self->{go} ) if defined $self->{go};
     return $self;
 }
 

@@ -14,14 +14,9 @@ use Authz::Process ();
 
 sub _cache { return ( $ENV{XDG_CACHE_HOME} // ( $ENV{HOME} // '' ) . '/.cache' ) . '/authz/npm' }
 
-sub _on_path {
-    my ($name) = @_;
-    return ( grep { -x $_ && !-d _ } map {"$_/$name"} split /:/, $ENV{PATH} // '' )[0];
-}
-
 sub node {
     return $ENV{AUTHZ_NODE} // (
-        grep { ( `"$_" --version` // '' ) =~ /\Av(\d+)/ && $1 >= 20 } grep {defined} _on_path('node'),
+        grep { ( `"$_" --version` // '' ) =~ /\Av(\d+)/ && $1 >= 20 } grep {defined} Authz::Path::on_path('node'),
         glob _cache() . '/node-*/node_modules/node-linux-*/bin/node' )[0];
 }
 
@@ -32,7 +27,7 @@ sub modules {
     return -d $at ? $at : undef;
 }
 
-sub chromium { return _on_path('chromium') }
+sub chromium { return Authz::Path::on_path('chromium') }
 
 # Return why Node.js programs cannot run here, or undef. With browser => 1 Chromium is needed too.
 sub missing {

@@ -16,7 +16,8 @@ sub source {
     return File::Spec->catfile( Cwd::abs_path($top), @part );
 }
 
-sub _on_path {
+# A program of this machine, also of the directories of administrators, which PATH need not have; undef: it is not there.
+sub on_path {
     my ( $name, @more ) = @_;
     for my $dir ( split( /:/, $ENV{PATH} // '' ), '/usr/sbin', '/usr/local/sbin', '/sbin', @more ) {
         return "$dir/$name" if $dir ne '' && -x "$dir/$name" && !-d _;
@@ -47,7 +48,7 @@ sub pypi {
 
 sub opa {
     my $cache = ( $ENV{XDG_CACHE_HOME} // ( $ENV{HOME} // '' ) . '/.cache' ) . '/authz/bin';
-    my $found = $ENV{AUTHZ_OPA} // _on_path( 'opa', $cache );
+    my $found = $ENV{AUTHZ_OPA} // on_path( 'opa', $cache );
     die "no opa: set AUTHZ_OPA, or run contrib/check once\n" if !defined $found || !-x $found;
     return $found;
 }
@@ -59,19 +60,19 @@ sub postgres {
     for my $dir ( sort { $version{$b} <=> $version{$a} } keys %version ) {
         return "$dir/$name" if -x "$dir/$name";
     }
-    return _on_path($name) // die "PostgreSQL's $name is not installed\n";
+    return on_path($name) // die "PostgreSQL's $name is not installed\n";
 }
 
-sub lighttpd { return _on_path('lighttpd') // die "lighttpd is not installed\n" }
+sub lighttpd { return on_path('lighttpd') // die "lighttpd is not installed\n" }
+
+# A web server in front of other people's software, for /auth/check: nginx, haproxy or caddy; or undef.
+sub door { my ($name) = @_; return on_path($name) }
 
 # undef when Apache, or one of its modules, is not here: the deployment tests are skipped then.
-# A web server in front of other people's software, for /auth/check: nginx, haproxy or caddy; or undef.
-sub door { my ($name) = @_; return _on_path($name) }
-
-sub apache { return _on_path('apache2') // _on_path('httpd') }
+sub apache { return on_path('apache2') // on_path('httpd') }
 
 # promtool of Prometheus, or undef. contrib/check installs it and names it, so that no test is skipped there.
-sub promtool { return $ENV{AUTHZ_PROMTOOL} // _on_path('promtool') }
+sub promtool { return $ENV{AUTHZ_PROMTOOL} // on_path('promtool') }
 
 sub apache_modules {
     return ( grep { -d $_ } '/usr/lib/apache2/modules', '/usr/lib64/httpd/modules' )[0];
