@@ -171,7 +171,7 @@ my @request = (
     },
 );
 
-# What required parameters of a query have.
+# Values of required parameters of a query.
 my %QUERY = (
     dataKey       => 'torture.row', timestamp    => '2026-01-01T00:00:00Z', from => 1, to => 1, client_id => 'web',
     response_type => 'code',        redirect_uri => $Authz::Grant::REDIRECT );
@@ -292,7 +292,7 @@ sub torture {
     return $calls;
 }
 
-# What an operation changes, such as policy, may end tokens.
+# Look at all tokens so far, before an operation changes policy.
 sub held {
     return if !keys %live;
     is( join( ' ', grep { !look($_)->member('active') } sort keys %live ), '', 'each acknowledged token is active' );

@@ -14,8 +14,7 @@
 
 /* Days back in which a live access token can have been issued: it lives for at most a day. */
 #define TOKEN_DAYS 2
-/* Shortest time between two readings of the lists for partitions that do not exist. Milliseconds.
- */
+/* Shortest time between two readings of the lists for what does not exist. Milliseconds. */
 #define RELOAD_MS 1000
 /* Longest time for which the clock of the database is reckoned from the last reading: it may be set
  * meanwhile. Milliseconds. */
@@ -23,6 +22,7 @@
 /* Difference between the clocks of host and database that the log tells: tokens that this host
  * issues live so much longer or shorter (performance.md R12). Milliseconds. */
 #define CLOCK_APART_MS 120000
+
 /* One row per table, so that the clock is told where there is no partition yet. */
 enum partition_list_column { LIST_PARENT, LIST_NUMBERS, LIST_CLOCK };
 static const struct db_stmt partition_list_stmt = {
@@ -34,6 +34,7 @@ static const struct db_stmt partition_list_stmt = {
     "  LEFT JOIN pg_inherits i ON i.inhparent = p.oid AND NOT i.inhdetachpending"
     "  LEFT JOIN pg_class c ON c.oid = i.inhrelid GROUP BY 1",
     0};
+/* True if the partition $2 of the table $1 is attached. */
 #define PARTITION_THERE                                                                            \
     "EXISTS (SELECT 1 FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid AND NOT "           \
     "i.inhdetachpending WHERE c.relname = $1 || '_p' || $2 AND c.relnamespace = "                  \

@@ -1,4 +1,4 @@
-/* What partitions.c and schema/partitions_maintain.c share. */
+/* The lists of partitions, for partitions.c and schema/partitions_maintain.c. */
 #ifndef AZ_STORE_DB_PARTITIONS_PRIVATE_H
 #define AZ_STORE_DB_PARTITIONS_PRIVATE_H
 
