@@ -172,6 +172,64 @@ kill CONT => @fetching;
 $saver->wait(60);
 is( $stack->sql(q{SELECT status FROM bundle ORDER BY id DESC LIMIT 1}), 'confirmed', '... and is confirmed' );
 
+# ---- a save whose lock ends: the connection beside is lost, that of the save is not
+
+sub saves {
+    my ($name) = @_;
+    my %rule = (
+        path    => "custom/$name.rego", kind => 'rego', version => '1', content => "package custom.$name\n",
+        enabled => true );
+    return Authz::Process->start(
+        name => $name,
+        code => sub {
+            $stack->{http} = $stack->client;
+            my $answer = $stack->admin( POST => '/admin/api/policy-rules', json => \%rule );
+            note $answer->text;
+            exit( $answer->status == 201 ? 0 : $answer->status == 503 ? 3 : 1 );
+        } );
+}
+
+# Return the sessions that hold a lock, or wait for it, by its class of fcgi/store/db/locks.h.
+sub holders {
+    my ( $class, $granted ) = @_;
+    return $stack->sql( 'SELECT count(*) FROM pg_locks WHERE locktype = \'advisory\' AND objsubid = 2 AND '
+          . "classid = $class AND granted = $granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    );
+}
+sub until_held { return ok( defined Authz::Process::until_true( 20, $_[0] ), $_[1] ) }
+my $candidate = q{SELECT count(*) FROM bundle WHERE status = 'pending'};
+$stack->{opa}->signal('STOP');
+my $first = saves('first');
+until_held( sub { $stack->sql($candidate) == 1 }, 'a save waits for the engine' );
+is( holders( 4, 'true' ), 1, '... with the lock on a connection beside' );
+$stack->{postgres}->sql(
+    q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 4 AND objsubid = 2 AND granted}
+);
+is( $first->wait(20), 3, '... and is refused (503) when that connection is lost' );
+like( $stack->{service}->log_text, qr/the session with the save lock was lost/, '... which the log tells' );
+is( $stack->sql($candidate), 0, '... and its candidate is withdrawn' );
+is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/first.rego'}), 0,
+    '... and its rule not stored' );
+$stack->{opa}->signal('CONT');
+
+# The second key is lock_number("").
+my $keep = Authz::Process->start(
+    name    => 'keep',
+    env     => { PGAPPNAME => 'keep' },
+    command => [
+        Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
+        $Authz::Postgres::PORT,        '-d',                     $stack->{database},         '-c',
+        'BEGIN', '-c', 'SELECT pg_catalog.pg_advisory_xact_lock(17, -2128831035)',           '-c', 'SELECT pg_sleep(60)'
+    ] );
+until_held( sub { holders( 17, 'true' ) == 1 }, 'a transaction of another save goes on' );
+my $second = saves('second');
+until_held( sub { holders( 17, 'false' ) == 1 }, '... and the next save, which has the lock, waits for its end' );
+is( $stack->sql($candidate), 0, '... before it publishes anything' );
+$stack->{postgres}->sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keep'});
+$keep->wait(20);
+is( $second->wait(60), 0, '... and is confirmed then' );
+is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/second.rego'}), 1, '... with its rule' );
+
 # ---- jobs of the host
 
 my ( $status, $text ) = $stack->authzctl('maintain');

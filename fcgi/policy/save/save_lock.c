@@ -81,18 +81,30 @@ save_lock(struct op *op, unsigned *ret_session)
 bool
 save_lock_held(const struct op *op, unsigned session)
 {
-    return db_is_open(op->az->db) && db_generation(op->az->db) == session;
+    return db_is_open(op->az->db) && db_generation(op->az->db) == session
+           && lock_session_is_held(op, LOCK_POLICY, "");
+}
+
+/* Where the lock is on another connection, that one can end while this transaction goes on. Lock
+ * out the transactions of a save that takes the lock then, before the lock is looked at. */
+static enum az_status
+keep_others_out(struct op *op)
+{
+    struct db_batch *batch = db_batch_new(op);
+    lock_add(batch, LOCK_POLICY_WRITE, "", 0);
+    return db_run(op, batch, false);
 }
 
 enum az_status
 save_begin(struct op *op, unsigned session)
 {
     enum az_status st = db_begin(op);
-    if (st == AZ_OK && db_generation(op->az->db) != session) {
+    if (st == AZ_OK && lock_session_is_aside(op))
+        st = keep_others_out(op);
+    if (st == AZ_OK && !save_lock_held(op, session))
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "database: the session with the save lock was lost");
+    if (st != AZ_OK)
         db_rollback(op);
-        return op_fail(op, AZ_UNAVAILABLE, NULL,
-                       "database: the session with the save lock was lost");
-    }
     return st;
 }
 

@@ -182,11 +182,32 @@ aside_drop(struct op *op, enum lock_class class, const char *name, bool *ret_got
     return AZ_OK;
 }
 
+bool
+lock_session_is_aside(const struct op *op)
+{
+    return *db_aside_locks(op->az->db) != NULL;
+}
+
+bool
+lock_session_is_held(const struct op *op, enum lock_class class, const char *name)
+{
+    if (!lock_session_is_aside(op))
+        return true;
+    struct aside_lock *lock = aside_find(*db_aside_locks(op->az->db), class, name);
+    struct az az;
+    bool held = false;
+    if (lock == NULL)
+        return false;
+    /* The session that holds a lock gets it again; one whose transaction has ended fails. */
+    struct op own = aside_op(op, &az, lock);
+    return run_lock(&own, &lock_aside_try_stmt, class, name, &held) == AZ_OK && held;
+}
+
 enum az_status
 lock_session_try(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
     struct aside_locks **asides = db_aside_locks(op->az->db);
-    if (*asides == NULL) {
+    if (!lock_session_is_aside(op)) {
         enum az_status st = db_is_pooled(op->az->db)
                                 ? AZ_RETRY
                                 : run_lock(op, &lock_session_try_stmt, class, name, ret_got);
@@ -202,7 +223,6 @@ lock_session_try(struct op *op, enum lock_class class, const char *name, bool *r
 enum az_status
 lock_session_drop(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
-    return *db_aside_locks(op->az->db) != NULL
-               ? aside_drop(op, class, name, ret_got)
-               : run_lock(op, &lock_session_drop_stmt, class, name, ret_got);
+    return lock_session_is_aside(op) ? aside_drop(op, class, name, ret_got)
+                                     : run_lock(op, &lock_session_drop_stmt, class, name, ret_got);
 }

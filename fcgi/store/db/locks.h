@@ -26,6 +26,7 @@ enum lock_class {
     LOCK_SESSION = 14,      /* shared: held by one session while it lives (session level) */
     LOCK_IMPACT = 15,       /* one measurement of policy at a time, on all hosts (session level) */
     LOCK_MARK = 16,         /* tells one address of the database by another */
+    LOCK_POLICY_WRITE = 17, /* a transaction of a policy save whose lock is on another connection */
 };
 
 /* Return the second key for octets. */
@@ -51,6 +52,14 @@ enum az_status lock_session_try(struct op *op, enum lock_class class, const char
                                 bool *ret_got);
 enum az_status lock_session_drop(struct op *op, enum lock_class class, const char *name,
                                  bool *ret_got);
+
+/* True if locks of sessions are locks of transactions on connections of their own. */
+bool lock_session_is_aside(const struct op *op);
+
+/* True if a lock taken by lock_session_try() is still held. One on a connection of its own is asked
+ * for: that connection can end while the operation's goes on. A lock of the session itself lasts as
+ * long as the session, whose generation the caller compares (db_generation()). */
+bool lock_session_is_held(const struct op *op, enum lock_class class, const char *name);
 
 /* Second key of the lock without a name, for statements that take it themselves. */
 #define LOCK_UNNAMED 0
