@@ -82,7 +82,8 @@ feed_want(struct op *op, int64_t resource, const char *uri,
 {
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
-    lock_add(batch, LOCK_OWNER, reader, FEED_READER_OCTETS);
+    /* Requests at once must not pass the limits, which are both of the resource. */
+    lock_add(batch, LOCK_OWNER, &resource, sizeof(resource));
     struct db_step *step = db_batch_add(batch, &gateway_feed_want_stmt);
     db_batch_commit(batch);
     db_number(&step->params, resource);
