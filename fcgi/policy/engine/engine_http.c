@@ -3,6 +3,7 @@
 #include "policy/engine/engine_http.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
@@ -151,7 +152,7 @@ wait_for(const struct exchange *exchange, const struct engine *engine, short eve
         int count = left > 0 ? poll(&ready, 1, (int) left) : 0;
         if (count > 0)
             return true;
-        if (count == 0)
+        if (count == 0 || errno != EINTR)
             return false;
     }
 }
