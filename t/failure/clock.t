@@ -117,7 +117,25 @@ set_clock( 86400 - 60 );
 ( $status, $text ) = $stack->authzctl(qw(maintain));
 is( $status,                                            0, 'less than a day apart: housekeeping runs' ) or diag($text);
 is( $stack->sql("SELECT to_regclass('$past') IS NULL"), 't', '... and drops what is past' );
-set_clock(0);
+
+# Both clocks are lost, as on a machine without a battery. PARTITION_EPOCH is 2026-01-01.
+my $begin = 1_767_225_600;
+sub partitions { return $stack->sql(q{SELECT count(*) FROM pg_class WHERE relname ~ '_p[0-9]+$' AND relkind = 'r'}) }
+for my $case ( [ -86400, 'in 2025' ], [ 3599, 'in the first hour of 2026' ] ) {
+    my ( $since, $name ) = @$case;
+    my $had = partitions();
+    $stack->sql(
+        'CREATE SCHEMA IF NOT EXISTS lost; CREATE OR REPLACE FUNCTION lost.now() RETURNS timestamptz LANGUAGE sql AS '
+          . "'SELECT to_timestamp($begin + $since)'; ALTER DATABASE $stack->{database} SET search_path = public, lost, pg_catalog"
+    );
+    set_clock( $begin + $since - time );
+    ( $status, $text ) = $stack->authzctl(qw(maintain));
+    isnt( $status, 0, "both clocks $name: housekeeping is refused" );
+    like( $text, qr/the clock of the database is before 2026: set it by NTP/, '... and says what to do' );
+    set_clock(0);
+    $stack->sql("ALTER DATABASE $stack->{database} RESET search_path");
+    is( partitions(), $had, '... and nothing is dropped' );
+}
 unlike( $stack->{service}->log_text, qr/worker ended/, 'all of it by the same processes' );
 
 done_testing;

@@ -112,6 +112,12 @@ partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropp
     uint32_t kept = 0;
     int64_t now;
     enum az_status st = partition_time(op, &now);
+    /* A clock that was lost would make all partitions ones of the past. */
+    if (st == AZ_OK && now < PARTITION_EPOCH + GRACE_HOURS * 3600)
+        st = op_fail(
+            op, AZ_UNAVAILABLE, NULL,
+            "the clock of the database is before 2026: set it by NTP (chronyc tracking); no "
+            "partition is made or dropped");
     if (st == AZ_OK && drop_audit)
         st = partition_first_kept_day(op, &kept);
     if (st != AZ_OK)
