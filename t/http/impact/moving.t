@@ -6,6 +6,7 @@ use warnings;
 use Test::More;
 
 use Authz::Check;
+use Authz::Client   ();
 use Authz::Path     ();
 use Authz::Postgres ();
 use Authz::Process  ();
@@ -79,6 +80,7 @@ sub save_beside {
     my $pid = fork // die "fork: $!";
     if ( $pid == 0 ) {
         close $in;
+        local $Authz::Client::TIMEOUT = 240;    # it waits for all that the test does meanwhile
         my $answer = $stack->client->request(
             PUT     => "$stack->{path}/admin/api/policy-rules/by-path?impact=24h&maxNewlyDenied=$most",
             json    => $deny,
