@@ -8,6 +8,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
+use Authz::Grant    ();
 use Authz::Load     ();
 use Authz::Postgres ();
 use Authz::Process  ();
@@ -82,6 +83,23 @@ is( unconfirmed(
     '... nor is a policy save' );
 my $revoked = $stack->token_text( @crm, scope => 'orders.read' );
 like( unconfirmed( sub { $stack->revoke( @crm, token => $revoked ) } ), qr/\A503 /, '... nor a revocation' );
+
+# A public client proves nothing, so its request leaves no audit row when the token is revoked already, perhaps by a commit that was not
+# confirmed.
+$stack->make_client(
+    'app', { grants => [qw(authorization_code refresh_token)], scopes => [qw(openid offline_access)] },
+    clientType => 'public', redirectUris => [$Authz::Grant::REDIRECT] );
+Authz::Grant->people( $stack, subject => 'alice' );
+my $granted = Authz::Grant->redeem(
+    $stack, 'app',
+    Authz::Grant->code( $stack, client => 'app', scope => 'openid offline_access' ) );
+for my $kind (qw(access_token refresh_token)) {
+    my $revoke =
+      sub { $stack->http->post( '/revoke', form => [ token => $granted->member($kind), client_id => 'app' ] ) };
+    like( unconfirmed($revoke), qr/\A503 /, "a public client's revocation of its $kind is not acknowledged" );
+    like( unconfirmed($revoke), qr/\A503 /, '... nor is the next one, although the token is revoked now' );
+    is( $revoke->()->status, 200, '... which is, when the standby has it' );
+}
 ok( ( grep {/the standby did not confirm the commit/} $stack->{service}->log_lines ), "... and the log says why" );
 is( $stack->token( @crm, scope => 'orders.read' )->status, 200, 'with the standby back, tokens are issued' );
 

@@ -11,6 +11,13 @@
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 
+/* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
+ * confirmed, so is every commit before it. The session that wrote the row may have ended without.
+ */
+#define COMMIT_PROOF "pg_logical_emit_message(true, 'authz', '')"
+static const struct db_stmt commit_proof_stmt = {"commit_proof",
+                                                 "SELECT " COMMIT_PROOF " IS NOT NULL", 0};
+
 static const struct db_stmt token_insert_stmt = {
     "token_insert",
     "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"
@@ -58,7 +65,9 @@ static const struct db_stmt token_consume_stmt = {
 
 /* Compare the hash under a key made for this request ($20), so that the time of the comparison
  * tells nothing about the stored hash. Only a client that has a secret has proved something;
- * without one, a request that revokes nothing leaves no audit row (decisions.md "Audited"). */
+ * without one, a request that revokes nothing leaves no audit row (decisions.md "Audited").
+ * A token that is revoked already may be so by a commit that was not confirmed. With an audit row
+ * the answer waits for that commit too; without one, `proof` writes to the log of the database. */
 #define REVOKE_IF                                                                                  \
     "WITH ok AS (SELECT (SELECT client_type <> 'public' FROM client WHERE id = $4) AS proved"      \
     "  WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 AND version = $5 "   \
@@ -70,22 +79,26 @@ static const struct db_stmt token_consume_stmt = {
     "$14, $15::inet, $16,"                                                                         \
     "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok"     \
     "  WHERE ok.proved OR EXISTS (SELECT 1 FROM dead) RETURNING 1)"                                \
-    " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM noted) AS noted"
-enum token_revoke_column { REVOKE_CURRENT, REVOKE_NOTED };
+    " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM noted) AS noted,"         \
+    "  (SELECT count(" COMMIT_PROOF                                                                \
+    ") FROM shown WHERE NOT EXISTS (SELECT 1 FROM noted)) AS proof"
+enum token_revoke_column { REVOKE_CURRENT, REVOKE_NOTED, REVOKE_PROOF };
+/* $2 and $3 are the id and the blinded hash of the token that was shown. */
+#define REVOKE_SHOWN "t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3"
 static const struct db_stmt token_revoke_stmt = {
     "token_revoke",
-    REVOKE_IF
-    " dead AS (UPDATE access_token_p%P t SET revoked_at = now() FROM client c, ok"
-    "  WHERE t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3 AND t.revoked_at IS NULL "
-    "AND c.id = t.client" REVOKE_OF,
+    REVOKE_IF " shown AS (SELECT 1 FROM access_token_p%P t WHERE " REVOKE_SHOWN "),"
+              " dead AS (UPDATE access_token_p%P t SET revoked_at = now() FROM client c, ok"
+              "  WHERE " REVOKE_SHOWN " AND t.revoked_at IS NULL AND c.id = t.client" REVOKE_OF,
     20};
 /* Revoke the family of a refresh token. */
 static const struct db_stmt token_revoke_family_stmt = {
     "token_revoke_family",
     REVOKE_IF
+    " shown AS (SELECT 1 FROM refresh_token_p%R t WHERE " REVOKE_SHOWN "),"
     " dead AS (UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R t, client c, ok"
-    "  WHERE t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3 AND g.id = t.grant_id"
-    "    AND g.revoked_at IS NULL AND c.id = g.client" REVOKE_OF,
+    "  WHERE " REVOKE_SHOWN
+    " AND g.id = t.grant_id AND g.revoked_at IS NULL AND c.id = g.client" REVOKE_OF,
     20};
 
 /* Run a batch that names partitions. If one of them is missing, make both and return AZ_RETRY
@@ -158,12 +171,6 @@ token_insert_alone(struct op *op, const struct token_new *token, const struct au
     enum az_status st = token_try_insert(op, token, audit, true, ret_stored);
     return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
 }
-
-/* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
- * confirmed, so is every commit before it. The session that wrote the row may have ended without.
- */
-static const struct db_stmt commit_proof_stmt = {
-    "commit_proof", "SELECT pg_logical_emit_message(true, 'authz', '') IS NOT NULL", 0};
 
 /* Look if the row is there, after the end of the session that may have written it. */
 static enum az_status
