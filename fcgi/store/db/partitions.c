@@ -16,8 +16,8 @@
 #define TOKEN_DAYS 2
 /* Shortest time between two readings of the lists for what does not exist. Milliseconds. */
 #define RELOAD_MS 1000
-/* Longest time for which the clock of the database is reckoned from the last reading: it may be set
- * meanwhile. Milliseconds. */
+/* Longest time for which the clock of the database is reckoned from the last reading, where nothing
+ * is refused by it: it may be set meanwhile. Milliseconds. */
 #define CLOCK_MS 60000
 /* Difference between the clocks of host and database that the log tells: tokens that this host
  * issues live so much longer or shorter (performance.md R12). Milliseconds. */
@@ -234,9 +234,11 @@ partition_look(struct op *op, enum table table, uint32_t number,
 
 /*
  * Look the number up in the list. Read the list if it lacks a number that can hold a live row, and
- * before a number is taken for one of the past if the database was asked for its time too long ago:
- * the clock of this host may be wrong. A list that cannot be read is a failure and not "false":
- * otherwise a revocation would be acknowledged that did not happen.
+ * before a number is taken for one of the past: the clock of the database may have been wrong at
+ * the last reading, or be that of another server behind a pooler. One that is in the list is never
+ * taken so by a reckoned clock, another one by one of RELOAD_MS ago, because forged numbers must
+ * not cost a reading each. A list that cannot be read is a failure and not "false": otherwise a
+ * revocation would be acknowledged that did not happen.
  */
 enum az_status
 partition_has(struct op *op, enum table table, uint32_t number, bool *ret)
@@ -244,7 +246,8 @@ partition_has(struct op *op, enum table table, uint32_t number, bool *ret)
     struct partition_lists *lists;
     enum az_status st = partition_know(op, INT64_MAX, &lists);
     if (st == AZ_OK && partition_is_past(lists, table, number))
-        st = partition_know(op, CLOCK_MS, &lists);
+        st = partition_know(op, partition_contains(&lists->of[table], number) ? 0 : RELOAD_MS,
+                            &lists);
     *ret = false;
     /* A partition that cannot hold a live row may still be in the list, or be dropped at any
      * moment. */

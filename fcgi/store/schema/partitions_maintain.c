@@ -111,7 +111,9 @@ partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropp
 {
     uint32_t kept = 0;
     int64_t now;
-    enum az_status st = partition_time(op, &now);
+    enum az_status st = partition_reload(op); /* the clock as it is now */
+    if (st == AZ_OK)
+        st = partition_time(op, &now);
     /* A clock that was lost would make all partitions ones of the past. */
     if (st == AZ_OK && now < PARTITION_EPOCH + GRACE_HOURS * 3600)
         st = op_fail(
