@@ -8,6 +8,7 @@
 
 #include "base/digits.h"
 #include "base/json/jsonx.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "http/route.h"
 
@@ -314,6 +315,9 @@ request_read_body(struct request *req)
     }
     st = read_form(req);
     if (st == AZ_INVALID_REQUEST && kind == BODY_FORM_LENIENT) {
+        /* The answer does not tell the caller. */
+        log_text(AZ_SEV_WARN, "form ignored", "%s: %s; it is answered as one without parameters",
+                 req->route->path, req->op.fault.public_text);
         req->params = 0;
         az_fault_clear(&req->op.fault);
         return AZ_OK;

@@ -261,10 +261,12 @@ test_without_database(TALLOC_CTX *mem)
     is_int(credential_client_optional.check(req), AZ_OK, "... at /revoke: anonymous");
     ok(req->client == NULL, "... without a client");
     req = make_request(mem, "Basic Y3JtOnM=", "client_secret=s&client_id=crm");
-    is_int(credential_client_optional.check(req), AZ_OK,
-           "two methods at /revoke: 200, nothing is revoked (decisions.md \"/revoke\")");
-    ok(req->client == NULL && req->params == 0 && req->op.fault.status == AZ_OK,
-       "... because no parameter is left");
+    is_int(credential_client_optional.check(req), AZ_INVALID_CLIENT,
+           "two methods at /revoke: 401 (decisions.md \"/revoke\")");
+    ok(req->client == NULL, "... and no client");
+    req = make_request(mem, "Basic Y3JtOnM=", "client_id=other");
+    is_int(credential_client_optional.check(req), AZ_INVALID_CLIENT,
+           "another client_id beside Basic at /revoke: 401");
     req = make_request(mem, "Basic Y3Jt", NULL);
     is_int(credential_client_optional.check(req), AZ_INVALID_CLIENT,
            "malformed credentials at /revoke: 401 (decisions.md \"/revoke\")");

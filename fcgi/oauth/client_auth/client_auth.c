@@ -317,8 +317,9 @@ require_client(struct request *req)
     return authenticate_client(req, &shown, false);
 }
 
-/* POST /revoke answers 200 unless client credentials fail. A Bearer header is not a client
- * credential, so it counts as no header. */
+/* POST /revoke answers 200 unless client credentials fail. So do two methods at once, or a
+ * client_id beside the credentials of another client: 200 would say that the token is revoked. A
+ * Bearer header is not a client credential, so it counts as no header. */
 enum az_status
 client_authenticate_if_any(struct request *req, bool fresh)
 {
@@ -326,9 +327,9 @@ client_authenticate_if_any(struct request *req, bool fresh)
     enum az_status st = client_credentials_read(req, &shown);
     req->client = NULL;
     if (st == AZ_INVALID_REQUEST) {
+        const char *why = talloc_strdup(req->op.mem, req->op.fault.public_text);
         az_fault_clear(&req->op.fault);
-        req->params = 0; /* malformed: the answer is 200, and nothing is revoked */
-        return AZ_OK;
+        return refuse_client(req, why != NULL ? why : "out of memory");
     }
     if (st != AZ_OK || shown.id == NULL)
         return st;

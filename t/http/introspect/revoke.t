@@ -158,6 +158,9 @@ empty_200(
     $stack->http->post( "/revoke?token=$token", headers => [ Authz::Client::basic(@crm), @form ], body => '' ),
     'revoke: a token in the URI is 200' );
 is( active($token), 'active', 'revoke: and none of those revoked anything (decisions.md "/revoke")' );
+like(
+    $stack->{service}->log_text, qr/"form ignored","detail":"\/revoke: [^"]*application\/x-www-form-urlencoded/,
+    'revoke: a form that is ignored is in the log' );
 
 # Requests that are not answered with 200.
 oauth_error(
@@ -184,6 +187,23 @@ oauth_error(
     401,
     'invalid_client',
     'revoke: a bad assertion is 401' );
+for my $case (
+    [ 'Basic and a client_secret',   [@crm], client_id        => 'crm', client_secret => $crm[1] ],
+    [ 'Basic and an assertion',      [@crm], client_assertion => 'a.b.c' ],
+    [ 'Basic and another client_id', [@crm], client_id        => 'alien' ],
+    [   'a client_secret and an assertion', undef, client_id => 'crm', client_secret => $crm[1],
+        client_assertion => 'a.b.c' ],
+    [ 'a client_assertion without a type', undef, client_id => 'crm', client_assertion => 'a.b.c' ],
+  )
+{
+    my ( $name, $basic, @form ) = @$case;
+    oauth_error(
+        $stack->http->post(
+            '/revoke', headers => [ $basic ? Authz::Client::basic(@$basic) : () ], form => [ token => $token, @form ] ),
+        401,
+        'invalid_client',
+        "revoke: $name is 401, for 200 would say that the token is revoked (decisions.md \"/revoke\")" );
+}
 is( active($token), 'active', 'revoke: and none of those revoked anything' );
 my $get = $stack->client->get('/revoke');
 is( $get->status,          405,    'revoke: GET is 405 (oauth.md 3.4)' );
