@@ -71,7 +71,7 @@ SKIP: {
     {
         my ( $words, $answer, $text ) = @$case;
         local %ENV = ( PATH => $ENV{PATH}, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => 'host=/nonexistent' );
-        my $got = readpipe("echo $answer | $script -qec '$program $words' /dev/null 2>&1");
+        my $got = readpipe("echo $answer | $script -E never -qec '$program $words' /dev/null 2>&1");
         like( $got, $text, "on a terminal: $words, answer '$answer'" );
     }
     my $got = ctl( [qw(keys rotate)], env => { SVC_CONFIG => '/dev/null' } );
