@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "store/db/db_board.h"
 #include "store/db/db_private.h"
+#include "store/db/locks.h"
 
 /* Interval at which a process asks the writer how far it is: at any moment the last mark or the one
  * before is young enough, and a standby under load has reached one of them. Milliseconds. */
@@ -44,7 +45,10 @@ struct db_standby {
     int64_t good_ms;                   /* monotonic time at which it was last not too late */
 };
 
-enum told { TOLD_NOTHING, TOLD_USED, TOLD_LEFT_OUT };
+/* What the log said last: that the standby is used, or this bit and the hash of the reason why it
+ * is left out. 0: nothing. */
+#define TOLD_USED 1u
+#define TOLD_LEFT_OUT 2u
 
 /* The time by which statements of this moment decide what has expired. */
 #define CLOCK "floor(extract(epoch FROM now()) * 1000)::bigint AS clock"
@@ -89,19 +93,22 @@ db_standby_new(TALLOC_CTX *mem, const char *url)
     return standby;
 }
 
-/* Log a change of the state that all processes of the host share. */
+/* Log a change of the state that all processes of the host share. why: the reason for which the
+ * standby is left out, or NULL: it is used. */
 static void
-tell(struct op *op, enum told state, const char *why)
+tell(struct op *op, const char *why)
 {
     struct db_board *board = op->az->db->board;
-    if (board == NULL || atomic_load(&board->standby) == (uint32_t) state)
+    uint32_t state =
+        why == NULL ? TOLD_USED : (uint32_t) lock_number(why, strlen(why)) | TOLD_LEFT_OUT;
+    if (board == NULL || atomic_load(&board->standby) == state)
         return;
     int64_t now = clock_monotonic_ms(), last = atomic_load(&board->standby_told_ms);
     bool recent = last != 0 && now >= last && now - last < TELL_MS;
     if (recent || !atomic_compare_exchange_strong(&board->standby_told_ms, &last, now))
         return;
-    atomic_store(&board->standby, (uint32_t) state);
-    if (state == TOLD_USED)
+    atomic_store(&board->standby, state);
+    if (why == NULL)
         log_text(AZ_SEV_INFO, "standby answers",
                  "introspection and access decisions read at SVC_DATABASE_READ_URL");
     else
@@ -114,7 +121,7 @@ static void
 leave_out(struct op *op, int64_t ms, const char *why)
 {
     op->az->standby->again_ms = clock_monotonic_ms() + ms;
-    tell(op, TOLD_LEFT_OUT, why);
+    tell(op, why);
 }
 
 /* Go on with a connection, and wait for it until that time at most. */
@@ -290,7 +297,7 @@ db_standby_run(struct op *op, struct db_batch *batch)
         if (mark->ms == 0 || lsn < mark->lsn || now - mark->ms > DB_STANDBY_LAG_MS)
             continue;
         standby->good_ms = now;
-        tell(op, TOLD_USED, NULL);
+        tell(op, NULL);
         return true;
     }
     if (now - standby->good_ms > DB_STANDBY_LAG_MS)
