@@ -300,8 +300,9 @@ oauth_error(
 oauth_error(
     form_post( '/revoke', token => $token, Authz::Jwt::form('x') ),
     401, 'invalid_client', 'revoke: an assertion that is no JWT is 401' );
-is( form_post( '/revoke', token => $token, client_assertion => jwt() )->status,
-    200, 'revoke: an assertion without its type is 200' );
+oauth_error(
+    form_post( '/revoke', token => $token, client_assertion => jwt() ),
+    401, 'invalid_client', 'revoke: an assertion without its type is 401' );
 oauth_ok(
     form_post( '/introspect', token => $token, Authz::Jwt::form( jwt() ) ),
     { active => sub { $_[0] } }, '... and none of the three revoked the token' );
