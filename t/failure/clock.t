@@ -7,37 +7,21 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 use Authz::Check;
-use Authz::Path    ();
-use Authz::Process ();
-use Authz::Stack   ();
+use Authz::Clock ();
+use Authz::Path  ();
+use Authz::Stack ();
 
 # Seconds that a token lives by default, and that are left of one of a clock that is too late.
 my ( $VALID, $LEFT ) = ( 3600, 4 );
 
-my $dir     = Authz::Process::directory();
-my $library = "$dir/clock.so";
 my $program = Authz::Path::program('authz.fcgi');
 plan skip_all => 'a library of the sanitizers must come first' if `ldd $program` =~ /lib[au][sb]an/;
-plan skip_all => 'no compiler'
-  if system( 'cc', '-shared', '-fPIC', '-o', $library, Authz::Path::source(qw(contrib fault clock.c)), '-ldl' ) != 0;
-
-sub set_clock {
-    my ($seconds) = @_;
-    open my $out, '>', "$dir/offset.new" or die "$dir/offset: $!";
-    print {$out} $seconds;
-    close $out or die "$dir/offset: $!";
-    rename "$dir/offset.new", "$dir/offset" or die "$dir/offset: $!";
-    return;
-}
-set_clock(0);
-my $stack = Authz::Stack->start(
-    settings => {
-        LD_PRELOAD => $library, AUTHZ_CLOCK_OFFSET => "$dir/offset",
-    } );
-my %cc   = ( grants => ['client_credentials'], scopes => ['orders.read'] );
-my @crm  = $stack->make_client( 'crm',  \%cc );
-my @once = $stack->make_client( 'once', { %cc, jit_single_use => true } );
-my @rs   = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
+my $clock = Authz::Clock->new or plan skip_all => 'no compiler';
+my $stack = Authz::Stack->start( settings => { $clock->env } );
+my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm   = $stack->make_client( 'crm',  \%cc );
+my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs    = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
 
 sub token { return $stack->token_text( @{ $_[0] }, scope => 'orders.read' ) }
 sub look  { return $stack->introspect( @rs, $_[0] ) }
@@ -46,7 +30,7 @@ my $held = token( \@crm );
 for my $case ( [ 120, 'two minutes ahead' ], [ -120, 'two minutes late' ], [ -3000, 'a jump back of most of an hour' ] )
 {
     my ( $seconds, $name ) = @$case;
-    set_clock($seconds);
+    $clock->set($seconds);
     my $before = time;
     my $answer = $stack->token( @crm, scope => 'orders.read' );
     oauth_ok( $answer, {}, "$name: a token" );
@@ -65,14 +49,14 @@ for my $case ( [ 120, 'two minutes ahead' ], [ -120, 'two minutes late' ], [ -30
 }
 
 # Issued by a clock that is late by nearly its life: the host believes that it lives for an hour.
-set_clock( $LEFT - $VALID );
+$clock->set( $LEFT - $VALID );
 my ( $short, $late ) = ( token( \@crm ), token( \@once ) );
 oauth_ok( look($short), { active => true }, 'a late clock: the token is active for the rest of its life' );
 sleep $LEFT + 1;
 inactive( look($short), 'a late clock: the token has expired by the clock of the database' );
 inactive( look($late),  'a late clock: so has a single-use one' );
 is( $stack->revoke( @crm, token => $short )->status, 200, 'a late clock: revoking it is nothing' );
-set_clock(0);
+$clock->set(0);
 inactive( look($short), 'the clock is right again: it stays so' );
 oauth_ok( look($held), { active => true }, 'the clock is right again: the token of before is active' );
 
@@ -88,9 +72,9 @@ for my $case (
     for my $who ( 'old workers', 'new workers' ) {
         my $token = token( \@crm );
         $stack->restart_service if $who eq 'new workers';
-        set_clock($seconds);
+        $clock->set($seconds);
         is( $stack->revoke( @crm, token => $token )->status, 200, "$name, $who: the token is revoked" );
-        set_clock(0);
+        $clock->set(0);
         inactive( look($token), "$name, $who: ... and has ended" );
     }
     oauth_ok( look($held), { active => true }, "$name: another token lives" );
@@ -104,16 +88,16 @@ like(
 my $held_in = 'access_token_p' . int( ( look($held)->member('exp') - 1_767_225_600 ) / 3600 );
 my $past    = 'access_token_p1';
 $stack->sql(q{SELECT partition_create('access_token', 1)});
-set_clock( 40 * 86400 );
+$clock->set( 40 * 86400 );
 my ( $status, $text ) = $stack->authzctl(qw(maintain));
 is( $status, 0, 'forty days ahead: housekeeping runs' ) or diag($text);
 is( $stack->sql("SELECT to_regclass('$held_in') IS NOT NULL"), 't', '... and drops no partition with live tokens' );
-set_clock(0);
+$clock->set(0);
 oauth_ok( look($held), { active => true }, '... so a token of before lives' );
 
 # Which of both clocks is wrong is not known to it. What it dropped would be gone.
 is( $stack->sql("SELECT to_regclass('$past') IS NOT NULL"), 't', 'clocks that are days apart: nothing is dropped' );
-set_clock( 86400 - 60 );
+$clock->set( 86400 - 60 );
 ( $status, $text ) = $stack->authzctl(qw(maintain));
 is( $status,                                            0, 'less than a day apart: housekeeping runs' ) or diag($text);
 is( $stack->sql("SELECT to_regclass('$past') IS NULL"), 't', '... and drops what is past' );
@@ -128,11 +112,11 @@ for my $case ( [ -86400, 'in 2025' ], [ 3599, 'in the first hour of 2026' ] ) {
         'CREATE SCHEMA IF NOT EXISTS lost; CREATE OR REPLACE FUNCTION lost.now() RETURNS timestamptz LANGUAGE sql AS '
           . "'SELECT to_timestamp($begin + $since)'; ALTER DATABASE $stack->{database} SET search_path = public, lost, pg_catalog"
     );
-    set_clock( $begin + $since - time );
+    $clock->set( $begin + $since - time );
     ( $status, $text ) = $stack->authzctl(qw(maintain));
     isnt( $status, 0, "both clocks $name: housekeeping is refused" );
     like( $text, qr/the clock of the database is before 2026: set it by NTP/, '... and says what to do' );
-    set_clock(0);
+    $clock->set(0);
     $stack->sql("ALTER DATABASE $stack->{database} RESET search_path");
     is( partitions(), $had, '... and nothing is dropped' );
 }

@@ -7,31 +7,15 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 use Authz::Check;
+use Authz::Clock    ();
 use Authz::Grant    ();
-use Authz::Path     ();
 use Authz::Postgres ();
-use Authz::Process  ();
 use Authz::Stack    ();
 
-my $dir     = Authz::Process::directory();
-my $library = "$dir/clock.so";
-plan skip_all => 'no compiler'
-  if system( 'cc', '-shared', '-fPIC', '-o', $library, Authz::Path::source(qw(contrib fault clock.c)), '-ldl' ) != 0;
-chmod 0755, $library or die "$library: $!";
-
-sub set_clock {
-    my ($seconds) = @_;
-    open my $out, '>', "$dir/offset.new" or die "$dir/offset: $!";
-    print {$out} $seconds;
-    close $out or die "$dir/offset: $!";
-    chmod 0644, "$dir/offset.new" or die "$dir/offset: $!";
-    rename "$dir/offset.new", "$dir/offset" or die "$dir/offset: $!";
-    return;
-}
-set_clock(0);
+my $clock    = Authz::Clock->new or plan skip_all => 'no compiler';
 my $postgres = Authz::Postgres->shared_or_new( private => 1 );
 $postgres->stop;
-$postgres->{env} = { LD_PRELOAD => $library, AUTHZ_CLOCK_OFFSET => "$dir/offset" };
+$postgres->{env} = { $clock->env };
 $postgres->start;
 my $stack = Authz::Stack->start( postgres => $postgres, workers => 1 );
 my @crm   = $stack->make_client( 'crm', { grants    => ['client_credentials'], scopes => ['orders.read'] } );
@@ -44,12 +28,12 @@ for my $case ( [ 1.2, 'a second ago' ], [ 0, 'a moment ago' ] ) {
     my ( $revoked, $other ) = ( token(), token() );
 
     # A number that is not in the lists lets the process read them, and with them the clock.
-    set_clock( 3 * 3600 );
+    $clock->set( 3 * 3600 );
     sleep 1.1;
     look( Authz::Grant->token( 'at', time + 86_400 * 3 ) );
     inactive( look($other), "three hours ahead, read $name: a token is inactive" );
     sleep $pause;
-    set_clock(0);
+    $clock->set(0);
     is( $stack->revoke( @crm, token => $revoked )->status, 200, '... set back: the next revocation is acknowledged' );
     inactive( look($revoked), '... and has ended the token' );
     is( $stack->sql('SELECT count(*) FROM access_token WHERE revoked_at IS NOT NULL'), 1, '... in the database' );

@@ -6,17 +6,16 @@ use warnings;
 use Test::More;
 
 use Authz::Check;
+use Authz::Clock    ();
 use Authz::Load     ();
 use Authz::Path     ();
 use Authz::Postgres ();
 use Authz::Process  ();
 use Authz::Stack    ();
 
-my $primary = Authz::Postgres->shared_or_new( private => 1 );
-my ( $library, $offset ) = map { Authz::Process::directory() . "/$_" } qw(clock.so offset);
-system( 'cc', '-shared', '-fPIC', '-o', $library, Authz::Path::source(qw(contrib fault clock.c)), '-ldl' ) == 0
-  or plan skip_all => 'no compiler';
-my $standby  = $primary->standby( env => { LD_PRELOAD => $library, AUTHZ_CLOCK_OFFSET => $offset } );
+my $primary  = Authz::Postgres->shared_or_new( private => 1 );
+my $clock    = Authz::Clock->new or plan skip_all => 'no compiler';
+my $standby  = $primary->standby( env => { $clock->env } );
 my $database = $primary->database;
 $standby->sql($_) for q{ALTER SYSTEM SET log_statement = 'all'}, 'SELECT pg_reload_conf()';
 
@@ -165,22 +164,14 @@ is_deeply( [ keys %{ $load->outcomes } ], [200], '... and each was 200' ) or dia
 
 # ---- a standby whose clock is late
 
-sub set_clock {
-    my ($seconds) = @_;
-    open my $out, '>', "$offset.new" or die "$offset: $!";
-    print {$out} $seconds;
-    close $out or die "$offset: $!";
-    rename "$offset.new", $offset or die "$offset: $!";
-    return;
-}
 my $ended = token( $stack->make_client( 'brief', { %cc, ttl => 2 } ) );
 ok( comes( sub { !active($ended) } ), 'a token of two seconds expires' );
 ok( answers(),                        '... and the standby is in use' );
-set_clock(-3600);
+$clock->set(-3600);
 is( scalar( grep { active($ended) } 1 .. 20 ),
     0, 'by the clock of the standby, which is an hour late, the token lives: it is inactive' );
 ok( tells(qr/standby left out.*the clock of the standby/), '... for the standby is left out' );
-set_clock(0);
+$clock->set(0);
 ok( answers(), '... until its clock is right' );
 
 # ---- a writer that waits for no standby
