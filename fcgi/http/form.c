@@ -8,7 +8,6 @@
 
 #include "base/digits.h"
 #include "base/json/jsonx.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "http/route.h"
 
@@ -315,11 +314,12 @@ request_read_body(struct request *req)
     }
     st = read_form(req);
     if (st == AZ_INVALID_REQUEST && kind == BODY_FORM_LENIENT) {
-        /* The answer does not tell the caller. */
-        log_text(AZ_SEV_WARN, "form ignored", "%s: %s; it is answered as one without parameters",
-                 req->route->path, req->op.fault.public_text);
+        char why[sizeof(req->op.fault.public_text)];
+        snprintf(why, sizeof(why), "%s", req->op.fault.public_text);
         req->params = 0;
         az_fault_clear(&req->op.fault);
+        /* For the line of the log: the answer does not tell it. */
+        snprintf(req->op.fault.detail, sizeof(req->op.fault.detail), "form ignored: %s", why);
         return AZ_OK;
     }
     return st;

@@ -53,6 +53,31 @@ wait_for_lock(struct op *op, unsigned *ret_session)
     }
 }
 
+/* Where the lock is on another connection, that one can end while this transaction goes on. Lock
+ * out the transactions of a save that takes the lock then, before the lock is looked at. */
+static enum az_status
+keep_others_out(struct op *op)
+{
+    struct db_batch *batch = db_batch_new(op);
+    lock_add(batch, LOCK_POLICY_WRITE, "", 0);
+    return db_run(op, batch, false);
+}
+
+/* Withdraw the candidate of a save that ended. One whose lock ended may be publishing it at this
+ * moment. */
+static enum az_status
+withdraw_left(struct op *op, bool *ret_withdrawn)
+{
+    if (!lock_session_is_aside(op))
+        return bundle_reconcile(op, true, ret_withdrawn);
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK)
+        st = keep_others_out(op);
+    if (st == AZ_OK)
+        st = bundle_reconcile(op, true, ret_withdrawn);
+    return db_end(op, st);
+}
+
 enum az_status
 save_lock(struct op *op, unsigned *ret_session)
 {
@@ -68,7 +93,7 @@ save_lock(struct op *op, unsigned *ret_session)
     }
     st = limit_silence(op);
     if (st == AZ_OK)
-        st = bundle_reconcile(op, true, &withdrawn);
+        st = withdraw_left(op, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
                  "a policy save ended before its bundle was confirmed; the previous bundle is "
@@ -83,16 +108,6 @@ save_lock_held(const struct op *op, unsigned session)
 {
     return db_is_open(op->az->db) && db_generation(op->az->db) == session
            && lock_session_is_held(op, LOCK_POLICY, "");
-}
-
-/* Where the lock is on another connection, that one can end while this transaction goes on. Lock
- * out the transactions of a save that takes the lock then, before the lock is looked at. */
-static enum az_status
-keep_others_out(struct op *op)
-{
-    struct db_batch *batch = db_batch_new(op);
-    lock_add(batch, LOCK_POLICY_WRITE, "", 0);
-    return db_run(op, batch, false);
 }
 
 enum az_status

@@ -12,8 +12,8 @@
 #include "store/db/partitions.h"
 
 /* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
- * confirmed, so is every commit before it. The session that wrote the row may have ended without.
- */
+ * confirmed, so is every commit before it. The session that wrote the row may have ended
+ * without waiting for it. */
 #define COMMIT_PROOF "pg_logical_emit_message(true, 'authz', '')"
 static const struct db_stmt commit_proof_stmt = {"commit_proof",
                                                  "SELECT " COMMIT_PROOF " IS NOT NULL", 0};
@@ -81,7 +81,7 @@ static const struct db_stmt token_consume_stmt = {
     "  WHERE ok.proved OR EXISTS (SELECT 1 FROM dead) RETURNING 1)"                                \
     " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM noted) AS noted,"         \
     "  (SELECT count(" COMMIT_PROOF                                                                \
-    ") FROM shown WHERE NOT EXISTS (SELECT 1 FROM noted)) AS proof"
+    ") FROM shown, ok WHERE NOT EXISTS (SELECT 1 FROM noted)) AS proof"
 enum token_revoke_column { REVOKE_CURRENT, REVOKE_NOTED, REVOKE_PROOF };
 /* $2 and $3 are the id and the blinded hash of the token that was shown. */
 #define REVOKE_SHOWN "t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3"

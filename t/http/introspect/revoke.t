@@ -159,8 +159,9 @@ empty_200(
     'revoke: a token in the URI is 200' );
 is( active($token), 'active', 'revoke: and none of those revoked anything (decisions.md "/revoke")' );
 like(
-    $stack->{service}->log_text, qr/"form ignored","detail":"\/revoke: [^"]*application\/x-www-form-urlencoded/,
-    'revoke: a form that is ignored is in the log' );
+    $stack->{service}->log_text,
+    qr/"route":"\/revoke".*"detail":"form ignored: [^"]*application\/x-www-form-urlencoded/,
+    'revoke: the log says of a request that its form is ignored' );
 
 # Requests that are not answered with 200.
 oauth_error(
