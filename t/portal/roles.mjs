@@ -36,6 +36,11 @@ export default async function roles(browser, page) {
   ok((await textOf(page)).includes('kept'), 'session: after the sign-in in the dialog the save goes on, and nothing typed is lost');
 
   await push(page, 'key of operator');
+  await page.evaluate(() => { window.kept = window.fetch; window.fetch = (at, how) => how?.method === 'DELETE' ? Promise.resolve(new Response('', { status: 503 })) : window.kept(at, how); });
+  await push(page, 'Sign out');
+  await until(page, 'The service answered 503. You may still be signed in');
+  is(await page.evaluate(async () => (await fetch('../admin/session')).status), 200, 'session: a sign-out that fails is told, and the page stays');
+  await page.evaluate(() => { window.fetch = window.kept; });
   await Promise.all([page.waitForNavigation(), push(page, 'Sign out')]);
   await page.waitForSelector('#key');
   is(await page.evaluate(async () => (await fetch('../admin/session')).status), 401, 'session: the sign-out ends it');

@@ -32,6 +32,7 @@ theme(localStorage.getItem(THEME));
 function Menu({ close }) {
   const [chosen, choose] = useState(localStorage.getItem(THEME) ?? '');
   const [off, setOff] = useState(isOff());
+  const [fault, tell] = useState();
   const box = useRef();
   useEffect(() => {
     box.current.querySelector('input').focus();
@@ -50,7 +51,8 @@ function Menu({ close }) {
       ${[['', 'As the system'], ['light', 'Light'], ['dark', 'Dark']].map(([value, label]) => html`<label><input type="radio" name="theme" checked=${chosen === value} onChange=${() => pick(value)} />${label}</label>`)}
     </fieldset>
     <fieldset><legend>Keyboard</legend><label><input type="checkbox" checked=${off} onChange=${event => { turn(event.target.checked); setOff(event.target.checked); }} />No single keys</label></fieldset>
-    <button type="button" onClick=${signOut}>Sign out</button>
+    <button type="button" onClick=${async () => tell(await signOut())}>Sign out</button>
+    ${fault && html`<p class="fault" role="alert">${fault}</p>`}
   </div>`;
 }
 

@@ -66,10 +66,14 @@ async function begin(header, refused) {
 export const signIn = key => begin({ 'X-Admin-API-Key': key }, 'No valid key. It may have been revoked, or have ended.');
 export const signInByLink = () => begin({ 'X-Authz-Console-Link': link }, 'This link is over: it signs in once, within 10 minutes, while its key is valid. Make another one.');
 
+// Return why the session has not ended; the page is loaded again if it has. 401: there is none.
 export async function signOut() {
-  await fetch('../admin/session', { method: 'DELETE', headers: { 'X-Authz-Console': '1' } });
+  const answer = await fetch('../admin/session', { method: 'DELETE', headers: { 'X-Authz-Console': '1' } }).catch(() => undefined);
+  if (!answer) return 'The service cannot be reached. You are still signed in: sign out again.';
+  if (!answer.ok && answer.status !== 401) return `The service answered ${answer.status}. You may still be signed in: sign out again.`;
   for (const name of Object.keys(sessionStorage)) if (name.startsWith('authz.')) sessionStorage.removeItem(name);
   location.reload();
+  return undefined;
 }
 
 // The session ended while the page was open: show the dialog, keep what is typed, and go on after the next sign-in.

@@ -317,9 +317,9 @@ require_client(struct request *req)
     return authenticate_client(req, &shown, false);
 }
 
-/* POST /revoke answers 200 unless client credentials fail. So do two methods at once, or a
- * client_id beside the credentials of another client: 200 would say that the token is revoked. A
- * Bearer header is not a client credential, so it counts as no header. */
+/* POST /revoke answers 200 unless client credentials fail. Two methods at once, half of an
+ * assertion and a client_id beside the credentials of another client fail too: 200 would say that
+ * the token is revoked. A Bearer header is not a client credential, so it counts as no header. */
 enum az_status
 client_authenticate_if_any(struct request *req, bool fresh)
 {

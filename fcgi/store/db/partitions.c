@@ -236,9 +236,10 @@ partition_look(struct op *op, enum table table, uint32_t number,
  * Look the number up in the list. Read the list if it lacks a number that can hold a live row, and
  * before a number is taken for one of the past: the clock of the database may have been wrong at
  * the last reading, or be that of another server behind a pooler. One that is in the list is never
- * taken so by a reckoned clock, another one by one of RELOAD_MS ago, because forged numbers must
- * not cost a reading each. A list that cannot be read is a failure and not "false": otherwise a
- * revocation would be acknowledged that did not happen.
+ * taken so by a reckoned clock; there are few, until housekeeping drops them. Another one is, by a
+ * reading of RELOAD_MS ago, because forged numbers must not cost a reading each. A list that cannot
+ * be read is a failure and not "false": otherwise a revocation would be acknowledged that did not
+ * happen.
  */
 enum az_status
 partition_has(struct op *op, enum table table, uint32_t number, bool *ret)
