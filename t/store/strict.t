@@ -139,41 +139,7 @@ is( $stack->admin( PUT => '/admin/api/object-owners', json => \%mark )->status,
     204, '... and the one that waits for it succeeds (decisions.md "Other PostgreSQLs")' );
 is( $other->wait(20), 0, '... after the other one' );
 
-# ---- a save after one that died with its candidate
-
-# No engine gets an answer meanwhile: a request for the bundle withdraws the candidate too.
-my @fetching = $stack->workers('bundles');
-kill STOP => @fetching;
-$stack->sql(<<'SQL');
-WITH b AS (SELECT b.* FROM bundle b JOIN bundle_state s ON s.served = b.id),
- dead AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, trigger_source, triggered_by, size_octets,
-   rule_paths, data_keys, modules, created_at) SELECT 'dead', 'dead', etag, id, body, content, 'pending', trigger_source, triggered_by,
-   size_octets, rule_paths, data_keys, modules, clock_timestamp() FROM b RETURNING id)
-UPDATE bundle_state SET served = (SELECT id FROM dead)
-SQL
-my $saver = Authz::Process->start(
-    name => 'saver',
-    code => sub {
-        $stack->{http} = $stack->client;
-        my %rule = (
-            path    => 'custom/next.rego', kind => 'rego', version => '1', content => "package custom.next\n",
-            enabled => true );
-        $stack->admin( POST => '/admin/api/policy-rules', json => \%rule );
-    } );
-ok( defined Authz::Process::until_true(
-        20,
-        sub {
-            $stack->sql('SELECT max(id) FROM bundle') > $stack->sql(q{SELECT id FROM bundle WHERE revision = 'dead'});
-        } ),
-    'a save begins while the candidate of one that died is served' );
-is( $stack->sql(q{SELECT status FROM bundle WHERE revision = 'dead'}), 'withdrawn',
-    '... and withdraws that first, although its own lock is held by a connection beside' );
-kill CONT => @fetching;
-$saver->wait(60);
-is( $stack->sql(q{SELECT status FROM bundle ORDER BY id DESC LIMIT 1}), 'confirmed', '... and is confirmed' );
-
-# ---- a save whose lock ends: the connection beside is lost, that of the save is not
-
+# Save a rule in a process of its own, which ends with 0 if it was made, 3 for 503, or 1.
 sub saves {
     my ($name) = @_;
     my %rule = (
@@ -188,6 +154,33 @@ sub saves {
             exit( $answer->status == 201 ? 0 : $answer->status == 503 ? 3 : 1 );
         } );
 }
+
+# ---- a save after one that died with its candidate
+
+# No engine gets an answer meanwhile: a request for the bundle withdraws the candidate too.
+my @fetching = $stack->workers('bundles');
+kill STOP => @fetching;
+$stack->sql(<<'SQL');
+WITH b AS (SELECT b.* FROM bundle b JOIN bundle_state s ON s.served = b.id),
+ dead AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, trigger_source, triggered_by, size_octets,
+   rule_paths, data_keys, modules, created_at) SELECT 'dead', 'dead', etag, id, body, content, 'pending', trigger_source, triggered_by,
+   size_octets, rule_paths, data_keys, modules, clock_timestamp() FROM b RETURNING id)
+UPDATE bundle_state SET served = (SELECT id FROM dead)
+SQL
+my $saver = saves('next');
+ok( defined Authz::Process::until_true(
+        20,
+        sub {
+            $stack->sql('SELECT max(id) FROM bundle') > $stack->sql(q{SELECT id FROM bundle WHERE revision = 'dead'});
+        } ),
+    'a save begins while the candidate of one that died is served' );
+is( $stack->sql(q{SELECT status FROM bundle WHERE revision = 'dead'}), 'withdrawn',
+    '... and withdraws that first, although its own lock is held by a connection beside' );
+kill CONT => @fetching;
+$saver->wait(60);
+is( $stack->sql(q{SELECT status FROM bundle ORDER BY id DESC LIMIT 1}), 'confirmed', '... and is confirmed' );
+
+# ---- a save whose lock ends: the connection beside is lost, that of the save is not
 
 # Return the sessions that hold a lock, or wait for it, by its class of fcgi/store/db/locks.h.
 sub holders {

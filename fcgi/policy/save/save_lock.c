@@ -53,14 +53,20 @@ wait_for_lock(struct op *op, unsigned *ret_session)
     }
 }
 
-/* Where the lock is on another connection, that one can end while this transaction goes on. Lock
- * out the transactions of a save that takes the lock then, before the lock is looked at. */
+/* Begin a transaction of a save. If the lock is on another connection, that one can end while the
+ * transaction goes on: lock out the transactions of a save that takes the lock then. */
 static enum az_status
-keep_others_out(struct op *op)
+begin_write(struct op *op)
 {
+    enum az_status st = db_begin(op);
+    if (st != AZ_OK || !lock_session_is_aside(op))
+        return st;
     struct db_batch *batch = db_batch_new(op);
     lock_add(batch, LOCK_POLICY_WRITE, "", 0);
-    return db_run(op, batch, false);
+    st = db_run(op, batch, false);
+    if (st != AZ_OK)
+        db_rollback(op);
+    return st;
 }
 
 /* Withdraw the candidate of a save that ended. One whose lock ended may be publishing it at this
@@ -70,12 +76,8 @@ withdraw_left(struct op *op, bool *ret_withdrawn)
 {
     if (!lock_session_is_aside(op))
         return bundle_reconcile(op, true, ret_withdrawn);
-    enum az_status st = db_begin(op);
-    if (st == AZ_OK)
-        st = keep_others_out(op);
-    if (st == AZ_OK)
-        st = bundle_reconcile(op, true, ret_withdrawn);
-    return db_end(op, st);
+    enum az_status st = begin_write(op);
+    return st == AZ_OK ? db_end(op, bundle_reconcile(op, true, ret_withdrawn)) : st;
 }
 
 enum az_status
@@ -113,13 +115,12 @@ save_lock_held(const struct op *op, unsigned session)
 enum az_status
 save_begin(struct op *op, unsigned session)
 {
-    enum az_status st = db_begin(op);
-    if (st == AZ_OK && lock_session_is_aside(op))
-        st = keep_others_out(op);
-    if (st == AZ_OK && !save_lock_held(op, session))
-        st = op_fail(op, AZ_UNAVAILABLE, NULL, "database: the session with the save lock was lost");
-    if (st != AZ_OK)
+    enum az_status st = begin_write(op);
+    if (st == AZ_OK && !save_lock_held(op, session)) {
         db_rollback(op);
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "database: the session with the save lock was lost");
+    }
     return st;
 }
 

@@ -45,8 +45,8 @@ struct db_standby {
     int64_t good_ms;                   /* monotonic time at which it was last not too late */
 };
 
-/* What the log said last: TOLD_USED, or TOLD_LEFT_OUT with the other bits of the hash of the
- * reason. 0: nothing. */
+/* The state that the log told last: TOLD_USED, or TOLD_LEFT_OUT with the other bits of the hash of
+ * the reason. 0: nothing. */
 #define TOLD_USED 1u
 #define TOLD_LEFT_OUT 2u
 
