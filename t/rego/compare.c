@@ -92,8 +92,12 @@ count_reason(struct counts *counts, const char *why)
     counts->reason[i].count++;
 }
 
+static bool is_same(struct rego_arena *arena, const struct rego_value *a,
+                    const struct rego_value *b);
+
 /* True if two names of members stand for one key: OPA writes keys that are no strings as JSON in
- * another order and with other spaces. */
+ * another order and with other spaces. Numbers in them differ by their text, so that "[1]" and
+ * "[1.0]" of one object are two keys. */
 static bool
 is_same_key(struct rego_arena *arena, const struct rego_value *a, const struct rego_value *b)
 {
@@ -101,7 +105,7 @@ is_same_key(struct rego_arena *arena, const struct rego_value *a, const struct r
         return true;
     const struct rego_value *x = rego_parse(arena, a->text, a->count);
     const struct rego_value *y = x != NULL ? rego_parse(arena, b->text, b->count) : NULL;
-    return y != NULL && x->type >= REGO_ARRAY && rego_compare(x, y) == 0;
+    return y != NULL && x->type >= REGO_ARRAY && is_same(arena, x, y);
 }
 
 /* True if two values of JSON are the same, numbers by their text. */

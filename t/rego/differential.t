@@ -352,6 +352,7 @@ my @once = (
     [ '{x: 1 | some x in [input.a, input.b, input.a]}[input.b]',          '{"a":[],"b":null}' ],
     [ 'object.union(input.a, input.b)',                                   '{"a":{"x":[1.0]},"b":{"x":[1]}}' ],
     [ 'union({{input.a}, {input.b}})',                                    '{"a":"x","b":2.50}' ],
+    [ '{k: v | some [k, v] in [[input.a, []], [input.b, ""]]}',           '{"a":[1.0],"b":"[1]"}' ],
 );
 
 sub once_round {
