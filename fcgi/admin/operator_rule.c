@@ -2,7 +2,10 @@
 
 #include "admin/operator_rule.h"
 
+#include <string.h>
+
 #include "base/json/jsonx.h"
+#include "base/query.h"
 #include "http/route.h"
 #include "policy/decide/admin_request.h"
 #include "token/issue.h"
@@ -15,6 +18,29 @@ path_values(struct request *req)
     for (size_t i = 0; i < HTTP_PATH_VALUES_MAX && req->path_value[i] != NULL; i++)
         jsonx_append(&values, json_string(req->path_value[i]));
     return jsonx_built(&values);
+}
+
+/* Return the path in its one spelling: the row's pattern with its values, all but the unreserved
+ * characters escaped, so that a rule about a path holds for %70ay-1 as for pay-1. NULL: out of
+ * memory. */
+static char *
+one_path(struct request *req)
+{
+    const char *pattern = req->route->path;
+    char *path = talloc_strdup(req->op.mem, "");
+    for (size_t value = 0; path != NULL && *pattern != '\0'; pattern += strcspn(pattern, "/")) {
+        pattern++; /* the slash */
+        const char *segment =
+            *pattern == '{' ? query_escape(req->op.mem, req->path_value[value++]) : NULL;
+        if (*pattern == '{' && segment == NULL)
+            return NULL;
+        if (strcmp(pattern, "**") == 0) /* the rest with its slash, as the caller wrote it */
+            return talloc_strdup_append(path, req->path_value[value]);
+        path = segment != NULL
+                   ? talloc_asprintf_append(path, "/%s", segment)
+                   : talloc_asprintf_append(path, "/%.*s", (int) strcspn(pattern, "/"), pattern);
+    }
+    return path;
 }
 
 /* Note the question and the answer for the audit row, which the request leaves in any case. */
@@ -49,10 +75,10 @@ operator_rule_check(struct request *req)
         .user = &user,
         .operation = req->route->operation,
         .method = req->method,
-        .path = req->path,
+        .path = one_path(req),
         .values = path_values(req),
     };
-    enum az_status st = question.values != NULL
+    enum az_status st = question.values != NULL && question.path != NULL
                             ? admin_request_ask(&req->op, &question, &verdict)
                             : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     return st == AZ_OK && verdict.decision.allow ? AZ_OK : refuse(req, &verdict, st);
