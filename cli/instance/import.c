@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "cli/instance/names.h"
 #include "cli/lib/dir.h"
@@ -47,7 +48,7 @@ import_line(struct import *import, char *text)
 static char *
 import_shown(const struct import *import, const char *name)
 {
-    return talloc_strndup(import->cli->mem, name, IMPORT_SHOWN_MAX);
+    return utf8_strndup(import->cli->mem, name, IMPORT_SHOWN_MAX);
 }
 
 void

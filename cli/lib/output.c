@@ -239,10 +239,7 @@ void
 output_source(size_t number, const char *line, size_t length, const char *file)
 {
     bool whole = length <= SOURCE_LINE_MAX;
-    if (!whole)
-        for (length = SOURCE_LINE_MAX; ((unsigned char) line[length] & 0xc0) == 0x80;)
-            length--;
-    char *text = talloc_strndup(NULL, line, length);
+    char *text = utf8_strndup(NULL, line, whole ? length : SOURCE_LINE_MAX);
     int width = fprintf(stderr, "%7zu", number);
     fputs(" | ", stderr);
     output_put_text(stderr, text != NULL ? text : "");

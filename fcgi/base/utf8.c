@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -95,4 +96,55 @@ utf8_length(const char *text, size_t len)
         if (((unsigned char) text[i] & 0xc0) != 0x80)
             count++;
     return count;
+}
+
+/* ---- texts that end with a NUL */
+
+size_t
+utf8_step(const char *text, unsigned *ret_point)
+{
+    const unsigned char *octet = (const unsigned char *) text;
+    /* A NUL is no second octet and no tail, so the sequence ends before it. */
+    size_t octets = sequence_length(octet, SIZE_MAX);
+    *ret_point = octets == 0   ? UTF8_MALFORMED
+                 : octets == 1 ? octet[0]
+                               : octet[0] & (0x7fU >> octets);
+    for (size_t i = 1; i < octets; i++)
+        *ret_point = *ret_point << 6 | (octet[i] & 0x3fU);
+    return octet[0] == '\0' ? 0 : octets == 0 ? 1 : octets;
+}
+
+/* Return the length of the sequences that an octet begins; 1 if it begins none. */
+static size_t
+length_of_lead(unsigned char octet)
+{
+    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++)
+        if (octet >= leads[i].first && octet <= leads[i].last)
+            return leads[i].octets;
+    return 1;
+}
+
+size_t
+utf8_start(const char *text, size_t max)
+{
+    size_t length = strnlen(text, max);
+    for (size_t back = 1; back < 4 && back <= length; back++) {
+        unsigned char octet = (unsigned char) text[length - back];
+        if ((octet & 0xc0) != 0x80)
+            return length_of_lead(octet) > back ? length - back : length;
+    }
+    return length;
+}
+
+char *
+utf8_strndup(TALLOC_CTX *mem, const char *text, size_t max)
+{
+    return talloc_strndup(mem, text, utf8_start(text, max));
+}
+
+void
+utf8_vprint(char *room, size_t size, const char *format, va_list args)
+{
+    vsnprintf(room, size, format, args);
+    room[utf8_start(room, size)] = '\0';
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/utf8.h"
+
 /* First and last code points of a block. */
 struct range {
     unsigned first, last;
@@ -48,23 +50,13 @@ static const struct range ranges[] = {
     {0xe0000, 0xe0fff, VISIBLE_TAG     },
 };
 
-/* Return the code point at *text, which is valid UTF-8, and move *text behind it. */
-static unsigned
-next_code_point(const char **text)
-{
-    const unsigned char *c = (const unsigned char *) *text;
-    int more = c[0] >= 0xf0 ? 3 : c[0] >= 0xe0 ? 2 : c[0] >= 0xc0 ? 1 : 0;
-    unsigned value = more == 0 ? c[0] : c[0] & (0x3fU >> more);
-    for (int i = 1; i <= more; i++)
-        value = value << 6 | (c[i] & 0x3fU);
-    *text += 1 + more;
-    return value;
-}
-
 enum visible_class
 visible_next(const char **text)
 {
-    unsigned point = next_code_point(text);
+    unsigned point;
+    *text += utf8_step(*text, &point);
+    if (point == UTF8_MALFORMED)
+        return VISIBLE_MALFORMED;
     if (point > 0x20 && point < 0x7f)
         return VISIBLE_GLYPH;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)

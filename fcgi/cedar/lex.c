@@ -52,7 +52,7 @@ cedar_fail(struct cedar_fault *fault, struct cedar_place place, const char *form
         return false;
     fault->place = place;
     va_start(arguments, format);
-    vsnprintf(fault->text, sizeof(fault->text), format, arguments);
+    utf8_vprint(fault->text, sizeof(fault->text), format, arguments);
     va_end(arguments);
     return false;
 }

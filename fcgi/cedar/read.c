@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cedar/function.h"
 #include "cedar/parser.h"
 
@@ -20,7 +21,7 @@ refuse_value(struct cedar_reader *reader, const char *format, ...)
     if (*reader->why != '\0')
         return false;
     va_start(arguments, format);
-    vsnprintf(reader->why, sizeof(reader->why), format, arguments);
+    utf8_vprint(reader->why, sizeof(reader->why), format, arguments);
     va_end(arguments);
     return false;
 }

@@ -9,6 +9,7 @@
 #include "base/digits.h"
 #include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "base/visible.h"
 #include "base/words.h"
 
@@ -238,7 +239,7 @@ error_outcome(const char *error)
 static const char *
 shown_error(TALLOC_CTX *mem, const char *error)
 {
-    char *shown = talloc_strndup(mem, error, ERROR_SHOWN_MAX);
+    char *shown = utf8_strndup(mem, error, ERROR_SHOWN_MAX);
     for (char *c = shown; c != NULL && *c != '\0'; c++)
         if (*c < 0x20 || *c > 0x7e)
             *c = '?';

@@ -127,19 +127,6 @@ request_read_target(struct request *req)
                     : AZ_OK;
 }
 
-/* Return the length of the longest start of text that has at most max octets and splits no UTF-8
- * sequence. */
-static size_t
-cut_length(const char *text, size_t max)
-{
-    size_t len = strlen(text);
-    if (len <= max)
-        return len;
-    while (max > 0 && ((unsigned char) text[max] & 0xc0) == 0x80)
-        max--;
-    return max;
-}
-
 enum az_status
 request_read_head(struct request *req, const struct http_io *io)
 {
@@ -166,8 +153,7 @@ request_read_head(struct request *req, const struct http_io *io)
     req->op.address = req->ip;
     const char *agent = request_header(req, "HTTP_USER_AGENT");
     if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent))) {
-        req->user_agent =
-            talloc_strndup(req->op.mem, agent, cut_length(agent, AUDIT_USER_AGENT_MAX));
+        req->user_agent = utf8_strndup(req->op.mem, agent, AUDIT_USER_AGENT_MAX);
         if (req->user_agent == NULL) /* a rule may be about it */
             return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "rego/builtins.h"
 #include "rego/machine_private.h"
 
@@ -22,7 +23,7 @@ rego_stop(struct rego_machine *machine, enum rego_outcome outcome, const char *f
     va_list args;
     if (machine->outcome == REGO_DONE) {
         va_start(args, format);
-        vsnprintf(machine->why, sizeof(machine->why), format, args);
+        utf8_vprint(machine->why, sizeof(machine->why), format, args);
         va_end(args);
         machine->outcome = outcome;
         machine->pause = 0;
@@ -64,8 +65,8 @@ call_function(struct rego_machine *machine, const struct rego_function *function
     if (memo && machine->memo[function->index] != NULL)
         return machine->memo[function->index];
     if (machine->locals + function->locals > REGO_LOCALS_MAX)
-        return rego_stop(machine, REGO_EXCEEDED, "calls have more than %d locals in %.100s",
-                         REGO_LOCALS_MAX, function->name);
+        return rego_stop(machine, REGO_EXCEEDED, "calls have more than %d locals in %.*s",
+                         REGO_LOCALS_MAX, UTF8_SHOWN(function->name, 100));
     const struct rego_value **frame = machine->local + machine->locals;
     memset(frame, 0, function->locals * sizeof(frame[0]));
     for (uint32_t i = 0; i < function->params; i++) {
@@ -96,7 +97,8 @@ run_call(struct rego_machine *machine, const struct rego_value **local,
     if (statement->function != NULL)
         value = call_function(machine, statement->function, local, statement->operand);
     else if (statement->builtin == NULL)
-        value = rego_stop(machine, REGO_GIVE_UP, "%.100s is not built in", statement->name);
+        value = rego_stop(machine, REGO_GIVE_UP, "%.*s is not built in",
+                          UTF8_SHOWN(statement->name, 100));
     else {
         uint64_t steps = 0;
         uint32_t there = 0;
@@ -471,8 +473,8 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
     if (machine.memo == NULL || machine.local == NULL) {
         machine_stop_for_memory(&machine);
     } else if (entrypoint->locals > REGO_LOCALS_MAX) {
-        rego_stop(&machine, REGO_EXCEEDED, "%.100s has more than %d locals", entrypoint->name,
-                  REGO_LOCALS_MAX);
+        rego_stop(&machine, REGO_EXCEEDED, "%.*s has more than %d locals",
+                  UTF8_SHOWN(entrypoint->name, 100), REGO_LOCALS_MAX);
     } else {
         memset(machine.local, 0, entrypoint->locals * sizeof(machine.local[0]));
         machine.local[0] = question->input;

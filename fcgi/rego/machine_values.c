@@ -3,6 +3,8 @@
 
 #include "rego/machine_private.h"
 
+#include "base/utf8.h"
+
 int
 machine_stop_for_memory(struct rego_machine *machine)
 {
@@ -16,9 +18,8 @@ stop_at(struct rego_machine *machine, enum rego_outcome outcome,
         const struct rego_statement *statement, const char *what)
 {
     const struct rego_plan *plan = machine->question->plan;
-    rego_stop(machine, outcome, "%.100s:%u: %s",
-              statement->file < plan->files ? plan->file[statement->file] : "", statement->row,
-              what);
+    const char *file = statement->file < plan->files ? plan->file[statement->file] : "";
+    rego_stop(machine, outcome, "%.*s:%u: %s", UTF8_SHOWN(file, 100), statement->row, what);
     return BLOCK_STOP;
 }
 

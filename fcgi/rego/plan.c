@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "rego/builtins.h"
 #include "rego/plan_private.h"
 
@@ -123,7 +124,8 @@ read_function_names(struct plan_reader *reader, const struct rego_value *functio
         function->index = (uint32_t) i;
         function->params = i < count ? (uint32_t) plan_count(plan_member(one, "params")) : 2;
         if (function->params < 2)
-            return plan_refuse(reader, "the function %.60s has no input and data", name);
+            return plan_refuse(reader, "the function %.*s has no input and data",
+                               UTF8_SHOWN(name, 60));
         if (i < count
             && json_object_set_new(reader->index, name, json_integer((json_int_t) i)) != 0)
             return plan_refuse(reader, "out of memory");

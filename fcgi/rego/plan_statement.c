@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "rego/builtins.h"
 
 /* Ways in which a member of a statement is read. */
@@ -66,7 +67,7 @@ plan_refuse(struct plan_reader *reader, const char *format, ...)
     va_list args;
     va_start(args, format);
     if (reader->why[0] == '\0')
-        vsnprintf(reader->why, PLAN_WHY_SIZE, format, args);
+        utf8_vprint(reader->why, PLAN_WHY_SIZE, format, args);
     va_end(args);
     return false;
 }
@@ -360,7 +361,7 @@ read_plan_statement(struct plan_reader *reader, const struct rego_value *json,
         ret->kind = REGO_BREAK;
         return read_index(reader, body, "index", PLAN_NESTING_MAX, &ret->target);
     }
-    return plan_refuse(reader, "the statement %.60s is unknown", type);
+    return plan_refuse(reader, "the statement %.*s is unknown", UTF8_SHOWN(type, 60));
 }
 
 /* Mark a set or object that is written with several items, of which some are not constant: they are

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tap.h"
@@ -123,10 +124,131 @@ test_every_place(void)
     is_int(wrong, 0, "refuses each of them at every place of an ASCII text");
 }
 
+/* ---- cuts */
+
+/* Characters of 1, 2, 3 and 4 octets. */
+static const char *const characters[] = {"", "a", "\u00e9", "\u20ac", "\U0001f600"};
+
+/* The limits of the callers that cut: names in messages, fetch, agent, reasons, plan, upstream's
+ * errors, refusals. */
+static const size_t limits[] = {0,   1,   2,   3,   4,   5,    60,   64,   100,
+                                160, 200, 255, 256, 300, 1000, 1001, 4096, 4100};
+
+#define TEXT_MAX 4100
+
+/* Return a text of a whole number of characters behind some letters, of length octets, on a block
+ * of its own size, so that a sanitizer sees a read behind the text. */
+static char *
+text_of(size_t octets, size_t length)
+{
+    char *text = malloc(length + 1);
+    memset(text, 'x', length % octets);
+    for (size_t i = length % octets; i < length; i += octets)
+        memcpy(text + i, characters[octets], octets);
+    text[length] = '\0';
+    return text;
+}
+
+/* Count the lengths to TEXT_MAX for which a cut is not the longest start within a limit that is
+ * whole. */
+static unsigned
+wrong_cuts(size_t octets, size_t limit)
+{
+    unsigned wrong = 0;
+    for (size_t length = 0; length <= TEXT_MAX; length++) {
+        char *text = text_of(octets, length), *copy = utf8_strndup(NULL, text, limit);
+        size_t cut = utf8_start(text, limit), room = limit < length ? limit : length;
+        wrong += cut > room || room - cut >= octets || !utf8_valid(text, cut);
+        wrong += copy == NULL || strlen(copy) != cut || memcmp(copy, text, cut) != 0;
+        talloc_free(copy);
+        free(text);
+    }
+    return wrong;
+}
+
+static void
+test_cuts(void)
+{
+    for (size_t octets = 1; octets <= 4; octets++)
+        for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+            is_int(wrong_cuts(octets, limits[i]), 0,
+                   "texts of characters of %zu octets are cut at %zu between two", octets,
+                   limits[i]);
+    is_int((int64_t) utf8_start("a\xe2\x82\xac", 100), 4, "a text within its limit is whole");
+    is_int((int64_t) utf8_start("a\xe2\x82", 100), 1, "what another cut has split is taken off");
+    is_int((int64_t) utf8_start("a\x82\x82\x82\x82", 4), 4,
+           "tails without a lead are not walked over");
+    is_int((int64_t) utf8_start("\x82", 1), 1, "... nor before the text");
+}
+
+static void __attribute__((format(printf, 3, 4)))
+print_into(char *room, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    utf8_vprint(room, size, format, args);
+    va_end(args);
+}
+
+static void
+test_print(void)
+{
+    char room[6];
+    print_into(room, sizeof(room), "%s", "abc\u20ac");
+    is_str(room, "abc", "a text that is printed into a room ends with a whole character");
+    print_into(room, sizeof(room), "%s", "ab\u20ac");
+    is_str(room, "ab\u20ac", "... and one that fits is whole");
+    print_into(room, sizeof(room), "%.*s!", UTF8_SHOWN("a\u20ac", 3));
+    is_str(room, "a!", "... as is a part of it");
+}
+
+/* Count the steps over a text that do not stop at its NUL or do not move. */
+static unsigned
+wrong_steps(const char *octets, size_t length)
+{
+    char *text = malloc(length + 1);
+    unsigned point;
+    memcpy(text, octets, length);
+    text[length] = '\0';
+    const char *at = text;
+    for (size_t step; (step = utf8_step(at, &point)) > 0; at += step)
+        if (at + step > text + length || point > UTF8_MALFORMED)
+            break;
+    bool wrong = at != text + strlen(text);
+    free(text);
+    return wrong;
+}
+
+/* A step over each text of two octets, alone and before a NUL that hides two tails. */
+static void
+test_steps(void)
+{
+    unsigned wrong = 0, point;
+    for (unsigned pair = 0; pair <= 0xffff; pair++) {
+        const char text[] = {(char) (pair >> 8), (char) pair, '\0', '\x80', '\x80'};
+        wrong += wrong_steps(text, 1) + wrong_steps(text, 2) + wrong_steps(text, 5);
+    }
+    is_int(wrong, 0, "no step passes a NUL, whatever stands before it");
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) - 1; i++) {
+        is_int((int64_t) utf8_step(refused[i].text, &point), 1, "one octet of %s", refused[i].why);
+        is_int(point, UTF8_MALFORMED, "... which is no code point");
+    }
+    is_int((int64_t) utf8_step("", &point), 0, "no octet of the empty text");
+    is_int((int64_t) utf8_step("\xed\x9f\xbf", &point), 3, "the octets of a character");
+    is_int(point, 0xd7ff, "... and its code point");
+    utf8_step("\xdf\xbf", &point);
+    is_int(point, 0x7ff, "... of two octets");
+    utf8_step("\xf4\x8f\xbf\xbf", &point);
+    is_int(point, 0x10ffff, "... of four octets");
+}
+
 int
 main(void)
 {
     plan(0);
+    test_cuts();
+    test_print();
+    test_steps();
     for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
         size_t len = strlen(accepted[i].text);
         ok(utf8_valid(accepted[i].text, len), "accepts %s (RFC 3629 4)", accepted[i].name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "env.h"
 #include "gateway/mcp/peer/extras.h"
 #include "gateway/mcp/peer/peer_list.h"
@@ -161,6 +162,31 @@ test_answers(TALLOC_CTX *mem)
                mem, jsonx_own(mem, json_pack("{s:i,s:s}", "code", 1, "message", longest)))),
            (int64_t) strlen("The upstream answered with error 1: ") + PEER_MESSAGE_MAX,
            "a long error is cut");
+}
+
+/* Errors whose limit is within a character of 1 to 4 octets: each length about the limit. */
+static void
+test_cut_errors(TALLOC_CTX *mem)
+{
+    static const char *const characters[] = {"b", "\u00e9", "\u20ac", "\U0001f600"};
+    const size_t heading = strlen("The upstream answered with error 1: ");
+    for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++) {
+        unsigned wrong = 0;
+        for (size_t letters = 0; letters <= PEER_MESSAGE_MAX + 4; letters++) {
+            char *message = talloc_zero_size(mem, letters + 1);
+            memset(message, 'a', letters);
+            for (size_t more = 0; more < 40; more++)
+                message = talloc_strdup_append(message, characters[i]);
+            json_t *error = jsonx_own(mem, json_pack("{s:i,s:s}", "code", 1, "message", message));
+            const char *text = peer_error_text(mem, error);
+            size_t length = strlen(text) - heading, whole = strlen(message);
+            size_t most = whole < PEER_MESSAGE_MAX ? whole : PEER_MESSAGE_MAX;
+            wrong += length > most || most - length > i
+                     || strncmp(text + heading, message, length) != 0
+                     || !utf8_valid(text, strlen(text));
+        }
+        is_int(wrong, 0, "errors are cut between characters of %zu octets", i + 1);
+    }
 }
 
 /* clang-format off */
@@ -325,6 +351,7 @@ main(void)
     test_legacy(mem);
     test_answers(mem);
     test_errors(mem);
+    test_cut_errors(mem);
     test_questions(mem);
     test_tools(mem);
     test_limits(mem);

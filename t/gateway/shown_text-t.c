@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
+#include "base/visible.h"
 #include "env.h"
 #include "tap.h"
 
@@ -34,10 +36,54 @@ static const struct {
 };
 /* clang-format on */
 
+/* Return a text of letters and of a character, cut to length octets, in a block of that size. */
+static char *
+cut_text(TALLOC_CTX *mem, const char *character, size_t length)
+{
+    char *text = talloc_zero_size(mem, length + 1);
+    size_t octets = strlen(character), letters = length < 40 ? 0 : length - 40;
+    memset(text, 'a', letters);
+    for (size_t i = letters; i < length; i++)
+        text[i] = character[(i - letters) % octets];
+    return text;
+}
+
+/* True if each reader of characters ends with a cut text, and shows no part of a character. */
+static bool
+ends_with_text(TALLOC_CTX *mem, const char *text)
+{
+    const char *all = shown_lines(mem, text), *start = shown_instructions(mem, text);
+    json_t *name = jsonx_own(mem, shown_text(mem, text));
+    size_t length = strlen(text);
+    bool plain = shown_is_plain(text);
+    return all != NULL && start != NULL && name != NULL && plain == utf8_valid(text, length)
+           && (visible_fault(text) == NULL) == plain && strncmp(text, all, strlen(all)) == 0
+           && length - strlen(all) < 4 && utf8_valid(all, strlen(all))
+           && utf8_valid(start, strlen(start));
+}
+
+static void
+test_cut_texts(void)
+{
+    static const char *const characters[] = {"b", "\u00e9", "\u20ac", "\U0001f600"};
+    for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++) {
+        size_t wrong = 0;
+        for (size_t length = 1; length <= 4100; length++) {
+            TALLOC_CTX *mem = talloc_new(NULL);
+            wrong += !ends_with_text(mem, cut_text(mem, characters[i], length));
+            talloc_free(mem);
+        }
+        is_int((int64_t) wrong, 0,
+               "texts cut within a character of %zu octets are read to their end and no further",
+               i + 1);
+    }
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
+    test_cut_texts();
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         json_t *shown = jsonx_own(mem, shown_value(mem, env_json(mem, values[i].given)));
         is_str(shown != NULL ? jsonx_dump(mem, shown) : NULL, values[i].wanted, "%s",

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
+#include "base/utf8.h"
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_head.h"
 #include "http/fetch/fetch_places.h"
@@ -293,7 +294,7 @@ shown_url(struct op *op, const struct fetch_request *request)
         return "(not a URL with a host)";
     size_t length = request->secret_path ? (size_t) (host + 3 - url) + strcspn(host + 3, "/?#")
                                          : strcspn(url, "?#");
-    char *shown = talloc_strndup(op->mem, url, length < SHOWN_MAX ? length : SHOWN_MAX);
+    char *shown = utf8_strndup(op->mem, url, length < SHOWN_MAX ? length : SHOWN_MAX);
     return shown != NULL ? shown : "";
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "managed/import/openapi_private.h"
 #include "managed/names.h"
@@ -192,7 +193,7 @@ path_place(struct openapi_state *state, const char *key, size_t number)
     for (const char *c = key; *c != '\0'; c++)
         if ((unsigned char) *c <= ' ' || (unsigned char) *c >= 0x7f)
             return field_fault_text(state->mem, "paths[%zu]", number);
-    return field_fault_text(state->mem, "paths.%.*s", KEY_SHOWN, key);
+    return field_fault_text(state->mem, "paths.%.*s", UTF8_SHOWN(key, KEY_SHOWN));
 }
 
 /* Check that no other path has the same form: one of the two would never be reached. */

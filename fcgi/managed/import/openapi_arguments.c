@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/json/field_rules.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "managed/import/openapi_private.h"
 #include "managed/pattern.h"
@@ -43,9 +44,9 @@ json_t *
 openapi_cut_text(struct openapi_state *state, const json_t *value, size_t max)
 {
     const char *text = json_string_value(value), *end = text;
-    for (size_t count = 0; text != NULL && *end != '\0'; end++)
-        if (((unsigned char) *end & 0xc0) != 0x80 && count++ == max)
-            break;
+    unsigned point;
+    for (size_t count = 0; text != NULL && *end != '\0' && count < max; count++)
+        end += utf8_step(end, &point);
     if (text == NULL || end == text)
         return NULL;
     json_t *cut = json_stringn(text, (size_t) (end - text));

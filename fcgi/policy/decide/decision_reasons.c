@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "policy/decide/details.h"
 
@@ -110,7 +111,7 @@ details_place(TALLOC_CTX *mem, const json_t *detail, const json_t *details)
         member != NULL ? json_object_get(json_array_get(details, (size_t) entry), member) : NULL;
     if (name == NULL || !words_array_has(list, value))
         return name;
-    return talloc_asprintf(mem, "%s, %s '%.*s'", name, member, DETAILS_SHOWN, value);
+    return talloc_asprintf(mem, "%s, %s '%.*s'", name, member, UTF8_SHOWN(value, DETAILS_SHOWN));
 }
 
 /* Return the message of a reason, with the scope or the entry of the details that it is about. What
@@ -123,7 +124,7 @@ reason_text(TALLOC_CTX *mem, const json_t *reason, const json_t *asked, const js
     const char *scope = json_string_value(json_object_get(detail, "scope")),
                *place = details_place(mem, detail, details);
     if (message != NULL && words_array_has(asked, scope))
-        return talloc_asprintf(mem, "%s: '%.*s'", message, DECISION_SCOPE_SHOWN, scope);
+        return talloc_asprintf(mem, "%s: '%.*s'", message, UTF8_SHOWN(scope, DECISION_SCOPE_SHOWN));
     return message != NULL && place != NULL ? talloc_asprintf(mem, "%s: %s", message, place)
                                             : message;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 
 /* Members whose items are a choice (RFC 9396 2.2). A list of any other name may exclude or order
  * things, so that fewer items may mean more. */
@@ -95,6 +96,6 @@ details_name(TALLOC_CTX *mem, const json_t *details, size_t entry)
     const char *type = json_string_value(json_object_get(json_array_get(details, entry), "type"));
     if (type == NULL)
         return talloc_asprintf(mem, "authorization_details[%zu]", entry);
-    return talloc_asprintf(mem, "authorization_details[%zu] of type '%.*s'", entry, DETAILS_SHOWN,
-                           type);
+    return talloc_asprintf(mem, "authorization_details[%zu] of type '%.*s'", entry,
+                           UTF8_SHOWN(type, DETAILS_SHOWN));
 }

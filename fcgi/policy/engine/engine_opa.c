@@ -8,6 +8,7 @@
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "base/utf8.h"
 #include "metrics/metrics.h"
 #include "policy/engine/engine_http.h"
 
@@ -101,12 +102,8 @@ engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
 static char *
 cut_text(char *text)
 {
-    size_t length = text != NULL ? strlen(text) : 0;
-    if (length <= ENGINE_MESSAGE_MAX)
-        return text;
-    for (length = ENGINE_MESSAGE_MAX; ((unsigned char) text[length] & 0xc0) == 0x80;)
-        length--;
-    text[length] = '\0';
+    if (text != NULL)
+        text[utf8_start(text, ENGINE_MESSAGE_MAX)] = '\0';
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/engine_result.h"
 #include "rego/reach.h"
@@ -180,7 +181,7 @@ engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan, const char *e
 static enum rego_outcome
 give_up(char why[REGO_WHY_SIZE], const char *reason)
 {
-    snprintf(why, REGO_WHY_SIZE, "%s", reason);
+    snprintf(why, REGO_WHY_SIZE, "%.*s", UTF8_SHOWN(reason, REGO_WHY_SIZE - 1));
     return REGO_GIVE_UP;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "cedar/read.h"
 #include "cedar/rego.h"
 #include "policy/rows/data_key.h"
@@ -71,11 +72,7 @@ fail_at(struct cedar_union *all, size_t row, const size_t *place, const char *me
 static int
 shown_length(const struct cedar_text *text)
 {
-    size_t length = text->length;
-    if (length > SHOWN_MAX)
-        for (length = SHOWN_MAX; length > 0 && ((unsigned char) text->at[length] >> 6) == 2;)
-            length--; /* not within a code point */
-    return (int) length;
+    return (int) utf8_start(text->at, text->length < SHOWN_MAX ? text->length : SHOWN_MAX);
 }
 
 /* Return an entity as a policy writes it. */

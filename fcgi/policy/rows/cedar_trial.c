@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "cedar/read.h"
 #include "cedar/rego.h"
@@ -31,7 +32,7 @@ member_fault(TALLOC_CTX *mem, const json_t *request)
     json_t *value;
     json_object_foreach ((json_t *) (uintptr_t) request, name, value)
         if (!words_has(names, name))
-            return talloc_asprintf(mem, "it has a member `%.100s`", name);
+            return talloc_asprintf(mem, "it has a member `%.*s`", UTF8_SHOWN(name, 100));
     return NULL;
 }
 

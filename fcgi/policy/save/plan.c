@@ -194,7 +194,7 @@ keep_refusal(struct planning *planning, const char *text, size_t length)
 {
     if (strstr(text, POLICY_ERROR) == NULL || !utf8_valid(text, length))
         return;
-    char *copy = talloc_strndup(planning, text, REFUSAL_MAX);
+    char *copy = utf8_strndup(planning, text, REFUSAL_MAX);
     for (char *c = copy; c != NULL && *c != '\0'; c++)
         if ((unsigned char) *c < 0x20 && *c != '\n')
             *c = ' ';
@@ -210,13 +210,11 @@ quote_output(struct planning *planning)
     if (text == NULL)
         return "no message";
     keep_refusal(planning, text, length);
-    if (length > QUOTE_MAX)
-        text[QUOTE_MAX] = '\0';
+    text[utf8_start(text, QUOTE_MAX)] = '\0';
     text[strcspn(text, "\n")] = '\0';
     if (*text == '\0')
         return "no message";
-    return utf8_valid(text, strlen(text)) && visible_fault(text) == NULL ? text
-                                                                         : "an unreadable message";
+    return visible_fault(text) == NULL ? text : "an unreadable message";
 }
 
 /* Wait for the program, at most until its time is over. The session may hold the save lock, and

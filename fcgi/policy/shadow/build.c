@@ -3,6 +3,7 @@
 #include "policy/shadow/build.h"
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "policy/shadow/change.h"
 #include "store/policy/shadow.h"
 
@@ -19,7 +20,7 @@ reason_of(struct op *op, const struct deploy_result *result)
         text = talloc_asprintf(op->mem, "%s does not match its schema", result->data_key);
     if (text == NULL)
         text = op->fault.public_text[0] != '\0' ? op->fault.public_text : op->fault.detail;
-    return talloc_strndup(op->mem, text, SHADOW_NOTE_MAX);
+    return utf8_strndup(op->mem, text, SHADOW_NOTE_MAX);
 }
 
 /* Read what was planned. */

@@ -23,6 +23,7 @@ is_hidden(enum visible_class class, const char *at, enum hiding hiding)
     case VISIBLE_REORDERS:
     case VISIBLE_TAG:
     case VISIBLE_SELECTOR:
+    case VISIBLE_MALFORMED:
         return true;
     case VISIBLE_MARK:
         return hiding != HIDE_WORDS;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/shown_text.h"
@@ -199,14 +200,10 @@ peer_error_text(TALLOC_CTX *mem, const json_t *error)
 {
     const char *message = json_string_value(json_object_get(error, "message"));
     const json_t *code = json_object_get(error, "code");
-    char *text = talloc_strndup(mem, message != NULL ? message : "", PEER_MESSAGE_MAX);
-    size_t length = text != NULL ? strlen(text) : 0;
-    /* The cut may have split a character. */
-    while (length > 0 && length == PEER_MESSAGE_MAX && ((unsigned char) text[length - 1] & 0x80))
-        text[--length] = '\0';
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char) text[i] < ' ' || text[i] == 0x7f)
-            text[i] = ' ';
+    char *text = utf8_strndup(mem, message != NULL ? message : "", PEER_MESSAGE_MAX);
+    for (char *c = text; c != NULL && *c != '\0'; c++)
+        if ((unsigned char) *c < ' ' || *c == 0x7f)
+            *c = ' ';
     const char *shown = text != NULL ? shown_lines(mem, text) : NULL;
     return shown != NULL ? talloc_asprintf(mem, "The upstream answered with error %d: %s",
                                            (int) json_integer_value(code), shown)
