@@ -151,13 +151,6 @@ static const struct cli_verb own_verbs[] = {
     {"cedar format", "FILE", 1, 1, NULL, NULL, CLI_FILES, false, cedar_format_run,
      "Print policies in Cedar as canonical text",
      "Comments are lost."},
-    {"cedar prove", "DIR", 1, 1, cedar_prove_options, NULL, CLI_FILES, false, cedar_prove_run,
-     "Prove that policies in Cedar allow nothing that others did not",
-     "DIR and the DIR of --against are directories as `bundle pull` writes them. For all requests and entities of the schema: "
-     "whether what the Cedar policies of DIR allow, those of --against allow, and whether each policy of DIR is free of errors. "
-     "In mode guard permits have no effect. A counterexample is decided by the evaluator of this program before it is shown. "
-     "Rules in Rego, data rows and entitlements are not part of the proof. The exit status is 0 if it is proved, 2 if "
-     "something is newly allowed, 1 if something is not proved, and 69 without the program of contrib/cedar-prove."},
     {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, cedar_test_options, NULL, CLI_FILES, false, cedar_test_run,
      "Run the cases of Cedar's integration tests",
      "CASES is a directory, or an archive that tar can read. A case in it is a JSON file that names its policies and "

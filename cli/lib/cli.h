@@ -56,10 +56,6 @@ struct cli_choices {
     const char *policies;   /* cedar authorize: file of policies */
     const char *entities;   /* cedar authorize: file of entities */
     const char *engine;     /* cedar: builtin or opa */
-    const char *against;    /* cedar prove: directory of the policies in use */
-    const char *prover;     /* cedar prove: program of contrib/cedar-prove */
-    const char *schema;     /* cedar prove: schema of Cedar */
-    const char *seconds;    /* cedar prove: limit of each check */
     const char *use;        /* keys rotate: oidc or statement */
     const char *issuer;     /* setup: public URL */
     const char *uri;        /* setup: database as a libpq URI */

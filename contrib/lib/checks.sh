@@ -319,14 +319,6 @@ check_cedar() {
     check_tests gcc t/cli/cedar.t t/interop/cedar.t
 }
 
-# Build the prover of Cedar policies, and let it judge some.
-check_prove() {
-    packages_install prove
-    cargo build --release --locked --manifest-path "$TOP/contrib/cedar-prove/Cargo.toml" --target-dir "$WORK/cedar-prove"
-    export AUTHZ_CEDAR_PROVE=$WORK/cedar-prove/release/authz-cedar-prove
-    check_tests gcc t/cli/cedar_prove.t
-}
-
 # Only the unit tests are checked for leaks, because the processes of the service are not dumpable.
 check_sanitized() {
     export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1:strict_string_checks=1

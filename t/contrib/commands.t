@@ -28,8 +28,7 @@ my $instance   = 'the walk starts and stops its instance by it';
 my %not_run    = (
     'backup.md'            => [ [ qr/^pg_basebackup /, 'a database of its own; t/failure/restore.t' ] ],
     'behind-your-proxy.md' => [ [ qr/^(?:curl|haproxy|caddy|a2enmod|apache2ctl|lighttpd) /, $web_server ] ],
-    'cedar.md' => [ [ qr/^authzctl (?:bundle pull before|cedar prove) ?/, 'needs the prover; contrib/check --prove' ] ],
-    'containers.md' => [
+    'containers.md'        => [
         [ qr/^(?:contrib\/images|podman|docker|kubectl|systemctl --user) /, $containers ],
         [ qr/^(?:for name in|mkdir|umask|cat|chown|chmod|export|cd|cp) /,   $containers ] ],
     'five-minutes.md' => [
