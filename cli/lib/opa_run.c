@@ -37,11 +37,11 @@ runnable(TALLOC_CTX *mem, const char *file)
     return program;
 }
 
-const char *
-opa_program(TALLOC_CTX *mem, const char *file, const char *name)
+/* Return the absolute path of the program `name` on PATH, or NULL. Relative entries of PATH are
+ * skipped: they would run a file of the current directory. */
+static const char *
+on_path(TALLOC_CTX *mem, const char *name)
 {
-    if (file != NULL)
-        return runnable(mem, file);
     const char *path = getenv("PATH"), *program = NULL;
     for (size_t length; path != NULL && *path != '\0' && program == NULL;
          path += length + (path[length] == ':')) {
@@ -73,7 +73,7 @@ opa_find(const struct cli *cli, const char **ret_program)
         named = variable;
     if (named != NULL)
         program = runnable(cli->mem, named);
-    else if ((program = opa_program(cli->mem, NULL, "opa")) == NULL)
+    else if ((program = on_path(cli->mem, "opa")) == NULL)
         program = search_cache(cli->mem);
     if (program != NULL) {
         *ret_program = program;

@@ -23,11 +23,6 @@ int opa_find(const struct cli *cli, const char **ret_program);
 /* Block the signals that end a program, so that temporary files can be removed first. */
 void opa_hold_signals(sigset_t *ret_before);
 
-/* Return the absolute path of an executable file, or of the program `name` on PATH if file is NULL;
- * NULL if there is none. Relative entries of PATH are skipped: they would run a file of the current
- * directory. */
-const char *opa_program(TALLOC_CTX *mem, const char *file, const char *name);
-
 /* One run of the program. */
 struct opa_call {
     const char *program;          /* absolute */
