@@ -219,6 +219,17 @@ authority_is_plain(const struct uri *uri)
            && uri->host[strlen(uri->host) - 1] != '.';
 }
 
+/* True if what stands behind the path has one spelling. A fragment, an empty one too, is no part of
+ * what a server is asked for (RFC 3986 3.5), and an empty query no other question than none, so
+ * servers drop both: a rule about the URI without them would be missed. So does a query of file:
+ * URIs, which have none (RFC 8089 2). */
+static bool
+tail_is_plain(const struct uri *uri)
+{
+    return uri->fragment == NULL
+           && (uri->query == NULL || (*uri->query != '\0' && strcmp(uri->scheme, "file") != 0));
+}
+
 bool
 uri_is_canonical(const char *text)
 {
@@ -226,7 +237,7 @@ uri_is_canonical(const char *text)
     struct uri uri;
     bool good = scratch != NULL && uri_parse(scratch, text, &uri) == AZ_OK
                 && encodings_are_canonical(text) && origin_is_lower(text, &uri)
-                && authority_is_plain(&uri) && !has_dot_segment(uri.path);
+                && authority_is_plain(&uri) && tail_is_plain(&uri) && !has_dot_segment(uri.path);
     talloc_free(scratch);
     return good;
 }

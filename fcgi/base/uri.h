@@ -38,8 +38,8 @@ enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
  * about its text holds for what a server makes of it: scheme and host in lower case, no encoded
  * unreserved or control character, encodings in upper case, and no segment "." or "..", not even
  * with encoded slashes or backslashes or before a semicolon; no port that is empty or begins with
- * 0; for http and https no default port, no user and no dot behind the host. False also without
- * memory.
+ * 0; for http and https no default port, no user and no dot behind the host; no fragment and no
+ * empty query, and for file no query. False also without memory.
  */
 bool uri_is_canonical(const char *text);
 

@@ -143,6 +143,7 @@ static const struct field resource_fields[] = {
     {"toolList",         FIELD_TEXT,      .words = list_ways, INTO(tool_list), .help = "What tools/list of /gateway/mcp/{name} shows: all tools; with search, two tools that find and call the others; with auto, the default, the search if the caller may use more than 60", .example = "\"auto\""},
     {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
+    {"resourceQueries",  FIELD_BOOLEAN,   INTO(resource.resource_queries), .help = "MCP, with mcpResources live: URIs with a query pass too; a server may ignore a query, so rules must look at the URI before it", .example = "false"},
     {"subscriptions",    FIELD_BOOLEAN,   INTO(resource.subscriptions), .help = "MCP, with mcpResources live: clients may subscribe to its resources, and learn when the upstream says that one changed; its credential must be no person's", .example = "false"},
     {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
     {"mcpInstructions",  FIELD_TEXT,      .words = prompt_ways, INTO(mcp_instructions), .help = "MCP: with pinned, a sync reads what the server says to the model about its tools, and clients get it once it is approved, if policy allows; with none, the default, they get nothing of it", .example = "\"none\""},
@@ -333,6 +334,8 @@ read_mcp(struct reader *reader, const struct raw_resource *raw)
     resource->pinned_prompts = raw->mcp_prompts != NULL && strcmp(raw->mcp_prompts, "pinned") == 0;
     if (resource->live_resources && other)
         reader_tell(reader, "mcpResources", "is for MCP resources only");
+    if (resource->resource_queries && !resource->live_resources)
+        reader_tell(reader, "resourceQueries", "needs mcpResources live");
     if (resource->pinned_prompts && other)
         reader_tell(reader, "mcpPrompts", "is for MCP resources only");
     resource->pinned_instructions =

@@ -244,6 +244,7 @@ struct managed_resource {
     enum managed_tool_list tool_list;
     bool has_resources;       /* MCP: mcpResources is live; else: a route has mcpResource */
     bool live_resources;      /* mcpResources is live: its MCP resources are listed and read */
+    bool resource_queries;    /* MCP: URIs with a query pass */
     bool subscriptions;       /* MCP: clients may learn of changes of its resources */
     bool pinned_prompts;      /* mcpPrompts is pinned: a sync reads its prompts, which are served */
     bool pinned_instructions; /* mcpInstructions is pinned: so are its instructions */

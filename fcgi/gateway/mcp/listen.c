@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "base/uri.h"
 #include "crypto/digest.h"
 #include "gateway/mcp/held.h"
 #include "gateway/mcp/reads/routes.h"
@@ -86,7 +85,8 @@ find_watched(struct mcp_exchange *it, const char *text, struct mcp_told *told,
     const char *uri, *revision = NULL;
     enum az_status st = resource_of_uri(it, text, &resource, &uri);
     *ret = NULL;
-    if (st != AZ_OK || resource == NULL || !mcp_is_watched(resource) || !uri_is_canonical(uri))
+    if (st != AZ_OK || resource == NULL || !mcp_is_watched(resource)
+        || !resource_uri_is_sound(resource, uri))
         return st;
     bool at_upstream = resource->upstream != MANAGED_STATIC;
     st = at_upstream ? mcp_may_watch_resource(it, resource, uri, &revision)

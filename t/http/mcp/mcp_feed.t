@@ -131,6 +131,9 @@ for my $case (
     [ 'for which policy demands fields',  'mcp+old+file:///personal', -32002 ],
     [ 'of an upstream that is not heard', 'mcp+still+file:///a',      -32602 ],
     [ 'in another spelling',              'mcp+old+file:///a/../b',   -32002 ],
+    [ 'with a fragment',                  'mcp+old+file:///a#f',      -32002 ],
+    [ 'with an empty query',              'mcp+old+notes://a?',       -32002 ],
+    [ 'with a query',                     'mcp+old+notes://a?x=1',    -32002 ],
     [ 'of no resource',                   'file:///a',                -32002 ] )
 {
     my ( $what, $uri, $code ) = @$case;
@@ -146,7 +149,7 @@ ok( await_asked( $server{new}, 'subscriptions/listen', 'file:///a' ), '... and a
 is( $stack->sql(
         q{SELECT count(*) FILTER (WHERE policy_input IS NULL OR policy_decision IS NULL) || ' of ' || count(*) FROM audit_log}
           . q{ WHERE request_summary::text LIKE '%uri_sha256%'} ),
-    '0 of 7',
+    '0 of 10',
     'their audit rows have the decision about the token (gateway-admin.md 1.9)' );
 my %open = (
     ann => $mcp->stream( $session{ann}, by => 'ann' ),

@@ -122,21 +122,23 @@ is_deeply(
 my @bad = (
     { name => 'x' }, { uri => 'file:///x' }, 7,
     map { { uri => $_, name => 'x' } } 'x',  'FILE:///a', 'file:///a/../b', 'file:///a/%2e%2e/b', 'file:///a/..%2Fb',
-    'file:///a/..;x',
+    'file:///a/..;x', 'file:///a#', 'file:///a#f', 'file:///a?', 'file:///a?x=1', 'notes://a?x=1', 'notes://a#',
+    'notes://a?',
     'http://EVIL.example/a', 'file:///%61', 'file:///%c3%a4', 'file:///a b', "file:///a\n", 'file:///' . 'a' x 2041 );
 ( $answer, $name ) = ask( 'resources/list', {}, answer( { resources => [ @bad, $entry[0] ] } ) );
 is_deeply(
     listed( $answer, 'resources' ), ['file:///a'],
     'entries with a URI that has another spelling, or none, are left out' ) or diag $answer->text;
 
-my @template = map { { uriTemplate => $_, name => 'x' } } 'file:///{a}', 'file:///{+b}{?c,d}', 'file:///{',
-  'file:///}', 'file:///{{a}}', "file:///{a}\n", 'file:///{a} b', 'FILE:///{a}', 'file:///a/../{b}',
+my @template = map { { uriTemplate => $_, name => 'x' } } 'file:///{a}', 'file:///{+b}', 'file:///{',
+  'file:///{+b}{?c,d}', 'notes://{a}{?c,d}', 'notes://a?b={b}', 'notes://a{?b}', 'notes://a{#b}', 'notes://a#{b}',
+  'file:///}',          'file:///{{a}}',     "file:///{a}\n",   'file:///{a} b', 'FILE:///{a}',   'file:///a/../{b}',
   'file:///{a}/%2e%2e/b',
   'file:///./{a}', 'file:///{a}/%61', 'http://Host.example/{a}', '{scheme}:///a', '{+path}', 'http://{host}:8080/{a}';
 ( $answer, $name ) = ask( 'resources/templates/list', {}, answer( { resourceTemplates => \@template } ) );
 is_deeply(
-    listed( $answer, 'resourceTemplates' ), [ 'file:///{a}', 'file:///{+b}{?c,d}', 'http://{host}:8080/{a}' ],
-    'resources/templates/list: templates with controls, open braces or another spelling are left out'
+    listed( $answer, 'resourceTemplates' ), [ 'file:///{a}', 'file:///{+b}', 'http://{host}:8080/{a}' ],
+    'resources/templates/list: templates with controls, open braces, another spelling, a query or fragment are left out'
 ) or diag $answer->text;
 
 ( $answer, $name ) =
@@ -243,9 +245,12 @@ is( $mcp->result($answer)->{contents}[0]{text}, $document, 'a text that is read 
   or diag $answer->text;
 $name = files($modern);
 for my $uri (
-    'FILE:///a',          'file:///a/../b',          'file:///a/%2E%2E/b',    'file:///%2e%2e', 'file:///a/..%2Fb',
-    'file:///a%5C..%5Cb', 'file:///a/.',             'http://Host.example/',  'file:///%61', 'file:///%aa', 'a b', 'x',
-    'file:///a%00',       'http://host.example:80/', 'http://host.example./', 'http://host.example@other.example/',
+    'FILE:///a',          'file:///a/../b', 'file:///a/%2E%2E/b',   'file:///%2e%2e', 'file:///a/..%2Fb',
+    'file:///a%5C..%5Cb', 'file:///a/.',    'http://Host.example/', 'file:///%61',    'file:///%aa', 'a b', 'x',
+    'file:///a#',         'file:///a#f',    'file:///a?', 'file:///a?x=1', 'file:///a?#', 'notes://a?', 'notes://a#',
+    'notes://a?x=1',
+    'notes://a?x=1#f', 'mcp+' . $name . '+file:///a#',
+    'file:///a%00',    'http://host.example:80/', 'http://host.example./', 'http://host.example@other.example/',
     'file:///' . 'a' x 2041 )
 {
     $answer = $mcp->modern( 'resources/read', { uri => $uri }, at => $name );
@@ -262,6 +267,49 @@ my $longest = 'file:///' . 'a' x 2040;
 ($answer) =
   ask( 'resources/read', { uri => $longest }, answer( { contents => [ { uri => $longest, text => 'said' } ] } ) );
 ok( $mcp->result($answer), 'the longest URI passes' ) or diag $answer->text;
+
+# ---- queries (gateway-admin.md 1.6: servers may ignore them, so a resource must say that it takes them)
+
+# The URIs that an upstream with resourceQueries lists, and the codes of reads of others.
+$name = files(
+    $modern,
+    answer(
+        {   resources =>
+              [ map { { uri => $_, name => 'x' } } 'db://rows?page=2', 'db://rows?', 'db://rows?a#', 'file:///a?x' ] }
+    ),
+    answer( { contents => [ { uri => 'db://rows?page=2', text => 'said' } ] } ),
+    answer(
+        {   resourceTemplates =>
+              [ map { { uriTemplate => $_, name => 'x' } } 'db://{t}{?page}', 'file:///{t}{?page}', 'db://{t}{#page}' ]
+        } ) );
+$mcp->resource(
+    $name,
+    upstreamType    => 'MCP', upstreamUrl => $peer->url("/$name"), mcpResources => 'live',
+    resourceQueries => JSON::PP::true() );
+is_deeply(
+    listed( $mcp->modern( 'resources/list', {}, at => $name ), 'resources' ), ['db://rows?page=2'],
+    'resourceQueries: a URI with a query is listed; an empty one, a fragment, or a query of file: is not' );
+$answer = $mcp->modern( 'resources/read', { uri => 'db://rows?page=2' }, at => $name );
+ok( $mcp->result($answer), '... and read' ) or diag $answer->text;
+is_deeply(
+    listed( $mcp->modern( 'resources/templates/list', {}, at => $name ), 'resourceTemplates' ),
+    ['db://{t}{?page}'], '... templates with a query are listed, those with a fragment or of file: are not' );
+my $hits = $peer->hits("/$name");
+for my $uri ( 'db://rows?', 'db://rows#', 'db://rows?page=2#', 'db://rows?#', 'file:///a?x=1', 'file:///a?' ) {
+    $answer = $mcp->modern( 'resources/read', { uri => $uri }, at => $name );
+    is( $mcp->error($answer)->{code}, -32602, "... refused all the same: $uri" ) or diag $answer->text;
+}
+is( $peer->hits("/$name"), $hits, '... and the upstream is not asked' );
+for my $case ( [ 'without mcpResources', 'MCP', 'none' ], [ 'of a STATIC resource', 'STATIC', 'none' ] ) {
+    my ( $what, $type, $way ) = @$case;
+    $answer = $stack->admin(
+        POST => '/admin/api/managed-resources',
+        json => {
+            name            => 'bad', displayName => 'bad', upstreamType => $type, mcpResources => $way,
+            resourceQueries => JSON::PP::true(),
+            $type eq 'MCP' ? ( upstreamUrl => $peer->url('/bad') ) : () } );
+    is( $answer->status, 400, "resourceQueries $what is refused" ) or diag $answer->text;
+}
 
 # ---- older clients and upstreams
 
@@ -301,6 +349,8 @@ for my $case (
     [ 'of a template that is not ASCII',   { %ref, ref => { type => 'ref/resource', uri => "file:///\x{202e}{a}" } } ],
     [ 'of a template in another spelling', { %ref, ref => { type => 'ref/resource', uri => 'FILE:///{a}' } } ],
     [ 'of a template with dot segments',   { %ref, ref => { type => 'ref/resource', uri => 'file:///x/../{a}' } } ],
+    [ 'of a template with a query',        { %ref, ref => { type => 'ref/resource', uri => 'notes://{a}{?b}' } } ],
+    [ 'of a template with a fragment',     { %ref, ref => { type => 'ref/resource', uri => 'notes://{a}{#b}' } } ],
     [ 'of a template that is empty',       { %ref, ref => { type => 'ref/resource', uri => '' } } ],
     [ 'with other values',                 { %ref, context  => { arguments => { b => 7 } } } ],
     [ 'with arguments as a list',          { %ref, context  => { arguments => [7] } } ],

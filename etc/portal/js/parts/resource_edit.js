@@ -10,7 +10,7 @@ const KIND = { path: 'managed-resources', key: 'name', folder: 'resources', auth
 const FIRST = ['name', 'displayName', 'upstreamType', 'upstreamUrl', 'defaultScope', 'enabled', 'upstreamAuth', 'routes'];
 const TITLES = {
   name: 'Name in addresses', displayName: 'Name', upstreamType: 'Type', upstreamUrl: 'Address of the upstream', defaultScope: 'Scope of routes and tools that name none', enabled: 'The gateway serves it',
-  upstreamAuth: 'Credential for the upstream', 'upstreamAuth.type': 'How the gateway authenticates there', mcpResources: 'Resources of the MCP server', subscriptions: 'Clients learn of changes of its resources', mcpPrompts: 'Prompts of the MCP server', mcpInstructions: 'Instructions of the MCP server', edgeJwt: 'JWT for an upstream behind a web server',
+  upstreamAuth: 'Credential for the upstream', 'upstreamAuth.type': 'How the gateway authenticates there', mcpResources: 'Resources of the MCP server', resourceQueries: 'Their URIs may have a query', subscriptions: 'Clients learn of changes of its resources', mcpPrompts: 'Prompts of the MCP server', mcpInstructions: 'Instructions of the MCP server', edgeJwt: 'JWT for an upstream behind a web server',
 };
 
 // The members of upstreamAuth by its type; a member of another type is refused.
@@ -21,7 +21,7 @@ const AUTH = {
   oauth_link: [...CLIENT, 'header', 'scheme', 'provider', 'discovery', 'authorizationEndpoint', 'revocationEndpoint', 'registration', 'scopeParam', 'pkce', 'authorizeParams'],
   user_secret: ['header', 'scheme', 'query', 'label', 'help', 'validate'],
 };
-const MCP = ['toolPinning', 'mcpResources', 'subscriptions', 'mcpPrompts', 'mcpInstructions'];
+const MCP = ['toolPinning', 'mcpResources', 'resourceQueries', 'subscriptions', 'mcpPrompts', 'mcpInstructions'];
 
 // True for a member that has no meaning for this resource.
 function hides(stored) {

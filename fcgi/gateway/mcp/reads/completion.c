@@ -109,7 +109,7 @@ find_completed(struct resource_call *c)
     if (st != AZ_OK)
         return st;
     if (type == NULL || strcmp(type, "ref/resource") != 0 || template == NULL || resource == NULL
-        || !resource_template_is_sound(template))
+        || !resource_template_is_sound(resource, template))
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                           "params.ref is not of a resource template or prompt");
     c->action.name = c->action.template = template;

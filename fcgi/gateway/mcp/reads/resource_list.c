@@ -43,8 +43,8 @@ struct resource_listing {
 /* ---- entries */
 
 /* Put "1", which a scheme does not begin with and every other part may have, in the place of each
- * expression of a template. False: its braces are no pairs, or a character is none of a template.
- */
+ * expression of a template, behind the mark of a query or fragment that the expression begins (RFC
+ * 6570 3.2.4, 3.2.8). False: its braces are no pairs, or a character is none of a template. */
 static bool
 fill_template(const char *text, char ret[URI_MAX + 1])
 {
@@ -54,6 +54,8 @@ fill_template(const char *text, char ret[URI_MAX + 1])
         if (*c <= ' ' || *c > '~' || strchr("\"'<>\\^`|", *c) != NULL || (*c == '{' && inside)
             || (*c == '}' && !inside))
             return false;
+        if (*c == '{' && (c[1] == '?' || c[1] == '#') && length < URI_MAX - 1)
+            ret[length++] = c[1];
         if (*c == '{')
             ret[length++] = '1';
         else if (*c != '}' && !inside)
@@ -65,22 +67,34 @@ fill_template(const char *text, char ret[URI_MAX + 1])
 }
 
 bool
-resource_template_is_sound(const char *text)
+resource_uri_is_sound(const struct managed_resource *resource, const char *text)
+{
+    return uri_is_canonical(text)
+           && (strchr(text, '?') == NULL || resource->upstream != MANAGED_MCP
+               || resource->resource_queries);
+}
+
+bool
+resource_template_is_sound(const struct managed_resource *resource, const char *text)
 {
     char filled[URI_MAX + 1];
-    return strlen(text) <= URI_MAX && fill_template(text, filled) && uri_is_canonical(filled);
+    return strlen(text) <= URI_MAX && fill_template(text, filled)
+           && resource_uri_is_sound(resource, filled);
 }
 
 /* Return an entry as clients see it: a new reference, JSON null if it is malformed, or NULL if out
  * of memory. */
 static json_t *
-shown_entry(TALLOC_CTX *mem, const struct resource_kind *kind, const json_t *entry)
+shown_entry(const struct resource_listing *listing, const json_t *entry)
 {
+    TALLOC_CTX *mem = listing->it->req->op.mem;
+    const struct resource_kind *kind = listing->kind;
     static const char *const texts[] = {"name", "title", "description", "mimeType"};
     const char *address = json_string_value(json_object_get(entry, kind->address));
     const json_t *size = json_object_get(entry, "size");
     if (address == NULL || !json_is_string(json_object_get(entry, "name"))
-        || !(kind->template ? resource_template_is_sound(address) : uri_is_canonical(address)))
+        || !(kind->template ? resource_template_is_sound(listing->resource, address)
+                            : resource_uri_is_sound(listing->resource, address)))
         return json_null();
     struct jsonx_build shown = {json_pack("{s:s}", kind->address, address), false};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -103,7 +117,7 @@ add_page(struct resource_listing *listing, const json_t *page)
     size_t index;
     const json_t *entry;
     json_array_foreach (page, index, entry) {
-        json_t *shown = jsonx_own(op->mem, shown_entry(op->mem, listing->kind, entry));
+        json_t *shown = jsonx_own(op->mem, shown_entry(listing, entry));
         const char *text = shown != NULL ? jsonx_dump(op->mem, shown) : NULL;
         if (text == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a list of resources");
@@ -135,7 +149,7 @@ add_routes(struct resource_listing *listing)
             continue;
         const char *uri = route_uri(op->mem, resource, route);
         lost = uri == NULL;
-        if (!lost && !resource_template_is_sound(uri)) {
+        if (!lost && !resource_template_is_sound(resource, uri)) {
             listing->left_out++;
         } else if (!lost) {
             listing->route[json_array_size(listing->entries)] = route;

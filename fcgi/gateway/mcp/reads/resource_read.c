@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "base/uri.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/reads/routes.h"
 #include "gateway/mcp/tools/catalogue.h"
@@ -101,9 +100,10 @@ mcp_read_resource(struct mcp_exchange *it)
         return st;
     if (uri != NULL && resource == NULL)
         return resource_refuse_uri(it);
-    if (uri == NULL || !uri_is_canonical(uri))
+    if (uri == NULL || !resource_uri_is_sound(resource, uri))
         return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
-                          "params.uri is not a URI in its one spelling (RFC 3986 6.2.2)");
+                          "params.uri is not a URI in its one spelling (RFC 3986 6.2.2, without "
+                          "fragment), or has a query that this server does not take");
     if (resource->upstream != MANAGED_MCP)
         return mcp_read_route(it, resource, uri);
     c.action = (struct gateway_action){.kind = "resource", .name = uri, .uri = uri};

@@ -115,10 +115,16 @@ enum az_status resource_call_ask(struct resource_call *c, json_t *params);
  * (gateway-admin.md 3.8). */
 void resource_call_note(struct resource_call *c);
 
-/* True if a template is one that a client can expand, and in the one spelling of its URIs: RFC 6570
- * is ASCII, its braces are pairs, what stands around its expressions is canonical (base/uri.h), and
- * it has at most URI_MAX octets. Lists show no other, and no other is completed. */
-bool resource_template_is_sound(const char *text);
+/* True if a URI of a managed resource is in its one spelling (base/uri.h). One with a query is not,
+ * unless the resource has resourceQueries, or is of routes, which name their parameters: a server
+ * may ignore a query, and a rule about the URI without it would be missed. */
+bool resource_uri_is_sound(const struct managed_resource *resource, const char *text);
+
+/* True if a template is one that a client can expand, and in the one spelling of its URIs, as
+ * above: RFC 6570 is ASCII, its braces are pairs, what stands around its expressions is canonical,
+ * no expression makes a fragment, and it has at most URI_MAX octets. Lists show no other, and no
+ * other is completed. */
+bool resource_template_is_sound(const struct managed_resource *resource, const char *text);
 
 /* Answer that there is no such resource: MCP 2026-07-28 has no code of its own for that. */
 enum az_status resource_refuse_uri(struct mcp_exchange *it);
