@@ -125,6 +125,11 @@ managed_check_client(struct reader *reader, const struct managed_auth *auth)
         reader_missing(reader, "upstreamAuth.issuer");
     if (linked && strcmp(auth->registration, "static") == 0 && auth->client_id == NULL)
         reader_missing(reader, "upstreamAuth.clientId");
+    /* The upstream names its authorization server: the secret of one server must not go to the next
+     * that it names. */
+    if (linked && strcmp(auth->discovery, "prm") == 0 && strcmp(auth->registration, "static") == 0
+        && auth->issuer == NULL && secret_is_set(reader, "clientSecret"))
+        reader_missing(reader, "upstreamAuth.issuer");
     /* The subject token names it as its resource. */
     if (auth->type == MANAGED_AUTH_TOKEN_EXCHANGE && auth->issuer == NULL)
         reader_missing(reader, "upstreamAuth.issuer");

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use HTTP::Tiny       ();
 use IO::Select       ();
 use IO::Socket::INET ();
 use JSON::PP         ();
@@ -50,12 +51,22 @@ sub connect_account {
     return $hop[-1]->body =~ /<h1>Connected</;
 }
 
+# The authorization server that the metadata of an upstream name (RFC 9728): a stored secret needs its name.
+sub issuer_of {
+    my ( $origin, $path ) = $_[0] =~ m{\A(https?://[^/]+)(.*)};
+    for my $at ( $path, '' ) {
+        my $got = HTTP::Tiny->new->get("$origin/.well-known/oauth-protected-resource$at");
+        return JSON::PP::decode_json( $got->{content} )->{authorization_servers}[0] if $got->{success};
+    }
+    return;
+}
+
 sub auth_of {
-    my ( $scenario, $context ) = @_;
+    my ( $scenario, $context, $address ) = @_;
     return { type => 'none' } if $scenario !~ m{\Aauth/};
     return {
-        type     => 'oauth_link',          discovery    => 'prm', registration => 'static',
-        clientId => $context->{client_id}, clientSecret => $context->{client_secret} }
+        type     => 'oauth_link',          discovery    => 'prm',                     registration => 'static',
+        clientId => $context->{client_id}, clientSecret => $context->{client_secret}, issuer => issuer_of($address) }
       if defined $context->{client_id};
     return { type => 'oauth_link', discovery => 'prm', registration => 'dcr' };
 }
@@ -106,7 +117,7 @@ sub visit {
     my ( $scenario, $context, $name ) = ( $told->{scenario}, $told->{context}, 'visit' . ++$visits );
     return if $scenario =~ m{\A(?:auth/(?:client-credentials|enterprise|dpop|wif)|json-schema-2020-12)};    # not scored
     return if $scenario =~ m{\Aelicitation-};    # it would wait for a question that is not answered
-    my $auth = auth_of( $scenario, $context );
+    my $auth = auth_of( $scenario, $context, $told->{address} );
     $mcp->resource(
         $name,
         upstreamType => 'MCP', upstreamUrl => $told->{address}, upstreamAuth => $auth,

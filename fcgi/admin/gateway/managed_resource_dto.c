@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "admin/resource/resource.h"
+#include "admin/resource/secret_address.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
+#include "managed/auth.h"
 #include "managed/document.h"
 #include "managed/merge.h"
 #include "managed/status.h"
@@ -87,6 +89,27 @@ save_part(struct managed_save *save)
     return AZ_OK;
 }
 
+/* Refuse a kept secret whose address changes. */
+static void
+save_kept(struct managed_save *save)
+{
+    TALLOC_CTX *mem = save->op->mem;
+    for (size_t i = 0; i < MANAGED_SECRETS_MAX && save->stored != NULL; i++) {
+        const struct managed_secret_row *row = &managed_secret_rows[i];
+        const char *fault = NULL;
+        if (json_object_get(save->secrets.set, row->name) != NULL
+            && json_object_get(save->secrets.given, row->name) == NULL)
+            fault = secret_address_fault(mem, SECRET_OF_RESOURCE, row->name,
+                                         save->stored->addresses, save->document);
+        const char *path = fault != NULL ? talloc_asprintf(mem, "upstreamAuth.%s%s%s", row->member,
+                                                           row->inner != NULL ? "." : "",
+                                                           row->inner != NULL ? row->inner : "")
+                                         : NULL;
+        if (fault != NULL)
+            resource_tell(save->reading, path != NULL ? path : "upstreamAuth", fault);
+    }
+}
+
 /* Read the complete resource: the members that were sent, with their secrets, and the tools that
  * will be stored. */
 static enum az_status
@@ -104,7 +127,10 @@ save_read(struct managed_save *save)
         .fault_arg = save->reading->fault_arg,
     };
     enum az_status st = managed_read(&reading, &save->resource);
-    return st == AZ_SERVER_ERROR ? save_fail(save, "out of memory") : st;
+    if (st == AZ_SERVER_ERROR)
+        return save_fail(save, "out of memory");
+    save_kept(save);
+    return save->reading->faulty ? AZ_INVALID : st;
 }
 
 /* Open the secrets of the stored row, as an object. */

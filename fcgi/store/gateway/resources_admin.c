@@ -65,10 +65,11 @@ static const struct db_stmt resources_admin_delete_stmt = {
     "managed_resource_delete", "DELETE FROM managed_resource"
     " WHERE name = $1 AND ($2::bigint IS NULL OR version = $2::bigint) RETURNING id", 2};
 
-enum managed_resource_stored_column { STORED_VERSION, STORED_STATUS, STORED_STATUS_REASON, STORED_AUTH_TYPE, STORED_SECRETS_SET, STORED_TOOLS, STORED_SECRETS_SEALED };
+enum managed_resource_stored_column { STORED_VERSION, STORED_STATUS, STORED_STATUS_REASON, STORED_AUTH_TYPE, STORED_SECRETS_SET, STORED_TOOLS, STORED_SECRETS_SEALED, STORED_ADDRESSES };
 static const struct db_stmt resource_stored_stmt = {
     "managed_resource_stored",
-    "SELECT version, status, status_reason, document #>> '{upstreamAuth,type}' AS auth_type, secrets_set, tools, secrets_sealed"
+    "SELECT version, status, status_reason, document #>> '{upstreamAuth,type}' AS auth_type, secrets_set, tools, secrets_sealed,"
+    " json_build_object('upstreamUrl', document -> 'upstreamUrl', 'upstreamAuth', document -> 'upstreamAuth') AS addresses"
     " FROM managed_resource WHERE name = $1", 1};
 /* clang-format on */
 
@@ -95,6 +96,8 @@ resource_stored_read(struct op *op, const PGresult *result, struct resource_stor
     if (st == AZ_OK)
         st = jsonx_parse(op->mem, tools, strlen(tools), MANAGED_DOCUMENT_DEPTH, &stored->tools,
                          NULL);
+    if (st == AZ_OK)
+        st = db_read_json(op, result, 0, STORED_ADDRESSES, &stored->addresses);
     if (st == AZ_OK && db_get(result, 0, STORED_SECRETS_SEALED) != NULL)
         st = db_get_octets(op->mem, result, 0, STORED_SECRETS_SEALED, &sealed,
                            &stored->sealed_length);

@@ -30,6 +30,7 @@ struct resource_stored {
     const char *auth_type;       /* of upstreamAuth, or NULL */
     json_t *secrets_set;         /* object: times by name */
     json_t *tools;               /* array, as stored */
+    json_t *addresses;           /* object: upstreamUrl and upstreamAuth of the document */
     const unsigned char *sealed; /* its secrets, or NULL */
     size_t sealed_length;        /* octets */
 };

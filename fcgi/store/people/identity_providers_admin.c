@@ -37,6 +37,13 @@ static const struct db_stmt identity_providers_admin_delete_stmt = {
     "identity_provider_delete", "DELETE FROM identity_provider"
     " WHERE idp_id = $1 AND ($2::bigint IS NULL OR version = $2::bigint) RETURNING id", 2};
 
+enum identity_provider_stored_column { STORED_VERSION, STORED_HAS_SECRET, STORED_ADDRESSES };
+static const struct db_stmt identity_provider_stored_stmt = {
+    "identity_provider_stored",
+    "SELECT version, secret_sealed IS NOT NULL AS has_secret,"
+    " json_build_object('issuer', issuer, 'tokenEndpoint', token_endpoint) AS addresses"
+    " FROM identity_provider WHERE idp_id = $1", 1};
+
 /*
  * A sequence moves before the rows it counts are committed. A process that read it in between
  * would take the old rows for the newest from then on, so it moves once more after the commit.
@@ -69,6 +76,25 @@ const struct json_rows identity_providers_admin_rows = {
     .after = &identity_providers_admin_moved_stmt,
     .owned = "provider",
 };
+
+enum az_status
+identity_provider_stored_fetch(struct op *op, const char *idp_id,
+                               const struct identity_provider_stored **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, idp_id);
+    enum az_status st = db_exec(op, &identity_provider_stored_stmt, &params, true, &result);
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    struct identity_provider_stored *stored = talloc_zero(op->mem, struct identity_provider_stored);
+    if (stored == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    stored->version = db_get(result, 0, STORED_VERSION);
+    stored->has_secret = db_get_bool(result, 0, STORED_HAS_SECRET);
+    *ret = stored;
+    return db_read_json(op, result, 0, STORED_ADDRESSES, &stored->addresses);
+}
 
 enum az_status
 home_issuer_set(struct op *op, const char *idp_id, bool *ret_done)

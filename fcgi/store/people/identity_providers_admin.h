@@ -2,6 +2,8 @@
 #ifndef AZ_STORE_PEOPLE_IDENTITY_PROVIDERS_ADMIN_H
 #define AZ_STORE_PEOPLE_IDENTITY_PROVIDERS_ADMIN_H
 
+#include <jansson.h>
+
 #include "store/db/json_rows.h"
 
 /* The columns of an IdentityProviderDto that are written; admin/identity_provider_dto.c maps its
@@ -18,6 +20,17 @@
  * are deleted with their provider.
  */
 extern const struct json_rows identity_providers_admin_rows;
+
+/* The facts of a stored provider that the rules of a PUT depend on; on op->mem. */
+struct identity_provider_stored {
+    const char *version; /* as text */
+    bool has_secret;
+    json_t *addresses; /* object: issuer and tokenEndpoint */
+};
+
+/* Read them. One trip. *ret is NULL if there is no such provider. */
+enum az_status identity_provider_stored_fetch(struct op *op, const char *idp_id,
+                                              const struct identity_provider_stored **ret);
 
 /* Make the issuer of an enabled provider the home issuer (token/subject.h). *ret_done is false if
  * there is no such provider. */

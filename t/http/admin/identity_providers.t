@@ -230,21 +230,23 @@ is( $stack->admin( $_ => "$path/corp", key => undef, $_ eq 'PUT' ? ( json => {} 
 
 # ---- PUT: full replacement (oauth.md 5 "Identity provider PUT")
 
-my $before = sealed('corp');
+# The addresses that the stored secret goes to: another one needs it again (secret_address.t).
+my @addresses = map { ( $_ => $all{$_} ) } qw(issuer tokenEndpoint);
+my $before    = sealed('corp');
 admin_ok(
-    put( 'corp', issuer => $all{issuer}, idpId => 'other', clientId => 'authz2' ),
+    put( 'corp', @addresses, idpId => 'other', clientId => 'authz2' ),
     200,
-    {   idpId    => 'corp',
-        issuer   => $all{issuer},
+    {   idpId => 'corp',
+        @addresses,
         clientId => 'authz2',
         (   map { $_ => undef }
-              qw(name authorizationEndpoint tokenEndpoint userinfoEndpoint jwksUri backchannelNotificationEndpoint scopes authorizeParams clientSecret)
+              qw(name authorizationEndpoint userinfoEndpoint jwksUri backchannelNotificationEndpoint scopes authorizeParams clientSecret)
         ),
         enabled => $is_true },
     'PUT: 200 with the stored object; the id of the path wins; what is absent is empty; enabled is kept' );
 is( fetch('other')->status, 404,     '... and there is no provider by the id of the body' );
 is( sealed('corp'),         $before, 'PUT: an absent clientSecret keeps the stored one' );
-admin_ok( put( 'corp', issuer => $all{issuer}, clientSecret => undef ), 200, undef, 'PUT: null too' );
+admin_ok( put( 'corp', @addresses, clientSecret => undef ), 200, undef, 'PUT: null too' );
 is( sealed('corp'), $before, '... keeps it' );
 admin_ok(
     put( 'corp', issuer => $all{issuer}, clientSecret => 'another' ), 200, { clientSecret => undef },
@@ -290,8 +292,9 @@ session( 's3', 'plain' );
 put( 'corp', issuer => $all{issuer}, name => 'Same' );
 is( sessions(), 's1 s2 s3', 'PUT: a change beside issuer and enabled ends no session' );
 admin_error(
-    put( 'corp', issuer => 'http://127.0.0.1:9/x', enabled => JSON::PP::false() ), 409,
-    'PUT: a refused change',                                                       error => 'conflict' );
+    put( 'corp', issuer => 'http://127.0.0.1:9/x', enabled => JSON::PP::false(), clientSecret => 'another' ), 409,
+    'PUT: a refused change',
+    error => 'conflict' );
 is( sessions(), 's1 s2 s3', '... ends none' );
 admin_ok(
     put( 'corp', issuer => $all{issuer}, enabled => JSON::PP::false() ), 200, { enabled => $is_false },

@@ -158,8 +158,12 @@ unlike( join( "\n", $stack->{service}->log_lines ),    qr/S3cr3t/, '... in no li
 unlike( $stack->admin( GET => $path )->body,           qr/S3cr3t/, '... and in no answer' );
 sql(q{UPDATE managed_resource SET secrets_sealed = (SELECT secrets_sealed FROM managed_resource WHERE name = 'kept') WHERE name = 'jwt'}
 );
-is( put( 'jwt', { %rest, upstreamAuth => { type => 'client_credentials', clientSecret => 'x' } } )->status,
-    500, 'a secret that was moved to another row does not open' );
+is( put('jwt',
+        {   %rest,
+            upstreamAuth => { type => 'client_credentials', tokenEndpoint => 'https://t.example', clientSecret => 'x' }
+        } )->status,
+    500,
+    'a secret that was moved to another row does not open' );
 
 # ---- tools of an MCP upstream
 
