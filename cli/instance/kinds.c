@@ -23,9 +23,9 @@ static const char *const provider_omitted[] = {"id", "home", "warnings", NULL};
 static const char *const connector_omitted[] = {"name",         "description", "category",
                                                 "resourceType", "installed",   "installedAt",
                                                 "updatedAt",    "manifest",    NULL};
-static const char *const resource_omitted[] = {"connectorId",  "connectorVersion", "status",
-                                               "statusReason", "statusChangedAt",  "lastProbe",
-                                               "toolCount",    "syncedAt",         NULL};
+static const char *const resource_omitted[] = {
+    "connectorId", "connectorVersion", "status",   "statusReason",   "statusChangedAt",
+    "lastProbe",   "toolCount",        "syncedAt", "sharedRedirect", NULL};
 static const char *const none_omitted[] = {NULL};
 
 /* clang-format off */

@@ -18,6 +18,7 @@
 
 static const char *const discoveries[] = {"none", "prm", "issuer", NULL};
 static const char *const registrations[] = {"static", "cimd", "dcr", NULL};
+static const char *const redirects[] = {"own", "shared", NULL};
 static const char *const token_methods[] = {"client_secret_basic", "client_secret_post",
                                             "private_key_jwt", "none", NULL};
 static const char *const pkce_methods[] = {"S256", "none", NULL};
@@ -121,6 +122,7 @@ static const struct field auth_fields[] = {
     {"tokenEndpoint",         FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(token_endpoint), .help = "Address at which tokens are fetched"},
     {"revocationEndpoint",    FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(revocation_endpoint), .help = "Address at which tokens of a removed link are revoked"},
     {"registration",          FIELD_TEXT,      .words = registrations, INTO(registration), .help = "static (clientId is given), cimd or dcr"},
+    {"redirectUri",           FIELD_TEXT,      .words = redirects, INTO(redirect_uri), .help = "Address to which the authorization server sends people back, and with which this service is registered there: own, /gateway/connect/callback/{name} below the issuer, or shared, the same without the name, for a registration that cannot be changed yet: with shared, an answer may be that of another resource's server"},
     {"clientId",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(client_id), .help = "client_id of this service there"},
     {"clientSecret",          FIELD_ANY,       .secret = true, .help = "Secret of this service there; never shown"},
     {"privateKeyJwt",         FIELD_OBJECT,    .shape = &key_table, FIELD_INTO(struct raw_auth, private_key), .help = "Key in place of a secret (RFC 7523)"},

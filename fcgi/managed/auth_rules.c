@@ -34,6 +34,7 @@ static const struct {
     {"tokenEndpoint",         GRANTS | BIT(OAUTH_LINK),                              GRANTS},
     {"revocationEndpoint",    BIT(OAUTH_LINK),                                       0},
     {"registration",          BIT(OAUTH_LINK),                                       0},
+    {"redirectUri",           BIT(OAUTH_LINK),                                       0},
     {"clientId",              GRANTS | BIT(OAUTH_LINK),                              GRANTS},
     {"clientSecret",          GRANTS | BIT(OAUTH_LINK),                              0},
     {"privateKeyJwt",         GRANTS,                                                0},

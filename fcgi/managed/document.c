@@ -156,6 +156,7 @@ static const struct field resource_fields[] = {
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
     {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Reason why it is not active"},
     {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time since which it has this status"},
+    {"sharedRedirect",   FIELD_READ_ONLY, .shown = FIELD_BOOLEAN, .help = "true: people come back from its authorization server at the address that resources share (upstreamAuth.redirectUri), so an answer may be that of another resource's server"},
     {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT, .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
     {"toolCount",        FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of its tools"},
     {"waitingTools",     FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Of a summary: tools that wait for an approval"},

@@ -178,6 +178,7 @@ struct managed_auth {
     const char *issuer;
     const char *authorization_endpoint, *token_endpoint, *revocation_endpoint;
     const char *registration; /* static, cimd or dcr */
+    const char *redirect_uri; /* own or shared; NULL: as the row says (redirect_shared) */
     const char *client_id;
     const char *token_auth_method; /* client_secret_basic, client_secret_post, private_key_jwt or
                                       none */
@@ -239,6 +240,7 @@ struct managed_resource {
     const struct managed_tool *tool;
     size_t tools;
     struct managed_auth auth;
+    bool redirect_shared; /* oauth_link: stored before each resource had its own redirect address */
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
     enum managed_pinning pinning;
     enum managed_tool_list tool_list;

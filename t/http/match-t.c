@@ -148,6 +148,7 @@ test_table(void)
                                           "/gateway/link",
                                           "/gateway/connect",
                                           "/gateway/connect/callback",
+                                          "/gateway/connect/callback/{resource}",
                                           "/gateway/connect/{resource}",
                                           "/gateway/connect/{resource}/disconnect",
                                           "/audit/checkpoint",

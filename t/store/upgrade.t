@@ -1,5 +1,5 @@
 # Migrations on a database with data: what 0006 makes of people, families and sessions that are there (decisions.md "Subject
-# identifiers", "Siblings"), and 0008 of bundles ("Message of a save").
+# identifiers", "Siblings"), 0008 of bundles ("Message of a save"), and 0050 of managed resources ("Redirect addresses of links").
 use strict;
 use warnings;
 
@@ -18,13 +18,14 @@ sub slurp {
     return readline $in;
 }
 
-# A database of before with this data, brought up to date. Return a function that asks it.
+# A database with the files to `last` and this data, brought up to date. Return a function that asks it.
 sub upgraded {
-    my ($data) = @_;
+    my ( $data, $last ) = @_;
     my $name = $postgres->database( empty => 1 );
-    $postgres->sql( slurp($_), $name ) for grep {/000[123]_/} @file;
+    my $is   = sub { return $_[0] =~ m{/(\d+)_[^/]*\z} && $1 <= ( $last // 3 ) };
+    $postgres->sql( slurp($_), $name ) for grep { $is->($_) } @file;
     $postgres->sql( $data,     $name ) if $data;
-    $postgres->sql( slurp($_), $name ) for grep { !/000[123]_/ } @file;
+    $postgres->sql( slurp($_), $name ) for grep { !$is->($_) } @file;
     return sub { return $postgres->sql( $_[0], $name ) =~ s{\n\z}{}r };
 }
 
@@ -72,5 +73,30 @@ my $bundles = upgraded(
     q{INSERT INTO bundle (revision, etag, status, trigger_source, triggered_by, size_octets, rule_paths, data_keys) VALUES ('r', 'e', 'confirmed', 'deploy', 'x', 1, '{}', '{}')}
 );
 is( $bundles->('SELECT revision, message IS NULL FROM bundle_audit_dto'), "r\tt", 'a bundle of before has no message' );
+
+# Resources whose registration elsewhere may have the one redirect address that all had.
+my @links = (
+    [ 'a-static',   'oauth_link',    undef,    1 ],
+    [ 'b-static',   'oauth_link',    'static', 1 ],
+    [ 'c-dcr',      'oauth_link',    'dcr',    0 ],
+    [ 'd-dcr-used', 'oauth_link',    'dcr',    1 ],
+    [ 'e-cimd',     'oauth_link',    'cimd',   0 ],
+    [ 'f-other',    'static_header', undef,    0 ],
+);
+my $linked = upgraded(
+    join(
+        '',
+        $providers,
+        people( [ 'ann', 'first', 'ann', 1 ] ),
+        map {
+            my ( $name, $type, $registration ) = @$_;
+            my $way = $registration ? qq{,"registration":"$registration"} : '';
+            qq{INSERT INTO managed_resource (name, upstream_type, status, document) VALUES ('$name', 'REST', 'active', '{"upstreamAuth":{"type":"$type"$way}}');}
+        } @links )
+      . q{INSERT INTO gateway_connection (subject, idp, resource, binding, secret_sealed, scopes) SELECT 'ann', id, 'd-dcr-used', '', '', '{}' FROM identity_provider WHERE idp_id = 'first'},
+    49 );
+is( $linked->(q{SELECT string_agg(name, ' ' ORDER BY name) FROM managed_resource WHERE redirect_shared}),
+    join( ' ', map { $_->[0] } grep { $_->[3] } @links ),
+    'resources that may be registered with the shared redirect address keep it' );
 
 done_testing;

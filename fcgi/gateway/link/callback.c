@@ -31,6 +31,36 @@ const struct route_param link_callback_params[] = {
 /* clang-format on */
 
 /*
+ * Refuse an answer at the address of another resource, before its resource is looked at: it comes
+ * from another server than the one that the browser was sent to (mix-up, RFC 9700 4.4).
+ */
+static enum az_status
+check_named(struct request *req, const struct link_visit *visit)
+{
+    const char *name = req->path_value[0];
+    return name == NULL || strcmp(name, visit->link.resource) == 0
+               ? AZ_OK
+               : op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
+                         "the answer for managed resource %s came to the address of %.64s",
+                         visit->link.resource, name);
+}
+
+/* Refuse an answer at the shared address for a resource with one of its own, and the other way
+ * round: our client at its server has the one or the other. */
+static enum az_status
+check_address(struct request *req, const struct link_visit *visit)
+{
+    bool shared = link_redirect_is_shared(visit->resource);
+    return shared == (req->path_value[0] == NULL)
+               ? AZ_OK
+               : op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
+                         "the answer for managed resource %s came to the %s address, but "
+                         "upstreamAuth.redirectUri is %s",
+                         visit->resource->name, shared ? "resource's own" : "shared",
+                         shared ? "shared" : "own");
+}
+
+/*
  * Find the link that the state belongs to, in the session that chose Connect. Otherwise an attacker
  * could send a victim the callback URL of his own link, and the victim's calls would use the
  * attacker's account (RFC 9700 4.7). Nothing is consumed before this check.
@@ -58,22 +88,29 @@ find_link(struct request *req, struct link_visit *visit)
     }
     if (link->expired)
         return op_fail(&req->op, AZ_LINK_EXPIRED, NULL, "the answer of the upstream came too late");
-    return link_visit_check(req, visit);
+    st = check_named(req, visit);
+    if (st == AZ_OK)
+        st = link_visit_check(req, visit);
+    return st == AZ_OK ? check_address(req, visit) : st;
 }
 
 /* Check the issuer of the answer (RFC 9207 2.4): with it a code of one server is never sent to
- * another. */
+ * another. An issuer that cannot be compared may be that of another server. */
 static enum az_status
 check_issuer(struct request *req, const struct link_visit *visit,
              const struct link_provider *provider)
 {
     const char *iss = request_param(req, "iss");
-    bool right = iss == NULL ? !provider->sends_iss
-                             : provider->issuer == NULL || strcmp(iss, provider->issuer) == 0;
-    return right ? AZ_OK
-                 : op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
-                           "managed resource %s: the answer %s", visit->resource->name,
-                           iss == NULL ? "has no iss" : "has the iss of another server");
+    const char *why = iss == NULL && provider->sends_iss ? "has no iss"
+                      : iss == NULL                      ? NULL
+                      : provider->issuer == NULL
+                          ? "has an iss, but upstreamAuth.issuer is not set, so that it cannot be "
+                            "compared; set it to the issuer of the authorization server"
+                      : strcmp(iss, provider->issuer) != 0 ? "has the iss of another server"
+                                                           : NULL;
+    return why == NULL ? AZ_OK
+                       : op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
+                                 "managed resource %s: the answer %s", visit->resource->name, why);
 }
 
 /* Refuse an answer with an error. The text of the upstream goes to the log alone. */

@@ -187,14 +187,14 @@ authorize_url(struct request *req, const struct link_visit *visit,
     if (st != AZ_OK)
         return st;
     const struct query_pair own[OWN_PARAMS] = {
-        {"response_type",                                         "code"                           },
-        {"client_id",                                             provider->client_id              },
-        {"redirect_uri",                                          link_callback_uri(op)            },
-        {auth->scope_param != NULL ? auth->scope_param : "scope", scopes                           },
-        {"state",                                                 state                            },
-        {"code_challenge",                                        challenge                        },
-        {"code_challenge_method",                                 challenge != NULL ? "S256" : NULL},
-        {"resource",                                              provider->resource               },
+        {"response_type", "code"                                  },
+        {"client_id",     provider->client_id                     },
+        {"redirect_uri",  link_callback_uri(op,                     link_redirect_name(visit->resource))},
+        {auth->scope_param != NULL ? auth->scope_param : "scope",               scopes},
+        {"state",               state                                                },
+        {"code_challenge",               challenge},
+        {"code_challenge_method",               challenge != NULL ? "S256" : NULL                                         },
+        {"resource",               provider->resource    },
     };
     char *url =
         client_url(op->mem, provider->authorization, own, OWN_PARAMS, auth->authorize_params);

@@ -21,17 +21,34 @@ link_is_word(const char *text, const char *word)
     return text != NULL && strcmp(text, word) == 0;
 }
 
-const char *
-link_callback_uri(struct op *op)
+/* ---- addresses of ours */
+
+bool
+link_redirect_is_shared(const struct managed_resource *resource)
 {
-    return talloc_asprintf(op->mem, "%s/gateway/connect/callback", op->az->cfg->oidc_issuer);
+    return resource->auth.redirect_uri != NULL ? link_is_word(resource->auth.redirect_uri, "shared")
+                                               : resource->redirect_shared;
 }
 
 const char *
-link_client_metadata_uri(struct op *op)
+link_redirect_name(const struct managed_resource *resource)
 {
-    return talloc_asprintf(op->mem, "%s/.well-known/svc-gateway-client.json",
-                           op->az->cfg->oidc_issuer);
+    return link_redirect_is_shared(resource) ? NULL : resource->name;
+}
+
+const char *
+link_callback_uri(struct op *op, const char *name)
+{
+    return talloc_asprintf(op->mem, "%s/gateway/connect/callback%s%s", op->az->cfg->oidc_issuer,
+                           name != NULL ? "/" : "", name != NULL ? name : "");
+}
+
+const char *
+link_client_metadata_uri(struct op *op, const char *name)
+{
+    return talloc_asprintf(op->mem, "%s/.well-known/svc-gateway-client%s%s",
+                           op->az->cfg->oidc_issuer, name != NULL ? "/" : ".json",
+                           name != NULL ? name : "");
 }
 
 /* ---- endpoints */
@@ -142,7 +159,7 @@ choose_client(struct op *op, const struct managed_resource *resource,
 {
     const struct managed_auth *auth = &resource->auth;
     if (link_is_word(auth->registration, "cimd") && takes_cimd(op, metadata)) {
-        ret->client_id = link_client_metadata_uri(op);
+        ret->client_id = link_client_metadata_uri(op, link_redirect_name(resource));
         ret->auth_method = "none";
         return ret->client_id != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     }

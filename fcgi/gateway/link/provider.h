@@ -45,13 +45,31 @@ enum az_status link_provider_get(struct op *op, const struct managed_resource *r
 enum az_status link_provider_scopes(struct op *op, const struct managed_resource *resource,
                                     const struct link_provider *provider, json_t **ret);
 
-/* Return the address to which every upstream sends the browser back; on op->mem, or NULL if out of
- * memory. */
-const char *link_callback_uri(struct op *op);
+/*
+ * True if the authorization server of a resource sends people to the redirect address that several
+ * resources share, because our client there was registered with it: the operator says so, or the
+ * resource was stored before each one had its own address and the operator has not said otherwise.
+ */
+bool link_redirect_is_shared(const struct managed_resource *resource);
 
-/* Return the client_id that is the address of our own metadata document; on op->mem, or NULL if out
- * of memory. */
-const char *link_client_metadata_uri(struct op *op);
+/*
+ * Return the redirect address of a resource, or with NULL the shared one; on op->mem, or NULL if
+ * out of memory. Each resource has its own, so that an answer tells which server it comes from: at
+ * one address for all, a malicious server could send a person on to an honest one, whose answer
+ * would then count as its own (mix-up, RFC 9700 4.4).
+ */
+const char *link_callback_uri(struct op *op, const char *name);
+
+/*
+ * Return the client_id that is the address of our metadata document for a resource, or with NULL
+ * for those that share an address; on op->mem, or NULL if out of memory. A document has one
+ * redirect address: one with the addresses of all resources would let a malicious server have the
+ * code of another one sent to its own address.
+ */
+const char *link_client_metadata_uri(struct op *op, const char *name);
+
+/* Return the name of a resource for the two functions above: NULL if it shares an address. */
+const char *link_redirect_name(const struct managed_resource *resource);
 
 /*
  * Compute the SHA-256 of the configuration that decides where the secrets of a connection go: the

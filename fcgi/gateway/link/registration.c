@@ -12,6 +12,7 @@
 #include "gateway/upstream/fetch_failed.h"
 #include "http/fetch/fetch.h"
 #include "managed/managed.h"
+#include "managed/names.h"
 #include "store/db/db.h"
 #include "store/gateway/registrations.h"
 
@@ -25,12 +26,11 @@ static const char *const auth_methods[] = {"client_secret_basic", "client_secret
 /* Return the metadata of our client, as RFC 7591 section 2 has them; on op->mem, or NULL if out of
  * memory. */
 static json_t *
-client_metadata(struct op *op, const char *auth_method)
+client_metadata(struct op *op, const char *callback, const char *auth_method)
 {
     const struct settings *cfg = op->az->cfg;
     const char *name =
         cfg->pages_name != NULL ? cfg->pages_name : uri_place(op->mem, cfg->oidc_issuer);
-    const char *callback = link_callback_uri(op);
     if (callback == NULL)
         return NULL;
     /* OpenID Connect Registration 2: https is for clients of type web; a loopback address on http
@@ -46,8 +46,12 @@ client_metadata(struct op *op, const char *auth_method)
 enum az_status
 link_client_metadata_handle(struct request *req)
 {
-    json_t *metadata = client_metadata(&req->op, "none");
-    const char *client_id = link_client_metadata_uri(&req->op);
+    /* The document depends on the name alone, so it does not tell which resources there are. */
+    const char *name = req->path_value[0];
+    if (name != NULL && !managed_name_is_good(name))
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no resource can have this name");
+    json_t *metadata = client_metadata(&req->op, link_callback_uri(&req->op, name), "none");
+    const char *client_id = link_client_metadata_uri(&req->op, name);
     if (metadata == NULL || client_id == NULL
         || json_object_set_new(metadata, "client_id", json_string(client_id)) != 0)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
@@ -120,7 +124,8 @@ register_there(struct op *op, const struct managed_resource *resource, const jso
                const struct link_provider *provider, struct registration *ret)
 {
     const char *method = choose_method(metadata);
-    json_t *wanted = client_metadata(op, method);
+    json_t *wanted =
+        client_metadata(op, link_callback_uri(op, link_redirect_name(resource)), method);
     char *scope = resource->auth.scopes != NULL ? words_join(op->mem, resource->auth.scopes) : NULL;
     if (wanted != NULL && scope != NULL && *scope != '\0'
         && json_object_set_new(wanted, "scope", json_string(scope)) != 0)
@@ -146,7 +151,7 @@ static enum az_status
 register_once(struct op *op, const struct managed_resource *resource, const json_t *metadata,
               const struct link_provider *provider, struct registration *ret)
 {
-    const char *callback = link_callback_uri(op);
+    const char *callback = link_callback_uri(op, link_redirect_name(resource));
     enum az_status st = registration_lock(op, resource->name, provider->issuer);
     if (st != AZ_OK)
         return st;
@@ -164,7 +169,7 @@ link_registration_need(struct op *op, const struct managed_resource *resource,
                        const json_t *metadata, struct link_provider *provider)
 {
     struct registration registration;
-    const char *callback = link_callback_uri(op);
+    const char *callback = link_callback_uri(op, link_redirect_name(resource));
     if (provider->issuer == NULL || provider->registration == NULL || callback == NULL)
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
                        "managed resource %s: its authorization server takes neither the address of "

@@ -14,7 +14,8 @@
 #define LINK_CLIENT_ID_MAX 2048
 #define LINK_CLIENT_SECRET_MAX 2048
 
-/* Serve our metadata document (/.well-known/svc-gateway-client.json). */
+/* Serve our metadata document for a resource (/.well-known/svc-gateway-client/{resource}), or for
+ * those that share a redirect address (/.well-known/svc-gateway-client.json). */
 enum az_status link_client_metadata_handle(struct request *req);
 
 /*

@@ -41,7 +41,7 @@ link_tokens_get(struct op *op, const struct managed_resource *resource,
         .scope_separator = auth->scope_separator,
         .default_expires_in = auth->default_expires_in,
     };
-    const char *back = link_callback_uri(op);
+    const char *back = link_callback_uri(op, link_redirect_name(resource));
     if (back == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     begin_ask(resource, provider, provider->token, &identity, &ask);

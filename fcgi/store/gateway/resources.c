@@ -30,7 +30,8 @@ struct managed_memory {
 };
 
 #define COLUMNS                                                                                    \
-    "m.id, m.version, m.name, m.status, m.status_reason, m.connector_id, m.connector_version"
+    "m.id, m.version, m.name, m.status, m.status_reason, m.connector_id, m.connector_version,"     \
+    " m.redirect_shared"
 /* The definition, unless the process has this version: the parameter is an array of versions. */
 #define DEFINITION_OF_ONE                                                                          \
     ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.document END AS document"                   \
@@ -48,13 +49,13 @@ struct managed_memory {
     "  FROM connector c WHERE c.id = m.connector_id) END AS scopes"
 
 /* clang-format off */
-enum managed_find_column { FIND_ID, FIND_VERSION, FIND_NAME, FIND_STATUS, FIND_STATUS_REASON, FIND_CONNECTOR_ID, FIND_CONNECTOR_VERSION, FIND_DOCUMENT, FIND_TOOLS, FIND_SECRETS_SET, FIND_SECRETS_SEALED, FIND_SCOPES };
+enum managed_find_column { FIND_ID, FIND_VERSION, FIND_NAME, FIND_STATUS, FIND_STATUS_REASON, FIND_CONNECTOR_ID, FIND_CONNECTOR_VERSION, FIND_REDIRECT_SHARED, FIND_DOCUMENT, FIND_TOOLS, FIND_SECRETS_SET, FIND_SECRETS_SEALED, FIND_SCOPES };
 static const struct db_stmt managed_find_stmt = {
     "managed_find", "SELECT " COLUMNS DEFINITION_OF_ONE " FROM managed_resource m WHERE m.name = $1", 2};
-enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_STATUS_REASON, LIST_CONNECTOR_ID, LIST_CONNECTOR_VERSION, LIST_DOCUMENT, LIST_TOOLS, LIST_SECRETS_SET, LIST_SECRETS_SEALED, LIST_SCOPES };
+enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_STATUS_REASON, LIST_CONNECTOR_ID, LIST_CONNECTOR_VERSION, LIST_REDIRECT_SHARED, LIST_DOCUMENT, LIST_TOOLS, LIST_SECRETS_SET, LIST_SECRETS_SEALED, LIST_SCOPES };
 static const struct db_stmt managed_list_stmt = {
     "managed_list", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m WHERE m.enabled ORDER BY m.name", 1};
-enum managed_public_column { PUBLIC_ID, PUBLIC_VERSION, PUBLIC_NAME, PUBLIC_STATUS, PUBLIC_STATUS_REASON, PUBLIC_CONNECTOR_ID, PUBLIC_CONNECTOR_VERSION, PUBLIC_DOCUMENT, PUBLIC_TOOLS, PUBLIC_SECRETS_SET, PUBLIC_SECRETS_SEALED, PUBLIC_SCOPES };
+enum managed_public_column { PUBLIC_ID, PUBLIC_VERSION, PUBLIC_NAME, PUBLIC_STATUS, PUBLIC_STATUS_REASON, PUBLIC_CONNECTOR_ID, PUBLIC_CONNECTOR_VERSION, PUBLIC_REDIRECT_SHARED, PUBLIC_DOCUMENT, PUBLIC_TOOLS, PUBLIC_SECRETS_SET, PUBLIC_SECRETS_SEALED, PUBLIC_SCOPES };
 static const struct db_stmt managed_public_stmt = {
     "managed_public", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m"
     " WHERE m.enabled OR json_typeof(m.document -> 'publicUrls') = 'array' ORDER BY m.name", 1};
@@ -195,6 +196,7 @@ resource_read_entry(struct op *op, const PGresult *result, int row, struct remem
     entry->sealed = sealed;
     entry->resource.id = db_get_number(result, row, FIND_ID, 0);
     entry->resource.version = db_get_number(result, row, FIND_VERSION, 0);
+    entry->resource.redirect_shared = db_get_bool(result, row, FIND_REDIRECT_SHARED);
     remember(op, entry);
     *ret = entry;
     return AZ_OK;

@@ -19,6 +19,7 @@
     "  'statusReason', m.status_reason,"                                                           \
     "  'statusChangedAt', to_char(m.status_changed_at" DB_TIME ","                                 \
     "  'lastProbe', m.last_probe, 'toolCount', json_array_length(m.tools),"                        \
+    "  'sharedRedirect', CASE WHEN " RESOURCES_REDIRECT_SHARED " THEN true END,"                   \
     "  'syncedAt', to_char(m.synced_at" DB_TIME "))::text, 2))::json"
 
 /* The same without routes, tools and the settings of the upstream. */

@@ -17,6 +17,12 @@
     "(SELECT count(*) FROM json_array_elements(m.tools) w"                                         \
     " WHERE w #>> '{pin,status}' IN ('new', 'changed'))"
 
+/* True if people come back from the authorization server of the row m at the shared address
+ * (link_redirect_is_shared() in gateway/link). */
+#define RESOURCES_REDIRECT_SHARED                                                                  \
+    "(m.document #>> '{upstreamAuth,type}' = 'oauth_link' AND coalesce("                           \
+    "m.document #>> '{upstreamAuth,redirectUri}' = 'shared', m.redirect_shared))"
+
 /* ManagedResourceDto, keyed by name. Filters of a page: a part of either name in any case, the
  * status, and `summary` for rows without routes, tools and the settings of the upstream. A replace
  * keeps the secrets when they are not given. */

@@ -29,11 +29,13 @@ static const struct db_stmt attention_list_stmt = {
     "  UNION ALL (SELECT 6, 'clients_unused', NULL, count(*), NULL, min(coalesce(l.used_at, c.created_at)) FROM client c"
     "   LEFT JOIN client_last l ON l.client_id = c.client_id AND l.used_at >= c.created_at"
     "   WHERE c.registration_type = 'ADMIN' AND c.enabled"
-    "    AND coalesce(l.used_at, c.created_at) < now() - make_interval(days => " ATTENTION_UNUSED_DAYS ") HAVING count(*) > 0)) a"
+    "    AND coalesce(l.used_at, c.created_at) < now() - make_interval(days => " ATTENTION_UNUSED_DAYS ") HAVING count(*) > 0)"
+    "  UNION ALL (SELECT 7, 'redirect_shared', m.name, NULL, NULL, NULL FROM managed_resource m"
+    "   WHERE m.enabled AND " RESOURCES_REDIRECT_SHARED " ORDER BY m.name LIMIT " ATTENTION_LISTED ")) a"
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
 static const char *const attention_kinds[] = {"tools_waiting", "resource_degraded", "connections_to_renew",
-                                              "key_ending", "reason_new", "clients_unused", NULL};
+                                              "key_ending", "reason_new", "clients_unused", "redirect_shared", NULL};
 static const struct field attention_fields[] = {
     {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},
     {"name",   FIELD_TEXT,    .help = "Managed resource, label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},

@@ -128,7 +128,7 @@ my %sent = Authz::Browser::query($to);
 like( $to, qr/\A\Q$upstream->{url}\E\/authorize\?/, '... at its authorization endpoint' );
 is_deeply(
     [ @sent{qw(response_type client_id redirect_uri scope code_challenge_method)} ],
-    [ 'code', 'gateway', "$base/gateway/connect/callback", 'notes.read', 'S256' ],
+    [ 'code', 'gateway', "$base/gateway/connect/callback/notes", 'notes.read', 'S256' ],
     '... with the parameters of RFC 6749 and PKCE' );
 unlike( $to, qr/ann|\Q$state\E/, '... and nothing that names the person or the link' );
 like( audit(), qr/\AanswerLink allowed 303 ann .*"begun"/, '... and an audit row' );
@@ -138,12 +138,12 @@ refused( $ann->get($link), 410, qr/used already/, 'the same link again: 410' );
 # ---- the callback
 
 my $callback = $ann->request( GET => $to )->header('Location');
-like( $callback, qr{\A\Q$base\E/gateway/connect/callback\?}, 'the upstream sends the browser back' );
+like( $callback, qr{\A\Q$base\E/gateway/connect/callback/notes\?}, 'the upstream sends the browser back' );
 refused( $eve->get($callback),                400, qr/link_invalid/, q{another person's browser: 400} );
 refused( Authz::Browser->new->get($callback), 400, qr/link_invalid/, 'a browser without a session: 400' );
 refused( browser_of('ann')->get($callback),   400, qr/link_invalid/, 'another session of the same person: 400' );
-refused( $ann->get( $callback =~ s/state=[^&]*/state=x/r ),  400, qr/link_invalid/, 'another state: 400' );
-refused( $ann->get("$base/gateway/connect/callback?code=x"), 400, qr/link_invalid/, 'no state: 400' );
+refused( $ann->get( $callback =~ s/state=[^&]*/state=x/r ),        400, qr/link_invalid/, 'another state: 400' );
+refused( $ann->get("$base/gateway/connect/callback/notes?code=x"), 400, qr/link_invalid/, 'no state: 400' );
 is( scalar $upstream->seen('token'), 0, '... and no code was redeemed' );
 $answer = $ann->get($callback);
 is( $answer->status,             303,                                        'the right browser: 303' );
@@ -152,7 +152,7 @@ like( audit(), qr/\AlinkCallback allowed 303 ann .*"connected"/, '... with an au
 my ($token) = $upstream->seen('token');
 is_deeply(
     [ @{$token}{qw(grant_type client_id redirect_uri)} ],
-    [ 'authorization_code', 'gateway', "$base/gateway/connect/callback" ],
+    [ 'authorization_code', 'gateway', "$base/gateway/connect/callback/notes" ],
     'the code was redeemed as RFC 6749 4.1.3 has it' );
 is( $token->{'header:accept'}, 'application/json',
     '... with Accept: application/json (GitHub answers otherwise with a form)' );

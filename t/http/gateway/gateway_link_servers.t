@@ -72,8 +72,8 @@ $upstream->forget;
 ok( reconnect( $ann, 'found' ), 'endpoints by RFC 9728 and RFC 8414, client by RFC 7591' );
 my ($registered) = $upstream->seen('register');
 is_deeply(
-    $registered->{redirect_uris}, ["$base/gateway/connect/callback"],
-    '... registered with our one redirect_uri' );
+    $registered->{redirect_uris}, ["$base/gateway/connect/callback/found"],
+    '... registered with the redirect_uri of the resource' );
 is( ( $upstream->seen('authorize') )[0]{resource}, $upstream->url('/api'), '... and resource is sent (RFC 8707)' );
 like(
     ( $upstream->seen('token') )[0]{'header:authorization'}, qr/\ABasic /,
@@ -150,9 +150,9 @@ $stack->sql('DELETE FROM fetched_document');
 $stack->restart_service;
 
 my $document = $stack->http->get('/.well-known/svc-gateway-client.json');
-is( $document->status,              200,                                         'our own client metadata document' );
+is( $document->status,              200, 'the client metadata document of resources that share a redirect address' );
 is( $document->member('client_id'), "$base/.well-known/svc-gateway-client.json", '... names itself as client_id' );
-is_deeply( $document->member('redirect_uris'), ["$base/gateway/connect/callback"], '... with our redirect_uri' );
+is_deeply( $document->member('redirect_uris'), ["$base/gateway/connect/callback"], '... with the shared redirect_uri' );
 
 # ---- the differences between providers
 

@@ -42,6 +42,7 @@ const KINDS = {
   key_ending: one => ({ state: 'Key ends', what: `${one.name}, ${one.detail}`, note: short(one.at), href: to(['keys']) }),
   reason_new: one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.name}`, note: 'on none of the 30 days before', href: to(['decisions'], { outcome: 'denied', reason: one.name }) }),
   clients_unused: one => ({ state: 'Unused', what: `${plural(one.count, 'client')} without a request in 90 days`, href: to(['clients'], { sort: 'lastUsedAt' }) }),
+  redirect_shared: one => ({ state: 'Shared redirect address', what: `${one.name}: give its authorization server an address of its own`, href: to(['resources', one.name]) }),
 };
 
 // What an operator should look at: engines that are behind or failed, and what the service lists.
@@ -57,7 +58,7 @@ function Attention({ data }) {
     { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second">${row.note}</span>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
-    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, changed tools, degraded resources, accounts to connect again, keys near their end, new reasons of denials and unused clients stand here.<//>`}</section>`;
+    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing waits.">Engines that are behind, changed tools, degraded resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;
 }
 
 // How much more a day, or less: "+12 %".
