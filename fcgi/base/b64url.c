@@ -110,6 +110,13 @@ b64url_decode_into(const char *text, size_t len, void *ret, size_t size)
 enum az_status
 b64_decode(TALLOC_CTX *mem, const char *text, size_t len, unsigned char **ret, size_t *ret_len)
 {
+    return len % 4 == 0 ? b64_decode_lenient(mem, text, len, ret, ret_len) : AZ_INVALID;
+}
+
+enum az_status
+b64_decode_lenient(TALLOC_CTX *mem, const char *text, size_t len, unsigned char **ret,
+                   size_t *ret_len)
+{
     size_t padding = 0;
     while (padding < 2 && padding < len && text[len - padding - 1] == '=')
         padding++;

@@ -40,11 +40,14 @@ void b64url_encode_into(const void *data, size_t len, char *ret);
  * of memory. */
 char *b64_encode(TALLOC_CTX *mem, const void *data, size_t len);
 
-/*
- * Decode standard base64, for HTTP Basic (RFC 7617 section 2). Some clients leave the padding out,
- * so it may be absent, but it must not be wrong. Otherwise this is as strict as b64url_decode().
- */
+/* Decode standard base64 with its padding, as b64_encode() writes it and as strictly as
+ * b64url_decode(): no octets have two texts, so what was signed is what is read. */
 enum az_status b64_decode(TALLOC_CTX *mem, const char *text, size_t len, unsigned char **ret,
                           size_t *ret_len);
+
+/* Do the same, but the padding may be absent: some clients of HTTP Basic (RFC 7617 section 2) and
+ * writers of data leave it out. It must not be wrong. Nothing that is signed is read so. */
+enum az_status b64_decode_lenient(TALLOC_CTX *mem, const char *text, size_t len,
+                                  unsigned char **ret, size_t *ret_len);
 
 #endif

@@ -127,8 +127,8 @@ answer_body(struct reader *reader, const struct raw_answer *raw, struct managed_
         answer->body = raw->body;
         answer->length = strlen(raw->body);
     } else if (raw->base64 != NULL) {
-        enum az_status st =
-            b64_decode(reader->mem, raw->base64, strlen(raw->base64), &octets, &answer->length);
+        enum az_status st = b64_decode_lenient(reader->mem, raw->base64, strlen(raw->base64),
+                                               &octets, &answer->length);
         if (st != AZ_OK)
             return "has a base64 that is not base64";
         answer->body = octets;

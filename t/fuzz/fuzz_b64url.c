@@ -22,8 +22,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (b64url_decode_into(text, size, fixed, sizeof(fixed)) == AZ_OK)
         MUST(len == sizeof(fixed) && memcmp(fixed, octets, len) == 0);
-    if (b64_decode(mem, text, size, &octets, &len) == AZ_OK)
-        MUST(B64URL_LENGTH(len) <= size);
+    if (b64_decode(mem, text, size, &octets, &len) == AZ_OK) {
+        const char *again = b64_encode(mem, octets, len);
+        MUST(strlen(again) == size && memcmp(again, text, size) == 0);
+    }
+    if (b64_decode_lenient(mem, text, size, &octets, &len) == AZ_OK)
+        MUST(B64URL_LENGTH(len) <= size && size <= (len + 2) / 3 * 4);
     talloc_free(mem);
     return 0;
 }

@@ -144,7 +144,7 @@ logo_rule(TALLOC_CTX *mem, const json_t *value)
         return "must be a URL data:image/png;base64,..., because the page loads nothing from "
                "elsewhere; the types are image/png, image/jpeg and image/webp";
     const char *type = text + 5, *body = data + strlen(LOGO_ENCODING);
-    enum az_status st = b64_decode(mem, body, strlen(body), &octets, &length);
+    enum az_status st = b64_decode_lenient(mem, body, strlen(body), &octets, &length);
     if (st != AZ_OK)
         return "is not base64";
     if (length > PICTURE_LOGO_MAX)

@@ -36,7 +36,7 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     unsigned char *pair;
     size_t length;
     encoded += strspn(encoded, " ");
-    enum az_status st = b64_decode(req->op.mem, encoded, strlen(encoded), &pair, &length);
+    enum az_status st = b64_decode_lenient(req->op.mem, encoded, strlen(encoded), &pair, &length);
     if (st == AZ_INVALID)
         return refuse_client(req, "Basic credentials are not base64");
     if (st != AZ_OK)

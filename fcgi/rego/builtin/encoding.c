@@ -38,8 +38,7 @@ run_base64_decode(struct rego_machine *machine, const struct rego_value *const *
     size_t length;
     if (arg[0]->type != REGO_STRING)
         return NULL;
-    if (arg[0]->count % 4 != 0
-        || b64_decode(machine->arena->mem, arg[0]->text, arg[0]->count, &octets, &length) != AZ_OK)
+    if (b64_decode(machine->arena->mem, arg[0]->text, arg[0]->count, &octets, &length) != AZ_OK)
         return rego_give_up(machine, "a text that is no strict base64");
     return decoded_text(machine, octets, length);
 }

@@ -78,7 +78,7 @@ mcp_header_text(TALLOC_CTX *mem, const char *value)
         || strcmp(value + len - end, BASE64_END) != 0)
         return value;
     if ((len - begin - end) % 4 != 0
-        || b64_decode(mem, value + begin, len - begin - end, &text, &octets) != AZ_OK
+        || b64_decode_lenient(mem, value + begin, len - begin - end, &text, &octets) != AZ_OK
         || memchr(text, '\0', octets) != NULL)
         return NULL;
     return (const char *) text;

@@ -125,10 +125,10 @@ mcp_is_base64(TALLOC_CTX *mem, const json_t *text)
 {
     unsigned char *octets = NULL;
     size_t length;
-    bool good =
-        json_is_string(text) && json_string_length(text) <= MCP_BASE64_MAX
-        && b64_decode(mem, json_string_value(text), json_string_length(text), &octets, &length)
-               == AZ_OK;
+    bool good = json_is_string(text) && json_string_length(text) <= MCP_BASE64_MAX
+                && b64_decode_lenient(mem, json_string_value(text), json_string_length(text),
+                                      &octets, &length)
+                       == AZ_OK;
     talloc_free(octets);
     return good;
 }
