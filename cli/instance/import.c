@@ -116,6 +116,15 @@ import_members(struct import *import, const char *of, const json_t *from,
 
 /* ---- objects */
 
+bool
+import_has_key(struct import *import, const char *kind, const char *member, const char *key)
+{
+    if (*key == '\0')
+        import_note(import, talloc_asprintf(import->cli->mem, "a %s", kind), member, false,
+                    talloc_asprintf(import->cli->mem, "is missing; the %s is left out", kind));
+    return *key != '\0';
+}
+
 void
 import_file(struct import *import, const char *kind, const char *key, json_t *object)
 {

@@ -35,6 +35,10 @@ void import_members(struct import *import, const char *of, const json_t *from,
 /* Begin a part of the report. */
 void import_heading(struct import *import, const char *text);
 
+/* True if an object has a key, which the source has in `member`: an object without a key can have
+ * no file, so the report says that it is left out. */
+bool import_has_key(struct import *import, const char *kind, const char *member, const char *key);
+
 /* Add the file of an object. */
 void import_file(struct import *import, const char *kind, const char *key, json_t *object);
 

@@ -128,10 +128,8 @@ take_client(struct import *import, const json_t *client)
     json_t *to = jsonx_own(import->cli->mem, json_object());
     const char *id = text_of(client, "client_id"), *subject = text_of(client, "subject_type");
     import_heading(import, talloc_asprintf(import->cli->mem, "Client %s", id));
-    if (*id == '\0') {
-        import_note(import, "a client", "client_id", false, "is missing; the client is left out");
+    if (!import_has_key(import, "client", "client_id", id))
         return;
-    }
     import_members(import, id, client, client_members, to);
     take_method(import, id, client, to);
     take_grants(import, id, client);

@@ -264,7 +264,9 @@ take_client(struct import *import, const json_t *client)
            *attributes = json_object_get(client, "attributes");
     const char *id = text_of(client, "clientId"), *protocol = text_of(client, "protocol");
     import_heading(import, talloc_asprintf(import->cli->mem, "Client %s", id));
-    if (*id == '\0' || (*protocol != '\0' && strcmp(protocol, "openid-connect") != 0)) {
+    if (!import_has_key(import, "client", "clientId", id))
+        return;
+    if (*protocol != '\0' && strcmp(protocol, "openid-connect") != 0) {
         import_note(import, id, "protocol", false,
                     "the client is left out: only openid-connect is served");
         return;
@@ -296,6 +298,8 @@ take_provider(struct import *import, const json_t *provider)
     const char *id = text_of(provider, "alias"), *type = text_of(provider, "providerId"),
                *scopes = text_of(config, "defaultScope"), *word;
     import_heading(import, talloc_asprintf(import->cli->mem, "Identity provider %s", id));
+    if (!import_has_key(import, "provider", "alias", id))
+        return;
     if (strcmp(type, "oidc") != 0 && strcmp(type, "keycloak-oidc") != 0) {
         import_note(import, id, "providerId", false,
                     talloc_asprintf(import->cli->mem,
@@ -325,15 +329,17 @@ import_keycloak(struct import *import, const json_t *document)
 {
     size_t i;
     json_t *item;
-    const json_t *clients = json_object_get(document, "clients");
+    const json_t *clients = json_object_get(document, "clients"),
+                 *providers = json_object_get(document, "identityProviders");
     if (!json_is_object(document) || json_object_get(document, "realm") == NULL
-        || (clients != NULL && !json_is_array(clients)))
+        || (clients != NULL && !json_is_array(clients))
+        || (providers != NULL && !json_is_array(providers)))
         return false;
     import_heading(import, "Realm");
     import_members(import, "realm", document, realm_members, NULL);
     json_array_foreach (clients, i, item)
         take_client(import, item);
-    json_array_foreach (json_object_get(document, "identityProviders"), i, item)
+    json_array_foreach (providers, i, item)
         take_provider(import, item);
     return true;
 }

@@ -557,6 +557,39 @@ for my $case ( [ twice => 'hydra_duplicate_keys' ], [ deep => 'nesting of 65' ],
     ok( !-e "$place/none", '... and nothing is written' );
 }
 
+# What lacks its key can have no file: the report names it, and the rest is applied.
+my $keyless = tree(
+    'realm.json' => $json->encode(
+        {   realm   => 'old',
+            clients => [
+                { name     => 'No name', redirectUris           => ['https://none.example/cb'] },
+                { clientId => '',        serviceAccountsEnabled => JSON::PP::true() },
+                { clientId => 'kc-named' }, 'text' ],
+            identityProviders => [
+                { providerId => 'oidc', config => { issuer => 'https://i.example', clientSecret => 'y' } },
+                { providerId => 'oidc', config => { issuer => 'https://i.example' }, alias => '' } ] } ),
+    'shape.json' => '{"realm":"old","identityProviders":{"providerId":"oidc"}}',
+    'hydra.json' => '[{"client_name":"No name","scope":"read"},{"client_id":7},{"client_id":"named"}]' );
+for my $case (
+    [   keycloak => 'realm.json', 'kc-named',
+        ('**not mapped** a client clientId: is missing; the client is left out') x 3,
+        ('**not mapped** a provider alias: is missing; the provider is left out') x 2 ],
+    [ hydra => 'hydra.json', 'named', ('**not mapped** a client client_id: is missing; the client is left out') x 2 ] )
+{
+    my ( $source, $file, $named, @told ) = @$case;
+    run(0, "import $source of objects without a key (F8)", 'import', $source, "$keyless/$file",
+        "$place/keyless-$source" );
+    my @line = slurp("$place/keyless-$source/import.md") =~ /^- (.* is missing; .*)$/mg;
+    is_deeply( \@line, \@told, '... names each' );
+    is_deeply(
+        [ glob "$place/keyless-$source/*/{,.}*.json" ],
+        ["$place/keyless-$source/clients/$named.json"],
+        '... and writes the others alone' );
+    run( 0, '... which can be read', 'plan', "$place/keyless-$source" );
+}
+run( 1, 'providers that are no list (F8)', 'import', 'keycloak', "$keyless/shape.json", "$place/none" );
+ok( !-e "$place/none", '... and nothing is written' );
+
 sub pin               { return $stack->admin( GET => '/admin/api/managed-resources/desk' )->json->{tools}[0]{pin} }
 sub connector         { my ($id) = @_; return $stack->admin( GET => "/admin/api/connectors/$id" )->json }
 sub connector_version { my ($id) = @_; return $stack->admin( GET => "/admin/api/connectors/$id" )->member('version') }
