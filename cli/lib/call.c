@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
+#include "base/file_trust.h"
 #include "base/json/jsonx.h"
 #include "cli/lib/limits.h"
 #include "cli/lib/output.h"
@@ -229,21 +231,32 @@ call_run(struct cli *cli, const struct call *call, const char *missing, struct a
 
 /* ---- the admin key ---- */
 
-/* Read the key from a file: its first line. NULL with the reason in *ret_why. */
+/* Read the key from a file that no other account can use: its first line. NULL with the reason in
+ * *ret_why, or NULL there if it was printed. */
 static const char *
-read_key(TALLOC_CTX *mem, const char *name, const char **ret_why)
+read_key(const struct cli *cli, const char *name, const char **ret_why)
 {
     char line[KEY_MAX + 2] = "";
+    struct stat about;
     FILE *file = fopen(name, "re");
     *ret_why = "cannot be read";
     if (file == NULL)
         return NULL;
+    const char *fault = fstat(fileno(file), &about) == 0 && !file_trust_is_waived()
+                            ? file_trust_fault(cli->mem, name, &about, true)
+                            : NULL;
+    if (fault != NULL) {
+        output_error("%s: --key-file: %s", cli->path, fault);
+        *ret_why = NULL;
+        fclose(file);
+        return NULL;
+    }
     setvbuf(file, NULL, _IONBF, 0); /* no copy of the key stays in a buffer */
     const char *got = fgets(line, sizeof(line), file);
     fclose(file);
     line[strcspn(line, "\r\n")] = '\0';
     *ret_why = "contains no admin key in its first line";
-    const char *key = got != NULL && *line != '\0' ? talloc_strdup(mem, line) : NULL;
+    const char *key = got != NULL && *line != '\0' ? talloc_strdup(cli->mem, line) : NULL;
     explicit_bzero(line, sizeof(line));
     return key;
 }
@@ -265,7 +278,7 @@ call_prepare(struct cli *cli)
     const char *variable = getenv(KEY_VARIABLE), *why = "contains no admin key";
     const char *name = cli->choice.key_file != NULL ? cli->choice.key_file : KEY_VARIABLE;
     if (cli->choice.key_file != NULL)
-        cli->key = read_key(cli->mem, cli->choice.key_file, &why);
+        cli->key = read_key(cli, cli->choice.key_file, &why);
     else if (variable != NULL)
         cli->key = talloc_strdup(cli->mem, variable);
     if (variable != NULL && unsetenv(KEY_VARIABLE) != 0)
@@ -275,7 +288,7 @@ call_prepare(struct cli *cli)
     if (cli->choice.key_file == NULL && variable == NULL)
         output_error("%s: --server requires an admin key; set " KEY_VARIABLE " or give --key-file",
                      cli->path);
-    else
+    else if (why != NULL)
         output_error("%s: %s: %s; `authzctl admin-key mint` makes one", cli->path, name, why);
     return CLI_CONFIG;
 }

@@ -25,9 +25,9 @@ setting() {
     if [ -n "${!name+set}" ]; then printf '%s' "${!name}"; else conf_get "$name" || "$@"; fi
 }
 
-# Settings of authz.conf that quickstart writes itself. Others that are in the environment become lines at its end.
+# Settings of authz.conf that quickstart writes itself, and one that is of the environment alone. Others that are in the environment become lines at its end.
 SETTINGS_OWN='SVC_OIDC_ISSUER SVC_DATABASE_URL SVC_OPA_URL SVC_RUNTIME_DIR SVC_CONFIG SVC_ADMIN_API_KEY SVC_ADMIN_PEPPER
-SVC_CREDENTIAL_KEY SVC_BUNDLE_API_KEY'
+SVC_CREDENTIAL_KEY SVC_BUNDLE_API_KEY SVC_ALLOW_SHARED_SETTINGS'
 
 # True for a value of a setting that quickstart made itself, for this or an earlier port and socket directory.
 setting_is_ours() {

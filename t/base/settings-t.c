@@ -528,35 +528,47 @@ test_value_files_named(TALLOC_CTX *mem)
     unsetenv("SVC_NO_SETTING_FILE");
 }
 
-/* A file that others can use is warned of, as authz.conf is; one of a relative path is not read. */
+/* A file that others can use is refused, unless the environment allows it, and then warned of; one
+ * of a relative path is not read. */
 static void
 test_value_files_kept(TALLOC_CTX *mem)
 {
     static const struct {
         const char *name; /* of the setting */
         mode_t mode;      /* of the file */
-        bool warned;
+        bool refused;
     } cases[] = {
         {"SVC_ADMIN_PEPPER", 0400, false},
         {"SVC_ADMIN_PEPPER", 0440, false},
         {"SVC_ADMIN_PEPPER", 0444, true },
         {"SVC_ADMIN_PEPPER", 0620, true },
+        {"SVC_ADMIN_PEPPER", 0601, true },
         {"SVC_LOG_LEVEL",    0644, false},
+        {"SVC_LOG_LEVEL",    0664, true },
+        {"SVC_LOG_LEVEL",    0646, true },
     };
-    struct problems problems;
+    struct problems problems, warnings = {NULL, 0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *path = value_file(mem, "warn", 4);
         const char *name = talloc_asprintf(mem, "%s_FILE", cases[i].name);
         setenv(name, path, 1);
         chmod(path, cases[i].mode);
+        load(mem, &problems);
+        const char *begin = talloc_asprintf(mem, "%s: %s has mode %04o, so ", cases[i].name, path,
+                                            (unsigned) cases[i].mode);
+        ok(cases[i].refused ? one_problem(&problems, begin, " allows it") : problems.count == 0,
+           "%s with mode %04o: %s", name, (unsigned) cases[i].mode,
+           cases[i].refused ? "refused" : "taken");
+        setenv("SVC_ALLOW_SHARED_SETTINGS", "true", 1);
         struct settings *cfg = load(mem, &problems);
-        settings_warn(mem, cfg, &problems);
-        const char *begin = talloc_asprintf(mem, "%s: %s has mode ", cases[i].name, path);
+        is_int((int64_t) problems.count, 0, "... SVC_ALLOW_SHARED_SETTINGS allows it");
+        warnings = (struct problems){NULL, 0};
+        settings_warn(mem, cfg, &warnings);
         bool warned = false;
-        for (size_t at = 0; at < problems.count; at++)
-            warned = warned || strncmp(problems.line[at], begin, strlen(begin)) == 0;
-        ok(warned == cases[i].warned, "%s with mode %04o: %s", name, (unsigned) cases[i].mode,
-           cases[i].warned ? "warned of" : "not warned of");
+        for (size_t at = 0; at < warnings.count; at++)
+            warned = warned || strncmp(warnings.line[at], begin, strlen(begin)) == 0;
+        ok(warned == cases[i].refused, "... and a warning stays");
+        unsetenv("SVC_ALLOW_SHARED_SETTINGS");
         unsetenv(name);
         unlink(path);
     }
@@ -565,6 +577,38 @@ test_value_files_kept(TALLOC_CTX *mem)
     ok(one_problem(&problems, "SVC_ADMIN_PEPPER: the file value, ", "must have an absolute path"),
        "NAME_FILE with a relative path is refused");
     unsetenv("SVC_ADMIN_PEPPER_FILE");
+}
+
+/* Nothing is taken from an authz.conf that others can use, and none of its lines can allow it. */
+static void
+test_file_kept(TALLOC_CTX *mem)
+{
+    static const mode_t wrong[] = {0644, 0666, 0660, 0604, 0602};
+    static const char line[] = "SVC_ADMIN_PEPPER=x", allow[] = "SVC_ALLOW_SHARED_SETTINGS=true";
+    struct settings *cfg;
+    is_int(strncmp(load_file(mem, allow, strlen(allow), &cfg),
+                   "FILE:1: SVC_ALLOW_SHARED_SETTINGS: is read from the environment alone, ", 70),
+           0, "authz.conf cannot allow itself");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        load_file(mem, line, strlen(line), &cfg);
+        const char *path = talloc_strdup(mem, cfg->source_file);
+        struct problems problems = {NULL, 0};
+        chmod(path, wrong[i]);
+        cfg = settings_load(mem, path, &problems);
+        ok(one_problem(&problems, talloc_asprintf(mem, "SVC_CONFIG: %s has mode ", path),
+                       " allows it"),
+           "authz.conf with mode %04o is refused", (unsigned) wrong[i]);
+        ok(cfg->admin_pepper == NULL && cfg->source_unread, "... and not read");
+        problems = (struct problems){NULL, 0};
+        setenv("SVC_ALLOW_SHARED_SETTINGS", "true", 1);
+        cfg = settings_load(mem, path, &problems);
+        ok(problems.count == 0 && cfg->admin_pepper != NULL,
+           "... unless the environment allows it");
+        setenv("SVC_ALLOW_SHARED_SETTINGS", "no", 1);
+        cfg = settings_load(mem, path, &problems);
+        ok(problems.count == 2 && cfg->admin_pepper == NULL, "... by the word true alone");
+        unsetenv("SVC_ALLOW_SHARED_SETTINGS");
+    }
 }
 
 /* Settings that pass, for one thing at a time to be wrong. */
@@ -767,6 +811,7 @@ test_masked(TALLOC_CTX *mem)
 int
 main(void)
 {
+    umask(077); /* the service takes no settings that others can read */
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     clear_environment();
@@ -780,6 +825,7 @@ main(void)
     test_value_files(mem);
     test_value_files_named(mem);
     test_value_files_kept(mem);
+    test_file_kept(mem);
     test_secrets(mem);
     test_between(mem);
     test_masked(mem);

@@ -242,6 +242,16 @@ ctl_is( 78, [ @$verb, $url ], 'with an empty key',             env => { %$far, A
 ctl_is( 78, [ @$verb, $url ], 'with a key that ends a header', env => { %$far, AUTHZ_ADMIN_KEY => "a\r\nHost: b" } );
 ctl_is( 78, [ @$verb, $url ], 'with a key of 1025 octets',     env => { %$far, AUTHZ_ADMIN_KEY => 'k' x 1025 } );
 my $file = tree( key => "$key\n" ) . '/key';
+
+for my $mode ( 0644, 0666, 0620 ) {
+    chmod $mode, $file or die $!;
+    my $open = ctl_is(
+        78, [ @$verb, $url, '--key-file', $file ], sprintf( 'a key file of mode %04o is refused', $mode ),
+        env => { SVC_CONFIG => '/dev/null' } );
+    like( $open->{err}, qr/--key-file: \Q$file\E has mode .*; run chmod 6[04]0 \Q$file\E$/m, '... with what to do' );
+    unlike( $open->{err}, qr/\Q$key\E|mint/, '... and that alone' );
+}
+chmod 0600, $file or die $!;
 ctl_is( 0, [ @$verb, $url, '--key-file', $file ], 'with --key-file', env => { SVC_CONFIG => '/dev/null' } );
 ctl_is(
     0, [ @$verb, $url, '--key-file', $file ], '... which takes precedence over the environment',

@@ -88,7 +88,7 @@ my ( undef, $service_text ) = Authz::Process->run(
     command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
 unlike( $service_text, qr/is not set|random/, 'the service, too, advises no new key' );
 
-# A file of keys that other accounts can use.
+# A file of keys that other accounts can use: no verb takes anything from it, nor from one of a second account.
 for my $case (
     [ 0644, 640 ], [ 0604, 600 ], [ 0660, 640 ], [ 0666, 640 ], [ 0640, undef ], [ 0600, undef ],
     [ 0400, undef ] )
@@ -98,9 +98,36 @@ for my $case (
     chmod $mode, "$file" or die $!;
     my $got = ctl( [qw(config check --offline --json)], env => { %none, SVC_CONFIG => "$file" } );
     is_deeply(
-        [ map { / run (chmod .*)/ ? $1 : $_ } @{ $got->{json}{warnings} } ],
+        [ map { / run (chmod \S+ \S+);/ ? $1 : $_ } @{ $got->{json}{problems} } ],
         [ defined $better ? "chmod $better $file" : () ],
-        sprintf 'authz.conf with mode %04o %s', $mode, defined $better ? 'is warned about' : 'is fine' );
+        sprintf 'authz.conf with mode %04o %s', $mode, defined $better ? 'is refused' : 'is fine' );
+    is( $got->{status}, defined $better ? 78 : 0, '... by the status' );
+    next if !defined $better;
+    $got = ctl_is(
+        0, [qw(config check --offline --json)], '... SVC_ALLOW_SHARED_SETTINGS allows it',
+        env => { %none, SVC_CONFIG => "$file", SVC_ALLOW_SHARED_SETTINGS => 'true' } );
+    like( "@{ $got->{json}{warnings} }", qr/run chmod $better \Q$file\E; SVC_ALLOW/, '... with a warning' );
+}
+
+# A second account of the host: its file is nobody else's, and a group of strangers reads no keys.
+SKIP: {
+    skip 'only root can make files of other accounts', 4 if !defined $user;
+    my ( $uid, $gid ) = ( getpwnam $user )[ 2, 3 ];
+    for my $case (
+        [ 4321, 4321, 0600, 78, 'of another account' ],
+        [ 0,    4321, 0640, 78, 'that a foreign group reads' ],
+        [ 0,    $gid, 0640, 0,  'of root and the group of the service' ],
+        [ $uid, $gid, 0600, 0,  'of the account itself' ] )
+    {
+        my ( $owner, $group, $mode, $wanted, $whose ) = @$case;
+        my $file = file( join '', map {"$_=$Authz::Stack::KEY{$_}\n"} sort keys %Authz::Stack::KEY );
+        chown $owner, $group, "$file" or die $!;
+        chmod $mode, "$file" or die $!;
+        my ( $status, $text ) = Authz::Process->run(
+            name    => 'owner', user => $user, env => { %none, SVC_CONFIG => "$file" },
+            command => [ Authz::Path::program('authzctl'), qw(config check --offline) ] );
+        is( $status, $wanted, "settings $whose" ) or diag $text;
+    }
 }
 
 # Warnings: valid, but probably a mistake. The exit status stays 0.

@@ -129,7 +129,7 @@ $serve = serve( SVC_LOG_LEVEL => 'loud' );
 is( $serve->wait(30), 78, 'a wrong setting ends it with status 78' );
 like( $serve->log_text, qr/SVC_LOG_LEVEL: must be one of/, '... and is named' );
 
-my $file = Authz::Web::write_file( "$dir/pepper", "$Authz::Stack::KEY{SVC_ADMIN_PEPPER}\n" );
+my $file = Authz::Web::write_file( "$dir/pepper", "$Authz::Stack::KEY{SVC_ADMIN_PEPPER}\n", 0600 );
 delete $settings{SVC_ADMIN_PEPPER};
 $serve = serve( SVC_ADMIN_PEPPER_FILE => $file );
 ok( is_up(), 'a secret from a file: SVC_ADMIN_PEPPER_FILE (architecture.md 6)' );

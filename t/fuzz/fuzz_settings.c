@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/settings/settings.h"
@@ -55,7 +56,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[64];
 
     environ = nothing;
-    MUST(fd >= 0 && write(fd, data, size) == (ssize_t) size);
+    MUST(fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, data, size) == (ssize_t) size);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     struct settings *cfg = settings_load(mem, path, &problems);
     MUST(cfg != NULL);

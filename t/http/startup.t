@@ -102,6 +102,7 @@ my $dir  = Authz::Process::directory();
 my $file = Authz::Web::write_file(
     "$dir/authz.conf", join '', "# a comment\n\n",
     map {"$_ = \"$good{$_}\"\n"} grep { $_ ne 'SVC_CONFIG' } sort keys %good );
+chmod 0600, $file or die $!;
 my %bare = ( map( { ( $_ => undef ) } keys %good ), SVC_CONFIG => $file );
 is( ( check(%bare) )[0],                            0,  'authz.conf: all settings may stand in the file' );
 is( ( check( %bare, SVC_LOG_LEVEL => 'loud' ) )[0], 78, 'authz.conf: the environment wins' );
@@ -113,13 +114,16 @@ for my $case (
     [ 'SVC_LOG_LEVEL=loud',    'SVC_LOG_LEVEL',              'a malformed value' ],
     [ 'nonsense',              'the line is not NAME=VALUE', 'a line without =' ] )
 {
-    my $broken = Authz::Web::write_file( "$dir/broken.conf", "$lines$case->[0]\n" );
+    my $broken = Authz::Web::write_file( "$dir/broken.conf", "$lines$case->[0]\n", 0600 );
     ( $status, @line ) = check( %bare, SVC_CONFIG => $broken );
     ok( $status == 78 && grep( {/\Q$broken\E:$next\b.*\Q$case->[1]\E/} @line ),
         "authz.conf: $case->[2] is refused with file and line (architecture.md 6)" ) or diag( $status, @line );
 }
-is( ( check( %bare, SVC_CONFIG => Authz::Web::write_file( "$dir/rotation.conf", "${lines}SVC_ROTATION_STEP=2\n" ) ) )
-    [0], 0, 'authz.conf: SVC_ROTATION_ names are left alone (specification 8)' );
+is( (   check(
+            %bare, SVC_CONFIG => Authz::Web::write_file( "$dir/rotation.conf", "${lines}SVC_ROTATION_STEP=2\n", 0600 ) )
+    )[0],
+    0,
+    'authz.conf: SVC_ROTATION_ names are left alone (specification 8)' );
 refused( 'authz.conf: a named file that is not there is refused', ['SVC_CONFIG'], SVC_CONFIG => "$dir/none.conf" );
 
 # The runtime directory: a stranger must not have made it (architecture.md 3).

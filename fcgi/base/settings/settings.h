@@ -70,6 +70,7 @@ struct settings {
     const char *bundle_api_key;    /* key with which the engine fetches its bundle */
     bool admin_enabled;            /* false: /admin answers 404 to key holders */
     bool allow_insecure_dev_key;   /* development only: open admin API, public fallback keys */
+    bool allow_shared_settings;    /* take files of settings that other accounts can use */
     bool shared_commits;           /* write rows of several processes in one commit */
     bool rate_limit_enabled;       /* count requests per client address */
     long rate_limit_requests;      /* requests per window and address */
@@ -195,7 +196,9 @@ struct problems {
 /*
  * Read authz.conf (SVC_CONFIG, else `file`, which may be missing) and the environment, which takes
  * precedence. Problems are added to `problems`; invalid settings keep their defaults, and of a name
- * that is in the file twice the first value stays. NULL only when out of memory.
+ * that is in the file twice the first value stays. Nothing is taken from a file that other accounts
+ * can read or change, unless SVC_ALLOW_SHARED_SETTINGS of the environment allows it. NULL only when
+ * out of memory.
  */
 struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems);
 
@@ -208,8 +211,9 @@ struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problem
 void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
 
 /* Add one line per setting that is valid but probably a mistake: cookies that are exposed or
- * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, a file of secrets
- * that others can use, an SVC_ name in the environment that is no setting. */
+ * lost, an http or default issuer, development mode, an incomplete SVC_DATA_DIR, a file of settings
+ * that others can use and SVC_ALLOW_SHARED_SETTINGS allows, an SVC_ name in the environment that is
+ * no setting. */
 void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
 
 /* Wipe the secrets of a process that needs none of them, in its environment too; all but the

@@ -42,13 +42,12 @@ open_regular(const char *path)
     return -1;
 }
 
-/* Read at most `room` octets. -1 with errno if the file cannot be read. */
+/* Read at most `room` octets, and close the file. -1 with errno if the file cannot be read. */
 static ssize_t
-read_text(const char *path, char *text, size_t room)
+read_text(int fd, char *text, size_t room)
 {
     size_t length = 0;
     ssize_t got = 0;
-    int fd = open_regular(path);
     if (fd < 0)
         return -1;
     while (length < room && (got = read(fd, text + length, room - length)) > 0)
@@ -86,13 +85,16 @@ settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const
     if (row == NULL)
         return;
     const bool named = strcmp(origin, "environment") != 0;
+    const char *from =
+        talloc_asprintf(cfg, "%s%s%s", named ? origin : "", named ? ": " : "", row->name);
     /* Of a relative path, the directory of whoever calls authzctl would choose the file. */
-    ssize_t length = path[0] == '/' ? read_text(path, text, TEXT_ROOM) : 0;
+    int fd = path[0] == '/' ? open_regular(path) : -1;
+    if (fd >= 0) /* the value is set all the same: that it is missing would be a second problem */
+        settings_file_is_fit(mem, from, path, fd, row->type == SETTING_SECRET, problems);
+    ssize_t length = path[0] == '/' ? read_text(fd, text, TEXT_ROOM) : 0;
     const char *why = path[0] != '/' ? "must have an absolute path"
                       : length >= 0  ? value_fault(text, (size_t) length)
                                      : NULL;
-    const char *from =
-        talloc_asprintf(cfg, "%s%s%s", named ? origin : "", named ? ": " : "", row->name);
     if (length < 0)
         problems_add(mem, problems,
                      "%s: cannot read %s: %s; set %s to a file that the service can read", from,

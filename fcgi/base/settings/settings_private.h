@@ -19,4 +19,9 @@ const struct setting *settings_find_file(const char *name);
 void settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const char *path,
                        const char *origin, struct problems *problems);
 
+/* True if no other account can change the open file, or read it if `secret`, or if
+ * SVC_ALLOW_SHARED_SETTINGS allows that; else add a problem that begins with `from`. */
+bool settings_file_is_fit(TALLOC_CTX *mem, const char *from, const char *path, int fd, bool secret,
+                          struct problems *problems);
+
 #endif

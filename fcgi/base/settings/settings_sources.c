@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file_trust.h"
 #include "base/settings/settings_private.h"
 
 /* SVC_ROTATION_* belong to a control plane (specification 8). */
@@ -49,13 +51,48 @@ read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
     if (before != NULL && strcmp(before, "default") != 0)
         problems_add(mem, problems, "%s: %s: is set in line %s, too; delete one of them", origin,
                      row->name, strrchr(before, ':') + 1);
-    else if (in_file != NULL)
+    else if (in_file != NULL && strcmp(row->name, FILE_TRUST_WAIVER) != 0)
         settings_set_file(mem, cfg, name, value, origin, problems);
+    else if (row != NULL && strcmp(row->name, FILE_TRUST_WAIVER) == 0)
+        problems_add(mem, problems,
+                     "%s: %s: is read from the environment alone, because whoever can change this "
+                     "file could write the line; set it there, or delete it",
+                     origin, row->name);
     else if (row != NULL)
         settings_set(mem, cfg, row, value, origin, problems);
     else if (!settings_knows(name))
         problems_add(mem, problems, "%s: unknown setting '%s'; %s", origin, name,
                      settings_hint(mem, name));
+}
+
+bool
+settings_file_is_fit(TALLOC_CTX *mem, const char *from, const char *path, int fd, bool secret,
+                     struct problems *problems)
+{
+    struct stat about;
+    const char *why = fstat(fd, &about) != 0 ? NULL : file_trust_fault(mem, path, &about, secret);
+    if (why == NULL || file_trust_is_waived())
+        return true;
+    problems_add(mem, problems,
+                 "%s: %s; where no other account is on the host, " FILE_TRUST_WAIVER
+                 "=true in the environment allows it",
+                 from, why);
+    return false;
+}
+
+/* Say why authz.conf cannot be opened, by errno; a missing file may be fine. */
+static void
+report_unopened(TALLOC_CTX *mem, const char *path, bool required, struct problems *problems)
+{
+    if (errno == EACCES)
+        problems_add(mem, problems,
+                     "SVC_CONFIG: cannot read %s: %s; it is for root and for the account of the "
+                     "service: call this as one of them, and let that account read the file "
+                     "(chgrp authz FILE; chmod 640 FILE)",
+                     path, strerror(errno));
+    else if (required || errno != ENOENT)
+        problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s; set it to a readable file",
+                     path, strerror(errno));
 }
 
 static void
@@ -65,16 +102,12 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         cfg->source_unread = required || errno != ENOENT;
-        if (errno == EACCES)
-            problems_add(
-                mem, problems,
-                "SVC_CONFIG: cannot read %s: %s; it is for root and for the account of the "
-                "service: call this as one of them, and let that account read the file "
-                "(chgrp authz FILE; chmod 640 FILE)",
-                path, strerror(errno));
-        else if (required || errno != ENOENT)
-            problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s; set it to a readable file",
-                         path, strerror(errno));
+        report_unopened(mem, path, required, problems);
+        return;
+    }
+    if (!settings_file_is_fit(mem, "SVC_CONFIG", path, fileno(file), true, problems)) {
+        cfg->source_unread = true; /* no verb may take anything from it */
+        fclose(file);
         return;
     }
     cfg->source_file = talloc_strdup(mem, path);

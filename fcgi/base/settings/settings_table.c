@@ -63,6 +63,8 @@ const struct setting settings_table[] = {
      "Key of at least 16 octets that the policy engine sends to /bundles in the header X-Bundle-API-Key"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", NULL, SETTING_BOOL, AT(allow_insecure_dev_key), "false", 0, 0, NULL,
      "For development only: opens /admin to everyone and uses public keys for secrets that are not set"},
+    {"SVC_ALLOW_SHARED_SETTINGS", NULL, SETTING_BOOL, AT(allow_shared_settings), "false", 0, 0, NULL,
+     "Of the environment alone: take authz.conf and the files of NAME_FILE although other accounts can read or change them, on a host that has no others"},
     {"SVC_RATE_LIMIT_ENABLED", NULL, SETTING_BOOL, AT(rate_limit_enabled), "true", 0, 0, NULL,
      "Limit the requests per client address on the OAuth endpoints"},
     {"SVC_RATE_LIMIT_REQUESTS", NULL, SETTING_NUMBER, AT(rate_limit_requests), "1000", 1, 1048575, NULL,

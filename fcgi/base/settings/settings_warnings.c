@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_trust.h"
 #include "base/nearest.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
@@ -129,29 +130,26 @@ warn_of_names(TALLOC_CTX *mem, struct problems *warnings)
     }
 }
 
-/* Warn of a file if accounts that do not need what it contains can read or change it. */
+/* Warn of a file that SVC_ALLOW_SHARED_SETTINGS allows although other accounts can use it. */
 static void
-warn_of_mode(TALLOC_CTX *mem, const char *name, const char *file, const char *contains,
+warn_of_mode(TALLOC_CTX *mem, const char *name, const char *file, bool secret,
              struct problems *warnings)
 {
     struct stat about;
-    if (file == NULL || stat(file, &about) != 0 || !S_ISREG(about.st_mode)
-        || (about.st_mode & (S_IRWXO | S_IWGRP)) == 0)
-        return;
-    problems_add(mem, warnings, "%s: %s has mode %04o, so %s, and it contains %s; run chmod %s %s",
-                 name, file, (unsigned) (about.st_mode & 07777),
-                 (about.st_mode & S_IRWXO) != 0 ? "every account of this host can use it"
-                                                : "its group can change it",
-                 contains, (about.st_mode & S_IRGRP) != 0 ? "640" : "600", file);
+    const char *why = file != NULL && stat(file, &about) == 0
+                          ? file_trust_fault(mem, file, &about, secret)
+                          : NULL;
+    if (why != NULL)
+        problems_add(mem, warnings, "%s: %s; SVC_ALLOW_SHARED_SETTINGS allows it", name, why);
 }
 
 static void
 warn_of_modes(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings)
 {
-    warn_of_mode(mem, "SVC_CONFIG", cfg->source_file, "the keys of the service", warnings);
+    warn_of_mode(mem, "SVC_CONFIG", cfg->source_file, true, warnings);
     for (size_t i = 0; settings_table[i].name != NULL; i++)
-        if (settings_table[i].type == SETTING_SECRET)
-            warn_of_mode(mem, settings_table[i].name, cfg->value_file[i], "its value", warnings);
+        warn_of_mode(mem, settings_table[i].name, cfg->value_file[i],
+                     settings_table[i].type == SETTING_SECRET, warnings);
 }
 
 void

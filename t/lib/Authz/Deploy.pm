@@ -101,8 +101,27 @@ sub check_shared_host {
     my $self = $class->start( $web, settings => { Authz::Idp->settings } );
     $self->$_ for 'main_path', $option{slashes} ? 'admin_path' : 'no_slashes';
     $self->$_
-      for qw(sign_in metadata answers metrics headers forwarded_untrusted arguments document_root nothing_broke);
+      for qw(sign_in metadata answers metrics headers forwarded_untrusted arguments document_root nothing_broke),
+      $web =~ /cgi\z/ && $web !~ /fcgid/ ? 'shared_settings' : ();
     $self->end;
+    return;
+}
+
+# Settings that other accounts can read or write stop a program of one request, too: on such a host strangers are the rule.
+sub shared_settings {
+    my ($self) = @_;
+    my $file = "$self->{stack}{dir}/authz.conf";
+    for my $mode ( 0644, 0666 ) {
+        chmod $mode, $file or die "$file: $!";
+        is( $self->{http}->get( $self->at('/health/live') )->status,
+            500, sprintf 'settings of mode %04o: the program does not start', $mode );
+    }
+    my $log = join '', map { Authz::Web::edit( $_, qr/\A/ => '' ) } glob "$self->{stack}{dir}/*.log";
+    like(
+        $log, qr/SVC_CONFIG: \Q$file\E has mode 0$_, so every account .*; run chmod 600/,
+        "... the log says so of 0$_" ) for 644, 666;
+    chmod 0600, $file or die "$file: $!";
+    is( $self->{http}->get( $self->at('/health/live') )->status, 200, '... with mode 0600 it starts' );
     return;
 }
 
