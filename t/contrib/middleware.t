@@ -221,7 +221,8 @@ my @case = (
         qr/error="insufficient_user_authentication", acr_values="mfa hwk", max_age="300"/, '' ],
     [ 'a client where a person must have signed in', GET => '/shop/pay', [ bearer('good') ], 401, qr/acr_values=/, '' ],
     [   'a sign-in that is too old (RFC 9470 3)', GET => '/shop/fresh', [ bearer('strong') ], 401,
-        qr/error="insufficient_user_authentication", max_age="5"/, '' ],
+        qr/error="insufficient_user_authentication", max_age="5", error_description="the sign-in is too weak or too old"/,
+        '' ],
     [   'a bound token as a bearer token (RFC 9449 7.1)', GET => '/shop/orders', [ bearer('bound') ], 401,
         qr/^DPoP .*algs="[^"]*ES256/ ],
     [   'a bearer token by the scheme DPoP', GET => '/shop/orders',
@@ -285,7 +286,7 @@ sub others {
     my ($way) = @_;
     my $name = $way->{name};
     is( ask( $way, GET => '/shop/closed#x', bearer('good') )->status, 400, "$name: a fragment in the address" )
-      if $name =~ /\A(?:express|fastify)\z/;
+      if $name =~ /\A(?:express|fastify)/;
     my $said = $way->{http}->get('/.well-known/oauth-protected-resource/shop');
     is( $said->status,             200,  "$name: the metadata (RFC 9728 3)" ) or diag $said->text;
     is( $said->member('resource'), $url, '... name the resource' );
@@ -339,11 +340,11 @@ sub odd_heads {
     is( ask( $way, GET => '/shop/tier?fail', bearer('good') )->status, 503, "$name: the context cannot be told" )
       if $name ne 'go';
     is( ask( $way, GET => '/shop/closed;x', bearer('good') )->status, 400, "$name: a parameter of the path" )
-      if $name eq 'fastify';
+      if $name =~ /\Afastify/;
     like(
         ask( $way, GET => '/shop/wrong', @$_ )->status, qr/\A(?:0|50[03])\z/,
         "$name: a rule that is none lets nothing pass" ) for grep { $name ne 'go' } [], [ bearer('good') ];
-    return if $name !~ /sgi\z/;
+    return if $name !~ /(?:sgi|corn)\z/;
     is( ask( $way, GET => '/shop/open/a' )->status,         200, "$name: a path without a rule is for everybody" );
     is( ask( $way, GET => "/shop/open/$_/closed" )->status, 400, "$name: ... and $_ does not lead out of it" )
       for '..', '%2e%2e', '..;', '%2E%2e%3B';

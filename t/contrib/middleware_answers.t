@@ -90,6 +90,57 @@ sub away {
     return;
 }
 
+# Each refusal: what authz says, the header fields, the status and error code; the cause, which the caller gets too; the cure.
+my %key  = ( token_type => 'DPoP', cnf => { jkt => $guarded->{key}->jkt } );
+my $dpop = sub {
+    ( Authorization => "DPoP $token", map { ( DPoP => $_ ) } @_ )
+};
+my $other   = "its client must name the API by resource ($url)";
+my $proof   = $guarded->proof( $token, '/away/orders' );
+my @refusal = (
+    [ {}, [],                                '401 unauthorized',  'a token is needed',          'send one' ],
+    [ {}, [ @bearer, @bearer ],              '40[01] invalid_',   'the (?:token|credential) ',  'send ' ],
+    [ {}, [ Authorization => 'Basic YTpi' ], '401 invalid_token', 'the credential is no token', 'send Bearer or DPoP' ],
+    [   { active => Authz::Check::false() }, \@bearer, '401 invalid_token', 'the token is not active',
+        'unknown, ended, revoked or denied' ],
+    [ { aud => 'https://other.example' }, \@bearer, '401 invalid_token', 'the token is not for this API', $other ],
+    [ { aud => undef },                   \@bearer, '401 invalid_token', 'the token is not for this API', $other ],
+    [   { token_type => undef }, \@bearer, '401 invalid_token', 'the token is not for this scheme',
+        'with a key use DPoP' ],
+    [ {%key}, \@bearer, '401 invalid_token', 'the token is not for this scheme', 'with a key use DPoP' ],
+    [   {%key}, [ $dpop->() ], '401 invalid_dpop_proof', 'the proof is not good for this request',
+        'look at key, htm, htu' ],
+    [ {%key}, [ $dpop->($proof) ], undef ],
+    [ {%key}, [ $dpop->($proof) ], '401 invalid_dpop_proof', 'the proof was used before', 'make one for each request' ],
+    [   { scope => 'orders.write' }, \@bearer, '403 insufficient_scope', 'the token lacks a scope',
+        'ask for it, and permit it in the binding (orders.read)' ],
+    [   { obligations => { redact => {} } }, \@bearer, '403 access_denied',
+        'policy demands what this API does not say it does', 'see obligations' ],
+);
+
+sub says_why {
+    my ($way) = @_;
+    for my $case (@refusal) {
+        my ( $said, $field, $refused, $cause, $cure ) = @$case;
+        $peer->set( '/introspect' => { body => { %$active, %$said } } );
+        my $answer = ask( $way, GET => '/away/orders', @$field );
+        if ( !$refused ) { status_is( $answer, 200, "$way->{name}: a proof counts" ); next }
+        my ( $status, $code ) = split / /, $refused;
+        my $name = "$way->{name}: $refused: $cause";
+        status_is( $answer, qr/\A$status\z/, $name );
+        like( $answer->member('error')             // '', qr/\A$code/,  '... the answer has the code' );
+        like( $answer->member('error_description') // '', qr/\A$cause/, '... and the cause' );
+        my $challenge = join "\n", $answer->headers('WWW-Authenticate');
+        my $told      = $code !~ /\A(?:unauthorized|access_denied)/;
+        is( $challenge =~ /error_description="$cause/ ? 1 : '', $told, '... the challenge too, if it has an error' )
+          or diag $challenge;
+        like(
+            $way->{process}->log_text, qr/authz: $status $code\w*: $cause[^:\n]*: \Q$cure\E/,
+            '... and the log has cause and cure' );
+    }
+    return;
+}
+
 # Nobody listens at the address of authz itself.
 my @package =
   $guarded->start( { issuer => 'http://127.0.0.1:' . Authz::Web::free_port(), client => \@client, peer => $peer } );
@@ -100,6 +151,7 @@ my @slow =
   map { [ $_, $_->{http}->begin( $_->{http}->octets( GET => '/away/orders', headers => \@bearer ) ) ] } @package;
 is( $_->[0]{http}->end( $_->[1], 'GET' )->status, 503, "$_->[0]{name}: an answer that takes too long" ) for @slow;
 away(@package);
+says_why($_) for @package;
 status_is(
     ask( $_, GET => '/shop/orders', @bearer ),
     503, "$_->{name}: nobody listens: 503, never a pass" ) for @package;

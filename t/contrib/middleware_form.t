@@ -46,7 +46,7 @@ sub lines_of_code {
     return grep { /\S/ && !m{^\s*(?:#|//|/\*|\*)} } split /\n/, $text;
 }
 
-my %most = ( 'node/*.js' => 300, 'python/authz_middleware/*.py' => 300, 'go/*.go' => 500 );
+my %most = ( 'node/*.js' => 320, 'python/authz_middleware/*.py' => 320, 'go/*.go' => 520 );
 for my $files ( sort keys %most ) {
     my @file  = glob "$mine/$files";
     my $count = map { lines_of_code( Authz::Web::edit($_) ) } @file;

@@ -40,7 +40,7 @@ var (
 	encoded    = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 	literal    = regexp.MustCompile(`^[A-Za-z0-9._~!$&'()*+,;=:@-]$`) // RFC 3986 3.3
 	plain      = regexp.MustCompile(`^/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[2-9A-F][0-9A-F])*$`)
-	vague      = regexp.MustCompile(`%(?:2F|5C|7F)|/\.\.?(?:[/;]|%3B|$)`)
+	vague      = regexp.MustCompile(`%(?:2F|5C|7F)|/(?:\.\.?)?(?:[/;]|%3B)|/\.\.?$`)
 	loopback   = []string{"127.0.0.1", "::1", "localhost"}
 )
 
@@ -85,25 +85,36 @@ type Token struct {
 	All         json.RawMessage            `json:"-"` // the whole answer
 }
 
-// A refusal has its status, the error code, and more fields of the challenge; bare: there is no challenge.
-type refusal struct {
-	status       int
-	code, fields string
-	bare         bool
+// Status, error code, and what the log has: the cause, which the caller gets as error_description, and the cure.
+var refusals = map[string]struct {
+	status     int
+	code, text string
+}{
+	"path":     {400, "invalid_request", "the address can be read in two ways: send none with //, /../, %2F or %5C"},
+	"twice":    {400, "invalid_request", "the token has a wrong place: send one, by the header Authorization alone"},
+	"long":     {400, "invalid_request", "the context is too long: what rule and path tell has at most 16 KiB"},
+	"none":     {401, "", "a token is needed: send one by the header Authorization"},
+	"form":     {401, "invalid_token", "the credential is no token: send Bearer or DPoP, and a token of authz"},
+	"inactive": {401, "invalid_token", "the token is not active: unknown, ended, revoked or denied; see the audit"},
+	"scheme":   {401, "invalid_token", "the token is not for this scheme: with a key use DPoP, else Bearer"},
+	"audience": {401, "invalid_token", "the token is not for this API: its client must name the API by resource"},
+	"proof":    {401, "invalid_dpop_proof", "the proof is not good for this request: look at key, htm, htu, ath, iat"},
+	"used":     {401, "invalid_dpop_proof", "the proof was used before: make one for each request"},
+	"scope":    {403, "insufficient_scope", "the token lacks a scope: ask for it, and permit it in the binding"},
+	"sign_in":  {401, "insufficient_user_authentication", "the sign-in is too weak or too old: sign in again"},
+	"unmet":    {403, "access_denied", "policy demands what this API does not say it does: see obligations"},
+	"away":     {503, "temporarily_unavailable", "authz gives no answer: 401: wrong secret, 403: may not introspect"},
 }
 
-func (r refusal) Error() string { return r.code }
+// A refusal of the table, what it is about, for the log, and more fields of the challenge.
+type refusal struct{ name, about, fields string }
+
+func (r refusal) Error() string { return r.name }
 
 // away says why authz cannot be asked, in words of ours.
 type away string
 
 func (a away) Error() string { return string(a) }
-
-var (
-	errRequest = refusal{status: 400, code: "invalid_request"}
-	errToken   = refusal{status: 401, code: "invalid_token"}
-	errProof   = refusal{status: 401, code: "invalid_dpop_proof"}
-)
 
 // Guard is the guard of one API.
 type Guard struct {
@@ -201,19 +212,22 @@ func (g *Guard) permit(r *http.Request, rule Rule) (*Token, error) {
 	given, path := r.Header.Values("Authorization"), r.URL.EscapedPath()
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	one, good := canonical(path)
-	if err != nil || !good || query.Has("access_token") || len(given) > 1 {
-		return nil, errRequest
+	if err != nil || !good {
+		return nil, refusal{name: "path"}
+	}
+	if query.Has("access_token") || len(given) > 1 {
+		return nil, refusal{name: "twice"}
 	}
 	if len(given) == 0 {
-		return nil, refusal{status: 401}
+		return nil, refusal{name: "none"}
 	}
 	found := credential.FindStringSubmatch(given[0])
 	if found == nil || len(found[2]) > tokenMax {
-		return nil, errToken
+		return nil, refusal{name: "form"}
 	}
 	context, err := g.context(r, rule, one)
 	if err != nil {
-		return nil, errRequest
+		return nil, err
 	}
 	token, err := g.introspect(found[2], context)
 	if err != nil {
@@ -245,13 +259,13 @@ func (g *Guard) context(r *http.Request, rule Rule, path string) (string, error)
 	}
 	text, err := json.Marshal(told)
 	if len(text) > contextMax {
-		err = errRequest
+		err = refusal{name: "long"}
 	}
 	return string(text), err
 }
 
 // canonical returns a path in one spelling, so that no rule about it is passed by another one: what may stand as it is
-// does, as routers decode paths. It is false where they disagree: dot segments, %2F, a backslash, controls.
+// does, as routers decode paths. It is false where they disagree: empty and dot segments, %2F, a backslash, controls.
 func canonical(path string) (string, bool) {
 	one := encoded.ReplaceAllStringFunc(path, func(code string) string {
 		if octet, _ := url.PathUnescape(code); literal.MatchString(octet) {
@@ -324,13 +338,19 @@ func (g *Guard) judge(token *Token, scheme string, dpop bool) error {
 		text, _ := name.(string)
 		meant = meant || has(g.names, text)
 	}
-	if !token.Active || !fits || !meant || token.Expires <= time.Now().Unix() {
-		return errToken
-	}
+	met := true
 	for name := range token.Obligations {
-		if !has(g.options.Obligations, name) {
-			return refusal{status: 403, code: "access_denied", bare: true}
-		}
+		met = met && has(g.options.Obligations, name)
+	}
+	switch {
+	case !token.Active || token.Expires <= time.Now().Unix():
+		return refusal{name: "inactive"}
+	case !fits:
+		return refusal{name: "scheme"}
+	case !meant:
+		return refusal{name: "audience", about: g.options.Resource}
+	case !met:
+		return refusal{name: "unmet"}
 	}
 	return nil
 }
@@ -338,7 +358,7 @@ func (g *Guard) judge(token *Token, scheme string, dpop bool) error {
 // require holds a good token against what this request needs.
 func require(token *Token, rule Rule) error {
 	if !has(strings.Split(token.Scope, " "), rule.Scopes...) {
-		return refusal{status: 403, code: "insufficient_scope"}
+		return refusal{name: "scope", about: strings.Join(rule.Scopes, " ")}
 	}
 	strong := len(rule.ACR) == 0 || has(rule.ACR, token.ACR)
 	fresh := rule.MaxAge <= 0 || (token.AuthTime > 0 && time.Since(time.Unix(token.AuthTime, 0)) <= rule.MaxAge)
@@ -349,7 +369,7 @@ func require(token *Token, rule Rule) error {
 	if rule.MaxAge > 0 {
 		fields += field("max_age", fmt.Sprint(int64(rule.MaxAge/time.Second)))
 	}
-	return refusal{status: 401, code: "insufficient_user_authentication", fields: fields}
+	return refusal{name: "sign_in", fields: fields}
 }
 
 // field returns a field of a challenge that is not the first one; nothing for an empty text.
@@ -363,30 +383,31 @@ func field(name, text string) string {
 func (g *Guard) refuse(w http.ResponseWriter, request *http.Request, rule Rule, err error) {
 	var r refusal
 	if !errors.As(err, &r) {
-		why := "none in time, or none that is HTTP" // the messages of others may quote what they read
+		r = refusal{name: "away", about: "not in time, no HTTP, or no context"} // others may quote what they read
 		if errors.As(err, new(away)) || errors.As(err, new(*net.OpError)) {
-			why = err.Error()
+			r.about = err.Error()
 		}
-		log.Print("authz: no answer, the request is refused: ", why)
-		r = refusal{status: 503, code: "temporarily_unavailable", bare: true}
 		w.Header().Set("Retry-After", "1")
 	}
+	row := refusals[r.name]
+	cause, _, _ := strings.Cut(row.text, ": ")
 	// The first field of a challenge names the metadata, by which clients find authz.
 	shared := `resource_metadata="` + g.origin + g.metadataPath + `"` + field("scope", strings.Join(rule.Scopes, " "))
-	own := map[bool]string{true: field("error", r.code) + r.fields}
+	own := map[bool]string{true: field("error", row.code) + r.fields + field("error_description", cause)}
+	if row.code == "" { // the request has no credential (RFC 6750 3.1)
+		own, row.code = nil, "unauthorized"
+	}
+	log.Print(strings.TrimSuffix(fmt.Sprintf("authz: %d %s: %s (%s)", row.status, row.code, row.text, r.about), " ()"))
 	given := request.Header.Get("Authorization")
 	dpop := len(given) > 5 && strings.EqualFold(given[:5], "DPoP ")
-	if !r.bare {
+	if row.status != http.StatusServiceUnavailable && row.code != "access_denied" {
 		w.Header().Add("WWW-Authenticate", "Bearer "+shared+own[!dpop])
 		w.Header().Add("WWW-Authenticate", "DPoP "+shared+own[dpop]+field("algs", strings.Join(algs, " ")))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(r.status)
-	if r.code == "" {
-		r.code = "unauthorized"
-	}
-	_, _ = io.WriteString(w, `{"error":"`+r.code+`"}`)
+	w.WriteHeader(row.status)
+	_, _ = io.WriteString(w, `{"error":"`+row.code+`","error_description":"`+cause+`"}`)
 }
 
 // memory has values until their time.

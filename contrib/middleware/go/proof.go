@@ -47,7 +47,7 @@ func part(text string, into any) bool {
 // checkProof checks the proof of a request by a token that is bound to a key (RFC 9449 4.3, 7.1).
 func (g *Guard) checkProof(given []string, method, path, token, jkt string) error {
 	if len(given) != 1 || len(given[0]) > proofMax {
-		return errProof
+		return refusal{name: "proof"}
 	}
 	var head struct {
 		Typ, Alg string
@@ -60,7 +60,7 @@ func (g *Guard) checkProof(given []string, method, path, token, jkt string) erro
 	}
 	parts := strings.Split(given[0], ".")
 	if len(parts) != 3 || !part(parts[0], &head) || !part(parts[1], &claims) {
-		return errProof
+		return refusal{name: "proof"}
 	}
 	age, signed := time.Now().Unix()-claims.IAT, []byte(parts[0]+"."+parts[1])
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
@@ -68,11 +68,11 @@ func (g *Guard) checkProof(given []string, method, path, token, jkt string) erro
 		place(claims.HTU) == place(g.origin+path) && age >= -proofWindow && age <= proofWindow &&
 		claims.ATH == digest(token) && len(claims.JTI) >= 1 && len(claims.JTI) <= 128
 	if !good || !verify(head.Alg, head.JWK, jkt, signed, signature) {
-		return errProof
+		return refusal{name: "proof"}
 	}
 	used, err := g.options.ProofUsed(digest(jkt+" "+claims.JTI), time.Now().Add(proofLife*time.Second))
 	if err == nil && used {
-		err = errProof
+		err = refusal{name: "used"}
 	}
 	return err
 }

@@ -4,11 +4,14 @@ import { createGuard, requestOf } from './index.js';
 const send = (reply, { status, headers, body }) => reply.code(status).headers(headers).send(body);
 
 export async function authz(fastify, options) {
-  const guard = createGuard(options);
+  const settings = [fastify.initialConfig, fastify.initialConfig.routerOptions ?? {}];
+  const exactPaths = settings.every((each) => each.caseSensitive !== false && each.ignoreTrailingSlash !== true);
+  const guard = createGuard({ exactPaths, ...options });
   fastify.decorateRequest('authz', null);
   fastify.decorate('authz', {
     protect: (rule) => async (request, reply) => {
-      const verdict = await guard.check(requestOf(request.raw), rule);
+      const path = request.raw.url.split('?')[0]; // by which Fastify routes, after rewriteUrl
+      const verdict = await guard.check(requestOf(request.raw, request.originalUrl, path), rule);
       if (verdict.status !== 200) return send(reply, verdict);
       request.authz = verdict.token;
       return undefined;

@@ -32,9 +32,15 @@ export interface GuardOptions {
   obligations?: string[];
   /** false: a token that names no resource passes. One that names another resource never passes. */
   requireAudience?: boolean;
+  /**
+   * true: the routes tell case and a slash at the end apart, so a path may have both. Else a path with a capital or such
+   * a slash is 400, since an application that ignores them (Express, unless told) reads it as another one. With Fastify
+   * the default is as the server is set.
+   */
+  exactPaths?: boolean;
   /** True if the proof was used before; remembers it until then (seconds since 1970). The default remembers in this process alone. */
   proofUsed?: (name: string, until: number) => boolean | Promise<boolean>;
-  /** Gets a line without secrets when authz cannot be asked; console.error by default. */
+  /** Gets a line for each refusal, with cause and cure and without secrets; console.error by default. */
   log?: (text: string) => void;
 }
 
@@ -56,6 +62,8 @@ export interface GuardRequest {
   method: string;
   /** Path and query as they came. */
   target: string;
+  /** The path by which the application routes, if that is not the one of target. Rules see this one, proofs the other. */
+  path?: string;
   authorization: string[];
   dpop: string[];
   message?: IncomingMessage;
@@ -76,4 +84,4 @@ export interface Guard {
 }
 
 export function createGuard(options: GuardOptions): Guard;
-export function requestOf(message: IncomingMessage, target?: string): GuardRequest;
+export function requestOf(message: IncomingMessage, target?: string, path?: string): GuardRequest;

@@ -17,8 +17,28 @@ const WORD = /^[\x21\x23-\x5b\x5d-\x7e]+$/; // RFC 6749 3.3, and what a quoted s
 const PROOF = /^(([\w-]+)\.([\w-]+))\.([\w-]+)$/; // RFC 7515 3.1
 const PATH = /^\/(?:[\w.~!$&'()*+,=:@/-]|%(?![01]|5C|7F)[0-9A-F]{2})*$/; // RFC 3986 3.3, and no backslash or control
 const OPTIONS = ['issuer', 'clientId', 'clientSecret', 'resource', 'scopesSupported', 'cacheSeconds', 'obligations',
-  'requireAudience', 'proofUsed', 'log'];
-const DOTS = /\/\.\.?(?:\/|%3B|$)/; // a dot segment, also before what some servers cut off
+  'requireAudience', 'exactPaths', 'proofUsed', 'log'];
+const VAGUE = /\/(?:\.\.?)?(?:\/|%3B)|\/\.\.?$/; // an empty or a dot segment, also before what some servers cut off
+const LOOSE = /[A-Z]|.\/$/; // a capital, or a slash at the end
+
+// Status, error code, and what the log has: the cause, which the caller gets as error_description, and the cure.
+const REFUSALS = {
+  path: [400, 'invalid_request', 'the address can be read in two ways: send none with //, /../, ; or %5C'],
+  loose: [400, 'invalid_request', 'the path has a capital or a slash at the end: see exactPaths in doc/middleware.md'],
+  twice: [400, 'invalid_request', 'the token has a wrong place: send one, by the header Authorization alone'],
+  long: [400, 'invalid_request', 'the context is too long: what rule and path tell has at most 16 KiB'],
+  none: [401, undefined, 'a token is needed: send one by the header Authorization'],
+  form: [401, 'invalid_token', 'the credential is no token: send Bearer or DPoP, and a token of authz'],
+  inactive: [401, 'invalid_token', 'the token is not active: unknown, ended, revoked or denied; see the audit'],
+  scheme: [401, 'invalid_token', 'the token is not for this scheme: with a key use DPoP, else Bearer'],
+  audience: [401, 'invalid_token', 'the token is not for this API: its client must name the API by resource'],
+  proof: [401, 'invalid_dpop_proof', 'the proof is not good for this request: look at key, htm, htu, ath, iat'],
+  used: [401, 'invalid_dpop_proof', 'the proof was used before: make one for each request'],
+  scope: [403, 'insufficient_scope', 'the token lacks a scope: ask for it, and permit it in the binding'],
+  signIn: [401, 'insufficient_user_authentication', 'the sign-in is too weak or too old: sign in again'],
+  unmet: [403, 'access_denied', 'policy demands what this API does not say it does: see obligations'],
+  away: [503, 'temporarily_unavailable', 'authz gives no answer: 401: wrong secret, 403: may not introspect'],
+};
 
 const ec = { members: ['crv', 'kty', 'x', 'y'], kty: 'EC', how: { dsaEncoding: 'ieee-p1363' } };
 const rsa = { members: ['e', 'kty', 'n'], kty: 'RSA', hash: 'sha256', how: {} };
@@ -31,18 +51,15 @@ const ALGS = {
   EdDSA: { members: ['crv', 'kty', 'x'], kty: 'OKP', crv: 'Ed25519', hash: null, how: {} },
 };
 
-/** A refusal: its status, the error code, more fields of the challenge (null: no challenge), and why, for the log. */
+/** A refusal of the table: more fields of the challenge, and what it is about, for the log. */
 class Refusal extends Error {
-  constructor(status, error, fields = {}, why = undefined) {
-    super(error);
-    Object.assign(this, { status, error, fields, why });
+  constructor(name, why = '', fields = {}) {
+    super(name);
+    Object.assign(this, { name, why, fields });
   }
 }
 
-const invalidRequest = () => new Refusal(400, 'invalid_request');
-const invalidToken = () => new Refusal(401, 'invalid_token');
-const invalidProof = () => new Refusal(401, 'invalid_dpop_proof');
-const away = (why) => new Refusal(503, 'temporarily_unavailable', null, why);
+const away = (why) => new Refusal('away', why);
 const digest = (text) => createHash('sha256').update(text).digest('base64url');
 const seconds = () => Math.floor(Date.now() / 1000);
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -64,17 +81,23 @@ function address(text, name) {
 
 /**
  * Return a path in one spelling, so that no rule about it is passed by another one: what may stand as it is (RFC 3986
- * 3.3) does, as frameworks decode values. They disagree about a fragment, dot segments, ';', a backslash, controls.
+ * 3.3) does, as frameworks decode values. They disagree about a fragment, empty and dot segments, ';', a backslash,
+ * controls. Those that ignore case and a slash at the end get one spelling of them.
  */
-function canonical(path) {
+function canonical(path, exact) {
   const one = path.replace(/%[0-9A-Fa-f]{2}/g, (code) => {
     const plain = String.fromCharCode(parseInt(code.slice(1), 16));
     return /[\w.~!$&'()*+,=:@-]/.test(plain) ? plain : code.toUpperCase();
   });
+  let good = PATH.test(one) && !VAGUE.test(one.replaceAll('%2F', '/'));
   try {
-    if (PATH.test(one) && !DOTS.test(one) && decodeURIComponent(one)) return one;
-  } catch { /* octets that are no UTF-8 */ }
-  throw invalidRequest();
+    decodeURIComponent(one);
+  } catch { // octets that are no UTF-8
+    good = false;
+  }
+  if (!good) throw new Refusal('path');
+  if (!exact && LOOSE.test(one.replace(/%../g, '%'))) throw new Refusal('loose');
+  return one;
 }
 
 /** Check a proof, except whether it was used before (RFC 9449 4.3). Return the name to remember it by. */
@@ -96,7 +119,7 @@ function checkProof(proofs, { method, here, token, jkt }) {
       && verify(hash, Buffer.from(signed), { key, ...how }, Buffer.from(parts[2], 'base64url'));
     if (good) return digest(`${jkt} ${claims.jti}`);
   } catch { /* it has not the form of a proof */ }
-  throw invalidProof();
+  throw new Refusal('proof');
 }
 
 /** Values that are kept until their time (of performance.now()), in the order of arrival. */
@@ -185,36 +208,38 @@ export function createGuard(options) {
     const fits = dpop ? claims.token_type === 'DPoP' && bound : claims.token_type === 'Bearer' && !claims.cnf;
     const meant = audience.length === 0 ? options.requireAudience === false : audience.some((a) => names.includes(a));
     const lives = claims.active === true && Number.isInteger(claims.exp) && claims.exp > seconds();
-    if (!fits || !meant || !lives) throw invalidToken();
+    if (!lives) throw new Refusal('inactive');
+    if (!fits) throw new Refusal('scheme');
+    if (!meant) throw new Refusal('audience', options.resource);
     const all = Object.keys(claims.obligations ?? {}).every((name) => met.includes(name));
-    if (!all) throw new Refusal(403, 'access_denied', null);
+    if (!all) throw new Refusal('unmet');
   }
 
   /** Hold a good token against what this request needs. */
   function require(claims, { scopes, acr, maxAge }) {
     const held = String(claims.scope ?? '').split(' '), age = seconds() - claims.auth_time;
-    if (!scopes.every((scope) => held.includes(scope))) throw new Refusal(403, 'insufficient_scope');
+    if (!scopes.every((scope) => held.includes(scope))) throw new Refusal('scope', scopes.join(' '));
     const needed = { acr_values: acr.join(' ') || undefined, max_age: maxAge };
     const strong = acr.length === 0 || acr.includes(claims.acr), fresh = maxAge === undefined || age <= maxAge;
-    if (!strong || !fresh) throw new Refusal(401, 'insufficient_user_authentication', needed);
+    if (!strong || !fresh) throw new Refusal('signIn', '', needed);
   }
 
   async function permit(request, rule) {
     const { method, target, authorization, dpop } = request, [path, query = ''] = target.split(/\?(.*)/s);
-    const told = canonical(path);
-    if (new URLSearchParams(query).has('access_token') || authorization.length > 1) throw invalidRequest();
-    if (authorization.length === 0) throw new Refusal(401);
+    const told = [path, request.path ?? path].map((each) => canonical(each, options.exactPaths))[1];
+    if (new URLSearchParams(query).has('access_token') || authorization.length > 1) throw new Refusal('twice');
+    if (authorization.length === 0) throw new Refusal('none');
     const [, scheme, token] = CREDENTIAL.exec(authorization[0]) ?? [];
-    if (!token) throw invalidToken();
+    if (!token) throw new Refusal('form');
     const more = typeof rule.context === 'function' ? rule.context(request) : rule.context;
     const ours = { resource: options.resource, resource_type: rule.resourceType, action: rule.action, method };
     const context = JSON.stringify({ ...more, ...ours, path: told });
-    if (Buffer.byteLength(context) > CONTEXT_MAX) throw invalidRequest();
+    if (Buffer.byteLength(context) > CONTEXT_MAX) throw new Refusal('long');
     const claims = await introspect(token, context), bound = scheme.toLowerCase() === 'dpop';
     judge(claims, bound);
     if (bound) {
       const name = checkProof(dpop, { method, here: new URL(resource.origin + path), token, jkt: claims.cnf.jkt });
-      if (await proofUsed(name, seconds() + PROOF_LIFE)) throw invalidProof();
+      if (await proofUsed(name, seconds() + PROOF_LIFE)) throw new Refusal('used');
     }
     require(claims, rule);
     return claims;
@@ -222,20 +247,23 @@ export function createGuard(options) {
 
   /** Return the challenge of a scheme. The first field names the metadata, by which clients find authz. */
   function challenge(scheme, refusal, rule, own) {
+    const [, error, text] = REFUSALS[refusal.name], [cause] = text.split(': ');
     const fields = { resource_metadata: resource.origin + metadataPath, scope: rule.scopes.join(' ') || undefined };
-    if (own) Object.assign(fields, { error: refusal.error }, refusal.fields);
+    if (own && error) Object.assign(fields, { error }, refusal.fields, { error_description: cause });
     if (scheme === 'DPoP') fields.algs = Object.keys(ALGS).join(' ');
     const told = Object.entries(fields).filter(([, value]) => value !== undefined);
     return `${scheme} ${told.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
   }
 
   function refuse(refusal, request, rule) {
-    const { status, error = 'unauthorized', fields } = refusal, dpop = /^DPoP /i.test(request.authorization[0] ?? '');
+    const [status, error = 'unauthorized', text] = REFUSALS[refusal.name], [cause] = text.split(': ');
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+    const dpop = /^DPoP /i.test(request.authorization[0] ?? '');
     const both = [['Bearer', !dpop], ['DPoP', dpop]].map(([scheme, own]) => challenge(scheme, refusal, rule, own));
     if (status === 503) headers['Retry-After'] = '1';
-    if (fields !== null) headers['WWW-Authenticate'] = both;
-    return { status, headers, body: JSON.stringify({ error }) };
+    else if (error !== 'access_denied') headers['WWW-Authenticate'] = both;
+    log(`authz: ${status} ${error}: ${text}${refusal.why && ` (${refusal.why})`}`);
+    return { status, headers, body: JSON.stringify({ error, error_description: cause }) };
   }
 
   return {
@@ -249,15 +277,17 @@ export function createGuard(options) {
       } catch (fault) {
         // The messages of others may quote what they read, so the log has the codes of faults alone.
         const refusal = fault instanceof Refusal ? fault : away(fault?.cause?.code ?? fault?.name);
-        if (refusal.status === 503) log(`authz: no answer, the request is refused: ${refusal.why}`);
         return refuse(refusal, request, rule);
       }
     },
   };
 }
 
-/** Return the request that check() takes, of one of node:http: a header that came twice counts twice. */
-export function requestOf(message, target = message.url) {
+/**
+ * Return the request that check() takes, of one of node:http: a header that came twice counts twice. path: the one by
+ * which the application routes, if that is not the one of target.
+ */
+export function requestOf(message, target = message.url, path = undefined) {
   const all = (name) => message.rawHeaders.filter((_, i, list) => i % 2 === 1 && list[i - 1].toLowerCase() === name);
-  return { method: message.method, target, authorization: all('authorization'), dpop: all('dpop'), message };
+  return { method: message.method, target, path, authorization: all('authorization'), dpop: all('dpop'), message };
 }

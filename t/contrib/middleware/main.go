@@ -25,12 +25,15 @@ func guard(edit func(*authz.Options)) *authz.Guard {
 func main() {
 	shop := guard(func(*authz.Options) {})
 	away := guard(func(o *authz.Options) { o.Issuer = os.Getenv("API_PEER") })
-	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		token := authz.TokenOf(r)
-		_ = json.NewEncoder(w).Encode(map[string]string{"for": token.Subject, "client": token.ClientID})
-		token.Subject = "changed"
-	})
+	at := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			token := authz.TokenOf(r)
+			_ = json.NewEncoder(w).Encode(map[string]string{"for": token.Subject, "client": token.ClientID, "at": name})
+			token.Subject = "changed"
+		})
+	}
+	answer := at("orders")
 	read := authz.Rule{Scopes: []string{"orders.read"}}
 	http.Handle(shop.MetadataPath(), shop.Metadata())
 	readers, writers := shop.Protect(read, answer), shop.Protect(authz.Rule{Scopes: []string{"orders.write"}, Action: "make"}, answer)
@@ -41,8 +44,8 @@ func main() {
 			readers.ServeHTTP(w, r)
 		}
 	})
-	for _, name := range []string{"kept", "brief", "closed", "tenant", "redact", "of/"} {
-		http.Handle("/shop/"+name, readers)
+	for _, name := range []string{"kept", "brief", "closed", "nested/closed", "tenant", "redact", "of/"} {
+		http.Handle("/shop/"+name, shop.Protect(read, at(name)))
 	}
 	http.Handle("/shop/pay", shop.Protect(authz.Rule{Scopes: read.Scopes, ACR: []string{"mfa", "hwk"}, MaxAge: 300 * time.Second}, answer))
 	http.Handle("/shop/fresh", shop.Protect(authz.Rule{Scopes: read.Scopes, MaxAge: 5 * time.Second}, answer))

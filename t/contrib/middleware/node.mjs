@@ -1,4 +1,5 @@
-// The API of t/contrib/middleware.t in Express or Fastify: node.mjs express|fastify PORT. The guards: of authz, and of a server
+// The API of t/contrib/middleware.t in Express or Fastify: node.mjs KIND PORT, where KIND is express,
+// express4, express-exact, fastify or fastify-loose. The guards: of authz, and of a server
 // that the test makes misbehave.
 import { authz as forExpress } from '@authz/middleware/express';
 import { authz as forFastify } from '@authz/middleware/fastify';
@@ -22,25 +23,35 @@ const routes = [
   ['get', '/shop/tier', { ...read, action: 'look', context: tier }],
 ];
 const away = { ...options, issuer: peer };
-const answer = (token) => {
-  const said = { for: token.sub, client: token.client_id };
+const answer = (token, at) => {
+  const said = { for: token.sub, client: token.client_id, at };
   token.sub = 'changed';
   return said;
 };
 
-if (kind === 'express') {
-  const { default: express } = await import('express');
-  const app = express(), api = forExpress(options);
+if (kind.startsWith('express')) {
+  const { default: express } = await import(kind.replace('-exact', '')), exact = kind.endsWith('-exact');
+  const app = express(), api = forExpress({ exactPaths: exact, ...options });
+  const nested = express.Router({ caseSensitive: exact, strict: exact });
+  if (exact) ['case sensitive routing', 'strict routing'].forEach((name) => app.enable(name));
   app.use(api.metadata);
-  for (const [method, path, rule] of routes) app[method](path, api.protect(rule), (request, response) => response.json(answer(request.authz)));
+  app.use((request, response, next) => { // as some servers are told of the address behind a proxy
+    request.url = request.get('X-Test-Rewrite') ?? request.url;
+    next();
+  });
+  nested.get('/closed', api.protect(read), (request, response) => response.json(answer(request.authz, 'closed')));
+  app.use('/shop/nested', nested);
+  for (const [method, path, rule] of routes) app[method](path, api.protect(rule), (request, response) => response.json(answer(request.authz, path.slice(6))));
   app.get('/away/orders', forExpress(away).protect(read), (request, response) => response.json(answer(request.authz)));
   app.listen(Number(port), '127.0.0.1');
 } else {
   const { default: Fastify } = await import('fastify');
-  const app = Fastify({ routerOptions: { useSemicolonDelimiter: true } });
+  const rewriteUrl = (request) => request.headers['x-test-rewrite'] ?? request.url;
+  const loose = kind === 'fastify-loose' ? { caseSensitive: false, ignoreTrailingSlash: true } : {};
+  const app = Fastify({ rewriteUrl, routerOptions: { useSemicolonDelimiter: true, ignoreDuplicateSlashes: true, ...loose } });
   await app.register(forFastify, options);
   for (const [method, url, rule] of routes) {
-    app.route({ method: method.toUpperCase(), url, onRequest: app.authz.protect(rule), handler: async (request) => answer(request.authz) });
+    app.route({ method: method.toUpperCase(), url, onRequest: app.authz.protect(rule), handler: async (request) => answer(request.authz, url.slice(6)) });
   }
   const { createGuard, requestOf } = await import('@authz/middleware');
   const guard = createGuard(away);

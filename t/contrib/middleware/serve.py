@@ -1,4 +1,5 @@
-"""The API of t/contrib/middleware.t as an application of ASGI or WSGI, on servers of the standard library: serve.py asgi|wsgi PORT."""
+"""The API of t/contrib/middleware.t as an application of ASGI or WSGI: serve.py KIND PORT. asgi and wsgi run on servers of the
+standard library, uvicorn and gunicorn run Starlette and Flask."""
 
 import asyncio
 import json
@@ -41,10 +42,13 @@ def rule(method, path):
     return None if path.startswith("/shop/open/") else RULES.get((method, path), READ)
 
 
-def answer(token):
+NAMES = ["orders", "kept", "brief", "closed", "nested/closed", "tenant", "redact", "pay", "fresh", "tier"]
+
+
+def answer(token, at=""):
     if token is None:
-        return b"open"
-    said = json.dumps({"for": token["sub"], "client": token["client_id"]}).encode()
+        return b"open " + at.encode()
+    said = json.dumps({"for": token["sub"], "client": token["client_id"], "at": at}).encode()
     token["sub"] = "changed"
     return said
 
@@ -101,9 +105,68 @@ class WsgiHost(socketserver.ThreadingMixIn, simple_server.WSGIServer):
     daemon_threads = True
 
 
+def starlette_app():
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Mount, Route
+
+    def route(path, at):
+        async def handler(request):
+            return Response(answer(request.scope["authz"], at), media_type="application/json")
+
+        return Route(path, handler, methods=["GET", "POST", "DELETE"])
+
+    shop = [route("/" + name, name) for name in NAMES] + [route(f"/{name}/{{rest:path}}", name) for name in ("of", "open")]
+    return Starlette(routes=[Mount("/shop", routes=shop), route("/away/orders", "orders")])
+
+
+def flask_app():
+    import flask
+
+    app = flask.Flask("api")
+
+    def route(path, at):
+        def handler(rest=""):
+            return flask.Response(answer(flask.request.environ["authz"], at), mimetype="application/json")
+
+        app.add_url_rule(path, path, handler, methods=["GET", "POST", "DELETE"])
+
+    for name in NAMES:
+        route("/shop/" + name, name)
+    for name in ("of", "open"):
+        route(f"/shop/{name}/<path:rest>", name)
+    route("/away/orders", "orders")
+    return app.wsgi_app
+
+
+def wsgi(app):
+    apps = {prefix: Wsgi(app, guard, rule) for prefix, guard in GUARDS.items()}
+    return lambda environ, start_response: choose(environ["PATH_INFO"], apps)(environ, start_response)
+
+
 if kind == "asgi":
     ThreadingHTTPServer(("127.0.0.1", port), AsgiHost).serve_forever()
+elif kind == "wsgi":
+    simple_server.make_server("127.0.0.1", port, wsgi(wsgi_app), WsgiHost, WsgiQuiet).serve_forever()
+elif kind == "uvicorn":
+    import uvicorn
+
+    apps = {prefix: Asgi(starlette_app(), guard, rule) for prefix, guard in GUARDS.items()}
+
+    async def chosen(scope, receive, send):
+        if scope["type"] == "http":
+            await choose(scope["path"], apps)(scope, receive, send)
+
+    uvicorn.run(chosen, host="127.0.0.1", port=port, lifespan="off", log_level="warning")
 else:
-    apps = {prefix: Wsgi(wsgi_app, guard, rule) for prefix, guard in GUARDS.items()}
-    host = simple_server.make_server("127.0.0.1", port, lambda e, s: choose(e["PATH_INFO"], apps)(e, s), WsgiHost, WsgiQuiet)
-    host.serve_forever()
+    from gunicorn.app.base import BaseApplication
+
+    class Server(BaseApplication):
+        def load_config(self):
+            for name, value in {"bind": f"127.0.0.1:{port}", "threads": 8}.items():
+                self.cfg.set(name, value)
+
+        def load(self):
+            return wsgi(flask_app())
+
+    Server().run()

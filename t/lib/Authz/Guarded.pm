@@ -66,16 +66,23 @@ sub _ways {
         symlink "$mine/node", "$dir/node/node_modules/\@authz/middleware" or die "symlink: $!";
         symlink Authz::Node::modules() . "/$_", "$dir/node/node_modules/$_"
           or die "symlink: $!"
-          for qw(express fastify);
+          for qw(express express4 fastify);
         Authz::Web::write_file( "$dir/node/node.mjs", Authz::Web::edit("$here/node.mjs") );
     }
-    my $no_fastify = $no_node
-      // ( -d Authz::Node::modules() . '/fastify' ? undef : 'no fastify: run contrib/check once' );
+    my $pypi = defined $ENV{AUTHZ_PYPI} ? "$ENV{AUTHZ_PYPI}/bin/python" : 'python3';
+    my $no_servers =
+      system("$pypi -c 'import cryptography, flask, gunicorn, jwt, starlette, uvicorn' >/dev/null 2>&1") == 0
+      ? undef
+      : 'no packages of contrib/pypi: run contrib/check once';
     return (
         (   map {
-                { name => $_->[0], why => $_->[1], command => [ Authz::Node::node(), "$dir/node/node.mjs", $_->[0] ] }
-            } [ express => $no_node ],
-            [ fastify => $no_fastify ] ),
+                my $module = /\A(\w+)/ ? $1 : '';
+                {   name => $_,
+                    why  => $no_node
+                      // ( -d Authz::Node::modules() . "/$module" ? undef : "no $module: run contrib/check once" ),
+                    command => [ Authz::Node::node(), "$dir/node/node.mjs", $_ ] }
+            } qw(express express4 express-exact fastify fastify-loose) ),
+        ( map { { name => $_, why => $no_servers, command => [ $pypi, "$here/serve.py", $_ ] } } qw(uvicorn gunicorn) ),
         (   map {
                 {   name    => $_, why => $python ? undef : 'no python3 with cryptography and jwt',
                     command => [ $python, "$here/serve.py", $_ ] }
@@ -154,7 +161,7 @@ sub logs_no {
     my ( $way, @secret ) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my $log = $way->{process}->log_text;
-    like( $log, qr/authz: no answer, the request is refused/, "$way->{name}: the log says so" );
+    like( $log, qr/authz: 503 temporarily_unavailable: authz gives no answer: /, "$way->{name}: the log says so" );
     my @found = grep { index( $log, $_ ) >= 0 } @secret;
     is( "@found", '', '... without any token or secret' );
     return;

@@ -33,11 +33,29 @@ PROOF_LIFE = 2 * PROOF_WINDOW + 1  # seconds that a proof may be good for, if it
 CREDENTIAL = re.compile(r"(Bearer|DPoP) +([A-Za-z0-9._~+/-]{1,2048}=*)", re.I)  # RFC 6750 section 2.1
 WORD = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749 3.3, and what a quoted string needs no escape for
 PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%(?![01]|5C|7F)[0-9A-F]{2})*")  # no backslash, no control
-DOTS = re.compile(r"/\.\.?(?:[/;]|%3B|$)")  # a dot segment, also before what some servers cut off
+VAGUE = re.compile(r"/(?:\.\.?)?(?:[/;]|%3B)|/\.\.?$")  # an empty or a dot segment, also before what is cut off
 PLAIN = "/!$&'()*+,;=:@"  # stand in a path as they are (RFC 3986 3.3), beside the unreserved characters
 EC, RSA, OKP = ("crv", "kty", "x", "y"), ("e", "kty", "n"), ("crv", "kty", "x")  # members of keys (RFC 7638 3.2)
 ALGS = {"ES256": ("EC", "P-256", EC), "ES384": ("EC", "P-384", EC), "RS256": ("RSA", None, RSA),
         "PS256": ("RSA", None, RSA), "EdDSA": ("OKP", "Ed25519", OKP)}
+# Status, error code, and what the log has: the cause, which the caller gets as error_description, and the cure.
+REFUSALS = {
+    "path": (400, "invalid_request", "the address can be read in two ways: send none with //, /../ or %5C"),
+    "prefix": (400, "invalid_request", "the prefix is another one: set prefix to SCRIPT_NAME (WSGI), root_path (ASGI)"),
+    "twice": (400, "invalid_request", "the token has a wrong place: send one, by the header Authorization alone"),
+    "long": (400, "invalid_request", "the context is too long: what rule and path tell has at most 16 KiB"),
+    "none": (401, "", "a token is needed: send one by the header Authorization"),
+    "form": (401, "invalid_token", "the credential is no token: send Bearer or DPoP, and a token of authz"),
+    "inactive": (401, "invalid_token", "the token is not active: unknown, ended, revoked or denied; see the audit"),
+    "scheme": (401, "invalid_token", "the token is not for this scheme: with a key use DPoP, else Bearer"),
+    "audience": (401, "invalid_token", "the token is not for this API: its client must name the API by resource"),
+    "proof": (401, "invalid_dpop_proof", "the proof is not good for this request: look at key, htm, htu, ath, iat"),
+    "used": (401, "invalid_dpop_proof", "the proof was used before: make one for each request"),
+    "scope": (403, "insufficient_scope", "the token lacks a scope: ask for it, and permit it in the binding"),
+    "sign_in": (401, "insufficient_user_authentication", "the sign-in is too weak or too old: sign in again"),
+    "unmet": (403, "access_denied", "policy demands what this API does not say it does: see obligations"),
+    "away": (503, "temporarily_unavailable", "authz gives no answer: 401: wrong secret, 403: may not introspect"),
+}
 JSON_TYPE = ("Content-Type", "application/json")
 LOG = logging.getLogger("authz")
 
@@ -79,15 +97,11 @@ Rules = Union[Rule, Callable[[str, str], Optional[Rule]]]  # one for all, or of 
 
 
 class Refusal(Exception):
-    """A refusal: its status, the error code, and more fields of the challenge (None: none is made). why: for logs."""
+    """A refusal of the table, what it is about, for the log, and more fields of the challenge."""
 
-    def __init__(self, status: int, error: str = "", fields: Optional[dict[str, Any]] = {}, why: str = "") -> None:
-        super().__init__(error)
-        self.status, self.error, self.fields, self.why = status, error, fields, why
-
-
-def away(why: str) -> Refusal:
-    return Refusal(503, "temporarily_unavailable", None, why)
+    def __init__(self, name: str, why: str = "", fields: dict[str, Any] = {}) -> None:
+        super().__init__(name)
+        self.name, self.why, self.fields = name, why, fields
 
 
 class Memory:
@@ -108,7 +122,7 @@ class Memory:
             if self.get(key) is not None:
                 return False
             if len(self.held) >= self.most:
-                raise away("too many answers or proofs are remembered")
+                raise Refusal("away", "too many answers or proofs are remembered")
             self.held[key] = (until, value)
             return True
 
@@ -145,7 +159,7 @@ def place(address: str) -> tuple[Any, ...]:
 
 def canonical(path: str) -> str:
     """Return a path in one spelling, so that no rule about it is passed by another one: what may stand as it is (RFC
-    3986 3.3) does, as frameworks decode values. They disagree about dot segments, a backslash, controls."""
+    3986 3.3) does, as frameworks decode values. They disagree about empty and dot segments, a backslash, controls."""
 
     def plain(code: re.Match[str]) -> str:
         octet = chr(int(code.group(1), 16))
@@ -156,8 +170,8 @@ def canonical(path: str) -> str:
         urllib.parse.unquote(one, errors="strict")
     except UnicodeDecodeError:
         one = ""
-    if not PATH.fullmatch(one) or DOTS.search(one):
-        raise Refusal(400, "invalid_request")
+    if not PATH.fullmatch(one) or VAGUE.search(one.replace("%2F", "/")):
+        raise Refusal("path")
     return one
 
 
@@ -180,7 +194,7 @@ def check_proof(proofs: list[str], method: str, url: str, token: str, jkt: str) 
                 return digest(f"{jkt} {claims['jti']}")
     except Exception:  # noqa: S110 - it has not the form of a proof, and what jwt raises depends on how
         pass
-    raise Refusal(401, "invalid_dpop_proof")
+    raise Refusal("proof")
 
 
 class Guard:
@@ -214,7 +228,7 @@ class Guard:
         try:
             path = canonical(request.path)
         except Refusal as refusal:
-            return self._refuse(refusal, request, Rule())
+            return self.refuse(refusal, request)
         if path == self.metadata_path and request.method in ("GET", "HEAD"):
             body = self.metadata.encode() if request.method == "GET" else b""
             return Answer(200, [JSON_TYPE, ("Access-Control-Allow-Origin", "*")], body)
@@ -225,31 +239,32 @@ class Guard:
         try:
             return self._permit(request, rule)
         except Refusal as refusal:
-            return self._refuse(refusal, request, rule)
+            return self.refuse(refusal, request, rule)
         except Exception as fault:  # refuse when unsure; the log has no messages, which may quote what they are about
-            return self._refuse(away(str(fault) if isinstance(fault, OSError) else type(fault).__name__), request, rule)
+            why = str(fault) if isinstance(fault, OSError) else type(fault).__name__
+            return self.refuse(Refusal("away", why), request, rule)
 
     def _permit(self, request: Request, rule: Rule) -> dict[str, Any]:
         if "access_token" in urllib.parse.parse_qs(request.query, True) or len(request.authorization) > 1:
-            raise Refusal(400, "invalid_request")
+            raise Refusal("twice")
         if not request.authorization:
-            raise Refusal(401)
+            raise Refusal("none")
         credential = CREDENTIAL.fullmatch(request.authorization[0])
         if not credential:
-            raise Refusal(401, "invalid_token")
+            raise Refusal("form")
         dpop, token = credential.group(1).lower() == "dpop", credential.group(2)
         told = {**(rule.context(request) if rule.context else {}), "resource": self.resource, "method": request.method,
                 "resource_type": rule.resource_type, "action": rule.action, "path": canonical(request.path)}
         context = json.dumps({name: value for name, value in told.items() if value is not None}, ensure_ascii=False)
         if len(context.encode()) > CONTEXT_MAX:
-            raise Refusal(400, "invalid_request")
+            raise Refusal("long")
         claims = self._introspect(token, context)
         self._judge(claims, dpop)
         if dpop:
             jkt = claims["cnf"]["jkt"]
             name = check_proof(request.dpop, request.method, self.origin + request.path, token, jkt)
             if self.proof_used(name, time.time() + PROOF_LIFE):
-                raise Refusal(401, "invalid_dpop_proof")
+                raise Refusal("used")
         self._require(claims, rule)
         return claims
 
@@ -260,7 +275,7 @@ class Guard:
         text = known or self._ask(urllib.parse.urlencode({"token": token, "context": context}))
         claims = json.loads(text)
         if not isinstance(claims, dict) or not isinstance(claims.get("obligations", {}), dict):
-            raise away("the answer is not as expected")
+            raise Refusal("away", "the answer is not as expected")
         if not known and claims.get("active") is True and not claims.get("obligations"):
             word = claims.get("extensions", {}).get("cache_seconds")
             keep = min(word, self.cache_seconds, KEEP_MAX, claims["exp"] - time.time()) if is_integer(word) else 0
@@ -280,15 +295,14 @@ class Guard:
         try:
             connection.request("POST", self.issuer.path.rstrip("/") + "/introspect", form, self.fields)
             answer = connection.getresponse()
-            # 401: wrong client or secret. 403: the binding of this API lacks "endpoints": ["introspect"].
             if answer.status != 200:
-                raise away(f"authz answered {answer.status}")
+                raise Refusal("away", f"authz answered {answer.status}")
             octets = answer.read(ANSWER_MAX + 1)
         finally:
             timer.cancel()
             connection.close()
         if len(octets) > ANSWER_MAX:
-            raise away("the answer is too long")
+            raise Refusal("away", "the answer is too long")
         return octets
 
     def _judge(self, claims: dict[str, Any], dpop: bool) -> None:
@@ -299,42 +313,45 @@ class Guard:
         lives = claims.get("active") is True and is_integer(exp) and exp > time.time()
         audience = [audience] if isinstance(audience, str) else audience or []
         meant = any(name in self.names for name in audience) if audience else not self.require_audience
-        if not lives or not meant or not (bound if dpop else kind == "Bearer" and cnf is None):
-            raise Refusal(401, "invalid_token")
-        if not self.met.issuperset(claims.get("obligations", {})):
-            raise Refusal(403, "access_denied", None)
+        checks = {"inactive": lives, "scheme": bound if dpop else kind == "Bearer" and cnf is None, "audience": meant,
+                  "unmet": self.met.issuperset(claims.get("obligations", {}))}
+        for name, good in checks.items():
+            if not good:
+                raise Refusal(name, self.resource)
 
     def _require(self, claims: dict[str, Any], rule: Rule) -> None:
         """Hold a good token against what this request needs."""
         if not set(rule.scopes) <= set(str(claims.get("scope", "")).split(" ")):
-            raise Refusal(403, "insufficient_scope")
+            raise Refusal("scope", " ".join(rule.scopes))
         signed_in = claims.get("auth_time")
         fresh = rule.max_age is None or (is_integer(signed_in) and time.time() - signed_in <= rule.max_age)
         if (rule.acr and claims.get("acr") not in rule.acr) or not fresh:
-            fields = {"acr_values": " ".join(rule.acr), "max_age": rule.max_age}
-            raise Refusal(401, "insufficient_user_authentication", fields)
+            raise Refusal("sign_in", "", {"acr_values": " ".join(rule.acr), "max_age": rule.max_age})
 
     def _proof_used(self, name: str, until: float) -> bool:
         return not self.proofs.add(name, True, time.monotonic() + PROOF_LIFE)
 
-    def _challenge(self, scheme: str, refusal: Refusal, rule: Rule, own: bool) -> tuple[str, str]:
-        """Return the challenge of a scheme. The first field names the metadata, by which clients find authz."""
-        fields = {"resource_metadata": self.origin + self.metadata_path, "scope": " ".join(rule.scopes)}
-        fields.update({"error": refusal.error, **(refusal.fields or {})} if own else {})
-        fields.update({"algs": " ".join(ALGS)} if scheme == "DPoP" else {})
-        told = ", ".join(f'{name}="{value}"' for name, value in fields.items() if value not in ("", None))
-        return "WWW-Authenticate", f"{scheme} {told}"
-
-    def _refuse(self, refusal: Refusal, request: Request, rule: Rule) -> Answer:
-        headers = [JSON_TYPE, ("Cache-Control", "no-store")]
+    def refuse(self, refusal: Refusal, request: Request, rule: Rule = Rule()) -> Answer:
+        """Return the answer to the caller. The log has cause and cure, and nothing of the request."""
+        status, code, text = REFUSALS[refusal.name]
+        cause, headers = text.partition(": ")[0], [JSON_TYPE, ("Cache-Control", "no-store")]
+        LOG.warning("authz: %d %s: %s%s", status, code or "unauthorized", text, refusal.why and f" ({refusal.why})")
+        own = {"error": code, **refusal.fields, "error_description": cause} if code else {}
         dpop = "".join(request.authorization[:1])[:5].lower() == "dpop "
-        if refusal.status == 503:
-            LOG.error("authz: no answer, the request is refused: %s", refusal.why)
+        # The first field of a challenge names the metadata, by which clients find authz.
+        shared = {"resource_metadata": self.origin + self.metadata_path, "scope": " ".join(rule.scopes)}
+        if status == 503:
             headers.append(("Retry-After", "1"))
-        elif refusal.fields is not None:
-            headers.append(self._challenge("Bearer", refusal, rule, not dpop))
-            headers.append(self._challenge("DPoP", refusal, rule, dpop))
-        return Answer(refusal.status, headers, json.dumps({"error": refusal.error or "unauthorized"}).encode())
+        elif code != "access_denied":
+            headers.append(challenge("Bearer", {**shared, **({} if dpop else own)}))
+            headers.append(challenge("DPoP", {**shared, **(own if dpop else {}), "algs": " ".join(ALGS)}))
+        body = {"error": code or "unauthorized", "error_description": cause}
+        return Answer(status, headers, json.dumps(body).encode())
+
+
+def challenge(scheme: str, fields: dict[str, Any]) -> tuple[str, str]:
+    told = ", ".join(f'{name}="{value}"' for name, value in fields.items() if value not in ("", None))
+    return "WWW-Authenticate", f"{scheme} {told}"
 
 
 def shut(connected: socket.socket) -> None:
@@ -342,16 +359,19 @@ def shut(connected: socket.socket) -> None:
         socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
-def whole_path(scope: Any) -> str:
-    """Return the decoded path, by which applications act. Some frameworks take the place of a mounted one off."""
-    path = scope.get("path", "")
-    whole = urllib.parse.unquote((scope.get("raw_path") or b"").decode("latin-1").split("?")[0])
-    return whole if whole.endswith(path) else path
-
-
 class Adapter:
-    def __init__(self, app: Any, guard: Guard, rule: Rules = Rule()) -> None:
-        self.app, self.guard, self.rules = app, guard, rule
+    """prefix: where the application is mounted ("/shop"), as the operator knows it, not as a request says (gunicorn
+    takes SCRIPT_NAME from a header). It stands before the path by which the application routes."""
+
+    def __init__(self, app: Any, guard: Guard, rule: Rules = Rule(), prefix: str = "") -> None:
+        if not re.fullmatch("(?:/[A-Za-z0-9._~-]+)*", prefix):
+            raise ValueError("prefix: must be a path without a slash at the end")
+        self.app, self.guard, self.rules, self.prefix = app, guard, rule, prefix
+
+    def sort(self, prefix: str, request: Request) -> Union[Rule, Answer, None]:
+        if prefix != self.prefix:
+            return self.guard.refuse(Refusal("prefix", self.prefix), request)
+        return self.guard.sort(request, self.rules)
 
 
 class Asgi(Adapter):
@@ -364,9 +384,11 @@ class Asgi(Adapter):
             raise ValueError(f"a scope of type {scope['type']} cannot be protected")
         given = [[value.decode("latin-1") for field, value in scope["headers"] if field.lower() == name]
                  for name in (b"authorization", b"dpop")]
-        query, path = scope.get("query_string", b"").decode("latin-1"), urllib.parse.quote(whole_path(scope), PLAIN)
-        request = Request(scope.get("method", "GET"), path, query, *given)
-        verdict: Any = self.guard.sort(request, self.rules)
+        # Most servers and frameworks leave the prefix in the path, some take it off: applications act alike on both.
+        root, path, query = scope.get("root_path", ""), scope["path"], scope.get("query_string", b"").decode("latin-1")
+        inside = path[len(root):] if (path + "/").startswith(root + "/") else path
+        request = Request(scope.get("method", "GET"), urllib.parse.quote(self.prefix + inside, PLAIN), query, *given)
+        verdict: Any = self.sort(root, request)
         if verdict is not None and not isinstance(verdict, Answer):
             verdict = await asyncio.get_running_loop().run_in_executor(None, self.guard.check, request, verdict)
         if not isinstance(verdict, Answer):
@@ -384,11 +406,10 @@ class Wsgi(Adapter):
 
     def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
         # PATH_INFO has decoded octets as latin-1 (PEP 3333): this is the path by which the application acts.
-        octets = (environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")).encode("latin-1")
+        path = urllib.parse.quote(self.prefix.encode() + environ.get("PATH_INFO", "").encode("latin-1"), PLAIN)
         given = ([environ[name]] if name in environ else [] for name in ("HTTP_AUTHORIZATION", "HTTP_DPOP"))
-        method, query = environ["REQUEST_METHOD"], environ.get("QUERY_STRING", "")
-        request = Request(method, urllib.parse.quote(octets, PLAIN), query, *given)
-        verdict: Any = self.guard.sort(request, self.rules)
+        request = Request(environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""), *given)
+        verdict: Any = self.sort(environ.get("SCRIPT_NAME", ""), request)
         if verdict is not None and not isinstance(verdict, Answer):
             verdict = self.guard.check(request, verdict)
         if not isinstance(verdict, Answer):
