@@ -115,15 +115,6 @@ catch_up(struct az *az)
     talloc_free(op.mem);
 }
 
-/* Write audit rows that wait for a process that leads, if there is none. */
-static void
-flush_rows(struct az *az)
-{
-    struct op op = process_op(talloc_new(NULL), az);
-    audit_flush(&op);
-    talloc_free(op.mem);
-}
-
 void
 accept_cgi(struct az *az)
 {
@@ -162,7 +153,6 @@ accept_loop(struct az *az, int socket)
     struct fastcgi held;
     if (!fastcgi_init(&held))
         return;
-    flush_rows(az); /* of a process that died */
     const struct http_io io = fastcgi_io(&held);
     while (!*az->stopping) {
         if (!fastcgi_begin(&held, socket))
@@ -178,6 +168,5 @@ accept_loop(struct az *az, int socket)
         if (embedded_behind(az))
             catch_up(az);
     }
-    flush_rows(az);
     fastcgi_end(&held);
 }

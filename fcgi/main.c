@@ -265,8 +265,6 @@ main_serve(TALLOC_CTX *mem, const struct choices *choices)
     if (az == NULL || problems.count > 0)
         return report(&problems);
     bool cgi = !choices->parent && accept_is_cgi();
-    if (cgi)
-        az->commits = NULL; /* a process of one request has nothing to share */
     /* A CGI process serves one request, and its warnings would fill the log. */
     if (!cgi || az->cfg->allow_insecure_dev_key)
         warn(az);

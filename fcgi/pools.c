@@ -299,7 +299,6 @@ pools_sleep(long ms)
 static void
 keep(struct op *op)
 {
-    audit_flush(op);
     housekeeping_run(op->az, false);
 }
 
@@ -367,16 +366,6 @@ stop_workers(struct az *az, struct pool *pools, size_t count)
             unlink(pools[i].listen + 5);
 }
 
-/* Write the audit rows that killed workers left. */
-static void
-flush_rows(struct az *az)
-{
-    struct op op = process_op(talloc_new(NULL), az);
-    audit_flush(&op);
-    db_close(az->db);
-    talloc_free(op.mem);
-}
-
 int
 pools_run(struct az *az, struct pool *pools, size_t count)
 {
@@ -416,7 +405,7 @@ pools_run(struct az *az, struct pool *pools, size_t count)
         if (keepers[i].pid > 0)
             kill(keepers[i].pid, SIGTERM);
     stop_workers(az, pools, count);
-    flush_rows(az);
+    db_close(az->db);
     log_text(AZ_SEV_INFO, "stopped", "all workers ended");
     return status;
 }

@@ -22,7 +22,6 @@
 #include "policy/engine/witness.h"
 #include "store/clients/clients.h"
 #include "store/db/audit.h"
-#include "store/db/commits.h"
 #include "store/db/db.h"
 #include "store/db/db_board.h"
 #include "store/db/db_standby.h"
@@ -54,10 +53,6 @@ struct database_map {
     struct mapped_head head;
     struct db_board board;
 };
-struct commits_map {
-    struct mapped_head head;
-    struct commit_board board[COMMIT_BOARDS];
-};
 
 static void
 use_witness(struct az *az, const struct mapped *mapped)
@@ -71,12 +66,6 @@ use_database(struct az *az, const struct mapped *mapped)
     db_use_board(az->db, &((struct database_map *) mapped->at)->board);
 }
 
-static void
-use_commits(struct az *az, const struct mapped *mapped)
-{
-    az->commits = commits_new(az, az->db, ((struct commits_map *) mapped->at)->board, mapped->fd);
-}
-
 /* A mapped file: MAGIC changes with the struct and with the meaning of its members. */
 struct process_file {
     const char *name;
@@ -88,8 +77,6 @@ static const struct process_file witness_file = {"witness", 0x617a7769746e6574UL
                                                  sizeof(struct witness_map), use_witness};
 static const struct process_file database_file = {"database", 0x617a646174616232ULL,
                                                   sizeof(struct database_map), use_database};
-static const struct process_file commits_file = {"commits", 0x617a636f6d6d6934ULL,
-                                                 sizeof(struct commits_map), use_commits};
 
 static enum az_status
 open_file(struct az *az, const struct process_file *file, const char **ret_why)
@@ -197,10 +184,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az) || (!with_shared && !know_writer(az)))
         return NULL;
-    if (with_shared && problems->count == 0
-        && (open_file(az, &database_file, &why) != AZ_OK
-            || (cfg->shared_commits && !db_is_pooled(az->db)
-                && open_file(az, &commits_file, &why) != AZ_OK)))
+    if (with_shared && problems->count == 0 && open_file(az, &database_file, &why) != AZ_OK)
         problems_add(az, problems, "%s", why);
     return az->keyring != NULL || problems->count > 0 ? az : NULL;
 }

@@ -10,7 +10,6 @@ use constant {
     DECISION_US    => 20,
     MEMORY_MORE    => 8,       # MB, after a start and after a save
     OCTETS_MOST    => 680,     # of a token with its audit row and indexes
-    ALONE_MOST     => 1.05,    # p50 of one connection with shared commits, in parts of that with single ones
     OTHERS_PERCENT => 3,
 };
 
@@ -67,7 +66,7 @@ sub cpu {
 sub print_service {
     my ( $engine, $name ) = @_;
     my $segment = "$engine.$name";
-    printf "/%s by %s\n",                 $name, $engine eq 'shared' ? 'embedded, shared commits' : $engine;
+    printf "/%s by %s\n",                 $name, $engine;
     printf "  requests per second  %s\n", spread( '%.0f', each_round( $segment, \&rate ) );
     printf "  p50, ms              %s\n", spread( '%.2f', each_round( $segment, sub { $_[0]{p50} / 1000 } ) );
     printf "  p99, ms              %s\n", spread( '%.2f', each_round( $segment, sub { $_[0]{p99} / 1000 } ) );
@@ -81,15 +80,12 @@ sub print_service {
     return;
 }
 
-# Return the median over the rounds of a variant's figure divided by that of another in the same round.
-sub ratio_of {
-    my ( $name, $code, @variant ) = @_;
-    my ( $of, $by ) = map { [ each_round( "$_.$name", $code ) ] } @variant;
+# Return the median over the rounds of a figure of the embedded engine, divided by that of OPA in the same round.
+sub ratio {
+    my ( $name, $code ) = @_;
+    my ( $of,   $by )   = map { [ each_round( "$_.$name", $code ) ] } qw(embedded opa);
     return median( map { $of->[$_] / $by->[$_] } 0 .. $#$by );
 }
-
-# The same of the embedded engine, by OPA.
-sub ratio { return ratio_of( @_, qw(embedded opa) ) }
 
 my $over = 0;
 
@@ -120,7 +116,7 @@ printf "\nauthz on %s\n%s processors, %s core workers, %s connections, %d rounds
 print "medians of the rounds (lowest to highest); ratios are of the same round\n\n";
 
 for my $name (qw(token introspect)) {
-    for my $engine (qw(opa embedded shared)) {
+    for my $engine (qw(opa embedded)) {
         print_service( $engine, $name );
         print "\n";
     }
@@ -143,14 +139,8 @@ for my $count ( 10, 10_000, 100_000 ) {
 bar('database octets per token, its audit row and indexes',
     median( each_round( 'embedded.token', sub { $_[0]{octets} / $_[0]{requests} } ) ),
     '%.0f', 'at most', OCTETS_MOST );
-bar('p50 of /token, one connection, shared in parts of single commits',
-    ratio_of( 'one', sub { $_[0]{p50} }, qw(shared embedded) ), '%.2f', 'at most', ALONE_MOST );
 my %gain = map { $_ => ratio( $_, \&rate ) } qw(token introspect);
 bar( "requests per second for /$_, in parts of those with OPA", $gain{$_}, '%.2f', 'at least', RATE_LEAST )
   for qw(token introspect);
 printf "\n%s\n\n", $over ? "$over missed" : 'all ok';
 printf "engine gain /%s %.2f\n", $_, $gain{$_} for qw(token introspect);
-
-# Shared commits by single ones. The gain in CPU time is worth something where the processors are the limit.
-printf "write gain /%s %.2f, in CPU time %.2f\n", $_, ratio_of( $_, \&rate, qw(shared embedded) ),
-  1 / ratio_of( $_, $all, qw(shared embedded) ) for qw(token introspect);

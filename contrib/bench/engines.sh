@@ -13,11 +13,9 @@ engine_prepare() {
     if [ "$1" != opa ]; then export SVC_POLICY_ENGINE=embedded; fi
 }
 
-# engine_use NAME: start the service with this engine, and let every worker decide. `shared` is the embedded engine with
-# shared commits.
+# engine_use NAME: start the service with this engine, and let every worker decide.
 engine_use() {
-    export SVC_POLICY_ENGINE=$1 SVC_SHARED_COMMITS=false
-    if [ "$1" = shared ]; then SVC_POLICY_ENGINE=embedded SVC_SHARED_COMMITS=true; fi
+    export SVC_POLICY_ENGINE=$1
     authz_start >/dev/null
     service_await >/dev/null
     engine_settle
@@ -30,15 +28,13 @@ engine_settle() {
     done
 }
 
-# Measure the service by either engine, and with shared commits. The order of a round is turned around in the next.
+# Measure the service by either engine. The order of a round is turned around in the next.
 round_engines() {
-    local engine name engines='opa shared embedded'
-    if [ $((ROUND % 2)) -eq 0 ]; then engines='embedded shared opa'; fi
+    local engine name engines='opa embedded'
+    if [ $((ROUND % 2)) -eq 0 ]; then engines='embedded opa'; fi
     for engine in $engines; do
         engine_use "$engine"
         for name in token introspect; do service "$name" "$engine.$name"; done
-        # What sharing costs a request that is alone.
-        if [ "$engine" != opa ]; then CONNECTIONS=1 service token "$engine.one"; fi
     done
 }
 

@@ -291,7 +291,7 @@ record_access(struct evaluation *it)
     note_access(it);
     request_fill_audit(req, 200, is_permitted(it) ? "allowed" : "denied");
     audit_explain(&req->op, &req->audit);
-    enum az_status st = audit_post(&req->op, &req->audit);
+    enum az_status st = audit_send(&req->op, &req->audit);
     req->audited = st == AZ_OK;
     return st;
 }

@@ -22,7 +22,6 @@ struct relay_line;
 struct calls;
 struct tracer;
 struct shared;
-struct commits;
 struct counters;
 struct metrics;
 struct client_cache;
@@ -61,7 +60,6 @@ struct az {
     struct calls *calls;             /* calls that can be cancelled, or NULL: none can */
     struct tracer *tracer;           /* spans of the request in hand; NULL: none are kept */
     struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
-    struct commits *commits;         /* shared commits; NULL: this process writes alone */
     struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */
     struct metrics *metrics;         /* the metrics in it, NULL in the CLI */
     struct client_cache *clients;    /* clients by client_id, re-checked by every write */

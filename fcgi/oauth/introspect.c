@@ -168,7 +168,7 @@ record_shown(struct introspection *it)
     req->audit.inactive = it->shown.as == SHOWN_POLICY_DENIED ? "policy_denied" : it->shown.dead;
     audit_explain(&req->op, &req->audit);
     if (it->shown.as != SHOWN_ACTIVE || !is_shown_once(it)) {
-        st = audit_post(&req->op, &req->audit);
+        st = audit_send(&req->op, &req->audit);
     } else {
         st = token_consume(&req->op, lookup->token, &req->audit, &consumed);
         if (st == AZ_OK && !consumed) {

@@ -122,7 +122,7 @@ enum az_status
 own_token_note_read(struct request *req)
 {
     request_fill_audit(req, 200, "allowed");
-    enum az_status st = audit_post(&req->op, &req->audit);
+    enum az_status st = audit_send(&req->op, &req->audit);
     req->audited = st == AZ_OK;
     return st;
 }

@@ -16,7 +16,7 @@ my @force = ('--force');
 
 # Program, options, and a line of the figures.
 my @program = (
-    [ run => [ qw(--engine both --seconds 1 --rounds 1), @force ], qr/^write gain \/introspect \d/m ],
+    [ run => [ qw(--engine both --seconds 1 --rounds 1), @force ], qr/^engine gain \/introspect \d/m ],
     [   flows => [ qw(--engine both --seconds 2 --codes 20), @force ],
         qr/^== embedded\n.*^refresh, token rotated .* requests/ms ],
     [ workers    => [ qw(--seconds 1 --rounds 1), @force, 3, 6 ],                       qr/^introspect +6 +\d/m ],

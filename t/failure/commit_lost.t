@@ -10,7 +10,7 @@ use Authz::Check;
 use Authz::Grant ();
 use Authz::Stack ();
 
-my $stack = Authz::Stack->start( pg_proxy => 1, settings => { SVC_SHARED_COMMITS => 'false' } );
+my $stack = Authz::Stack->start( pg_proxy => 1 );
 my $proxy = $stack->proxy;
 my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
 my @crm   = $stack->make_client( 'crm',  \%cc );

@@ -71,7 +71,6 @@ struct settings {
     bool admin_enabled;            /* false: /admin answers 404 to key holders */
     bool allow_insecure_dev_key;   /* development only: open admin API, public fallback keys */
     bool allow_shared_settings;    /* take files of settings that other accounts can use */
-    bool shared_commits;           /* write rows of several processes in one commit */
     bool rate_limit_enabled;       /* count requests per client address */
     long rate_limit_requests;      /* requests per window and address */
     long rate_limit_window;        /* seconds */

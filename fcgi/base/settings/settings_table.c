@@ -25,8 +25,6 @@ const struct setting settings_table[] = {
      "Connection string or URI of PostgreSQL itself, if SVC_DATABASE_URL leads to a pooler such as pgbouncer: for policy saves, exports, housekeeping, migrations and authzctl"},
     {"SVC_DATABASE_READ_URL", NULL, SETTING_SECRET, AT(database_read_url), NULL, 0, 0, NULL,
      "Connection string or URI of a synchronous standby, or a list with it, where introspection and access decisions are read; set it on all hosts, because revocations wait for the standby then"},
-    {"SVC_SHARED_COMMITS", NULL, SETTING_BOOL, AT(shared_commits), "true", 0, 0, NULL,
-     "Write tokens and audit rows that several processes of the host make at the same moment in one commit: less CPU time per request; false can be faster with a disk that takes milliseconds to flush"},
     {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz-opa/opa.sock", 0, 0, NULL,
      "Address of Open Policy Agent: unix:/PATH, http://HOST:PORT or https://HOST:PORT"},
     {"SVC_POLICY_ENGINE", NULL, SETTING_CHOICE, AT(policy_engine), "opa", 0, 0, policy_engines,

@@ -79,7 +79,7 @@ note_end(const struct relay *relay, const struct relay_stream *stream, int64_t n
     };
     bool sent = audit_send(&step, &entry) == AZ_OK;
     if (sent)
-        audit_settle(&step);
+        db_settle(&step);
     else
         log_text(AZ_SEV_WARN, "gateway relay", "no audit rows of the ends of streams: %s",
                  step.fault.detail);
@@ -341,7 +341,6 @@ forget_secrets(struct az *az)
     TALLOC_FREE(az->keyring);
     TALLOC_FREE(az->signing_keys);
     settings_forget_secrets((struct settings *) (uintptr_t) az->cfg);
-    az->commits = NULL; /* this process writes alone */
 }
 
 static bool

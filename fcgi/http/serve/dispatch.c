@@ -426,7 +426,7 @@ end_request(struct request *req, void (*finish)(const struct http_io *io))
     end_trace(req);
     request_log(req, req->started_us, trips_of(az) - req->trips);
     if (az->db != NULL)
-        audit_settle(&req->op);
+        db_settle(&req->op);
     wipe(req);
 }
 

@@ -46,7 +46,8 @@ today(const struct op *op)
     return op_now(op) / DAY_SECONDS;
 }
 
-bool
+/* True if the client registered itself and this process has not marked it today. */
+static bool
 client_use_due(struct op *op, const struct client *client)
 {
     return client->id != 0 && strcmp(client->registration, "ADMIN") != 0

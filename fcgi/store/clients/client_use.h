@@ -6,9 +6,6 @@
 #include "store/clients/clients.h"
 #include "store/db/db.h"
 
-/* True if client_use_add would add a statement. */
-bool client_use_due(struct op *op, const struct client *client);
-
 /*
  * Add the statement that marks today to the batch that issues a token. It goes first: it waits for
  * a removal that is under way, so that the statements behind it see the removal's end, and holds no

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "store/db/commits.h"
 #include "store/db/partitions.h"
 
 #define INSERT                                                                                     \
@@ -20,22 +19,6 @@ static const struct db_stmt audit_insert_stmt = {"audit_insert", INSERT, 15};
 
 /* set_config makes this one transaction asynchronous: the answer does not wait for the row. */
 static const struct db_stmt audit_send_stmt = {"audit_send", ASYNC INSERT " FROM async", 15};
-
-/* The row of a process that died: unless another one wrote it. */
-static const struct db_stmt audit_missing_stmt = {
-    "audit_missing",
-    INSERT " WHERE NOT EXISTS (SELECT 1 FROM audit_log_p%D a WHERE a.request_id = $2"
-           "  AND a.created_at = $1 AND a.endpoint = $6 AND a.operation = $7"
-           "  AND a.client_id IS NOT DISTINCT FROM $4)",
-    15};
-
-static const struct commit_kind audit_later = {
-    .number = COMMIT_AUDIT,
-    .types = "ztttttttttttt"
-             "bb",
-    .one = &audit_send_stmt,
-    .missing = &audit_missing_stmt,
-};
 
 void
 audit_bind(struct db_params *params, const struct audit_entry *entry)
@@ -129,30 +112,4 @@ audit_send(struct op *op, const struct audit_entry *entry)
     if (st != AZ_OK)
         return st;
     return db_send(op, audit_batch(op, &audit_send_stmt, entry));
-}
-
-enum az_status
-audit_post(struct op *op, const struct audit_entry *entry)
-{
-    uint32_t day = partition_day(op_now(op));
-    struct db_params params = {.count = 0};
-    enum az_status st = partition_need_day(op, day);
-    if (st != AZ_OK)
-        return st;
-    db_time(&params, op->now_ms);
-    audit_bind(&params, entry);
-    return commit_post(op, &audit_later, day, &params) ? AZ_OK : audit_send(op, entry);
-}
-
-void
-audit_settle(struct op *op)
-{
-    db_settle(op);
-    commit_settle(op, &audit_later);
-}
-
-void
-audit_flush(struct op *op)
-{
-    commit_flush(op, &audit_later);
 }

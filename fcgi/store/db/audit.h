@@ -60,15 +60,4 @@ enum az_status audit_insert(struct op *op, const struct audit_entry *entry);
  * AuthZEN. db_settle reads the result after the answer. */
 enum az_status audit_send(struct op *op, const struct audit_entry *entry);
 
-/* Leave the row to be written after the answer, together with the rows of other processes
- * (decisions.md "Shared commits"); or send it, if there are none. For requests whose answer follows
- * at once. */
-enum az_status audit_post(struct op *op, const struct audit_entry *entry);
-
-/* After the answer: read the result of what was sent, and write what other processes left. */
-void audit_settle(struct op *op);
-
-/* Write the rows that processes left which have ended, or are about to end. */
-void audit_flush(struct op *op);
-
 #endif

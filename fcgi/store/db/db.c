@@ -93,7 +93,6 @@ db_close(struct db *db)
     if (db->conn != NULL)
         PQfinish(db->conn);
     db->conn = NULL;
-    db->session = 0;
     db->in_transaction = false;
     TALLOC_FREE(db->pending);
     db_prepared_drop(db);
@@ -123,28 +122,10 @@ db_trips(const struct db *db)
     return db->trips;
 }
 
-void
-db_count_trip(struct db *db)
-{
-    db->trips++;
-}
-
 bool
 db_in_transaction(const struct db *db)
 {
     return db->in_transaction;
-}
-
-void
-db_mark_sessions(struct db *db)
-{
-    db->marks_sessions = true;
-}
-
-int32_t
-db_session(const struct db *db)
-{
-    return db->session;
 }
 
 unsigned

@@ -139,10 +139,6 @@ enum az_status db_try(struct op *op, struct db_batch *batch, bool reads_only);
 /* True if the batch failed with this SQLSTATE. */
 bool db_batch_failed_with(const struct db_batch *batch, const char *sqlstate);
 
-/* True if the server committed the batch and ended its wait for a synchronous standby: db_run and
- * its siblings say AZ_UNAVAILABLE, for the rows may be lost with that server. */
-bool db_batch_unconfirmed(const struct db_batch *batch);
-
 /* Fault of such a commit. */
 #define DB_UNCONFIRMED "the standby did not confirm the commit, which may be lost with the primary"
 /* Fault of an answer by a server that is no longer the primary. */
@@ -288,16 +284,8 @@ struct aside_locks **db_aside_locks(struct db *db);
 /* Round trips since the start of the process. */
 uint64_t db_trips(const struct db *db);
 
-/* Count a round trip that another process made for this one. */
-void db_count_trip(struct db *db);
-
 /* True between db_begin and db_end. */
 bool db_in_transaction(const struct db *db);
-
-/* Let each connection of this handle hold the lock LOCK_SESSION of a number of its own, shared, as
- * long as the session lives; and return the number, 0 if there is no connection. */
-void db_mark_sessions(struct db *db);
-int32_t db_session(const struct db *db);
 
 /* Grows by one with each new connection, which makes all cached facts about the session void. */
 unsigned db_generation(const struct db *db);

@@ -78,12 +78,6 @@ db_batch_failed_with(const struct db_batch *batch, const char *sqlstate)
     return batch->failed != NULL && strcmp(batch->failed->sqlstate, sqlstate) == 0;
 }
 
-bool
-db_batch_unconfirmed(const struct db_batch *batch)
-{
-    return batch->unconfirmed;
-}
-
 static struct db_step *
 begin_step(struct db_step *step, const struct db_stmt *stmt, uint32_t bucket, uint32_t day)
 {

@@ -131,28 +131,6 @@ take_notice(void *arg, const PGresult *notice)
         db->unconfirmed = true;
 }
 
-/* Take the lock that tells others, who ask for it alone, that this session has ended. A server that
- * refuses locks of sessions leaves it without a number, and its process writes alone. */
-static bool
-mark_session(struct db *db)
-{
-    char sql[80];
-    int32_t number;
-    if (!db->marks_sessions || db_is_pooled(db))
-        return true;
-    if (random_octets((unsigned char *) &number, sizeof(number)) != AZ_OK)
-        return false;
-    snprintf(sql, sizeof(sql), "SELECT pg_advisory_lock_shared(%d, %d)", LOCK_SESSION,
-             lock_number(&number, sizeof(number)));
-    PGresult *result = db_ask(db->conn, sql);
-    bool held = PQresultStatus(result) == PGRES_TUPLES_OK;
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    bool refused = state != NULL && strcmp(state, SQLSTATE_FEATURE_NOT_SUPPORTED) == 0;
-    PQclear(result);
-    db->session = held ? number : 0;
-    return held || refused;
-}
-
 void
 db_add_fault(struct db *db, const char *server, const char *reason)
 {
@@ -252,12 +230,9 @@ connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
         if (is_pooler(db->conn) && !db_is_pooled(db))
             db_add_fault(db, "", db_pooler_fault(db, true));
     } else if (take_server(db, ret_standby)) {
-        if (mark_session(db)) {
-            PQsetNoticeReceiver(db->conn, take_notice, db);
-            db->unconfirmed = false;
-            return true;
-        }
-        db_add_fault(db, "", "a new connection does not answer");
+        PQsetNoticeReceiver(db->conn, take_notice, db);
+        db->unconfirmed = false;
+        return true;
     }
     db_close(db);
     return false;

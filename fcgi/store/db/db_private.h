@@ -65,8 +65,6 @@ struct db {
     struct partition_lists *partitions;        /* known partitions, for partitions.c */
     uint64_t trips;                            /* round trips so far */
     unsigned generation;                       /* connections so far */
-    bool marks_sessions;                       /* db_mark_sessions was called */
-    int32_t session;                           /* number of the connection's lock, or 0 */
     int64_t backoff_ms;                        /* current wait between attempts, 0 after success */
     int64_t retry_at_ms;                       /* monotonic time of the next attempt */
     char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */

@@ -104,7 +104,6 @@ aside_op(const struct op *op, struct az *az, const struct aside_lock *lock)
     struct op own = op_beside(op, op->mem);
     *az = *op->az;
     az->db = lock->db;
-    az->commits = NULL;
     own.az = az;
     return own;
 }

@@ -23,7 +23,6 @@ enum lock_class {
     LOCK_OWNER = 11,        /* adding to what one owner has: UMA resources, delegations, feeds */
     LOCK_CIBA = 12,         /* adding to the CIBA requests that wait for one person */
     LOCK_REGISTRATION = 13, /* registering ourselves at the authorization server of an upstream */
-    LOCK_SESSION = 14,      /* shared: held by one session while it lives (session level) */
     LOCK_IMPACT = 15,       /* one measurement of policy at a time, on all hosts (session level) */
     LOCK_MARK = 16,         /* tells one address of the database by another */
     LOCK_POLICY_WRITE = 17, /* a transaction of a policy save whose lock is on another connection */

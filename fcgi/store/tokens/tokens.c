@@ -7,16 +7,12 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "store/clients/client_use.h"
-#include "store/db/commits.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 
 /* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
- * confirmed, so is every commit before it. The session that wrote the row may have ended
- * without waiting for it. */
+ * confirmed, so is every commit before it. */
 #define COMMIT_PROOF "pg_logical_emit_message(true, 'authz', '')"
-static const struct db_stmt commit_proof_stmt = {"commit_proof",
-                                                 "SELECT " COMMIT_PROOF " IS NOT NULL", 0};
 
 static const struct db_stmt token_insert_stmt = {
     "token_insert",
@@ -31,16 +27,6 @@ static const struct db_stmt token_insert_stmt = {
     " SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, $25, "
     "$26, $27, $28::uuid, nullif($29::bigint, 0) FROM ok",
     29};
-
-static const struct commit_kind token_rows = {
-    .number = COMMIT_TOKEN,
-    .types = "tttuzzbttttttttttttttttbbttut",
-    .one = &token_insert_stmt,
-};
-
-/* For a row that another process had in its hands when it died. */
-static const struct db_stmt token_stored_stmt = {
-    "token_stored", "SELECT 1 FROM access_token_p%P WHERE id = $1::uuid", 1};
 
 static const struct db_stmt token_denial_stmt = {
     "token_denial",
@@ -164,54 +150,12 @@ token_try_insert(struct op *op, const struct token_new *token, const struct audi
     return st;
 }
 
-static enum az_status
-token_insert_alone(struct op *op, const struct token_new *token, const struct audit_entry *audit,
-                   bool *ret_stored)
-{
-    enum az_status st = token_try_insert(op, token, audit, true, ret_stored);
-    return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
-}
-
-/* Look if the row is there, after the end of the session that may have written it. */
-static enum az_status
-token_is_stored(struct op *op, const struct token_new *token, int32_t session, bool *ret_stored)
-{
-    struct db_batch *batch = db_batch_new(op);
-    *ret_stored = false;
-    if (session == 0)
-        return AZ_OK;
-    db_batch_begin(batch);
-    commit_add_end(batch, session);
-    struct db_step *step =
-        db_batch_add_in(batch, &token_stored_stmt, token->parts->bucket, DB_NO_PARTITION);
-    db_octets(&step->params, token->parts->id, UUID7_OCTETS);
-    db_batch_add(batch, &commit_proof_stmt);
-    db_batch_commit(batch);
-    enum az_status st = db_run(op, batch, true);
-    if (st == AZ_OK)
-        *ret_stored = PQntuples(step->result) > 0;
-    return st;
-}
-
 enum az_status
 token_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
              bool *ret_stored)
 {
-    struct db_params params = {.count = 0};
-    enum commit_outcome outcome = COMMIT_ALONE;
-    int32_t session;
-    enum az_status st = AZ_OK;
-    bind_row(&params, token, audit);
-    if (!client_use_due(op, token->client))
-        st = commit_share(op, &token_rows, token->parts->bucket,
-                          partition_day(token->issued_ms / 1000), &params, &outcome, &session);
-    *ret_stored = st == AZ_OK && outcome == COMMIT_STORED;
-    if (st == AZ_OK && outcome == COMMIT_UNSURE)
-        st = token_is_stored(op, token, session, ret_stored);
-    if (st == AZ_OK && !*ret_stored && outcome != COMMIT_NOTHING)
-        st = token_insert_alone(op, token, audit, ret_stored);
-    commit_done(op);
-    return st;
+    enum az_status st = token_try_insert(op, token, audit, true, ret_stored);
+    return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
 }
 
 enum az_status
