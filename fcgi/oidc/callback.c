@@ -186,7 +186,8 @@ struct proved {
     bool had; /* old_hash is set */
     struct session session;
     enum consent_mode mode;
-    bool stale; /* the list of providers was out of date: nothing was written */
+    bool for_console; /* the sign-in was begun for a session of the console */
+    bool stale;       /* the list of providers was out of date: nothing was written */
 };
 
 /* Create the session. A subject name never changes, so it must be derived from the current list of
@@ -221,6 +222,7 @@ try_session(struct proved *proved, bool fresh)
         .id_token = who->id_token,
         .ip = proved->req->ip,
         .user_agent = proved->req->user_agent,
+        .for_console = proved->for_console,
     };
     return session_create(op, &result, proved->id_hash, proved->had ? proved->old_hash : NULL,
                           &proved->place, &proved->session, &proved->mode, &proved->stale);
@@ -296,6 +298,7 @@ callback_handle(struct request *req)
     fetch_place_drop(&place); /* what follows asks no other server */
     if (st == AZ_OK && !authorization.own_page)
         proved.place = flow_consent_place(req);
+    proved.for_console = st == AZ_OK && authorization.for_console;
     if (st == AZ_OK)
         st = make_session(&proved);
     if (st != AZ_OK)

@@ -28,14 +28,8 @@ own_page_session(struct request *req, struct session *ret)
     return st;
 }
 
-enum az_status
-own_page_sign_in(struct request *req, const char *back)
-{
-    return own_page_sign_in_at(req, back, request_param(req, "idp_hint"));
-}
-
-enum az_status
-own_page_sign_in_at(struct request *req, const char *back, const char *idp_id)
+static enum az_status
+sign_in_for(struct request *req, const char *back, const char *idp_id, bool for_console)
 {
     struct authorization authorization = {
         .client_id = req->op.az->cfg->oidc_issuer,
@@ -44,6 +38,7 @@ own_page_sign_in_at(struct request *req, const char *back, const char *idp_id)
         .ui_locales = request_param(req, "ui_locales"),
         .max_age = AUTHORIZATION_NO_MAX_AGE,
         .own_page = true,
+        .for_console = for_console,
         .flow_id = random_uuid7(req->op.mem, req->op.now_ms),
         .asked_at = op_now(&req->op),
     };
@@ -52,6 +47,18 @@ own_page_sign_in_at(struct request *req, const char *back, const char *idp_id)
                        "the random number generator failed, or out of memory");
     req->audit.flow_id = authorization.flow_id;
     return flow_sign_in(req, &authorization);
+}
+
+enum az_status
+own_page_sign_in(struct request *req, const char *back)
+{
+    return sign_in_for(req, back, request_param(req, "idp_hint"), false);
+}
+
+enum az_status
+own_page_sign_in_console(struct request *req, const char *back, const char *idp_id)
+{
+    return sign_in_for(req, back, idp_id, true);
 }
 
 enum az_status

@@ -15,8 +15,9 @@ enum az_status own_page_session(struct request *req, struct session *ret);
  * for it). The parameter idp_hint names the provider. */
 enum az_status own_page_sign_in(struct request *req, const char *back);
 
-/* The same at the provider `idp_id`; NULL, or one that is not enabled: the person chooses. */
-enum az_status own_page_sign_in_at(struct request *req, const char *back, const char *idp_id);
+/* The same at the provider `idp_id` (NULL, or one that is not enabled: the person chooses), for a
+ * session of the console: the session that this sign-in makes is marked (session_take_console). */
+enum az_status own_page_sign_in_console(struct request *req, const char *back, const char *idp_id);
 
 /* Set what all these pages show: logout_href, and the signed-in person. One trip. */
 enum az_status own_page_describe(struct request *req, const struct session *session,

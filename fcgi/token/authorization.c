@@ -41,6 +41,7 @@ static const struct field authorization_fields[] = {
     {"prompt_consent", FIELD_BOOLEAN, INTO(prompt_consent)},
     {"signed_in",      FIELD_BOOLEAN, INTO(signed_in)},
     {"own_page",       FIELD_BOOLEAN, INTO(own_page)},
+    {"for_console",    FIELD_BOOLEAN, INTO(for_console)},
     {"flow_id",        FIELD_TEXT,    .required = true,     INTO(flow_id)},
     {"asked_at",       FIELD_INTEGER, .required = true, INTO(asked_at)},
 };

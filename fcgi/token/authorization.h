@@ -36,8 +36,9 @@ struct authorization {
     const char *hint_subject; /* subject of id_token_hint: prompt=none applies to this user only */
     int64_t max_age;          /* seconds, or AUTHORIZATION_NO_MAX_AGE */
     bool prompt_none, prompt_login, prompt_consent; /* prompt */
-    bool signed_in; /* the user has been at the provider for this request; no second redirect */
-    bool own_page;  /* no client asks: redirect_uri is a page of ours that needs a session */
+    bool signed_in;   /* the user has been at the provider for this request; no second redirect */
+    bool own_page;    /* no client asks: redirect_uri is a page of ours that needs a session */
+    bool for_console; /* own_page: the session that it makes may become one of the console */
     const char *flow_id; /* UUID that ties the audit rows together */
     int64_t asked_at;    /* seconds since 1970, of the first request */
 };

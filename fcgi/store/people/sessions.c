@@ -98,9 +98,9 @@ static const struct db_stmt session_create_stmt = {
     "   WHERE NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING),"
     " ended AS (DELETE FROM browser_session WHERE id_hash = $8 AND EXISTS (SELECT 1 FROM ok)),"
     " made AS (INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, acr, amr,"
-    "    upstream_sid, id_token_sealed, expires_at, last_seen_at, ip, user_agent)"
+    "    upstream_sid, id_token_sealed, expires_at, last_seen_at, ip, user_agent, for_console)"
     "   SELECT $7, $9, person.subject, ok.id, $10::timestamptz, $11, $12::text[], $13, $14,"
-    "    now() + make_interval(secs => $15::double precision), now(), $20::inet, $21"
+    "    now() + make_interval(secs => $15::double precision), now(), $20::inet, $21, $22::boolean"
     "    FROM ok, person"
     "   RETURNING subject, idp, auth_time, acr, amr)"
     " SELECT m.subject, m.idp, ok.idp_id, ok.issuer,"
@@ -110,7 +110,13 @@ static const struct db_stmt session_create_stmt = {
     "   AND c.redirect_host = $19::text" CONSENTS_NEWEST "  d.payload AS control, list.stale"
     " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    21};
+    22};
+
+static const struct db_stmt session_take_console_stmt = {
+    "session_take_console",
+    "UPDATE browser_session SET for_console = false WHERE id_hash = $1 AND for_console"
+    " AND created_at > now() - make_interval(secs => $2::double precision) AND expires_at > now()",
+    2};
 
 enum session_person_column { PERSON_LABEL, PERSON_NAME };
 static const struct db_stmt session_person_stmt = {
@@ -197,6 +203,18 @@ session_find(struct op *op, const unsigned char *id_hash, const struct consent_p
     bind_host(&params, place);
     enum az_status st = db_exec(op, &session_find_stmt, &params, true, &result);
     return st == AZ_OK ? read_session(op, result, id_hash, ret, ret_mode) : st;
+}
+
+enum az_status
+session_take_console(struct op *op, const unsigned char id_hash[SHA256_OCTETS], bool *ret_taken)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_octets(&params, id_hash, SHA256_OCTETS);
+    db_number(&params, SESSION_CONSOLE_VALIDITY);
+    enum az_status st = db_exec(op, &session_take_console_stmt, &params, false, &result);
+    *ret_taken = st == AZ_OK && db_written(result) == 1;
+    return st;
 }
 
 enum az_status
@@ -289,6 +307,7 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     bind_host(params, create->place);
     db_text(params, who->ip);
     db_text(params, who->user_agent);
+    db_bool(params, who->for_console);
     return claims != NULL ? AZ_OK
                           : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
 }

@@ -60,6 +60,7 @@ struct sign_in_result {
     const char *id_token;      /* ID token of the provider, sealed here; or NULL */
     const char *ip;            /* address of the browser, or NULL */
     const char *user_agent;    /* of the browser, or NULL */
+    bool for_console;          /* the sign-in was begun for a session of the console */
 };
 
 /*
@@ -72,6 +73,18 @@ enum az_status session_create(struct op *op, const struct sign_in_result *result
                               const unsigned char id_hash[SHA256_OCTETS],
                               const unsigned char *old_id_hash, const struct consent_place *place,
                               struct session *ret, enum consent_mode *ret_mode, bool *ret_stale);
+
+/* Seconds within which a sign-in for the console becomes a session of the console: the browser is
+ * sent on at once. */
+#define SESSION_CONSOLE_VALIDITY 60
+
+/*
+ * Take the mark that the sign-in of a session was begun for the console, once: the row has it only
+ * if session_create() set it, at most SESSION_CONSOLE_VALIDITY ago. *ret_taken false: the session
+ * is from another sign-in, or the mark was taken. One trip.
+ */
+enum az_status session_take_console(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
+                                    bool *ret_taken);
 
 /* Read the names that a page shows to the signed-in user: e-mail address or name from the claims of
  * the last sign-in (or NULL), and the name of the provider (or NULL). One trip. */

@@ -92,8 +92,6 @@ my ($cookie) = grep {/\Aauthz_console=/} $in->headers('Set-Cookie');
 like(
     $cookie, qr{\Aauthz_console=[\w-]{43}; Path=/; HttpOnly; SameSite=Strict\z},
     '... with a cookie of 256 bits, HttpOnly and SameSite=Strict' );
-ok( ( grep {/\Aauthz_console_start=; .*Max-Age=0/} $in->headers('Set-Cookie') ),
-    '... and the mark of the way back is gone' );
 members_are(
     with( $ann, GET => '/admin/session' )->json,
     {   keyId => undef, subjectId => 'ann', label => 'ann', role => 'operator',
@@ -167,8 +165,8 @@ page_says(
     Authz::Browser->new->get( "$start?idp=corp", %cross ), 403, qr/Another site/,
     'another site cannot begin a sign-in' );
 page_says(
-    $ann->get( "$start?idp=corp&mark=" . 'A' x 43, %cross ), 403, qr/Another site/,
-    '... nor a session of who is signed in at the provider, with a mark that it made up' );
+    $ann->get( "$start?signed_in=1", %cross ), 400, qr/used already/,
+    '... nor a session of who is signed in at the provider, by the address of the way back' );
 my $before  = $ann->cookie( $stack->base, 'authz_console' )->{value};
 my $planted = Authz::Browser->new;
 $planted->set_cookie( $stack->base, 'authz_console=' . 'A' x 43 . '; Path=/; SameSite=Strict' );
@@ -187,6 +185,69 @@ admin_error(
     error => 'foreign_page' );
 my $open = sign_in( Authz::Browser->new, \%ann, '?idp=corp&redirect_uri=https://evil.example/&back=//evil.example' );
 is( $open->header('Location'), $stack->base . '/portal/', 'no parameter changes where the browser goes' );
+
+# ---- more rights begin only from the sign-in that was begun for them (gateway-admin.md 3.9)
+
+my $sid = 'svc_sid';
+
+# A browser with nothing but a copy of a cookie, as whoever stole it has one.
+sub thief_of {
+    my ($browser) = @_;
+    my $thief = Authz::Browser->new;
+    $thief->set_cookie( $stack->base, "$sid=" . $browser->cookie( $stack->base, $sid )->{value} . '; Path=/' );
+    return $thief;
+}
+
+# A browser that has been at the provider for the console, and the address of its way back.
+sub at_the_way_back {
+    my ($browser) = @_;
+    $idp->user( \%ann );
+    my @hop = $browser->follow( "$start?idp=corp", stop => qr{/admin/session/start} );
+    return $hop[-1]->header('Location');
+}
+my $many   = sessions();
+my $plain  = Authz::Browser->new;
+my $refuse = sub {
+    my ( $browser, $name, $address ) = @_;
+    page_says( $browser->get( $address // "$start?signed_in=1" ), 400, qr/Open the console and sign in again/, $name );
+    return is( sessions(), $many, '... and no session of the console begins' );
+};
+$refuse->( $plain, 'a browser without a session' );
+$idp->user( \%ann );
+$plain->follow( $stack->base . '/account?idp_hint=corp' );
+$stack->sql(
+    q{UPDATE browser_session SET created_at = created_at - interval '6 hours', auth_time = auth_time - interval '6 hours' WHERE created_at > now() - interval '1 minute'}
+);
+$refuse->( $plain, 'a session of a sign-in for a page of ours, hours old' );
+my $thief = thief_of($plain);
+my $begun = $thief->get("$start?idp=corp");
+like( $begun->header('Location'), qr/\A\Q$idp->{issuer}\E/, 'a copy of its cookie: the provider is asked' );
+$refuse->( $thief, '... and who does not go there has nothing but the old session' );
+my ($mark) = map {/\Aauthz_console_start=([\w-]+)/} $begun->headers('Set-Cookie');
+is( $mark, undef, '... and no cookie that says that the provider was asked' );
+$refuse->( $plain, 'a session that is new, of a sign-in for a page of ours' )
+  if $stack->sql(q{UPDATE browser_session SET created_at = now() RETURNING 1});
+
+my $one  = Authz::Browser->new;
+my $back = at_the_way_back($one);
+like( $back, qr{\A\Q$start\E\?signed_in=1\z}, 'the way back has nothing that a caller could make up' );
+$refuse->( $plain, 'another session of the person, at the way back of a sign-in that waits', $back );
+is( $one->get($back)->header('Location'), $stack->base . '/portal/', '... which is good in its own browser' );
+is( sessions(),                           ++$many,                   '... for one session' );
+$refuse->( $one,           'the way back again, with all cookies',         $back );
+$refuse->( thief_of($one), '... and with the cookie of the sign-in alone', $back );
+$back = at_the_way_back($one);
+$stack->sql('DELETE FROM browser_session WHERE for_console');
+$many = sessions();
+$refuse->( $one, 'a sign-in that has ended since', $back );
+
+for my $case ( [ 55, 302 ], [ 60, 400 ] ) {
+    my $slow = Authz::Browser->new;
+    $back = at_the_way_back($slow);
+    $stack->sql("UPDATE browser_session SET created_at = now() - interval '$case->[0] seconds' WHERE for_console");
+    is( $slow->get($back)->status, $case->[1], "the way back $case->[0] s after the sign-in: $case->[1]" );
+}
+$stack->sql('UPDATE browser_session SET for_console = false');
 
 # ---- the provider that was asked for
 
@@ -241,8 +302,8 @@ with( $ann, GET => '/admin/session' );
 cmp_ok(
     $stack->sql(q{SELECT count(*) FROM browser_session WHERE expires_at > now() + interval '20 minutes'}),
     '>', 0, 'a request of the console is a use of the sign-in' );
-my $sid = $stack->sql(q{SELECT string_agg(sid, ' ') FROM browser_session WHERE subject = 'ann'});
-$stack->admin( DELETE => "/admin/api/sessions/$_" ) for split / /, $sid;
+my $sids = $stack->sql(q{SELECT string_agg(sid, ' ') FROM browser_session WHERE subject = 'ann'});
+$stack->admin( DELETE => "/admin/api/sessions/$_" ) for split / /, $sids;
 is( with( $ann, GET => '/admin/session' )->status, 401, 'a sign-in that an administrator ends ends the session' );
 is( sessions(),                                    0,   '... and removes it' );
 sign_in( $ann, \%ann );
