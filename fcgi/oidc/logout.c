@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/b64url.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
@@ -144,11 +145,24 @@ read_asked(struct request *req, struct asked *ret)
     return AZ_OK;
 }
 
+/*
+ * Return what a target is bound to on its way over a provider: the browser, whose mark is `hash`.
+ * Otherwise whoever signs out could send the address of the way back to others, whom it would lead
+ * to a client's page, by a link to this service (RFC 9700 4.11.2).
+ */
+static const char *
+return_bound(TALLOC_CTX *mem, const unsigned char hash[SHA256_OCTETS])
+{
+    const char *text = b64url_encode(mem, hash, SHA256_OCTETS);
+    return text != NULL ? talloc_asprintf(mem, "return/%s", text) : NULL;
+}
+
 /* End the session of the cookie and the session that the ID token names. A form that the client's
  * page posts comes without our cookie (SameSite). */
 static enum az_status
 end_session(struct request *req, const struct asked *asked)
 {
+    unsigned char mark[SHA256_OCTETS];
     struct session_end end;
     enum az_status st = session_end(&req->op, asked->cookie ? asked->id_hash : NULL,
                                     asked->hint_sid, asked->hint_subject, &end);
@@ -159,7 +173,9 @@ end_session(struct request *req, const struct asked *asked)
         req->audit.subject_id = end.subject;
     if (asked->cookie)
         session_cookie_drop(req);
-    return logout_continue(req, &end, &asked->target);
+    const char *bound =
+        logout_cookie_need(req, mark) == AZ_OK ? return_bound(req->op.mem, mark) : NULL;
+    return logout_continue(req, &end, &asked->target, bound);
 }
 
 static const char *
@@ -248,8 +264,10 @@ logout_return_handle(struct request *req)
 {
     const char *state = request_param(req, "state");
     struct logout_target target = {.uri = NULL};
-    if (state != NULL)
-        logout_open(&req->op, "return", state, &target);
+    unsigned char mark[SHA256_OCTETS];
+    const char *bound = logout_cookie_read(req, mark) ? return_bound(req->op.mem, mark) : NULL;
+    if (state != NULL && bound != NULL)
+        logout_open(&req->op, bound, state, &target);
     enum az_status st = check_target(req, &target);
     return st == AZ_OK ? logout_finish(req, &target) : st;
 }

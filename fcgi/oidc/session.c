@@ -11,12 +11,13 @@
 #include "http/own_cookie.h"
 #include "store/people/sign_ins.h"
 
-/* Lifetime of the browser mark in seconds: a minute longer than the sign-in that it binds, so that
- * the row decides. */
+/* Lifetime of the marks in seconds: a minute longer than the sign-in or sign-out that they bind, so
+ * that its own time decides. */
 #define MARK_MAX_AGE (SIGN_IN_VALIDITY + 60)
 
 static const char session_name[] = "svc_sid";
 static const char browser_name[] = "svc_browser";
+static const char logout_name[] = "svc_logout";
 
 static struct own_cookie
 cookie_of(const struct request *req, const char *name)
@@ -75,25 +76,42 @@ session_cookie_drop(struct request *req)
     own_cookie_drop(req, &cookie);
 }
 
-/* The mark is set again with each sign-in, so that it outlives the youngest of them. */
-enum az_status
-browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
+/* Set a mark, again with each use, so that it outlives the youngest of them. */
+static enum az_status
+mark_need(struct request *req, const char *name, unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char octets[OWN_COOKIE_OCTETS];
-    bool have =
-        read_cookie(req, browser_name, octets) || random_octets(octets, sizeof(octets)) == AZ_OK;
+    bool have = read_cookie(req, name, octets) || random_octets(octets, sizeof(octets)) == AZ_OK;
     enum az_status st =
         have && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
-            ? set_octets(req, browser_name, octets, MARK_MAX_AGE)
+            ? set_octets(req, name, octets, MARK_MAX_AGE)
             : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
     secret_wipe(octets, sizeof(octets));
     return st;
+}
+
+enum az_status
+browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
+{
+    return mark_need(req, browser_name, ret_hash);
 }
 
 bool
 browser_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS])
 {
     return read_hash(req, browser_name, ret_hash);
+}
+
+enum az_status
+logout_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
+{
+    return mark_need(req, logout_name, ret_hash);
+}
+
+bool
+logout_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS])
+{
+    return read_hash(req, logout_name, ret_hash);
 }
 
 /* The HMAC is keyed with the cookie; `purpose` keeps it apart from the row's key, which is a plain

@@ -1,8 +1,8 @@
 /*
- * The two cookies of a browser: the session, and the mark that binds a sign-in to the browser that
- * began it. 256 random bits each; HttpOnly, SameSite=Lax, Secure by SVC_SESSION_COOKIE_SECURE. With
- * Secure, the name has the prefix __Host- if the issuer has no path, else __Secure-. Two cookies of
- * one name count as none.
+ * The three cookies of a browser: the session, and the marks that bind a sign-in and a sign-out to
+ * the browser that began it. 256 random bits each; HttpOnly, SameSite=Lax, Secure by
+ * SVC_SESSION_COOKIE_SECURE. With Secure, the name has the prefix __Host- if the issuer has no
+ * path, else __Secure-. Two cookies of one name count as none.
  */
 #ifndef AZ_OIDC_SESSION_H
 #define AZ_OIDC_SESSION_H
@@ -43,5 +43,10 @@ bool session_form_is_ours(const struct request *req);
  * the answer. Several tabs share it, so one does not end the sign-in of another. */
 enum az_status browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 bool browser_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
+
+/* The same of the mark of sign-outs. It is another cookie, because the form of a client's page
+ * comes without cookies: a new mark must not take the place of one that a sign-in waits for. */
+enum az_status logout_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
+bool logout_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 
 #endif

@@ -136,13 +136,13 @@ make_url(struct op *op, const char *endpoint, const struct identity_provider *pr
 
 enum az_status
 logout_continue(struct request *req, const struct session_end *end,
-                const struct logout_target *target)
+                const struct logout_target *target, const char *bound)
 {
     const struct identity_provider *provider = NULL;
     const char *endpoint =
         end->found ? logout_upstream_endpoint(&req->op, end->idp, &provider) : NULL;
     const char *state = NULL, *url = NULL;
-    if (endpoint != NULL && logout_seal(&req->op, "return", target, &state) == AZ_OK
+    if (endpoint != NULL && bound != NULL && logout_seal(&req->op, bound, target, &state) == AZ_OK
         && strlen(state) <= LOGOUT_RETURN_MAX)
         url = make_url(&req->op, endpoint, provider, end, state);
     if (url != NULL)

@@ -31,9 +31,9 @@ enum az_status logout_finish(struct request *req, const struct logout_target *ta
 const char *logout_upstream_endpoint(struct op *op, int64_t idp,
                                      const struct identity_provider **ret_provider);
 
-/* Redirect the browser to the provider's logout, which returns to us. If the provider has none,
- * finish at once. */
+/* Redirect the browser to the provider's logout, which returns to us with the target, sealed for
+ * `bound` (NULL: out of memory). If the provider has none, finish at once. */
 enum az_status logout_continue(struct request *req, const struct session_end *end,
-                               const struct logout_target *target);
+                               const struct logout_target *target, const char *bound);
 
 #endif

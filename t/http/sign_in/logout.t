@@ -82,6 +82,7 @@ sub refused {
 # ---- with the ID token of the user's own application
 
 my ( $ann, $token ) = sign_in( ann => 'crm' );
+my $first = $ann;    # the browser whose sign-out has the state of $up
 my ($own) =
   grep { $_ !~ m{/end_session} }
   map  { $_->header('Location') // () } $ann->follow(
@@ -250,8 +251,11 @@ for my $with ( 0, 1 ) {
 is_out( $ann->get("$base/logout/return"),                     'ann', 'back without a state: our own page' );
 is_out( $ann->get("$base/logout/return?state=$up->{state}x"), 'ann', '... with one that was changed' );
 is_out( $ann->get("$base/logout/return?state=$field{token}"), 'ann', "... with the form's token" );
-is( $ann->get("$base/logout/return?state=$up->{state}")->header('Location'), 'https://app.example/bye?x=1&state=a%26b',
-    'with ours: to the client' );
+is_out(
+    $ann->get("$base/logout/return?state=$up->{state}"), 'ann',
+    "with the state of another browser's sign-out: our own page, not a client's (RFC 9700 4.11.2)" );
+is( $first->get("$base/logout/return?state=$up->{state}")->header('Location'),
+    'https://app.example/bye?x=1&state=a%26b', 'with the own one: to the client' );
 
 # A URI that is taken away while the user is under way, and a client that is disabled: our own page.
 my $crm = $stack->admin( GET => '/admin/api/clients/crm' )->json;
@@ -273,7 +277,7 @@ for my $change (
     is_out(
         ( $ann->submit( $asked, stop => qr{\Ahttps://} ) )[-1], 'ann',
         "confirmed after $change->[0] changed: logged out, and no redirect" );
-    is_out( $ann->get("$base/logout/return?state=$up->{state}"), 'ann', '... nor on the way back from the provider' );
+    is_out( $first->get("$base/logout/return?state=$up->{state}"), 'ann', '... nor on the way back from the provider' );
     crm_is( enabled => JSON::PP::true() );
 }
 ( $ann, $token ) = sign_in( ann => 'crm' );
