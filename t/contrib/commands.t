@@ -37,8 +37,11 @@ my %not_run    = (
         [ qr/^authzctl idp create corp /,        'a provider of the reader; t/cli/idp.t' ] ],
     'high-availability.md' => [ [ qr/^contrib\/cluster /,    $cluster ] ],
     'index.md'             => [ [ qr/^contrib\/quickstart /, 'the two commands of README, which the walk runs' ] ],
-    'install.md'     => [ [ qr/^(?:apt|dpkg-buildpackage|authzctl setup) /, $machine ] ],
-    'protect-mcp.md' => [ [ qr/^SVC_\w+=\S+ contrib\/quickstart up /,       'run by the walk, before the blocks' ] ],
+    'install.md'           => [ [ qr/^(?:apt|dpkg-buildpackage|authzctl setup) /, $machine ] ],
+    'middleware.md'        => [
+        [ qr/^(?:npm install|pip install|go mod edit) /, 'tools of the reader; t/contrib/middleware_form.t runs them' ]
+    ],
+    'protect-mcp.md' => [ [ qr/^SVC_\w+=\S+ contrib\/quickstart up /, 'run by the walk, before the blocks' ] ],
     'release.md'     => [ [ qr/^(?:git|\.\.\/configure|sha256sum|gpg|contrib\/repository|curl|apt) /, $release ] ],
     'tls.md'         => [
         [ qr/^(?:apt|certbot) /, $machine ],

@@ -1,10 +1,12 @@
 #!/usr/bin/perl
-# contrib/middleware: each package has the form in which it is published, and the length that its README promises. What they do is
-# checked by t/contrib/middleware.t and t/contrib/middleware_answers.t.
+# contrib/middleware: each package has the form in which it is published, and the length that its README promises. The lines of
+# doc/middleware.md install it into an application, where the examples of the page run. What the packages do is checked by
+# t/contrib/middleware.t, middleware_answers.t and middleware_paths.t.
 use strict;
 use warnings;
 
 use File::Copy ();
+use File::Path ();
 use JSON::PP   ();
 use Test::More;
 
@@ -152,9 +154,12 @@ SKIP: {
     is( "@lacking", '', '... and has the files and what it needs' ) or diag $list;
 }
 
-# ---- the page: its examples run, with the names that it leaves to the reader
+# ---- the page: its lines install the packages, without a registry, and its examples run with the names that it leaves to the reader
 
-my $page = Authz::Web::edit( Authz::Path::source( 'doc', 'middleware.md' ) );
+my $page    = Authz::Web::edit( Authz::Path::source( 'doc', 'middleware.md' ) );
+my %sources = ( AUTHZ => "$dir/sources" );
+File::Path::make_path("$dir/sources/contrib");
+is( system( 'cp', '-R', $mine, "$dir/sources/contrib/middleware" ), 0, 'a copy of the sources' );
 
 sub example {
     my ($language) = @_;
@@ -162,30 +167,46 @@ sub example {
     return $text;
 }
 
-SKIP: {
-    my $why = Authz::Node::missing();
-    skip $why, 1 if defined $why;
-    my $text =
-        "import { authz } from '$mine/node/express.js';\n"
-      . "const clientSecret = 'secret', pay = () => {}, app = { use() {}, get() {}, post() {} };\n"
-      . example('js');
-    Authz::Web::write_file( "$dir/example.mjs", $text );
-    runs( 'doc/middleware.md: the example of Node.js', $dir, [ Authz::Node::node(), 'example.mjs' ] );
+# Install a package by the line of the page for a tool, in a folder of an application with one file.
+sub installs {
+    my ( $tool, $file, $text, %env ) = @_;
+    my ($line) = $page =~ /^ {4}($tool .*)$/m or die "doc/middleware.md has no line of $tool\n";
+    mkdir "$dir/with-$tool" or die "$dir/with-$tool: $!";
+    Authz::Web::write_file( "$dir/with-$tool/$file", $text );
+    runs( "doc/middleware.md: $line", "$dir/with-$tool", [ 'sh', '-c', $line ], %sources, %env );
+    return "$dir/with-$tool";
 }
 
 SKIP: {
-    my ($with) =
-      grep { system("$_ -c 'import cryptography, jwt' >/dev/null 2>&1") == 0 } '/usr/bin/python3', 'python3';
-    skip 'no python3 with cryptography and jwt', 1 if !defined $with;
-    my $text =
-        "from authz_middleware import Asgi, Guard, Rule, Wsgi\nimport types\n"
-      . "app, client_secret = types.SimpleNamespace(wsgi_app=None), 'secret'\n"
-      . example('python') =~ s/^(app = .*)$/asgi = app\n$1\napp = asgi/mr;
-    my %env = ( PYTHONPATH => "$mine/python", PYTHONDONTWRITEBYTECODE => 1 );
-    runs( 'doc/middleware.md: the example of Python', $dir, [ $with, '-c', $text ], %env );
+    my $why = Authz::Node::missing() // ( Authz::Path::on_path('npm') ? undef : 'no npm' );
+    skip $why, 3 if defined $why;
+    my %env = ( npm_config_offline => 'true', npm_config_cache => "$dir/npm", npm_config_update_notifier => 'false' );
+    my $folder = installs( npm => 'package.json', '{"private": true, "type": "module"}', %env );
+    ok( !-l "$folder/node_modules/\@authz/middleware", '... as a copy' );
+    my $names = "const clientSecret = 'secret', pay = () => {}, app = { use() {}, get() {}, post() {} };\n";
+    Authz::Web::write_file( "$folder/example.mjs", $names . example('js') );
+    runs( '... and the example runs', $folder, [ Authz::Node::node(), 'example.mjs' ] );
 }
 
-# ---- Go
+SKIP: {
+    my $needs = 'import cryptography, jwt, setuptools, sysconfig; print(sysconfig.get_path("purelib"))';
+    my $path  = defined $python ? `'$python' -c '$needs' 2>/dev/null` : '';
+    chomp $path;
+    skip 'no python3 with cryptography, jwt and setuptools: run contrib/check once', 3 if $path eq '';
+
+    # pip looks at no index: what it needs is in the environment of the tests.
+    my %env = ( PYTHONPATH => $path, PYTHONDONTWRITEBYTECODE => 1, PATH => "$dir/bin:$ENV{PATH}" );
+    runs( 'an environment of Python', $dir, [ $python, '-m', 'venv', "$dir/venv" ] );
+    mkdir "$dir/bin" or die "$dir/bin: $!";
+    my $pip =
+      "#!/bin/sh\nshift\nexec '$dir/venv/bin/python' -m pip install -q --no-index --no-build-isolation \"\$@\"\n";
+    Authz::Web::write_file( "$dir/bin/pip", $pip, 0755 );
+    my $text =
+      "import types\napp, client_secret = types.SimpleNamespace(wsgi_app=None), 'secret'\n" . example('python') =~
+      s/^(app = .*)$/asgi = app\n$1\napp = asgi/mr;
+    my $folder = installs( pip => 'example.py', $text, %env );
+    runs( '... and the example runs', $folder, [ "$dir/venv/bin/python", 'example.py' ], %env );
+}
 
 SKIP: {
     my $go = Authz::Path::on_path('go');
@@ -193,16 +214,14 @@ SKIP: {
     my %env = (
         GOTOOLCHAIN => 'local', GOPROXY => 'off', GOFLAGS => '-mod=mod', CGO_ENABLED => 0,
         GOCACHE     => $ENV{GOCACHE} // ( defined $ENV{HOME} ? "$ENV{HOME}/.cache/go-build" : "$dir/go-cache" ) );
-    my $folder = copy_of('go');
-    runs( 'go vet finds nothing', $folder, [ $go, 'vet', './...' ], %env );
+    runs( 'go vet finds nothing', copy_of('go'), [ $go, 'vet', './...' ], %env );
+    my $folder = installs( go => 'go.mod', "module example.test/api\n\ngo 1.19\n", %env );
+    my ( $import, $rest ) = example('go') =~ /\A(import .*\n)\n(.*)\z/s;
     my $text =
-        "package main\n\nimport (\n\t\"log\"\n\t\"net/http\"\n\n\tauthz \"authz.invalid/middleware\"\n)\n\n"
-      . "func main() {\n\tissuer, secret, orders := \"\", \"\", http.NotFoundHandler()\n"
-      . example('go')
-      . "\tlog.Print(err)\n}\n";
-    mkdir "$folder/example" or die "$folder/example: $!";
-    Authz::Web::write_file( "$folder/example/main.go", $text );
-    runs( 'doc/middleware.md: the example of Go', $folder, [ $go, 'vet', './example' ], %env );
+        "package main\n\nimport (\n\t\"log\"\n\t\"net/http\"\n)\n\n$import\n"
+      . "func main() {\n\tissuer, secret, orders := \"\", \"\", http.NotFoundHandler()\n$rest\tlog.Print(err)\n}\n";
+    Authz::Web::write_file( "$folder/main.go", $text );
+    runs( '... and the example is in order', $folder, [ $go, 'vet', '.' ], %env );
     is( runs( 'gofmt ends well', $folder, [ 'gofmt', '-l', "$mine/go", $here ] ), '', '... and would change nothing' );
 }
 
