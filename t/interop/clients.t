@@ -1,5 +1,6 @@
 # Clients we did not write against the whole service, with npm `oidc-provider` as the upstream identity provider: the certified
-# openid-client, the strict oauth4webapi, and the MCP TypeScript SDK by client metadata document and by dynamic registration.
+# openid-client, the strict oauth4webapi, and the MCP TypeScript SDK by client metadata document and by dynamic registration. The
+# sample of doc/sign-in.md runs as it is printed.
 use strict;
 use warnings;
 
@@ -7,6 +8,7 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Interop ();
+use Authz::Path    ();
 use Authz::Stack   ();
 use Authz::Web     ();
 
@@ -55,6 +57,20 @@ for my $as ( [ @secret, 'RS256' ], [ 'spa', '', 'RS256' ], [ @elliptic, 'ES256' 
         ALG => $as->[2] );
 }
 Authz::Interop::tests( 'oauth4webapi', %common );
+
+# The sample of doc/sign-in.md, with its client. What the page leaves to the reader is a browser.
+my @shop = $stack->make_client( 'shop-front', $binding, redirectUris => ['https://shop.example/callback'] );
+my ($sample) = Authz::Web::edit( Authz::Path::source( 'doc', 'sign-in.md' ) ) =~ /^```js\n(.*?)^```$/ms;
+$sample =~
+  s{^// at /callback.*$}{const request_url = await new Browser().follow(url.href, 'https://shop.example/callback');}m
+  or die "doc/sign-in.md has no callback\n";
+Authz::Web::write_file( "$dir/node-interop/sign_in.mjs", <<"END" );
+import { Browser } from './browser.mjs';
+import { ok, run } from './tap.mjs';
+$sample
+await run(async () => ok(person, 'doc/sign-in.md: the sample signs a person in, over http as on the trial'));
+END
+Authz::Interop::tests( 'sign_in', BASE_URL => $stack->base, SECRET => $shop[1] );
 
 # The operator decides what a self-registered client may do at this resource.
 my $mcp = Authz::Web::free_port();
