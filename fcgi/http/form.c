@@ -9,6 +9,7 @@
 #include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
+#include "http/response.h"
 #include "http/route.h"
 
 /* Decode into `out`, which has room for `length` octets and a NUL. False: the text is malformed. */
@@ -105,6 +106,17 @@ repeat(struct request *req, size_t before)
     return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
 }
 
+/* Treat a parameter without a value as absent (RFC 6749 3.1). The admin API refuses it: where a
+ * variable of a script is not set, the limit, the condition or the filter that was meant would be
+ * switched off. */
+static enum az_status
+take_empty(struct request *req, const char *name)
+{
+    return req->route->dialect == DIALECT_ADMIN ? request_invalid_field(
+               req, name, "must not be empty; leave it out if none is meant")
+                                                : AZ_OK;
+}
+
 /* Take one name=value pair. Unknown names are ignored (oauth.md C5); known ones may come once (RFC
  * 6749 3.1, 3.2). */
 static enum az_status
@@ -117,8 +129,10 @@ take_pair(struct request *req, const char *pair, size_t length)
     if (st != AZ_OK)
         return op_fail(&req->op, st, NULL, "out of memory for a parameter");
     const struct route_param *row = find_param(req->route, name);
-    if (row == NULL || *value == '\0')
+    if (row == NULL)
         return AZ_OK;
+    if (*value == '\0')
+        return take_empty(req, row->name);
     for (size_t i = 0; i < req->params && !row->repeatable; i++)
         if (strcmp(req->param[i].name, name) == 0)
             return repeat(req, i);

@@ -59,13 +59,14 @@ append_path_values(struct jsonx_build *list, const char *path)
                                "schema", "type", "string"));
 }
 
-/* Return the texts that a parameter may have; NULL: any. An empty one counts as none (oauth.md
- * C4). */
+/* Return the texts that a parameter may have; NULL: any. An empty one counts as none, except at the
+ * admin API (oauth.md C4). */
 static json_t *
-param_words(const struct route_param *param)
+param_words(const struct route_param *param, bool admin)
 {
     json_t *words = param->words != NULL ? words_array(param->words) : NULL;
-    if (words != NULL && !param->required && json_array_append_new(words, json_string("")) != 0) {
+    if (words != NULL && !param->required && !admin
+        && json_array_append_new(words, json_string("")) != 0) {
         json_decref(words);
         return NULL;
     }
@@ -74,7 +75,7 @@ param_words(const struct route_param *param)
 
 /* Return the schema of the value of a parameter, without its meaning. */
 static json_t *
-param_schema(const struct route_param *param)
+param_schema(const struct route_param *param, bool admin)
 {
     if (param->repeatable)
         return json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string");
@@ -82,14 +83,15 @@ param_schema(const struct route_param *param)
         return json_pack("{s:s,s:s,s:I,s:o*}", "type", "integer", "format", "int64", "minimum",
                          (json_int_t) param->min, "maximum",
                          param->max != INT64_MAX ? json_integer((json_int_t) param->max) : NULL);
-    return json_pack("{s:s,s:o*}", "type", "string", "enum", param_words(param));
+    return json_pack("{s:s,s:o*,s:o*}", "type", "string", "enum", param_words(param, admin),
+                     "minLength", admin && param->words == NULL ? json_integer(1) : NULL);
 }
 
 /* Return the schema of a form parameter with its meaning: a new reference; NULL: no memory. */
 static json_t *
 api_param_schema(const struct route_param *param)
 {
-    struct jsonx_build schema = {param_schema(param), false};
+    struct jsonx_build schema = {param_schema(param, false), false};
     if (param->help != NULL)
         jsonx_set(&schema, "description", json_string(param->help));
     if (schema.lost)
@@ -112,9 +114,10 @@ operation_parameters(struct api_parts *parts, const struct route *route)
     append_path_values(&list, route->path);
     for (const struct route_param *param = takes_query(route) ? route->params : NULL;
          param != NULL && param->name != NULL; param++)
-        jsonx_append(&list, json_pack("{s:s,s:s,s:b,s:s*,s:o}", "name", param->name, "in", "query",
-                                      "required", param->required, "description", param->help,
-                                      "schema", param_schema(param)));
+        jsonx_append(&list,
+                     json_pack("{s:s,s:s,s:b,s:s*,s:o}", "name", param->name, "in", "query",
+                               "required", param->required, "description", param->help, "schema",
+                               param_schema(param, route->dialect == DIALECT_ADMIN)));
     parts->schemas.lost = parts->schemas.lost || list.lost;
     if (json_array_size(list.value) > 0)
         return list.value;
