@@ -157,6 +157,7 @@ link_store(struct request *req, const struct link_visit *visit,
 {
     bool stored = false;
     unsigned char binding[SHA256_OCTETS];
+    const char *revocation = visit->resource->auth.revocation_endpoint;
     const struct connection_new connection = {
         .subject = visit->session.subject,
         .idp = visit->session.idp,
@@ -164,7 +165,8 @@ link_store(struct request *req, const struct link_visit *visit,
         .binding = binding,
         .secrets = {.access_token = tokens->access_token,
                     .refresh_token = tokens->refresh_token,
-                    .issuer = provider->issuer},
+                    .issuer = provider->issuer,
+                    .revocation = revocation != NULL ? revocation : ""},
  /* RFC 6749 5.1: without `scope` all that was asked for is granted. */
         .scopes = tokens->scopes != NULL ? tokens->scopes : visit->link.scopes,
         .asked_scopes =

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/query.h"
+#include "base/uri.h"
 #include "base/words.h"
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
@@ -131,6 +132,25 @@ connect_handle(struct request *req)
     return st == AZ_OK ? respond_see_other(req, url) : st;
 }
 
+/* True if the tokens may go to the revocation endpoint: the issuer's, or the one that upstreamAuth
+ * had when they were given. Of older connections that is not known: then one at the host of the
+ * token endpoint, which gets the refresh token anyway. */
+static bool
+may_revoke_at(TALLOC_CTX *mem, const struct link_provider *provider, const char *configured,
+              const char *was)
+{
+    struct uri revocation, token;
+    if (was != NULL)
+        return strcmp(configured != NULL ? configured : "", was) == 0;
+    if (configured == NULL)
+        return true;
+    if (uri_parse(mem, configured, &revocation) != AZ_OK
+        || uri_parse(mem, provider->token, &token) != AZ_OK)
+        return false;
+    const char *there = uri_origin(mem, &revocation), *origin = uri_origin(mem, &token);
+    return there != NULL && origin != NULL && strcmp(there, origin) == 0;
+}
+
 /* Revoke the tokens of a connection; revoking the refresh token also ends the access token (RFC
  * 7009 2.1). The tokens of an earlier configuration are not sent anywhere. */
 static void
@@ -144,7 +164,9 @@ revoke(struct request *req, struct link_visit *visit, const struct connection *c
         && link_binding(&after, visit->resource, binding) == AZ_OK
         && memcmp(binding, connection->binding, SHA256_OCTETS) == 0
         && link_provider_get(&after, visit->resource, visit->secrets, 0, &provider) == AZ_OK
-        && link_is_issuer(&provider, secrets->issuer))
+        && link_is_issuer(&provider, secrets->issuer)
+        && may_revoke_at(after.mem, &provider, visit->resource->auth.revocation_endpoint,
+                         secrets->revocation))
         link_token_revoke(&after, visit->resource, &provider,
                           secrets->refresh_token != NULL ? secrets->refresh_token
                                                          : secrets->access_token);

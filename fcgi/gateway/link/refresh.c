@@ -79,7 +79,8 @@ store_tokens(struct refresh *refresh, const struct client_tokens *tokens)
         .secrets = {.access_token = tokens->access_token,
                     .refresh_token = tokens->refresh_token != NULL ? tokens->refresh_token
                                                                    : old->secrets.refresh_token,
-                    .issuer = old->secrets.issuer},
+                    .issuer = old->secrets.issuer,
+                    .revocation = old->secrets.revocation},
         .scopes = tokens->scopes,
         .expires_in = tokens->expires_in,
     };

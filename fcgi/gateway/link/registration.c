@@ -149,19 +149,30 @@ register_there(struct op *op, const struct managed_resource *resource, const jso
 /* Register while no other process does. Another process may have registered by now. */
 static enum az_status
 register_once(struct op *op, const struct managed_resource *resource, const json_t *metadata,
-              const struct link_provider *provider, struct registration *ret)
+              const struct link_provider *provider, const struct registration_key *key,
+              struct registration *ret)
 {
-    const char *callback = link_callback_uri(op, link_redirect_name(resource));
-    enum az_status st = registration_lock(op, resource->name, provider->issuer);
+    enum az_status st = registration_lock(op, key);
     if (st != AZ_OK)
         return st;
-    st = registration_find(op, resource->name, provider->issuer, callback, ret);
+    st = registration_find(op, key, ret);
     if (st == AZ_OK && !ret->found) {
         st = register_there(op, resource, metadata, provider, ret);
         if (st == AZ_OK)
-            st = registration_store(op, resource->name, provider->issuer, callback, ret);
+            st = registration_store(op, key, ret);
     }
     return db_end(op, st);
+}
+
+/* Return the endpoints that the resource sets itself, on mem; "" if they are the issuer's. */
+static const char *
+set_endpoints(TALLOC_CTX *mem, const struct managed_auth *auth)
+{
+    const char *token = auth->token_endpoint, *revocation = auth->revocation_endpoint;
+    return token == NULL && revocation == NULL
+               ? ""
+               : talloc_asprintf(mem, "%s %s", token != NULL ? token : "",
+                                 revocation != NULL ? revocation : "");
 }
 
 enum az_status
@@ -169,17 +180,23 @@ link_registration_need(struct op *op, const struct managed_resource *resource,
                        const json_t *metadata, struct link_provider *provider)
 {
     struct registration registration;
-    const char *callback = link_callback_uri(op, link_redirect_name(resource));
-    if (provider->issuer == NULL || provider->registration == NULL || callback == NULL)
+    const struct registration_key key = {
+        .resource = resource->name,
+        .issuer = provider->issuer,
+        .endpoints = set_endpoints(op->mem, &resource->auth),
+        .redirect_uri = link_callback_uri(op, link_redirect_name(resource)),
+    };
+    if (key.endpoints == NULL || key.redirect_uri == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (provider->issuer == NULL || provider->registration == NULL)
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
                        "managed resource %s: its authorization server takes neither the address of "
                        "a document as client_id nor registrations; set upstreamAuth.registration "
                        "to static",
                        resource->name);
-    enum az_status st =
-        registration_find(op, resource->name, provider->issuer, callback, &registration);
+    enum az_status st = registration_find(op, &key, &registration);
     if (st == AZ_OK && !registration.found)
-        st = register_once(op, resource, metadata, provider, &registration);
+        st = register_once(op, resource, metadata, provider, &key, &registration);
     if (st != AZ_OK)
         return st;
     provider->client_id = registration.client_id;

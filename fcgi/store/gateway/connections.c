@@ -143,6 +143,7 @@ open_secrets(struct op *op, const char *place, const unsigned char *box, size_t 
         .access_token = take_secret(op, object, "access_token"),
         .refresh_token = take_secret(op, object, "refresh_token"),
         .issuer = take_secret(op, object, "issuer"),
+        .revocation = take_secret(op, object, "revocation"),
         .typed = take_secret(op, object, "typed"),
     };
     return true;
@@ -152,10 +153,10 @@ static enum az_status
 seal_secrets(struct op *op, const char *place, const struct connection_secrets *secrets,
              unsigned char **ret, size_t *ret_length)
 {
-    json_t *object =
-        jsonx_own(op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*}", "access_token", secrets->access_token,
-                                     "refresh_token", secrets->refresh_token, "issuer",
-                                     secrets->issuer, "typed", secrets->typed));
+    json_t *object = jsonx_own(
+        op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*}", "access_token", secrets->access_token,
+                           "refresh_token", secrets->refresh_token, "issuer", secrets->issuer,
+                           "revocation", secrets->revocation, "typed", secrets->typed));
     char *text = object != NULL ? jsonx_dump(op->mem, object) : NULL;
     bool sealed = text != NULL && place != NULL
                   && keyring_seal(op->mem, op->az->keyring, KEYRING_CONNECTION, place, text,

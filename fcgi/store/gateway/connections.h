@@ -17,6 +17,8 @@ struct connection_secrets {
     const char *access_token;  /* oauth_link */
     const char *refresh_token; /* oauth_link */
     const char *issuer;        /* of the server that gave the tokens; NULL: it is not known */
+    const char *revocation;    /* revocationEndpoint of upstreamAuth when it was made, "" without
+                                  one; NULL: it is not known */
     const char *typed;         /* user_secret: what the person typed */
 };
 

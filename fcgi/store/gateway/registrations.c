@@ -37,10 +37,11 @@ static const struct db_stmt registration_forget_stmt = {
 /* Return the place that the secret is sealed for: a hash, because an issuer may be longer than a
  * place. NULL: failure. */
 static const char *
-registration_place(TALLOC_CTX *mem, const char *resource, const char *issuer)
+registration_place(TALLOC_CTX *mem, const struct registration_key *key)
 {
     unsigned char hash[SHA256_OCTETS];
-    const char *text = talloc_asprintf(mem, "%s %s", resource, issuer);
+    const char *text = talloc_asprintf(mem, "%s %s%s%s", key->resource, key->issuer,
+                                       *key->endpoints != '\0' ? " " : "", key->endpoints);
     const char *name = text != NULL && sha256(text, strlen(text), hash) == AZ_OK
                            ? b64url_encode(mem, hash, sizeof(hash))
                            : NULL;
@@ -48,8 +49,7 @@ registration_place(TALLOC_CTX *mem, const char *resource, const char *issuer)
 }
 
 enum az_status
-registration_find(struct op *op, const char *resource, const char *issuer, const char *redirect_uri,
-                  struct registration *ret)
+registration_find(struct op *op, const struct registration_key *key, struct registration *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *row;
@@ -57,21 +57,21 @@ registration_find(struct op *op, const char *resource, const char *issuer, const
     unsigned char *plain = NULL;
     size_t box_length = 0, length = 0;
     *ret = (struct registration){.found = false};
-    db_text(&params, resource);
-    db_text(&params, issuer);
-    db_text(&params, redirect_uri);
+    db_text(&params, key->resource);
+    db_text(&params, key->issuer);
+    db_text(&params, key->redirect_uri);
     enum az_status st = db_exec(op, &registration_find_stmt, &params, true, &row);
     if (st != AZ_OK || PQntuples(row) != 1)
         return st;
     if ((st = db_read_octets(op, row, 0, REGISTRATION_SECRET_SEALED, &box, &box_length)) != AZ_OK)
         return st;
     if (box != NULL) {
-        const char *place = registration_place(op->mem, resource, issuer);
+        const char *place = registration_place(op->mem, key);
         if (place == NULL
             || keyring_open(op->mem, op->az->keyring, KEYRING_CONNECTION, place, box, box_length,
                             &plain, &length)
                    != AZ_OK)
-            return AZ_OK; /* SVC_CREDENTIAL_KEY was changed: we register again */
+            return AZ_OK; /* SVC_CREDENTIAL_KEY or the endpoints were changed: we register again */
         ret->secret = secret_copy(op->mem, plain, length);
         secret_wipe(plain, length);
         if (ret->secret == NULL)
@@ -84,9 +84,9 @@ registration_find(struct op *op, const char *resource, const char *issuer, const
 }
 
 enum az_status
-registration_lock(struct op *op, const char *resource, const char *issuer)
+registration_lock(struct op *op, const struct registration_key *key)
 {
-    const char *name = talloc_asprintf(op->mem, "%s %s", resource, issuer);
+    const char *name = talloc_asprintf(op->mem, "%s %s", key->resource, key->issuer);
     if (name == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = db_begin(op);
@@ -98,13 +98,13 @@ registration_lock(struct op *op, const char *resource, const char *issuer)
 }
 
 enum az_status
-registration_store(struct op *op, const char *resource, const char *issuer,
-                   const char *redirect_uri, const struct registration *made)
+registration_store(struct op *op, const struct registration_key *key,
+                   const struct registration *made)
 {
     struct db_params params = {.count = 0};
     unsigned char *box = NULL;
     size_t length = 0;
-    const char *place = registration_place(op->mem, resource, issuer);
+    const char *place = registration_place(op->mem, key);
     if (made->secret != NULL
         && (place == NULL
             || keyring_seal(op->mem, op->az->keyring, KEYRING_CONNECTION, place, made->secret,
@@ -112,9 +112,9 @@ registration_store(struct op *op, const char *resource, const char *issuer,
                    != AZ_OK))
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the secret of a registration cannot be encrypted");
-    db_text(&params, resource);
-    db_text(&params, issuer);
-    db_text(&params, redirect_uri);
+    db_text(&params, key->resource);
+    db_text(&params, key->issuer);
+    db_text(&params, key->redirect_uri);
     db_text(&params, made->client_id);
     db_text(&params, made->auth_method);
     db_octets(&params, box, length);

@@ -16,18 +16,27 @@ struct registration {
     int64_t secret_expires_at; /* seconds since 1970; 0: never */
 };
 
-/* Find the registration of a resource at an issuer, made with this redirect_uri, whose secret has
- * not expired. */
-enum az_status registration_find(struct op *op, const char *resource, const char *issuer,
-                                 const char *redirect_uri, struct registration *ret);
+/* What a registration was made for. */
+struct registration_key {
+    const char *resource;
+    const char *issuer;
+    const char *endpoints; /* those that the resource sets in place of the issuer's, or "": the
+                              secret opens for these alone */
+    const char *redirect_uri;
+};
+
+/* Find the registration whose secret has not expired. Without `found` the service registers again,
+ * also if the resource sets other endpoints: the secret goes to none that it was not given for. */
+enum az_status registration_find(struct op *op, const struct registration_key *key,
+                                 struct registration *ret);
 
 /* Begin a transaction and keep other requests from registering the same meanwhile; the caller ends
  * it with db_end(). */
-enum az_status registration_lock(struct op *op, const char *resource, const char *issuer);
+enum az_status registration_lock(struct op *op, const struct registration_key *key);
 
 /* Store a registration in place of an earlier one. */
-enum az_status registration_store(struct op *op, const char *resource, const char *issuer,
-                                  const char *redirect_uri, const struct registration *made);
+enum az_status registration_store(struct op *op, const struct registration_key *key,
+                                  const struct registration *made);
 
 /* Delete a registration that the server no longer knows. */
 enum az_status registration_forget(struct op *op, const char *resource, const char *client_id);
