@@ -99,5 +99,11 @@ connector_resource_write(struct request *req, json_t *document, bool replaces,
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     st = replaces ? json_rows_replace(&req->op, &resources_admin_rows, &row, &shown)
                   : json_rows_insert(&req->op, &resources_admin_rows, &row, &shown);
+    if (st == AZ_PRECONDITION_FAILED) { /* the request has no If-Match */
+        az_fault_clear(&req->op.fault);
+        return op_fail(&req->op, AZ_CONFLICT,
+                       "A resource of the connector was changed at the same time; send it again",
+                       NULL);
+    }
     return st == AZ_OK ? connector_adopt(&req->op, connector, version, name) : st;
 }

@@ -23,7 +23,9 @@ policy_data_save(struct request *req, const struct data_change *change, bool as_
     if (st == AZ_OK)
         st = save_data_row(&req->op, &limited, req->admin.label, &ret->outcome, &ret->created);
     ret->data_key = change->data_key;
-    ret->again = st == AZ_PRECONDITION_FAILED && as_read && !request_has_if_match(req);
+    /* Another ifRevision than the active one stays so: trying again would not heal it. */
+    ret->again = st == AZ_PRECONDITION_FAILED && ret->outcome.row_changed && as_read
+                 && !request_has_if_match(req);
     if (ret->outcome.failures != NULL)
         req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:O}", "dataKey", change->data_key,
                                                            "failures", ret->outcome.failures));

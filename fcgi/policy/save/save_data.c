@@ -25,12 +25,14 @@ save_key_owner(const char *data_key, bool known)
 struct row_save {
     const struct data_change *change;
     bool created;     /* there was no such row */
+    bool changed;     /* its payload is not the expected one */
     json_t *failures; /* of a check against other rows, or NULL */
 };
 
 static enum az_status
-check_data_row(struct op *op, const struct data_change *change, const struct policy_row *row)
+check_data_row(struct op *op, struct row_save *save, const struct policy_row *row)
 {
+    const struct data_change *change = save->change;
     if (change->payload == NULL && row->payload == NULL)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no row %s", change->data_key);
     if (change->payload == NULL && row->shipped)
@@ -38,10 +40,9 @@ check_data_row(struct op *op, const struct data_change *change, const struct pol
                        "The row belongs to a shipped control and cannot be deleted", NULL);
     if (change->must_be_new && row->payload != NULL)
         return op_fail(op, AZ_CONFLICT, NULL, "row %s already exists", change->data_key);
-    if (change->if_match != NULL
-        && (row->digest == NULL || strcmp(row->digest, change->if_match) != 0))
-        return op_fail(op, AZ_PRECONDITION_FAILED, NULL, NULL);
-    return AZ_OK;
+    save->changed = change->if_match != NULL
+                    && (row->digest == NULL || strcmp(row->digest, change->if_match) != 0);
+    return save->changed ? op_fail(op, AZ_PRECONDITION_FAILED, NULL, NULL) : AZ_OK;
 }
 
 static enum az_status
@@ -52,7 +53,7 @@ apply_row(struct op *op, void *arg)
     struct policy_row row = {.payload = NULL};
     enum az_status st = policy_data_fetch(op, change->data_key, &row);
     if (st == AZ_OK)
-        st = check_data_row(op, change, &row);
+        st = check_data_row(op, save, &row);
     save->created = row.payload == NULL;
     if (st != AZ_OK)
         return st;
@@ -81,6 +82,7 @@ save_data_row(struct op *op, const struct data_change *change, const char *who,
     enum az_status st = save_policy(op, &plan, ret);
     if (st == AZ_OK)
         *ret_created = save.created;
+    ret->row_changed = save.changed;
     ret->failures = save.failures;
     return st;
 }

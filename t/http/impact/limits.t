@@ -47,6 +47,27 @@ for my $case (
 }
 is( revision(), $before, '... and nothing is saved' );
 
+# ---- another revision than the active one
+
+# "Try again" is said of what heals by trying again alone.
+my $acme = '/admin/api/policy-data/by-key?dataKey=acme.limits';
+my %row  = ( dataKey => 'acme.limits', payload => '{"max":5}' );
+admin_ok( $stack->admin( PUT => $acme, json => \%row ), 201, undef, 'a data row' );
+for my $case (
+    [ PUT    => \%row ],
+    [ PATCH  => { max => 6 } ],
+    [ PATCH  => { max => 6 }, 'If-Match' => '*' ],
+    [ DELETE => undef ],
+    [ DELETE => undef, 'If-Match' => '*' ] )
+{
+    my ( $method, $body, @head ) = @$case;
+    my $got = $stack->admin( $method => "$acme&ifRevision=00", ( $body ? ( json => $body ) : () ), headers => \@head );
+    admin_error( $got, 412, "$method of a row @head with another revision: 412", error => 'precondition_failed' );
+    like( $got->text, qr/The active revision is \w+, not 00/, '... with the active one' );
+    unlike( $got->text, qr/try again/, '... and nobody is told to try again' );
+}
+$before = revision();
+
 # ---- a rule
 
 my $refused = save_rule( '"write" in input.scopes.requested', 'impact=24h&maxNewlyDenied=0' );
