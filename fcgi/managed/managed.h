@@ -135,7 +135,7 @@ struct managed_route {
     const json_t *success_equals; /* value that stands there in an answer that is no failure */
     const struct managed_route_resource *mcp; /* mcpResource, or NULL */
     json_t *obligations; /* object of obligations that are always added, or NULL */
-    bool enabled;        /* false: as if it did not exist */
+    bool enabled;        /* false: its paths are served by nobody */
     const char *origin;  /* manifest or local */
 };
 

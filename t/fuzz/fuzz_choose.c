@@ -50,9 +50,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum az_status st = managed_choose(mem, &resource, "GET", path, &choice);
     MUST(st == AZ_OK || st == AZ_INVALID_REQUEST || st == AZ_NOT_FOUND);
     if (st == AZ_OK) {
-        MUST(managed_upstream_path(mem, choice.route, choice.values, choice.rest, &upstream)
-             == AZ_OK);
-        check_path(upstream);
+        st = managed_upstream_path(mem, &resource, "GET", &choice, &upstream);
+        MUST(st == AZ_OK || st == AZ_INVALID_REQUEST);
+        if (st == AZ_OK)
+            check_path(upstream);
     }
     talloc_free(mem);
     return 0;

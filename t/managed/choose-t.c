@@ -20,6 +20,20 @@ static const char document[] =
     "{item}\"},"
     "{\"id\":\"make\",\"path\":\"/items\",\"methods\":[\"POST\",\"PUT\"]},"
     "{\"id\":\"off\",\"path\":\"/off\",\"enabled\":false},"
+    "{\"id\":\"hidden\",\"path\":\"/items/hidden\",\"enabled\":false},"
+    "{\"id\":\"twin-off\",\"path\":\"/twin/{a}\",\"enabled\":false},"
+    "{\"id\":\"twin-on\",\"path\":\"/twin/{b}\"},"
+    "{\"id\":\"ends\",\"path\":\"/ends/{a}/\"},"
+    "{\"id\":\"bare\",\"path\":\"/ends/{a}\"},"
+    "{\"id\":\"left\",\"path\":\"/tie/{a}/{b}/z\"},"
+    "{\"id\":\"right\",\"path\":\"/tie/{a}/y/{c}\"},"
+    "{\"id\":\"word\",\"path\":\"/word;v=1/xx\"},"
+    "{\"id\":\"any\",\"path\":\"/{first}/xx\"},"
+    "{\"id\":\"head\",\"path\":\"/head/{a}\",\"methods\":[\"GET\",\"HEAD\"]},"
+    "{\"id\":\"get\",\"path\":\"/head/get\"},"
+    "{\"id\":\"user\",\"path\":\"/people/{name}\",\"upstreamPath\":\"/user/{name}\"},"
+    "{\"id\":\"logout\",\"path\":\"/sign-out\",\"upstreamPath\":\"/user/logout\"},"
+    "{\"id\":\"person\",\"path\":\"/person/{id}\",\"upstreamPath\":\"/user/{id}\"},"
     "{\"id\":\"slash\",\"path\":\"/dir/\"},"
     "{\"id\":\"files\",\"path\":\"/files/**\",\"methods\":[\"GET\",\"DELETE\"],\"upstreamPath\":\"/"
     "store/**\"},"
@@ -61,12 +75,35 @@ static const struct {
     {"GET", "/files/a/b",           AZ_OK, "files", "/store/a/b", "the asterisks take the rest"},
     {"GET", "/files",               AZ_OK, "files", "/store", "... or nothing"},
     {"GET", "/files/",              AZ_OK, "files", "/store/", "... or a lone slash"},
-    {"GET", "/files/a%2Fb",         AZ_OK, "files", "/store/a%2Fb", "an encoded slash passes raw below the asterisks"},
+    {"DELETE", "/files/a%2Fb",      AZ_OK, "files", "/store/a%2Fb", "an encoded slash passes raw below the asterisks"},
+    {"GET", "/files/a%2Fb",         AZ_INVALID_REQUEST, NULL, NULL, "... not where the variable of a closer route has it at servers that decode it late"},
+    {"GET", "/files/a/b%2Fc",       AZ_OK, "files", "/store/a/b%2Fc", "... where no closer route has so many segments"},
     {"GET", "/files/%252e%252e/b",  AZ_OK, "files", "/store/%252e%252e/b", "what is encoded twice stays so"},
     {"DELETE", "/files/x",          AZ_OK, "files", "/store/x", "a route of other methods is no candidate"},
     {"GET", "/dir/",                AZ_OK, "slash", "/dir/", "a slash at the end is part of the path"},
     {"GET", "/dir",                 AZ_NOT_FOUND, NULL, NULL, "... and without it the path is another"},
-    {"GET", "/off",                 AZ_NOT_FOUND, NULL, NULL, "a disabled route does not exist"},
+    {"GET", "/off",                 AZ_NOT_FOUND, NULL, NULL, "nobody reaches a disabled route"},
+    {"GET", "/items/hidden",        AZ_NOT_FOUND, NULL, NULL, "... by the variable of a wider one"},
+    {"GET", "/items/Hidden",        AZ_INVALID_REQUEST, NULL, NULL, "... in another case"},
+    {"GET", "/twin/1",              AZ_OK, "twin-on", "/twin/1", "... but a route with the same pattern stands for it"},
+    {"GET", "/items/SPECIAL",       AZ_INVALID_REQUEST, NULL, NULL, "a value that is a literal of a closer route in another case"},
+    {"GET", "/items/special;a=b",   AZ_INVALID_REQUEST, NULL, NULL, "... with a path parameter"},
+    {"GET", "/items/special%3Ba",   AZ_INVALID_REQUEST, NULL, NULL, "... with an encoded one"},
+    {"GET", "/items/specials",      AZ_OK, "item", "/items/specials", "... another word is a value"},
+    {"GET", "/ends/1/",             AZ_OK, "ends", "/ends/1/", "two routes that differ by a slash at the end"},
+    {"GET", "/ends/1",              AZ_OK, "bare", "/ends/1", "... are one request of which each spelling has a route"},
+    {"GET", "/tie/1/y/z",           AZ_OK, "left", "/tie/1/y/z", "of two that are equally close the first one wins"},
+    {"GET", "/tie/1/Y/z",           AZ_INVALID_REQUEST, NULL, NULL, "... but not if a careless server alone finds the second one"},
+    {"GET", "/word;v=1/xx",          AZ_OK, "word", "/word;v=1/xx", "a literal may have a path parameter"},
+    {"GET", "/Word;v=1/xx",          AZ_INVALID_REQUEST, NULL, NULL, "... and no variable stands for it in another case"},
+    {"GET", "/word;v=2/xx",         AZ_INVALID_REQUEST, NULL, NULL, "... or with another parameter"},
+    {"HEAD", "/head/1",             AZ_OK, "head", "/head/1", "HEAD has routes of its own"},
+    {"HEAD", "/head/get",           AZ_INVALID_REQUEST, NULL, NULL, "... but servers answer it by the closer route with GET (RFC 9110 9.3.2)"},
+    {"GET", "/people/ann",          AZ_OK, "user", "/user/ann", "two routes may have one upstreamPath"},
+    {"GET", "/person/ann",          AZ_OK, "person", "/user/ann", "... with the same request"},
+    {"GET", "/people/logout",       AZ_OK, "user", NULL, "a value that is a literal of upstreamPath of another route"},
+    {"GET", "/people/Logout",       AZ_OK, "user", NULL, "... in another case"},
+    {"GET", "/people/logout;a",     AZ_OK, "user", NULL, "... with a path parameter"},
     {"GET", "/none",                AZ_NOT_FOUND, NULL, NULL, "no route is 404"},
     {"GET", "/Items/7",             AZ_NOT_FOUND, NULL, NULL, "literals differ in case"},
     {"GET", "/items//",             AZ_NOT_FOUND, NULL, NULL, "a variable takes no empty segment"},
@@ -139,6 +176,50 @@ test_plain(TALLOC_CTX *mem)
         is_str(managed_path_plain(mem, paths[i].path), paths[i].plain, "plain: %s", paths[i].path);
 }
 
+/* Build the path of a tool's call of a route with one value. */
+static enum az_status
+tool_path(TALLOC_CTX *mem, const struct managed_resource *resource, const char *id,
+          const char *name, const char *value, char **ret)
+{
+    struct managed_choice choice = {.values = jsonx_own(mem, json_object())};
+    for (size_t i = 0; i < resource->routes; i++)
+        if (strcmp(resource->route[i].id, id) == 0)
+            choice.route = &resource->route[i];
+    if (value != NULL)
+        json_object_set_new(choice.values, name, json_string(value));
+    *ret = NULL;
+    return managed_upstream_path(mem, resource, choice.route->methods[0], &choice, ret);
+}
+
+/* Values that tools give. */
+static void
+test_values(TALLOC_CTX *mem, const struct managed_resource *resource)
+{
+    static const char *const bad[] = {"", ".", "..", "a/b", "..;x", "a\\b", "a\nb", "\x7f"};
+    static const char *const other[] = {"special", "SPECIAL", "special;a", "hidden", "hiddeN;"};
+    char *path;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ok(tool_path(mem, resource, "item", "item", bad[i], &path) == AZ_INVALID && path == NULL,
+           "a value that is no safe segment is refused (%zu)", i);
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        ok(tool_path(mem, resource, "item", "item", other[i], &path) == AZ_INVALID_REQUEST
+               && path == NULL,
+           "a value that makes the path of another route is refused: %s", other[i]);
+    ok(tool_path(mem, resource, "user", "name", "logout", &path) == AZ_INVALID_REQUEST,
+       "... at the side of the upstream");
+    ok(tool_path(mem, resource, "item", "item", NULL, &path) == AZ_INVALID,
+       "a value that is missing is refused");
+    ok(tool_path(mem, resource, "item", "item", "?x=1#&%", &path) == AZ_OK,
+       "any other value is encoded");
+    is_str(path, "/items/%3Fx%3D1%23%26%25", "... and cannot begin a query or a fragment");
+    ok(tool_path(mem, resource, "project", "id", "a/b", &path) == AZ_OK,
+       "a value of a tool may have a slash where the route says encodedSlash");
+    is_str(path, "/projects/a%2Fb/x", "... which is encoded");
+    ok(tool_path(mem, resource, "files", "", NULL, &path) == AZ_OK,
+       "a tool of a route with asterisks");
+    is_str(path, "/store", "... sends the path before them");
+}
+
 int
 main(void)
 {
@@ -153,35 +234,16 @@ main(void)
         is_str(choice.route != NULL ? choice.route->id : NULL, rows[i].route, "... its route");
         if (choice.route == NULL)
             continue;
-        ok(managed_upstream_path(mem, choice.route, choice.values, choice.rest, &path) == AZ_OK,
-           "... has a path at the upstream");
+        st = managed_upstream_path(mem, &resource, rows[i].method, &choice, &path);
+        ok(st == (rows[i].upstream != NULL ? AZ_OK : AZ_INVALID_REQUEST),
+           rows[i].upstream != NULL ? "... has a path at the upstream"
+                                    : "... which is that of the other route, is not sent");
         is_str(path, rows[i].upstream, "... which is built from checked values");
     }
     managed_choose(mem, &resource, "GET", "/items", &choice);
     is_str(choice.allow, "POST, PUT", "405 names the methods (RFC 9110 15.5.6)");
 
-    /* Values that tools give. */
-    static const char *const bad[] = {"", ".", "..", "a/b", "..;x", "a\\b", "a\nb", "\x7f"};
-    const struct managed_route *item = &resource.route[1];
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        char *path = NULL;
-        json_t *values = jsonx_own(mem, json_pack("{s:s}", "item", bad[i]));
-        ok(managed_upstream_path(mem, item, values, NULL, &path) == AZ_INVALID && path == NULL,
-           "a value that is no safe segment is refused (%zu)", i);
-    }
-    char *path = NULL;
-    ok(managed_upstream_path(mem, item, jsonx_own(mem, json_object()), NULL, &path) == AZ_INVALID,
-       "a value that is missing is refused");
-    json_t *values = jsonx_own(mem, json_pack("{s:s}", "item", "?x=1#&%"));
-    ok(managed_upstream_path(mem, item, values, NULL, &path) == AZ_OK,
-       "any other value is encoded");
-    is_str(path, "/items/%3Fx%3D1%23%26%25", "... and cannot begin a query or a fragment");
-    const struct managed_route *project = &resource.route[resource.routes - 4];
-    values = jsonx_own(mem, json_pack("{s:s}", "id", "a/b"));
-    ok(strcmp(project->id, "project") == 0
-           && managed_upstream_path(mem, project, values, NULL, &path) == AZ_OK,
-       "a value of a tool may have a slash where the route says encodedSlash");
-    is_str(path, "/projects/a%2Fb/x", "... which is encoded");
+    test_values(mem, &resource);
     test_plain(mem);
     talloc_free(mem);
     return done();

@@ -260,8 +260,8 @@ build_call(struct proxied *proxied)
     struct request *req = proxied->req;
     struct upstream_call *call = &proxied->call;
     char *path = NULL;
-    enum az_status st = managed_upstream_path(req->op.mem, proxied->route, proxied->choice.values,
-                                              proxied->choice.rest, &path);
+    enum az_status st =
+        managed_upstream_path(req->op.mem, proxied->resource, req->method, &proxied->choice, &path);
     if (st != AZ_OK)
         return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_REQUEST : st,
                        "The path is not valid", NULL);

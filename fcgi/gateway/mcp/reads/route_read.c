@@ -84,9 +84,8 @@ send_read(struct route_read *r)
     size_t max = (size_t) op->az->cfg->gateway_max_body_size;
     if (r->resource->missing != NULL || r->resource->status == MANAGED_ERROR)
         return resource_ask_refuse(it, AZ_RESOURCE_UNAVAILABLE, NULL);
-    enum az_status st =
-        managed_upstream_path(op->mem, r->choice.route, r->choice.values, r->choice.rest, &path);
-    if (st == AZ_INVALID)
+    enum az_status st = managed_upstream_path(op->mem, r->resource, "GET", &r->choice, &path);
+    if (st == AZ_INVALID || st == AZ_INVALID_REQUEST)
         return resource_refuse_uri(it);
     if (st == AZ_OK)
         st = resource_secrets(op, r->resource, &ask->request.secrets);

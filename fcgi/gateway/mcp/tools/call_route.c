@@ -46,8 +46,12 @@ build_request(struct route_call *rc)
     TALLOC_CTX *mem = call->op->mem;
     enum az_status st =
         arguments_place(mem, call->tool->row->args, call->arguments, &rc->request, &call->why);
+    const struct managed_choice choice = {.route = rc->route, .values = rc->request.path};
     if (st == AZ_OK)
-        st = managed_upstream_path(mem, rc->route, rc->request.path, NULL, &rc->path);
+        st = managed_upstream_path(mem, call->tool->resource, rc->route->methods[0], &choice,
+                                   &rc->path);
+    if (st == AZ_INVALID_REQUEST)
+        return refuse_place(call, "The arguments of the path name what another operation is for");
     if (st == AZ_INVALID && call->why == NULL)
         return refuse_place(call, "An argument of the path is missing, or holds a character that "
                                   "a path segment cannot have");
