@@ -30,15 +30,31 @@ check() {
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
         grep -a '^failed beside other tests' "$log" | sed 's/^/   /' || :
-        case $name in tests | sanitize | faults | soak) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
+        case $name in tests | sanitize | faults | soak) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" || : ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
         FAILED_NAMES="$FAILED_NAMES $name"
         tail -n 80 "$log" | cut -c1-400 | sed 's/^/   /'
         failed_tests "$log" | tee "$UP_DIR/$name.failed"
+        repeat_of "$name" "$log" >"$UP_DIR/$name.again"
         printf '   FAILED (%s s): %s; the whole log is %s\n' $((SECONDS - began)) "$text" "$log"
     fi
+}
+
+# repeat_of NAME LOG: print what failed first in a log, and the commands that repeat what failed. Long runs write both into their log, as
+# lines that begin with "first:" and "again:"; of others it is the first line that tells of a failure, and the check itself.
+repeat_of() {
+    local first again
+    first=$(sed -nE 's/^[# ]*(first: )/\1/p' "$2" | head -n 1)
+    [ -n "$first" ] || first="first: $(grep -aE '^[# ]*(not ok |Failed test )|FAILED|[Ee]rror: ' "$2" | head -n 1)"
+    [ "$first" != 'first: ' ] || first="first: $(tail -n 1 "$2")"
+    again=$(sed -nE 's/^[# ]*(again: )/\1/p' "$2" | awk '!seen[$0]++' | head -n 20)
+    if [ -z "$again" ]; then
+        again="again: contrib/check$CALLED"
+        [ "$MODE" != all ] || [ ${#TESTS_NAMED[@]} -gt 0 ] || again="again: contrib/check --only $1"
+    fi
+    printf '%s: %s\n%s\n' "$1" "${first:0:400}" "$again"
 }
 
 # Print the failed tests in a log with their messages, the files that failed in the end last; print nothing for a log without
@@ -119,14 +135,20 @@ check_build() {
     "$AUTHZ_PREFIX/bin/authzctl" --help
 }
 
-# Compile without installing.
-check_programs() {
+# Configure a build that is not installed, and go there. A clean clone has no configure yet.
+check_configure() {
     local build=$WORK/build-$1 source
     shift
     source=$(build_source)
+    build_autoreconf "$source"
     mkdir -p "$build"
     cd "$build"
     "$source/configure" --prefix="$AUTHZ_PREFIX" "$@"
+}
+
+# Compile without installing.
+check_programs() {
+    check_configure "$@"
     make -j"$(nproc)"
 }
 
@@ -139,10 +161,11 @@ check_compile() {
 # Analyze only the programs: a test may abort if it runs out of memory.
 check_analyzer() { check_programs analyzer --enable-analyzer --disable-hardening CC=gcc CFLAGS=-O1; }
 
-# check_fuzz SECONDS: run each program in t/fuzz for this time.
+# check_fuzz SECONDS: run each program in t/fuzz for this time, with new seeds. Nothing else of that build is made. What is found is kept
+# beside the working directory, which may be deleted.
 check_fuzz() {
-    check_compile fuzz --enable-fuzz CC=clang CFLAGS='-O1 -g'
-    make fuzz FUZZ_SECONDS="$1"
+    check_configure fuzz --enable-fuzz CC=clang CFLAGS='-O1 -g'
+    make -j"$(nproc)" fuzz FUZZ_SECONDS="$1" FUZZ_FOUND="$WORK-found"
 }
 
 # Check that every program has PIE, full RELRO, a stack protector and fortified calls, and exports no function.
@@ -447,15 +470,16 @@ check_news() {
 check_summary() {
     printf '\n'
     # Repeat the failures at the end, where a reader of a long log looks first.
-    cat "$UP_DIR"/*.failed 2>/dev/null || :
+    cat "$UP_DIR"/*.failed "$UP_DIR"/*.again 2>/dev/null || :
     if [ "$FAILED" -gt 0 ]; then printf 'failed:%s; logs are in %s\n' "$FAILED_NAMES" "$UP_DIR"; fi
     printf 'checks: %s passed, %s failed\n' "$PASSED" "$FAILED"
     [ "$FAILED" -eq 0 ]
 }
 
-# Delete the temporary directory if every check passed.
+# check_clean STATUS: delete the temporary directory if every check passed.
 check_clean() {
-    local rc=$?
+    local rc=$1
+    ticker_stop
     if [ "$rc" -eq 0 ] && [ "$KEEP" = no ]; then
         cd /
         chmod -R u+w "$WORK"

@@ -9,6 +9,7 @@
 use strict;
 use warnings;
 
+use Cwd      ();
 use JSON::PP ();
 use Test::More;
 use Time::HiRes qw(time);
@@ -338,5 +339,14 @@ is( $stack->sql(
     0,
     'no transaction is left open' );
 ok( defined token( \@crm ), 'and it serves on' );
+if (@wrong) {
+    my ($name) = $wrong[0] =~ /\A(.*?)(?:, \w+ \d+)?: /;
+    my $again  = join ' ', map {"$_->[0]=$_->[1]"}[ AUTHZ_BUILDDIR => $ENV{AUTHZ_BUILDDIR} // Cwd::getcwd() ],
+      [ AUTHZ_OPA => Authz::Path::opa() ], [ AUTHZ_FAULTS => 1 ];
+    diag("first: $wrong[0]");
+    diag(
+        "again: $again perl -I",
+        join( ' ', map { Authz::Path::source( 't', @$_ ) } ['lib'], [qw(failure torture.t)] ), " '^\Q$name\E\$'" );
+}
 
 done_testing;

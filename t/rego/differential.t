@@ -52,7 +52,7 @@ sub seed_of_sources {
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my $dir  = Authz::Process::directory();
-my ( %count, %left, %kind, @different );
+my ( %count, %left, %kind, @different, @again );
 our $opa;
 
 sub run {
@@ -275,10 +275,12 @@ sub compared {
     return ( $counts, @line );
 }
 
+# Note a difference of the round with this seed.
 sub differs {
-    my ($text) = @_;
-    push @different, substr $text, 0, 6000;
+    my ( $at, $text ) = @_;
+    push @different, substr "AUTHZ_REGO_SEED=$at, $text", 0, 6000;
     diag "differs: $different[-1]";
+    push @again, "contrib/check --differential 1 --seed $at" if !@again || $again[-1] !~ / $at\z/;
     return;
 }
 
@@ -322,7 +324,7 @@ sub random_round {
             $opa->{process}->stop('KILL');
             start_random();
         }
-        differs("AUTHZ_REGO_SEED=$at, $rule->{text}\n  $input\n  $less");
+        differs( $at, "$rule->{text}\n  $input\n  $less" );
     }
     return $counts;
 }
@@ -434,7 +436,7 @@ sub ask_mutated {
     my ( $counts, @found ) = compared();
     for my $line (@found) {
         my ( $name, $number ) = $line =~ /\A\{"rule":"(\w+)","question":(\d+)/ or die "difference $line\n";
-        differs("AUTHZ_REGO_SEED=$at, mutated policy, $input{$name}[$number]\n  $line");
+        differs( $at, "mutated policy, $input{$name}[$number]\n  $line" );
     }
     return $counts;
 }
@@ -516,4 +518,8 @@ SKIP: {
     is( "@uncalled", '', 'each builtin of the machine was called' );
 }
 diag "not seen in plans: @unseen; builtins not called: " . @uncalled;
+
+# What differed first stands at the end of the log, with the commands that repeat each difference.
+diag 'first: ', $different[0] =~ s/\n */ /gr if @different;
+diag "again: $_" for @again;
 done_testing();
