@@ -143,6 +143,15 @@ utf8_strndup(TALLOC_CTX *mem, const char *text, size_t max)
 }
 
 void
+utf8_print(char *room, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    utf8_vprint(room, size, format, args);
+    va_end(args);
+}
+
+void
 utf8_vprint(char *room, size_t size, const char *format, va_list args)
 {
     vsnprintf(room, size, format, args);

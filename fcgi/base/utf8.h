@@ -44,7 +44,10 @@ char *utf8_strndup(TALLOC_CTX *mem, const char *text, size_t max);
 /* The arguments of "%.*s" for that start. The text is evaluated twice. */
 #define UTF8_SHOWN(text, max) (int) utf8_start((text), (max)), (text)
 
-/* Do the same as vsnprintf() with text as arguments, and do not end within a character. */
+/* Do the same as snprintf() and vsnprintf() with texts as arguments, and do not end within a
+ * character. */
+void utf8_print(char *room, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void utf8_vprint(char *room, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 

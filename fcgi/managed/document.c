@@ -9,6 +9,7 @@
 #include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/uri.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "managed/names.h"
 #include "managed/reader.h"
@@ -176,10 +177,10 @@ reader_tell(void *arg, const char *path, const char *why)
     reader->faulty = true;
     if (reading->fault == NULL)
         return;
-    int length = snprintf(whole, sizeof(whole), "%s%s", reader->at != NULL ? reader->at : "", path);
+    utf8_print(whole, sizeof(whole), "%s%s", reader->at != NULL ? reader->at : "", path);
     /* A fault of a whole object: "routes[2]." without its dot. */
-    if (*path == '\0' && length > 0 && (size_t) length < sizeof(whole))
-        whole[length - 1] = '\0';
+    if (*path == '\0' && *whole != '\0')
+        whole[strlen(whole) - 1] = '\0';
     reading->fault(reading->fault_arg, whole, why);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/datagrams.h"
+#include "base/utf8.h"
 #include "crypto/random.h"
 #include "metrics/metrics.h"
 
@@ -156,7 +157,7 @@ trace_open(struct tracer *tracer, enum trace_kind kind)
 static void
 put_text(char room[TRACE_TEXT_MAX], const char *text)
 {
-    snprintf(room, TRACE_TEXT_MAX, "%s", text != NULL ? text : "");
+    utf8_print(room, TRACE_TEXT_MAX, "%s", text != NULL ? text : "");
 }
 
 void

@@ -181,24 +181,15 @@ test_cuts(void)
     is_int((int64_t) utf8_start("\x82", 1), 1, "... nor before the text");
 }
 
-static void __attribute__((format(printf, 3, 4)))
-print_into(char *room, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    utf8_vprint(room, size, format, args);
-    va_end(args);
-}
-
 static void
 test_print(void)
 {
     char room[6];
-    print_into(room, sizeof(room), "%s", "abc\u20ac");
+    utf8_print(room, sizeof(room), "%s", "abc\u20ac");
     is_str(room, "abc", "a text that is printed into a room ends with a whole character");
-    print_into(room, sizeof(room), "%s", "ab\u20ac");
+    utf8_print(room, sizeof(room), "%s", "ab\u20ac");
     is_str(room, "ab\u20ac", "... and one that fits is whole");
-    print_into(room, sizeof(room), "%.*s!", UTF8_SHOWN("a\u20ac", 3));
+    utf8_print(room, sizeof(room), "%.*s!", UTF8_SHOWN("a\u20ac", 3));
     is_str(room, "a!", "... as is a part of it");
 }
 

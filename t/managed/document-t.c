@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "managed/document.h"
 #include "tap.h"
 
@@ -285,10 +286,29 @@ properties_are_good(TALLOC_CTX *mem, int levels)
            == AZ_OK;
 }
 
+/* A member that is not known is named as far as there is room, and not to within a character. */
+static void
+long_names(TALLOC_CTX *mem)
+{
+    for (size_t letters = 0; letters < 4; letters++) {
+        struct managed_resource resource = {.name = NULL};
+        struct first_fault first = {.why = ""};
+        char *name = talloc_strndup(mem, "xxx", letters);
+        for (size_t i = 0; i < 60; i++)
+            name = talloc_strdup_append(name, "\u20ac");
+        read_text(mem, talloc_asprintf(mem, TOOLS("") ",\"%s\":1", name), &first, &resource);
+        size_t length = strlen(first.path);
+        ok(length > 150 && strncmp(first.path, name, length) == 0 && utf8_valid(first.path, length),
+           "an unknown member with %zu letters and many characters of three octets is named",
+           letters);
+    }
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
+    long_names(mem);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct first_fault first = {.why = ""};
         struct managed_resource resource = {.name = NULL};

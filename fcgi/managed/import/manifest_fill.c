@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/utf8.h"
 #include "managed/import/manifest_private.h"
 
 static const json_t *
@@ -52,7 +53,7 @@ managed_manifest_complete(const struct managed_manifest *manifest, const json_t 
         char path[MANIFEST_PATH_SHOWN];
         if (setting_value(manifest, given, json_string_value(name)) != NULL)
             continue;
-        snprintf(path, sizeof(path), "settings.%s", json_string_value(name));
+        utf8_print(path, sizeof(path), "settings.%s", json_string_value(name));
         fault(fault_arg, path, "is required");
         complete = false;
     }

@@ -181,7 +181,7 @@ engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan, const char *e
 static enum rego_outcome
 give_up(char why[REGO_WHY_SIZE], const char *reason)
 {
-    snprintf(why, REGO_WHY_SIZE, "%.*s", UTF8_SHOWN(reason, REGO_WHY_SIZE - 1));
+    utf8_print(why, REGO_WHY_SIZE, "%s", reason);
     return REGO_GIVE_UP;
 }
 
