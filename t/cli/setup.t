@@ -10,8 +10,8 @@ use Test::More;
 
 plan skip_all => 'only root can configure a host' if $> != 0;
 
-my $dir    = File::Temp->newdir;
-my $config = "$dir/authz.conf";
+my $dir = File::Temp->newdir;
+our $config = "$dir/authz.conf";
 my $stored = "SVC_OIDC_ISSUER=https://login.example\nSVC_DATABASE_URL=postgresql:///stored\n";
 
 my $script = "$FindBin::Bin/../../cli/setup-host";
@@ -77,6 +77,32 @@ refused(
     'https://b.example' );
 refused( 1, qr/another SVC_DATABASE_URL/, 'another database than the stored one', '--database', 'postgresql:///b' );
 is( do { open my $in, '<', $config or die $!; local $/ = undef; <$in> }, $stored, '... and the file stays' );
+
+# ---- the directory of the settings: whose it is, stays so
+
+{
+    # The step that makes the directory, with the group root in place of authz, which the machine of the test may not have.
+    my $step = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); getent() { :; }
+        install() { command install "${@/#authz/root}"; }; check_config && step_accounts};
+    my $mode = sub { sprintf '%o', ( stat $_[0] )[2] & oct 7777 };
+    mkdir "$dir/others" or die $!;
+    for my $case ( [ '755', 0 ], [ '700', 0 ], [ '1777', 64 ], [ '775', 64 ], [ '757', 64 ] ) {
+        my ( $bits, $status ) = @{$case};
+        chmod oct $bits, "$dir/others" or die $!;
+        local $config = "$dir/others/x.conf";
+        my ( $have, $text ) = gets( 'bash', '-c', $step, $script );
+        is( $have,                  $status, "--config in a directory of mode $bits: status $status" ) or diag $text;
+        is( $mode->("$dir/others"), $bits,   '... and the mode stays' );
+        like( $text, qr{others than root may write the directory \Q$dir\E/others/}, '... with the reason' ) if $status;
+    }
+    local $config = "$dir/made/x.conf";
+    is( ( gets( 'bash', '-c', $step, $script ) )[0], 0,     '--config in a directory that does not exist' );
+    is( $mode->("$dir/made"),                        '750', '... which setup makes for the account alone' );
+    for my $relative ( 'authz.conf', './authz.conf', 'etc/authz.conf' ) {
+        local $config = $relative;
+        refused( 64, qr{--config \Q$relative\E is not an absolute path}, "a relative --config: $relative", @issuer );
+    }
+}
 
 # ---- settings in files of their own
 
