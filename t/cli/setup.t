@@ -143,7 +143,7 @@ SKIP: {
 
     # Programs of a host that has neither the accounts nor systemd-sysusers.
     mkdir "$dir/bin" or die $!;
-    symlink +( grep { -x $_ } "/usr/bin/$_", "/bin/$_" )[0], "$dir/bin/$_" or die "$_: $!" for qw(awk id);
+    symlink +( grep { -x $_ } "/usr/bin/$_", "/bin/$_" )[0], "$dir/bin/$_" or die "$_: $!" for qw(awk id find);
     open my $getent, '>', "$dir/bin/getent" or die $!;
     print {$getent} "#!/bin/sh\nexit 2\n";
     close $getent or die $!;
