@@ -2,10 +2,56 @@
 
 #include "gateway/upstream/echo.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/b64url.h"
 #include "crypto/secret.h"
+#include "gateway/upstream/escape.h"
+
+/* ---- what is searched for */
+
+/* Note that a text may begin with two octets. */
+static void
+add_pair(struct echo *echo, char first, char second)
+{
+    unsigned pair = (unsigned) (unsigned char) first << 8 | (unsigned char) second;
+    echo->pairs[pair / 8] |= (unsigned char) (1U << pair % 8);
+}
+
+/* True if a text may begin with two octets. */
+static bool
+has_pair(const struct echo *echo, const char *at)
+{
+    unsigned pair = (unsigned) (unsigned char) at[0] << 8 | (unsigned char) at[1];
+    return echo->pairs[pair / 8] >> pair % 8 & 1;
+}
+
+/* Note the pairs that a text begins with. Most octets of an answer are in none of all pairs, and
+ * cost no more than a look at the table. */
+static void
+add_text_pairs(struct echo *echo, const char *text)
+{
+    echo->begins[(unsigned char) *text] = true;
+    add_pair(echo, text[0], text[1]);
+    for (const char *c = ESCAPE_BEGINS; *c != '\0'; c++)
+        add_pair(echo, *text, *c);
+    if (!isalnum((unsigned char) *text))
+        add_pair(echo, '\\', *text);
+}
+
+/* Note the pairs that other escapes begin with. */
+static void
+add_escape_pairs(struct echo *echo)
+{
+    for (const char *c = ESCAPE_BEGINS; *c != '\0'; c++) {
+        echo->begins[(unsigned char) *c] = true;
+        for (const char *second = escape_seconds(*c); *second != '\0'; second++)
+            add_pair(echo, *c, *second);
+        for (const char *second = ESCAPE_BEGINS; *second != '\0'; second++)
+            add_pair(echo, *c, *second);
+    }
+}
 
 /* Add a text; a short one is left out. */
 static bool
@@ -14,57 +60,14 @@ add_text(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t length)
     if (length < ECHO_MIN)
         return true;
     char *copy = secret_copy(mem, text, length);
+    size_t room = (ECHO_STRETCH * length) + (3 * ESCAPE_MAX);
     if (copy == NULL)
         return false;
     echo->text[echo->texts] = copy;
     echo->length[echo->texts++] = length;
-    echo->longest = length > echo->longest ? length : echo->longest;
+    add_text_pairs(echo, copy);
+    echo->room = room > echo->room ? room : echo->room;
     return true;
-}
-
-/* Escapes of an octet that is not an unreserved character of RFC 3986 2.3. */
-static const struct escape {
-    const char *begin, *digits;
-} escapes[] = {
-    {"%",     "0123456789ABCDEF"}, /* RFC 3986 2.1 */
-    {"%",     "0123456789abcdef"},
-    {"\\u00", "0123456789ABCDEF"}, /* RFC 8259 section 7 */
-    {"\\u00", "0123456789abcdef"},
-};
-/* Longest of them. */
-#define ESCAPE_MAX 6
-
-static bool
-is_unreserved(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-           || (c != '\0' && strchr("-._~", c) != NULL);
-}
-
-/* Add the text with one kind of escape; NULL: a backslash before slashes. */
-static bool
-add_escaped(TALLOC_CTX *mem, struct echo *echo, const char *text, const struct escape *escape)
-{
-    size_t used = 0;
-    char *escaped = secret_alloc(mem, ESCAPE_MAX * strlen(text) + 1);
-    if (escaped == NULL)
-        return false;
-    for (const char *c = text; *c != '\0'; c++) {
-        if (escape != NULL && !is_unreserved(*c)) {
-            size_t begin = strlen(escape->begin);
-            memcpy(escaped + used, escape->begin, begin);
-            escaped[used + begin] = escape->digits[(unsigned char) *c >> 4];
-            escaped[used + begin + 1] = escape->digits[(unsigned char) *c & 15];
-            used += begin + 2;
-            continue;
-        }
-        if (escape == NULL && *c == '/')
-            escaped[used++] = '\\';
-        escaped[used++] = *c;
-    }
-    bool good = used == strlen(text) || add_text(mem, echo, escaped, used);
-    talloc_free(escaped);
-    return good;
 }
 
 /*
@@ -96,18 +99,13 @@ add_base64(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t behind)
     return good;
 }
 
-/* Add a text, and its forms with the escapes of JSON, of URLs and of base64. */
+/* Add a text, and its forms in base64. */
 static bool
 add_forms(TALLOC_CTX *mem, struct echo *echo, const char *text)
 {
     size_t length = strlen(text);
     bool good = add_text(mem, echo, text, length);
-    if (length < ECHO_MIN)
-        return good;
-    good = good && add_escaped(mem, echo, text, NULL);
-    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++)
-        good = good && add_escaped(mem, echo, text, &escapes[i]);
-    for (size_t behind = 0; behind < 3; behind++)
+    for (size_t behind = 0; length >= ECHO_MIN && behind < 3; behind++)
         good = good && add_base64(mem, echo, text, behind);
     return good;
 }
@@ -121,8 +119,10 @@ echo_make(TALLOC_CTX *mem, const char *value, const char *plain, struct echo **r
     if (echo == NULL || !add_forms(echo, echo, space != NULL ? space + 1 : value)
         || (plain != NULL && !add_forms(echo, echo, plain)))
         return false;
-    if (echo->texts > 0 && (echo->window = secret_alloc(echo, echo->longest + ECHO_PIECE)) == NULL)
+    if (echo->texts > 0 && (echo->window = secret_alloc(echo, echo->room + ECHO_PIECE)) == NULL)
         return false;
+    add_escape_pairs(echo);
+    echo->steps = ECHO_STEPS_MAX;
     if (echo->texts > 0)
         *ret = echo;
     else
@@ -130,44 +130,188 @@ echo_make(TALLOC_CTX *mem, const char *value, const char *plain, struct echo **r
     return true;
 }
 
-void
-echo_mask(struct echo *echo, char *text, size_t length)
+/* ---- the search */
+
+/* What was found at a place. */
+struct found {
+    size_t length; /* octets of the answer that are the text; 0: it is not there */
+    bool begun;    /* what was read of the answer so far ends within the text */
+    size_t known;  /* octets of the text that are there then */
+    int64_t steps; /* what that took */
+};
+
+/* A way to read an answer from a place on: octets of a text, and of the answer. */
+struct reading {
+    size_t done, used;
+};
+
+/* The readings of which it is not known yet if they end in the text. */
+struct readings {
+    struct reading open[ECHO_READINGS];
+    size_t count;
+};
+
+/* Add a reading. Where there are too many, the octets that were read are taken for the text. */
+static void
+add_reading(struct readings *readings, size_t done, size_t used, struct found *found)
 {
-    for (size_t i = 0; i < echo->texts; i++) {
-        char *at = text, *found;
-        while ((found = memmem(at, length - (size_t) (at - text), echo->text[i], echo->length[i]))
-               != NULL) {
-            memset(found, '*', echo->length[i]);
-            at = found + echo->length[i];
-            echo->found = true;
+    for (size_t i = 0; i < readings->count; i++)
+        if (readings->open[i].done == done && readings->open[i].used == used)
+            return;
+    if (readings->count < ECHO_READINGS)
+        readings->open[readings->count++] = (struct reading){done, used};
+    else if (used > found->length)
+        found->length = used;
+}
+
+/* Take the reading with the fewest octets of the text. */
+static struct reading
+take_reading(struct readings *readings)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < readings->count; i++)
+        if (readings->open[i].done < readings->open[least].done)
+            least = i;
+    struct reading reading = readings->open[least];
+    readings->open[least] = readings->open[--readings->count];
+    return reading;
+}
+
+/* Compare a text with what stands at a place, octet by octet: each is itself, or one of its
+ * escapes. An octet that begins escapes may be read in several ways. */
+static struct found
+compare(const char *wanted, size_t length, const char *at, size_t left)
+{
+    struct found found = {.length = 0};
+    struct readings readings = {.count = 0};
+    add_reading(&readings, 0, 0, &found);
+    while (readings.count > 0) {
+        struct reading one = take_reading(&readings);
+        if (one.done == length && one.used > found.length)
+            found.length = one.used;
+        if (one.done == length || one.used > ECHO_STRETCH * length + ESCAPE_MAX)
+            continue;
+        bool escape = one.used < left && escape_begins(at[one.used]);
+        if (one.done >= ECHO_CHANCE)
+            found.steps += escape ? ECHO_ESCAPE_STEPS : 1;
+        for (int layers = 0; layers <= (escape ? ESCAPE_LAYERS : 0); layers++) {
+            struct escape_unit unit = escape_read(at + one.used, left - one.used, layers);
+            size_t count = escape_stands_for(&unit, wanted + one.done, length - one.done);
+            found.begun = found.begun || unit.length == 0;
+            if (unit.length == 0)
+                found.known = one.done;
+            else if (count > 0)
+                add_reading(&readings, one.done + count, one.used + unit.length, &found);
         }
+    }
+    return found;
+}
+
+/* True if the first octet of a text may stand here. */
+static bool
+may_begin(const struct echo *echo, const char *at, size_t left)
+{
+    bool begins = !escape_begins(*at);
+    for (int layers = 0; !begins && layers <= ESCAPE_LAYERS; layers++) {
+        struct escape_unit unit = escape_read(at, left, layers);
+        begins = unit.length == 0;
+        for (size_t i = 0; !begins && i < echo->texts; i++)
+            begins = escape_stands_for(&unit, echo->text[i], echo->length[i]) > 0;
+    }
+    return begins;
+}
+
+/* Look for all texts at a place. Return the longest that is there, or that one may be. `last`:
+ * nothing comes behind the answer. ECHO_MIN octets of a text at its end are one then. */
+static struct found
+find(const struct echo *echo, const char *at, size_t left, bool last)
+{
+    struct found all = {.length = 0};
+    if (!may_begin(echo, at, left))
+        return all;
+    for (size_t i = 0; i < echo->texts; i++) {
+        if (*at != *echo->text[i] && !escape_begins(*at))
+            continue;
+        struct found found = compare(echo->text[i], echo->length[i], at, left);
+        if (found.begun && last && found.known >= ECHO_MIN)
+            found.length = left;
+        all.length = found.length > all.length ? found.length : all.length;
+        all.begun = all.begun || (found.begun && !last);
+        all.steps += found.steps;
+    }
+    return all;
+}
+
+/* Allow steps for octets that were looked at. */
+static void
+add_steps(struct echo *echo, size_t octets, int64_t taken)
+{
+    echo->steps += (int64_t) octets * ECHO_STEPS - taken;
+    if (echo->steps > ECHO_STEPS_MAX)
+        echo->steps = ECHO_STEPS_MAX;
+}
+
+/* Return the number of octets with which no text begins. */
+static size_t
+plain_octets(const struct echo *echo, const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at + 1 < length && !has_pair(echo, text + at))
+        at++;
+    return at + 1 < length || length == 0 || echo->begins[(unsigned char) text[at]] ? at : length;
+}
+
+/*
+ * Mask the texts in place. Return the number of octets that were looked at: all, or those before
+ * the beginning of what may be a text. *masked: those from the first on that belong to one, also
+ * behind what was looked at.
+ */
+static size_t
+mask(struct echo *echo, char *text, size_t length, bool last, size_t *masked)
+{
+    size_t at = 0, began = 0;
+    for (;;) {
+        size_t plain = plain_octets(echo, text + at, length - at);
+        struct found found = {.length = echo->room};
+        add_steps(echo, plain, 0);
+        at += plain;
+        if (at < length && echo->steps > 0)
+            found = find(echo, text + at, length - at, last);
+        size_t end = at < *masked ? at : *masked;
+        if (end > began)
+            memset(text + began, '*', end - began);
+        echo->found = echo->found || end > began;
+        began = at;
+        if (at == length || found.begun)
+            return at;
+        if (found.length > 0 && at + found.length > *masked)
+            *masked = at + found.length;
+        add_steps(echo, 1, found.steps);
+        at++;
     }
 }
 
-/* Return the number of octets at the end of `text` that may be the beginning of a text that is
- * searched for. */
-static size_t
-begun(const struct echo *echo, const char *text, size_t length)
+void
+echo_mask(struct echo *echo, char *text, size_t length)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < echo->texts; i++)
-        for (size_t n = echo->length[i] - 1 < length ? echo->length[i] - 1 : length; n > most; n--)
-            if (memcmp(text + length - n, echo->text[i], n) == 0)
-                most = n;
-    return most;
+    size_t masked = 0;
+    mask(echo, text, length, true, &masked);
 }
 
-/* Pass a piece on, except for an end that may be the beginning of such a text. */
+/* ---- bodies */
+
+/* Pass on what was looked at; the rest is held. */
 static bool
 feed_piece(struct echo *echo, const struct upstream_sink *sink, const char *octets, size_t length)
 {
     size_t all = echo->held + length;
     memcpy(echo->window + echo->held, octets, length);
-    echo_mask(echo, echo->window, all);
-    size_t held = begun(echo, echo->window, all), passed = all - held;
+    size_t passed = mask(echo, echo->window, all, false, &echo->masked);
     bool more = passed == 0 || sink->take(sink->arg, echo->window, passed);
-    memmove(echo->window, echo->window + passed, held);
-    echo->held = held;
+    echo->held = all - passed;
+    more = more && echo->held <= echo->room; /* compare() gives up before */
+    echo->masked -= passed < echo->masked ? passed : echo->masked;
+    memmove(echo->window, echo->window + passed, echo->held);
     return more;
 }
 
@@ -190,9 +334,7 @@ echo_end(struct echo *echo, const struct upstream_sink *sink)
 {
     size_t held = echo->held;
     echo->held = 0;
-    if (held >= ECHO_MIN) {
-        memset(echo->window, '*', held);
-        echo->found = true;
-    }
+    mask(echo, echo->window, held, true, &echo->masked);
+    echo->masked = 0;
     return held == 0 || sink->take(sink->arg, echo->window, held);
 }

@@ -124,6 +124,26 @@ $peer->set(
 $answer = asks( 'query', '/query' );
 unlike( $answer->body, qr/0123456789abc/, 'a parameter, as it stands in the address and in JSON' );
 is( length $answer->body, 56, '... at the same length' );
+
+# An encoder of an answer chooses for each octet if it escapes it, and how (3.3). A tool of an MCP upstream says such a text within
+# JSON, which the gateway reads.
+my $key  = 's3/aB+c9/Zz01234+x==';
+my @form = (
+    [ 'PHP'               => 's3\/aB+c9\/Zz01234+x==' ],
+    [ '.NET'              => 's3/aB\u002Bc9/Zz01234\u002Bx==' ],
+    [ 'urllib.quote'      => 's3/aB%2Bc9/Zz01234%2Bx%3D%3D' ],
+    [ 'a slash as \u002f' => 's3\u002faB+c9\u002fZz01234+x==' ],
+    [ '%2F, plus plain'   => 's3%2FaB+c9%2FZz01234+x==' ],
+    [ 'HTML'              => 's3/aB&#43;c9&#x2f;Zz01234&plus;x&equals;&#61;' ],
+    [ 'each character as JSON has it'  => join '', map { sprintf '\u%04x', ord } split //, $key ],
+    [ 'each character as addresses do' => join '', map { sprintf '%%%02X', ord } split //, $key ] );
+behind( 'forms', { type => 'static_header', value => $key } );
+for my $form (@form) {
+    my ( $what, $text ) = @$form;
+    $peer->set( '/form' => { type => 'text/plain', body => "<$text>" } );
+    is( $gate->ask( GET => 'forms', '/form' )->body,
+        '<' . '*' x length($text) . '>', "the credential with escapes is masked: $what" );
+}
 behind( 'short', { type => 'static_header', value => 'x' x 15 } );
 $peer->set( '/short' => { type => 'text/plain', body => 'x' x 15 } );
 is( asks( 'short', '/short' )->body, 'x' x 15, 'a credential of 15 octets is not searched for: it could be any word' );
@@ -170,6 +190,32 @@ for my $case (
         ( $mcp->result($answer) // {} )->{content},
         [ { type => 'text', text => "you sent $stars" } ],
         '... the result of a tool has asterisks' ) or diag $answer->text;
+}
+
+# The forms above: as the text of a block, and as its encoder wrote the JSON.
+my $blank = rpc( { resultType => 'complete', content => [ { type => 'text', text => '<HERE>' } ] } );
+my @said  = map {
+    my ( $what, $text ) = @$_;
+    (   [ $what, $blank =~ s/HERE/substr $json->encode($text), 1, -1/er ],
+        [ "$what, of the JSON", $blank =~ s/HERE/$text/r ] )
+} @form;
+my $says = sub {
+    my ($octets) = @_;
+    $peer->set( '/said' =>
+          { body => $modern, instead => { 'tools/list' => { body => $tools }, 'tools/call' => { body => $octets } } } );
+};
+$says->($blank);
+$mcp->resource(
+    'said',
+    upstreamType => 'MCP', upstreamUrl => $peer->url('/said'),
+    upstreamAuth => { type => 'static_header', value => $key } );
+is( $stack->admin( POST => '/admin/api/managed-resources/said/sync' )->status, 200, 'an MCP server that escapes' );
+for my $case (@said) {
+    $says->( $case->[1] );
+    $answer = $mcp->modern( 'tools/call', { name => 'echo', arguments => {} }, at => 'said' );
+    like(
+        ( $mcp->result($answer) // {} )->{content}[0]{text},
+        qr/\A<\*+>\z/, "the result of a tool, masked: $case->[0]" ) or diag $answer->text;
 }
 
 # ---- no credential at the wrong upstream
