@@ -32,28 +32,51 @@ mapped_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char
     return AZ_SERVER_ERROR;
 }
 
+/* Write the head of a new file and take the room for all of it. Without its blocks, the first write
+ * to a page would end the process by a signal once the file system is full. Return 0, or an errno.
+ */
+static int
+fill_file(int fd, uint64_t magic, size_t size)
+{
+    struct mapped_head head = {.magic = magic};
+    if (random_octets(head.key, sizeof(head.key)) != AZ_OK)
+        return EIO;
+    int fault = posix_fallocate(fd, 0, (off_t) size);
+    if (fault == 0 && pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head))
+        fault = errno;
+    return fault;
+}
+
 /* Make the file under another name and link it into place, so that no process maps one without its
- * key. */
+ * key. -1 with errno. */
 static int
 make_file(const char *path, uint64_t magic, size_t size)
 {
     char fresh[4096];
-    struct mapped_head head = {.magic = magic};
     if (snprintf(fresh, sizeof(fresh), "%s.%ld", path, (long) getpid()) >= (int) sizeof(fresh))
         return -1;
     int fd = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || random_octets(head.key, sizeof(head.key)) != AZ_OK
-        || ftruncate(fd, (off_t) size) != 0
-        || pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head)
-        || (link(fresh, path) != 0 && errno != EEXIST)) {
-        if (fd >= 0)
-            close(fd);
-        unlink(fresh);
+    int fault = fd >= 0 ? fill_file(fd, magic, size) : errno;
+    if (fault == 0 && link(fresh, path) != 0 && errno != EEXIST)
+        fault = errno;
+    if (fd >= 0)
+        close(fd);
+    unlink(fresh);
+    if (fault != 0) {
+        errno = fault;
         return -1;
     }
-    close(fd);
-    unlink(fresh);
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
+/* True if the file has the blocks of all its octets, or gets them now: one that an earlier version
+ * made may have none. False with errno. fallocate(2) changes nothing that other processes write
+ * meanwhile. A file system that does not know it promises no room to anybody. */
+static bool
+has_blocks(int fd, const struct stat *st)
+{
+    return st->st_blocks * 512 >= st->st_size || fallocate(fd, 0, 0, st->st_size) == 0
+           || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
 /* Open the file. -1 with errno ESTALE: it is not ours, or has another size or magic. */
@@ -66,10 +89,14 @@ open_fitting(const char *path, uint64_t wanted, size_t size)
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) == 0 && st.st_size == (off_t) size && st.st_uid == geteuid()
-        && pread(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic) && magic == wanted)
-        return fd;
+        && pread(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic) && magic == wanted) {
+        if (has_blocks(fd, &st))
+            return fd;
+    } else
+        errno = ESTALE;
+    int fault = errno;
     close(fd);
-    errno = ESTALE;
+    errno = fault;
     return -1;
 }
 
@@ -99,8 +126,23 @@ mapped_open_file(const char *dir, const char *path, uint64_t wanted, size_t size
         if (may_make(fd) && (unlink(path) == 0 || errno == ENOENT))
             fd = make_file(path, wanted, size);
     }
+    int fault = errno;
     close(lock);
+    errno = fault;
     return fd;
+}
+
+/* Return what is wrong with the directory, by errno of a file that cannot be opened in it. */
+static const char *
+file_fault(TALLOC_CTX *mem, const char *name, size_t size)
+{
+    if (errno == ENOSPC || errno == EDQUOT)
+        return talloc_asprintf(mem,
+                               "has no room for the file `%s` of %zu octets; free as much on its "
+                               "file system, or set this to a directory of another one",
+                               name, size);
+    return talloc_asprintf(mem, "is not writable: the file `%s` cannot be created in it: %s", name,
+                           strerror(errno));
 }
 
 /* Refuse a directory that another user made or may enter. */
@@ -153,9 +195,7 @@ mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, 
     char *path = talloc_asprintf(mem, "%s/%s", dir, name);
     int fd = path != NULL ? mapped_open_file(dir, path, magic, size) : -1;
     if (fd < 0)
-        return mapped_refuse(
-            mem, ret_why, dir,
-            talloc_asprintf(mem, "is not writable: the file `%s` cannot be created in it", name));
+        return mapped_refuse(mem, ret_why, dir, file_fault(mem, name, size));
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     struct mapped *mapped = at != MAP_FAILED ? talloc_zero(mem, struct mapped) : NULL;
     if (mapped == NULL) {
