@@ -149,10 +149,11 @@ images_layer() {
     chmod 1777 "$WORK/root/tmp"
     "${tar[@]}" -C "$WORK/root" --owner=0 --group=0 -cf "$WORK/layer.tar" .
     rm -rf "$WORK/own"
-    mkdir -p "$WORK/own/run/authz" "$WORK/own/run/authz-opa" "$WORK/own/var/lib/authz-opa" "$WORK/own/trial"
-    chmod 700 "$WORK/own/run/authz" "$WORK/own/var/lib/authz-opa"
+    mkdir -p "$WORK/own/run/authz" "$WORK/own/run/authz-uploads" "$WORK/own/run/authz-opa" "$WORK/own/var/lib/authz-opa" "$WORK/own/trial"
+    chmod 700 "$WORK/own/run/authz" "$WORK/own/run/authz-uploads" "$WORK/own/var/lib/authz-opa"
     chmod 750 "$WORK/own/run/authz-opa" "$WORK/own/trial"
-    "${tar[@]}" -C "$WORK/own" --owner="$IMAGE_USER" --group="$IMAGE_USER" -rf "$WORK/layer.tar" ./run/authz
+    "${tar[@]}" -C "$WORK/own" --owner="$IMAGE_USER" --group="$IMAGE_USER" -rf "$WORK/layer.tar" \
+        ./run/authz ./run/authz-uploads
     if [ -d "$WORK/root/trial" ]; then
         "${tar[@]}" -C "$WORK/own" --owner="$IMAGE_USER" --group="$IMAGE_USER" -rf "$WORK/layer.tar" ./trial
     fi

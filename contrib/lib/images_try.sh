@@ -153,7 +153,7 @@ try_secrets() {
             printf 'SVC_%s_FILE=/run/secrets/%s\n' "$(tr '[:lower:]' '[:upper:]' <<<"$name")" "$name"
         done
     } >"$TRY_DIR/authz-$WEB.env"
-    printf '%s\n' "tmpfs /run/authz" "$TRY_DIR/secrets /run/secrets" "$TRY_DIR/postgresql/socket /run/postgresql" \
+    printf '%s\n' "tmpfs /run/authz" "tmpfs /run/authz-uploads" "$TRY_DIR/secrets /run/secrets" "$TRY_DIR/postgresql/socket /run/postgresql" \
         "$TRY_DIR/opa /run/authz-opa" >"$TRY_DIR/authz-$WEB.mounts"
     printf 'HOSTNAME=engine-1\n' >"$TRY_DIR/authz-opa.env"
     printf '%s\n' "$TRY_DIR/engine-secrets /run/secrets" "$TRY_DIR/opa /run/authz-opa" "$TRY_DIR/opa-data /var/lib/authz-opa" \

@@ -261,6 +261,25 @@ my %inside = map { ( $_ => 1 ) } qw(access alias expire fastcgi redirect setenv)
 is( join( ' ', grep { !$module{$_} && !$inside{$_} } $lighttpd =~ /"mod_(\w+)"/g ), '',
     '... and so does lighttpd.conf' );
 
+# What strangers send is on no file system that holds shared state, and has a limit (security-operations H1).
+my ($uploads) = text_of(qw(contrib containers web lighttpd.conf)) =~ /^server\.upload-dirs = \( "([^"]+)" \)$/m;
+my ($shared)  = $images                                           =~ m{--env SVC_RUNTIME_DIR=(/run/authz)/shared };
+isnt( $uploads, $shared, 'bodies in transit are not where the shared files are' );
+for my $file (qw(compose.yml compose.production.yml)) {
+    my $text = text_of( 'contrib', 'containers', $file );
+    like( $text, qr{"\Q$_\E:mode=1777,size=\d+m"}, "$file: $_ is a file system of its own with a limit" )
+      for $uploads, $shared;
+}
+my $deployment = text_of(qw(contrib containers kubernetes deployment.yaml));
+for my $path ( $uploads, $shared ) {
+    my ($volume) = $deployment =~ /\{name: (\w+), mountPath: \Q$path\E\}/;
+    like(
+        $deployment,
+        qr/\{name: $volume, emptyDir: \{medium: Memory, sizeLimit: \d+Mi\}\}/,
+        "deployment.yaml: $path is a file system of its own with a limit" );
+}
+like( $images, qr{\./run/authz-uploads$}m, 'the image has the directory' );
+
 # ---- contrib/check --images
 
 # A build that fails fails the check, whatever archives of an earlier one are there.

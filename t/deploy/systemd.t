@@ -152,6 +152,27 @@ SKIP: {
     ok( $status == 0 && !@about, 'systemd-analyze verify has nothing to say' ) or diag($text);
 }
 
+# How much bodies in transit can take: drop-ins of the units of the web servers.
+for my $case ( [ 'lighttpd', '/var/cache/lighttpd/uploads', 5461 ], [ 'apache', '/tmp', 2048 ] ) {
+    my ( $web, $path, $connections ) = @$case;
+    my $drop = Authz::Web::edit( Authz::Path::source( 'etc', $web, 'authz-uploads.conf' ), qr/\A/ => '' );
+    like(
+        $drop, qr/^TemporaryFileSystem=\Q$path\E:size=256M,mode=1777$/m,
+        "$web: bodies have a file system with a limit" );
+    like( $drop =~ tr/,//dr, qr/$connections connections/, '... instead of so many large ones' );
+  SKIP: {
+        skip 'no systemd-analyze', 1 if !grep { -x "$_/systemd-analyze" } qw(/usr/bin /bin);
+        my $dir = Authz::Stack::runtime_dir("drop-$web");
+        mkdir "$dir/$web.service.d" or die $!;
+        Authz::Web::write_file( "$dir/$web.service",             "[Service]\nExecStart=/bin/true\n" );
+        Authz::Web::write_file( "$dir/$web.service.d/size.conf", $drop );
+        my ( $status, $text ) = Authz::Process->run(
+            name => "verify $web", command => [ 'systemd-analyze', '--man=no', 'verify', "$dir/$web.service" ],
+            env  => { SYSTEMD_LOG_LEVEL => 'warning' } );
+        ok( $status == 0 && $text !~ /size\.conf/, '... as systemd reads it' ) or diag($text);
+    }
+}
+
 # ---- socket activation
 
 # Start the service as systemd does: listening sockets from descriptor 3 on, their names, and the unit's command line.
