@@ -241,7 +241,7 @@ static const struct route_param ciba_waiting_params[] = {
     GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
 
 /* Questions of web servers in front of upstreams. */
-#define CHECKED .credential = &credential_check, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
+#define CHECKED .credential = &credential_check, .about_another = true, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true
 #define CHECK_ANSWERS GIVES_NOTHING(200, "The request may be served; X-Authz-Subject and other fields say for whom"), FAILS(400, "The web server does not send what is needed"), \
     FAILS(401, "The caller needs a token, or a better one: the challenges are for it"), FAILS(403, "The web server has no credential, or the request is denied"), \
     FAILS(429, "Too many questions about one caller (SVC_CHECK_RATE_LIMIT_REQUESTS)")
@@ -492,13 +492,14 @@ const struct route routes[] = {
     {GET("/swagger-ui/reader.css", "getReaderStyle", reader_file_handle), READER(reader_style, "text/css"), ABOUT("Style of the page")},
     {GET("/swagger-ui/reader.js", "getReaderScript", reader_file_handle), READER(reader_script, "text/javascript"), ABOUT("Script of the page")},
 
-    {GET("/health", "getHealth", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
-    {GET("/health/live", "getHealthLive", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
-    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH, ABOUT("Check everything that the service needs"), ANSWERS(GIVES(200, answer_readiness, "Ready, or degraded"), GIVES(503, answer_readiness, "A check is DOWN"))},
+    {GET("/health", "getHealth", health_live_handle), HEALTH, .in_clear = true, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
+    {GET("/health/live", "getHealthLive", health_live_handle), HEALTH, .in_clear = true, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
+    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH, .in_clear = true, ABOUT("Check everything that the service needs"), ANSWERS(GIVES(200, answer_readiness, "Ready, or degraded"), GIVES(503, answer_readiness, "A check is DOWN"))},
     {GET("/metrics", "getMetrics", metrics_handle), HEALTH, ABOUT("Counters in the text format of Prometheus"), ANSWERS({200, "text/plain", NULL, false, "The counters"}, {404, "application/json", NULL, false, "Not for this caller"})},
 };
 
-const struct route route_authorizer = {GET("/auth/check", "authorize", check_handle), CHECKED, .arg = &check_as_authorizer};
+/* The web server asks on a socket of the host: the scheme is that of the request that it asks about. */
+const struct route route_authorizer = {GET("/auth/check", "authorize", check_handle), CHECKED, .in_clear = true, .arg = &check_as_authorizer};
 
 const struct route route_guards[] = {
     {.path = "/admin/", .operation = "none", ADMIN},

@@ -52,6 +52,8 @@ static const struct az_status_row rows[] = {
     {AZ_UNAUTHORIZED,           401, "unauthorized",            "Valid admin API key required",         "rejected", AZ_SEV_INFO},
     {AZ_ROLE_REQUIRED,          403, "role_required",           "The role of the admin key does not allow this", "rejected", AZ_SEV_INFO},
     {AZ_FOREIGN_PAGE,           403, "foreign_page",            "A session accepts this only from a page of this service, with X-Authz-Console: 1 and Sec-Fetch-Site: same-origin", "rejected", AZ_SEV_WARN},
+    {AZ_FOREIGN_NETWORK,        403, "foreign_network",         "This is not served to the network of the caller", "rejected", AZ_SEV_INFO},
+    {AZ_PLAIN_HTTP,             403, "https_required",          "This service answers by https alone; change a secret that was sent by http", "rejected", AZ_SEV_INFO},
     {AZ_BUNDLE_UNAUTHORIZED,    401, "unauthorized",            "Valid bundle API key required",        "rejected", AZ_SEV_WARN},
     {AZ_INVALID_FIELDS,         400, "invalid_request",         "A field is not valid",                 "rejected", AZ_SEV_INFO},
     {AZ_NOT_FOUND,              404, "not_found",               "Not found",     "rejected", AZ_SEV_INFO},

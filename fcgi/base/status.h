@@ -46,6 +46,8 @@ enum az_status {
     AZ_UNAUTHORIZED,        /* admin key missing, unknown or revoked, 401 */
     AZ_ROLE_REQUIRED,       /* admin: the role of the key does not allow it, 403 */
     AZ_FOREIGN_PAGE,        /* admin: a session's request that no page of ours sends, 403 */
+    AZ_FOREIGN_NETWORK,     /* the address is in no network that may ask, 403 */
+    AZ_PLAIN_HTTP,          /* by http although the issuer is https, 403 */
     AZ_BUNDLE_UNAUTHORIZED, /* bundle key missing or wrong, 401 */
     AZ_INVALID_FIELDS,      /* admin: a field or argument failed, 400 (fieldErrors in the body) */
     AZ_NOT_FOUND,           /* no such path, id or name */

@@ -27,8 +27,8 @@ struct mapped {
  * Map DIR/name, creating both if absent. The directory must be ours and closed to others (0700): on
  * a shared host any user could create a global shared-memory name first. A file of another size or
  * magic is replaced. The file has its blocks before it is mapped: no process that writes to it ends
- * by SIGBUS, whatever fills the file system later. *ret is unmapped when it is freed. *ret_why names the directory and says what
- * is wrong.
+ * by SIGBUS, whatever fills the file system later. *ret is unmapped when it is freed. *ret_why
+ * names the directory and says what is wrong.
  */
 enum az_status mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic,
                            size_t size, struct mapped **ret, const char **ret_why);

@@ -105,9 +105,11 @@ struct route {
     enum route_cache cache;                                    /* cache headers */
     enum az_status wrong_method; /* failure of other methods; AZ_OK: AZ_METHOD_NOT_ALLOWED */
     bool rate_limited;           /* counted per client address (specification 8) */
-    bool audited;                /* an audit row is written */
-    enum route_cors cors;        /* origins of pages that may call it */
-    const void *arg; /* for the handler: its struct admin_resource or reader_file, or NULL */
+    bool in_clear;               /* also by plain HTTP from other hosts, with an https issuer */
+    bool about_another;   /* X-Forwarded-Proto is of a request that a web server asks about */
+    bool audited;         /* an audit row is written */
+    enum route_cors cors; /* origins of pages that may call it */
+    const void *arg;      /* for the handler: its struct admin_resource or reader_file, or NULL */
 
     /* The rest is for the description of the interface (http/api). */
     const char *summary;                /* the row in one sentence, without a full stop */

@@ -31,6 +31,8 @@ static const struct {
     {AZ_UNAUTHORIZED, 401, "unauthorized", "specification 7.2"},
     {AZ_ROLE_REQUIRED, 403, "role_required", "gateway-admin.md 3.9"},
     {AZ_FOREIGN_PAGE, 403, "foreign_page", "gateway-admin.md 3.9"},
+    {AZ_FOREIGN_NETWORK, 403, "foreign_network", "decisions.md \"Plain HTTP\""},
+    {AZ_PLAIN_HTTP, 403, "https_required", "decisions.md \"Plain HTTP\""},
     {AZ_TOO_MANY_REQUESTS, 429, "too_many_requests", "specification 7.3"},
     {AZ_UNAVAILABLE, 503, "temporarily_unavailable", "decisions.md \"Engine down, slow or answering nonsense\""},
     {AZ_BUSY, 503, "temporarily_unavailable", "decisions.md \"Half of the pool fetches\""},

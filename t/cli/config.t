@@ -46,17 +46,19 @@ is_deeply(
     '... and with --json a document' );
 
 for my $case (
-    [ SVC_ADMIN_PEPPER      => 'changeme',          qr/SVC_ADMIN_PEPPER: is a published development value/ ],
-    [ SVC_CREDENTIAL_KEY    => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: has 15 octets, fewer than 16; set it to/ ],
-    [ SVC_BUNDLE_API_KEY    => " \t",               qr/SVC_BUNDLE_API_KEY: is not set/ ],
-    [ SVC_ADMIN_API_KEY     => 'x' x 15,            qr/SVC_ADMIN_API_KEY: has 15 octets, fewer than 16; set it to/ ],
-    [ SVC_RATE_LIMIT_WINDOW => '1.5',               qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
-    [ SVC_OIDC_ISSUER       => 'https://a.b/',      qr/SVC_OIDC_ISSUER: must be/ ],
-    [ SVC_OPA_URL           => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],
-    [ SVC_OPA_URL           => 'foo',               qr/SVC_OPA_URL: must be unix:/ ],
-    [ SVC_DATABASE_URL      => 'host=a geheim',     qr/SVC_DATABASE_URL: libpq cannot parse it;/ ],
-    [ SVC_CONFIG            => '/nonexistent.conf', qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
-    [ SVC_CONFIG            => '/tmp',              qr{SVC_CONFIG: cannot read /tmp: Is a directory; set it to} ],
+    [ SVC_ADMIN_PEPPER        => 'changeme',          qr/SVC_ADMIN_PEPPER: is a published development value/ ],
+    [ SVC_CREDENTIAL_KEY      => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: has 15 octets, fewer than 16; set it to/ ],
+    [ SVC_BUNDLE_API_KEY      => " \t",               qr/SVC_BUNDLE_API_KEY: is not set/ ],
+    [ SVC_ADMIN_API_KEY       => 'x' x 15,            qr/SVC_ADMIN_API_KEY: has 15 octets, fewer than 16; set it to/ ],
+    [ SVC_RATE_LIMIT_WINDOW   => '1.5',               qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
+    [ SVC_OIDC_ISSUER         => 'https://a.b/',      qr/SVC_OIDC_ISSUER: must be/ ],
+    [ SVC_ADMIN_NETWORKS      => '192.0.2.7/24',      qr{SVC_ADMIN_NETWORKS: 192\.0\.2\.7/24 is not a network; write} ],
+    [ SVC_PLAIN_HTTP_NETWORKS => 'any',               qr{SVC_PLAIN_HTTP_NETWORKS: any is not a network; write} ],
+    [ SVC_OPA_URL             => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],
+    [ SVC_OPA_URL             => 'foo',               qr/SVC_OPA_URL: must be unix:/ ],
+    [ SVC_DATABASE_URL        => 'host=a geheim',     qr/SVC_DATABASE_URL: libpq cannot parse it;/ ],
+    [ SVC_CONFIG              => '/nonexistent.conf', qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
+    [ SVC_CONFIG              => '/tmp',              qr{SVC_CONFIG: cannot read /tmp: Is a directory; set it to} ],
   )
 {
     my ( $name, $value, $why ) = @$case;
@@ -129,6 +131,25 @@ SKIP: {
         is( $status, $wanted, "settings $whose" ) or diag $text;
     }
 }
+
+# Published keys are for a service that its own host alone reaches.
+for
+  my $issuer ( 'https://login.example.org', 'http://192.0.2.1', 'http://localhost.example', 'http://127.0.0.1.example' )
+{
+    my %open = ( %none, SVC_ALLOW_INSECURE_DEV_KEY => 'true', SVC_OIDC_ISSUER => $issuer );
+    my $got  = ctl_is( 78, [qw(config check --offline)], "development mode with the issuer $issuer", env => \%open );
+    like(
+        $got->{err}, qr/SVC_ALLOW_INSECURE_DEV_KEY: is true, but SVC_OIDC_ISSUER \Q$issuer\E is not at this host/,
+        '... is refused' );
+    my ($status) = Authz::Process->run(
+        name    => 'open', env => \%open,
+        command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
+    is( $status, 78, '... by the service, too' );
+}
+ctl_is(
+    0, [qw(config check --offline)], "... $_ is at this host",
+    env => { %none, SVC_ALLOW_INSECURE_DEV_KEY => 'true', SVC_OIDC_ISSUER => $_ }
+) for 'http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080';
 
 # Warnings: valid, but probably a mistake. The exit status stays 0.
 for my $case (

@@ -65,9 +65,10 @@ static struct exchange
 ask(TALLOC_CTX *mem, struct az *az, const char *method, const char *target, const char *name,
     const char *value)
 {
-    const char **set = talloc_zero_array(mem, const char *, 9);
+    const char **set = talloc_zero_array(mem, const char *, 11);
     size_t used = 0;
     set[used++] = "REMOTE_ADDR", set[used++] = "192.0.2.7";
+    set[used++] = "REQUEST_SCHEME", set[used++] = "https"; /* way-t.c is about others */
     if (method != NULL)
         set[used++] = "REQUEST_METHOD", set[used++] = method;
     if (target != NULL)
@@ -316,9 +317,11 @@ test_order(TALLOC_CTX *mem, struct az *az)
 static struct exchange
 post_token(TALLOC_CTX *mem, struct az *az, const char *path, const char *ip, const char *forwarded)
 {
-    const char **set = talloc_zero_array(mem, const char *, 13);
+    const char **set = talloc_zero_array(mem, const char *, 15);
     const char *values[] = {"REQUEST_METHOD",
                             "POST",
+                            "REQUEST_SCHEME",
+                            "https",
                             "REQUEST_URI",
                             path,
                             "REMOTE_ADDR",
@@ -344,7 +347,7 @@ test_audit(TALLOC_CTX *mem, struct az *az)
     is_str(fake_header(got.fake, "Pragma"), "no-cache", "... nor by old proxies");
     struct settings *cfg = env_settings(az);
     cfg->allow_insecure_dev_key = true; /* a key that needs no database */
-    got = post_token(mem, az, "/admin/api/clients", "192.0.2.7", NULL);
+    got = post_token(mem, az, "/admin/api/clients", "127.0.0.1", NULL);
     cfg->allow_insecure_dev_key = false;
     is_int(fake_status(got.fake), 503,
            "a refusal that must leave an audit row is not answered without it (decisions.md "

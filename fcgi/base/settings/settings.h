@@ -48,39 +48,42 @@ enum setting_type {
 
 /* The parsed values. A member has the name of its variable without SVC_. */
 struct settings {
-    const char *oidc_issuer;       /* our own address; every published URL begins with it */
-    const char *database_url;      /* libpq connection string or URI */
-    const char *database_read_url; /* the same of a standby that may answer reads, or NULL */
-    const char *opa_url;           /* unix:/path/to/socket or http://host:port */
-    const char *policy_engine;     /* opa or embedded */
-    const char *opa_binary;        /* program that plans a policy, for embedded */
-    const char *data_dir;          /* installed sql/, policy/ and www/ */
-    const char *runtime_dir;       /* directory of the shared counters, mode 0700 */
-    const char *connectors_dir;    /* the operator's own manifests of connectors, or NULL */
-    const char *www_dir;           /* the operator's own pages, or NULL */
-    const char *pages_name;        /* name of the service on the pages, NULL: the issuer's host */
-    const char *pages_logo;        /* file of www_dir with the logo on the pages, or NULL */
-    const char *languages_dir;     /* the operator's own texts of the pages */
-    const char *log_level;         /* debug, info, warn or error */
-    const char *log_format;        /* json or text */
-    const char *admin_api_key;     /* the first admin key */
-    const char *admin_pepper;      /* key of the lookup HMAC of admin keys */
-    const char *credential_key;    /* seals secrets at rest */
-    const char *credential_old;    /* opens them too; "": none */
-    const char *bundle_api_key;    /* key with which the engine fetches its bundle */
-    bool admin_enabled;            /* false: /admin answers 404 to key holders */
-    bool allow_insecure_dev_key;   /* development only: open admin API, public fallback keys */
-    bool allow_shared_settings;    /* take files of settings that other accounts can use */
-    bool rate_limit_enabled;       /* count requests per client address */
-    long rate_limit_requests;      /* requests per window and address */
-    long rate_limit_window;        /* seconds */
-    long trusted_proxy_count;      /* trusted X-Forwarded-For entries, counted from the right */
-    long max_redirect_uris;        /* per client */
-    long policy_timeout_ms;        /* longest wait for one decision, milliseconds */
-    long policy_witness_rate;      /* OPA is asked about one in so many decisions of the machine; 0:
-                                      about no decision */
-    long access_token_validity;    /* seconds */
-    long jwks_cache_seconds;       /* max-age of the key set, seconds */
+    const char *oidc_issuer;         /* our own address; every published URL begins with it */
+    const char *database_url;        /* libpq connection string or URI */
+    const char *database_read_url;   /* the same of a standby that may answer reads, or NULL */
+    const char *opa_url;             /* unix:/path/to/socket or http://host:port */
+    const char *policy_engine;       /* opa or embedded */
+    const char *opa_binary;          /* program that plans a policy, for embedded */
+    const char *data_dir;            /* installed sql/, policy/ and www/ */
+    const char *runtime_dir;         /* directory of the shared counters, mode 0700 */
+    const char *connectors_dir;      /* the operator's own manifests of connectors, or NULL */
+    const char *www_dir;             /* the operator's own pages, or NULL */
+    const char *pages_name;          /* name of the service on the pages, NULL: the issuer's host */
+    const char *pages_logo;          /* file of www_dir with the logo on the pages, or NULL */
+    const char *languages_dir;       /* the operator's own texts of the pages */
+    const char *log_level;           /* debug, info, warn or error */
+    const char *log_format;          /* json or text */
+    const char *admin_api_key;       /* the first admin key */
+    const char *admin_pepper;        /* key of the lookup HMAC of admin keys */
+    const char *credential_key;      /* seals secrets at rest */
+    const char *credential_old;      /* opens them too; "": none */
+    const char *bundle_api_key;      /* key with which the engine fetches its bundle */
+    bool admin_enabled;              /* false: /admin answers 404 to key holders */
+    const char *admin_networks;      /* networks that may use /admin, NULL: all */
+    const char *plain_http_networks; /* networks whose requests by http are taken with an https
+                                        issuer, or NULL */
+    bool allow_insecure_dev_key;     /* development only: open admin API, public fallback keys */
+    bool allow_shared_settings;      /* take files of settings that other accounts can use */
+    bool rate_limit_enabled;         /* count requests per client address */
+    long rate_limit_requests;        /* requests per window and address */
+    long rate_limit_window;          /* seconds */
+    long trusted_proxy_count;        /* trusted X-Forwarded-For entries, counted from the right */
+    long max_redirect_uris;          /* per client */
+    long policy_timeout_ms;          /* longest wait for one decision, milliseconds */
+    long policy_witness_rate;    /* OPA is asked about one in so many decisions of the machine; 0:
+                                    about no decision */
+    long access_token_validity;  /* seconds */
+    long jwks_cache_seconds;     /* max-age of the key set, seconds */
     long key_retirement_seconds; /* time for which a retired signing key stays published, seconds */
     bool bundle_confirm_activation; /* wait for the engine's verdict on a save */
     long bundle_confirm_poll_ms;    /* interval between checks of the engine status, milliseconds */
@@ -239,6 +242,9 @@ bool settings_knows(const char *name);
 
 /* True if the value is a number, perhaps with a unit. */
 bool setting_is_number(const struct setting *row);
+
+/* True if the issuer is at this host: localhost, 127.0.0.1 or [::1]. On mem, for a moment. */
+bool settings_issuer_is_local(TALLOC_CTX *mem, const struct settings *cfg);
 
 /* True if a value counts as not set: NULL, or blanks alone. */
 bool settings_is_blank(const char *text);

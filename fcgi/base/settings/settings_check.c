@@ -9,6 +9,8 @@
 #include <strings.h>
 
 #include "base/cron.h"
+#include "base/network.h"
+#include "base/uri.h"
 #include "base/words.h"
 
 /* Shortest secret, in octets: 16 random octets are 128 bits. A shorter text is likely to be a
@@ -115,6 +117,37 @@ check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct prob
     talloc_free(copy);
 }
 
+/* Check a list of networks, for the same reason. */
+static void
+check_networks(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
+{
+    const char *entry = settings_is_blank(list) ? NULL : network_list_fault(mem, list);
+    if (entry != NULL)
+        problems_add(mem, problems,
+                     "%s: %s is not a network; write ADDRESS or ADDRESS/BITS with no bit set "
+                     "behind the prefix, such as 192.0.2.0/24, separated by commas",
+                     name, entry);
+}
+
+bool
+settings_issuer_is_local(TALLOC_CTX *mem, const struct settings *cfg)
+{
+    struct uri uri;
+    return uri_parse(mem, cfg->oidc_issuer, &uri) == AZ_OK && uri_host_is_loopback(uri.host);
+}
+
+/* Published keys are for a service that only its own host reaches. */
+static void
+check_dev_key(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems)
+{
+    if (cfg->allow_insecure_dev_key && !settings_issuer_is_local(mem, cfg))
+        problems_add(mem, problems,
+                     "SVC_ALLOW_INSECURE_DEV_KEY: is true, but SVC_OIDC_ISSUER %s is not at this "
+                     "host, so whoever reaches it would own the service; delete it, or set the "
+                     "issuer to http://localhost or another address of loopback",
+                     cfg->oidc_issuer);
+}
+
 /* Letters of a header field's name (RFC 9110 5.6.2). */
 #define FIELD_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
 
@@ -146,6 +179,18 @@ check_stream(TALLOC_CTX *mem, const struct settings *cfg, struct problems *probl
                      "Bearer and a token");
 }
 
+static void
+check_cron(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems)
+{
+    struct cron cron;
+    const char *why;
+    if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
+        problems_add(mem, problems,
+                     "SVC_SESSION_CLEANUP_CRON: %s; for example, \"*/5 * * * *\" means every five "
+                     "minutes",
+                     why);
+}
+
 void
 settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
 {
@@ -170,20 +215,17 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
             "SVC_AUDIT_PROOF_DAYS: %ld days are shorter than SVC_AUDIT_RETENTION_DAYS; set "
             "at least %ld days, or 0 to keep the hashes of all rows",
             cfg->audit_proof_days, cfg->audit_retention_days);
+    check_dev_key(mem, cfg, problems);
     check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
+    check_networks(mem, "SVC_ADMIN_NETWORKS", cfg->admin_networks, problems);
+    check_networks(mem, "SVC_PLAIN_HTTP_NETWORKS", cfg->plain_http_networks, problems);
     check_stream(mem, cfg, problems);
     /* OpenID Connect Discovery 3: RS256 must be among the algorithms. */
     if (!words_has(cfg->id_token_algs, ID_TOKEN_ALG_DEFAULT))
         problems_add(mem, problems,
                      "SVC_OIDC_ID_TOKEN_ALGS: must contain " ID_TOKEN_ALG_DEFAULT
                      ", which every client understands");
-    struct cron cron;
-    const char *why;
-    if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
-        problems_add(mem, problems,
-                     "SVC_SESSION_CLEANUP_CRON: %s; for example, \"*/5 * * * *\" means every five "
-                     "minutes",
-                     why);
+    check_cron(mem, cfg, problems);
     if (strncmp(cfg->opa_url, "unix:/", 6) != 0
         && ((strncmp(cfg->opa_url, "http://", 7) != 0 && strncmp(cfg->opa_url, "https://", 8) != 0)
             || strpbrk(strchr(cfg->opa_url, ':') + 3, "/?#@ \r\n") != NULL))

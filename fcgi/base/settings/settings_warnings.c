@@ -8,7 +8,6 @@
 #include "base/file_trust.h"
 #include "base/nearest.h"
 #include "base/settings/settings.h"
-#include "base/uri.h"
 
 /* Most settings that a hint is taken from; the table has far fewer. */
 #define SETTINGS_NAMES_MAX 256
@@ -32,9 +31,7 @@ cookies_are_lost(TALLOC_CTX *mem, const struct settings *cfg)
 static bool
 issuer_is_exposed(TALLOC_CTX *mem, const struct settings *cfg)
 {
-    struct uri uri;
-    return !settings_issuer_is_https(cfg)
-           && (uri_parse(mem, cfg->oidc_issuer, &uri) != AZ_OK || !uri_host_is_loopback(uri.host));
+    return !settings_issuer_is_https(cfg) && !settings_issuer_is_local(mem, cfg);
 }
 
 static bool
@@ -95,7 +92,7 @@ static const struct {
     {"SVC_OIDC_ISSUER", issuer_is_default,
      "is not set, so all published URLs begin with http://localhost:8080; set it to the URL that clients use"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
-     "is true, so the admin API is open to everyone and published keys are in use; set it on development machines only"},
+     "is true, so the admin API is open to everyone on this host and published keys are in use; set it on development machines only"},
     {"SVC_OPA_BINARY", planner_is_missing,
      "is not an executable file, so a policy that is saved cannot be planned and Open Policy Agent decides by it; set it to the program opa"},
     {"SVC_DATA_DIR", data_is_incomplete,

@@ -71,10 +71,11 @@ has_path_value(const struct route *route)
     return strchr(route->path, '{') != NULL || is_admin(route) || route->is_on != NULL;
 }
 
+/* Of every row, what comes by plain HTTP may be refused (http/serve/way.h). */
 static bool
-has_entitlement(const struct route *route)
+is_guarded(const struct route *route)
 {
-    return has_credential(route) && !is_admin(route);
+    return !route->in_clear && !is_admin(route);
 }
 
 static bool
@@ -100,27 +101,28 @@ static const struct failure_row {
     bool (*answers)(const struct route *route);
     const char *help;
 } failure_rows[] = {
-    {304, is_cached,       "The caller has this content already"                             },
+    {304, is_cached,      "The caller has this content already"                             },
     {400, always,
      "The request is malformed or refused; the web server itself answers a malformed target with a "
-     "page"                                                                                  },
-    {401, has_credential,  "The credential is missing or wrong"                              },
-    {403, has_entitlement, "The caller is not entitled to ask this"                          },
+     "page"                                                                                 },
+    {401, has_credential, "The credential is missing or wrong"                              },
+    {403, is_guarded,
+     "The caller is not entitled to ask this, or asks by plain HTTP a service whose issuer is "
+     "https"                                                                                },
     {403, is_admin,
-     "The role of the admin key does not allow this, or no page of this service sent the request "
-     "of "
-     "a session"                                                                             },
-    {404, has_path_value,  "There is no such thing"                                          },
-    {409, is_admin_write,  "It exists already, is protected, or a save is running"           },
-    {412, is_admin_write,  "The stored content differs from If-Match"                        },
-    {413, has_body,        "The body is too large; the web server itself answers with a page"},
-    {415, has_body,        "The media type of the body is not accepted"                      },
-    {422, is_admin_write,  "The content was understood but cannot be accepted"               },
-    {429, is_limited,      "Too many requests; Retry-After says when to try again"           },
-    {500, always,          "The service failed"                                              },
-    {502, has_upstream,    "The upstream cannot be reached, or its answer is not valid"      },
-    {503, always,          "The database or the policy engine cannot be reached; try again"  },
-    {504, has_upstream,    "The upstream did not answer in time"                             },
+     "The role of the admin key does not allow this, or the address of the caller, or no page of "
+     "this service sent the request of a session"                                           },
+    {404, has_path_value, "There is no such thing"                                          },
+    {409, is_admin_write, "It exists already, is protected, or a save is running"           },
+    {412, is_admin_write, "The stored content differs from If-Match"                        },
+    {413, has_body,       "The body is too large; the web server itself answers with a page"},
+    {415, has_body,       "The media type of the body is not accepted"                      },
+    {422, is_admin_write, "The content was understood but cannot be accepted"               },
+    {429, is_limited,     "Too many requests; Retry-After says when to try again"           },
+    {500, always,         "The service failed"                                              },
+    {502, has_upstream,   "The upstream cannot be reached, or its answer is not valid"      },
+    {503, always,         "The database or the policy engine cannot be reached; try again"  },
+    {504, has_upstream,   "The upstream did not answer in time"                             },
 };
 
 /* ---- the answers */

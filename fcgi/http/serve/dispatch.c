@@ -16,6 +16,7 @@
 #include "http/request_log.h"
 #include "http/route.h"
 #include "http/serve/failure.h"
+#include "http/serve/way.h"
 #include "http/shared.h"
 #include "store/db/db.h"
 #include "trace/trace.h"
@@ -209,6 +210,8 @@ dispatch_answer(struct request *req, const struct http_io *io)
         find_route(req); /* for the dialect of the answer */
     if (st == AZ_OK)
         st = find_route(req);
+    if (st == AZ_OK)
+        st = way_check(req);
     if (st == AZ_OK)
         st = check_rate(req);
     if (st == AZ_OK)
