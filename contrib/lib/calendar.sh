@@ -22,6 +22,7 @@ CALENDAR_DAILY=(
     't/http/gateway/gateway_proxy.t       requests and answers through the gateway'
     't/http/gateway/upstream_transfer.t   framing of upstreams that misbehave'
     't/http/mcp/mcp.t                     JSON-RPC both ways'
+    't/http/mcp/mcp_error_text.t          errors of an upstream that are cut within a character'
     't/http/mcp/mcp_session_stream.t      events of an upstream'
     't/http/sign_in/authorize_errors.t    the query of a browser'
     't/http/sign_in/upstream.t            answers of an identity provider that misbehaves'
