@@ -130,19 +130,6 @@ callback_refuse(struct request *req, const struct identity_provider *provider, c
                    ERROR_LOG_MAX, error, DESCRIPTION_LOG_MAX, text != NULL ? text : "");
 }
 
-/* Let the failure be the page that offers the other providers. The sign-in is used up, so another
- * try begins a new one. */
-static void
-offer_others(struct request *req, const struct sign_in *sign_in,
-             const struct authorization *authorization)
-{
-    struct az_fault fault = req->op.fault;
-    const struct identity_providers *list = NULL;
-    if (identity_providers_get(&req->op, false, &list) == AZ_OK)
-        choose_another(req, authorization, list, &sign_in->provider);
-    req->op.fault = fault;
-}
-
 /* Redeem the provider's answer in a place for fetches, and prove the identity of the user. */
 static enum az_status
 redeem(struct request *req, const struct fetch_place *place, const struct sign_in *sign_in,
@@ -167,8 +154,9 @@ redeem(struct request *req, const struct fetch_place *place, const struct sign_i
     enum az_status st = upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
     if (st != AZ_OK)
         fetch_place_pause(&req->op, place);
+    /* The sign-in is used up, so another try begins a new one. */
     if (st == AZ_UNAVAILABLE)
-        offer_others(req, sign_in, authorization);
+        choose_another(req, authorization, &sign_in->provider);
     if (st != AZ_ACCESS_DENIED)
         return st;
     /* In the audit, `denied` means that policy refused; here the proof of the sign-in failed. */

@@ -105,13 +105,16 @@ choose_respond(struct request *req, const struct authorization *authorization,
 
 void
 choose_another(struct request *req, const struct authorization *authorization,
-               const struct identity_providers *list, const struct identity_provider *away)
+               const struct identity_provider *away)
 {
     struct az_fault fault = req->op.fault;
+    const struct identity_providers *list = NULL;
     struct jsonx_build values = begin_values(req);
-    const struct identity_provider **enabled =
-        talloc_array(req->op.mem, const struct identity_provider *, (unsigned) list->count + 1);
+    const struct identity_provider **enabled = NULL;
     size_t count = 0;
+    if (identity_providers_get(&req->op, true, &list) == AZ_OK)
+        enabled =
+            talloc_array(req->op.mem, const struct identity_provider *, (unsigned) list->count + 1);
     for (size_t i = 0; enabled != NULL && i < list->count; i++)
         if (list->provider[i].enabled)
             enabled[count++] = &list->provider[i];

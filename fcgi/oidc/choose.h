@@ -14,10 +14,10 @@ enum az_status choose_respond(struct request *req, const struct authorization *a
 
 /*
  * Let the failure of the request be a page that says that this provider cannot be reached, with
- * links to the other enabled ones, to try again, and back to the application. Without memory, or if
- * the request is too long for links, the failure stays what it is.
+ * links to the other enabled ones, read anew, to try again, and back to the application. Without
+ * memory, or if the request is too long for links, the failure stays what it is.
  */
 void choose_another(struct request *req, const struct authorization *authorization,
-                    const struct identity_providers *list, const struct identity_provider *away);
+                    const struct identity_provider *away);
 
 #endif

@@ -110,7 +110,7 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
     sign_in->state_hash = state_hash;
     st = upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
     if (st == AZ_UNAVAILABLE)
-        choose_another(step->req, authorization, step->list, sign_in->provider);
+        choose_another(step->req, authorization, sign_in->provider);
     return st;
 }
 

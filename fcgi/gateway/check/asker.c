@@ -47,16 +47,27 @@ is_on_socket(const struct request *req)
            && strcmp(socket, "unix") == 0 && req->io->variable(req->io, CREDENTIAL_FIELD) == NULL;
 }
 
-/* Take the client that SVC_CHECK_SOCKET_CLIENT names. */
+/* True if the client may ask as a web server. */
+static bool
+may_ask(const struct client *client)
+{
+    return client != NULL && client->enabled && !client_is_public(client);
+}
+
+/* Take the client that SVC_CHECK_SOCKET_CLIENT names. A remembered row refuses nothing: the client
+ * may have been enabled since. */
 static enum az_status
 take_socket_client(struct request *req, bool fresh)
 {
     struct client *client = NULL;
     const char *id = req->op.az->cfg->check_socket_client;
+    bool remembered = !fresh && client_is_cached(&req->op, id);
     enum az_status st = client_fetch(&req->op, id, fresh, &client);
+    if (st == AZ_OK && remembered && !may_ask(client))
+        st = client_fetch(&req->op, id, true, &client);
     if (st != AZ_OK)
         return st;
-    if (client == NULL || !client->enabled || client_is_public(client))
+    if (!may_ask(client))
         return op_fail(&req->op, AZ_INVALID_CLIENT, NULL,
                        "SVC_CHECK_SOCKET_CLIENT names no enabled confidential client: %s", id);
     req->client = client;

@@ -102,7 +102,9 @@ const char *
 logout_upstream_endpoint(struct op *op, int64_t idp, const struct identity_provider **ret_provider)
 {
     const struct identity_providers *providers;
-    if (idp == 0 || identity_providers_get(op, false, &providers) != AZ_OK)
+    /* Read anew: a remembered list does not know a provider that was made since, whose session
+     * would go on for whoever uses the computer next. */
+    if (idp == 0 || identity_providers_get(op, true, &providers) != AZ_OK)
         return NULL;
     for (size_t i = 0; i < providers->count; i++)
         if (providers->provider[i].id == idp && providers->provider[i].enabled) {

@@ -361,15 +361,29 @@ like(
 
 # The rights of a UNIX socket may stand for the credential; the loopback address is everybody's on the host.
 my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 8, ReuseAddr => 1 ) // die "listen: $@";
-Authz::Process->start(
-    name => 'tcp', env => { %{ $stack->settings }, SVC_CHECK_SOCKET_CLIENT => 'nginx' },
-    code => sub {
-        open STDIN, '<&', $listen or die "descriptor 0: $!";
-        exec Authz::Path::program('authz.fcgi') or die "authz.fcgi: $!";
-    } );
+my $socket = IO::Socket::UNIX->new( Local     => "$stack->{dir}/of_nginx.sock", Listen => 8 ) // die "listen: $!";
+for my $case ( [ tcp => $listen ], [ unix => $socket ] ) {
+    my ( $name, $at ) = @$case;
+    Authz::Process->start(
+        name => $name, env => { %{ $stack->settings }, SVC_CHECK_SOCKET_CLIENT => 'nginx' },
+        code => sub {
+            open STDIN, '<&', $at or die "descriptor 0: $!";
+            exec Authz::Path::program('authz.fcgi') or die "authz.fcgi: $!";
+        } );
+}
 my $on_tcp = sub { return IO::Socket::INET->new( PeerAddr => '127.0.0.1:' . $listen->sockport ) // die "connect: $@" };
 like( fastcgi( $on_tcp->(), $AUTHORIZER ), qr/^Status: 403/m, 'by TCP SVC_CHECK_SOCKET_CLIENT is no credential' );
 like( fastcgi( $on_tcp->(), $AUTHORIZER, @by ), qr/^Variable-AUTHZ_SUBJECT: app\r$/m, '... and the field is one' );
+my $by_socket = sub {
+    return fastcgi( IO::Socket::UNIX->new("$stack->{dir}/of_nginx.sock") // die("of_nginx.sock: $!"), $AUTHORIZER );
+};
+like( $by_socket->(), qr/^Variable-AUTHZ_SUBJECT: app\r$/m, 'by a UNIX socket it is one' );
+$stack->sql(q{UPDATE client SET enabled = false WHERE client_id = 'nginx'});
+like( $by_socket->(), qr/^Status: 403/m, '... and none while the client is disabled' ) for 1 .. 2;
+$stack->sql(q{UPDATE client SET enabled = true WHERE client_id = 'nginx'});
+like(
+    $by_socket->(), qr/^Variable-AUTHZ_SUBJECT: app\r$/m,
+    '... and one as soon as it is enabled: a remembered row refuses nothing' );
 
 # ---- policy
 
