@@ -56,12 +56,27 @@ redirect_still_stands(struct request *req)
     return stands;
 }
 
+/*
+ * True if the browser loads the answer into a frame, as far as it says, and the redirect_uri is a
+ * page. The window that the user looks at stays where it is, and a page of ours could not be seen
+ * in the frame (frame-ancestors), so a silent sign-in would learn nothing. An address with another
+ * scheme starts a program.
+ */
+static bool
+is_for_frame(const struct request *req)
+{
+    static const char *const frames[] = {"iframe", "frame", NULL};
+    const char *dest = request_header(req, "HTTP_SEC_FETCH_DEST"), *uri = req->error_redirect;
+    return dest != NULL && words_has(frames, dest)
+           && (strncmp(uri, "https://", 8) == 0 || strncmp(uri, "http://", 7) == 0);
+}
+
 void
 flow_judge_redirect(struct request *req, const struct session *session, bool prompt_none)
 {
     bool allowed = session->found && session->consents != NULL && session->consents[0] != NULL;
     req->redirect_by_link = strcmp(req->client->registration, "ADMIN") != 0 && !allowed
-                            && !(session->found && prompt_none);
+                            && !(session->found && prompt_none) && !is_for_frame(req);
     req->redirect_judged = true;
 }
 
@@ -103,7 +118,7 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
     req->client = client;
     req->error_redirect = redirect_uri;
     req->client_remembered = *ret_remembered;
-    req->redirect_by_link = strcmp(client->registration, "ADMIN") != 0;
+    req->redirect_by_link = strcmp(client->registration, "ADMIN") != 0 && !is_for_frame(req);
     req->redirect_stands = redirect_still_stands;
     return AZ_OK;
 }

@@ -108,6 +108,31 @@ for my $error ( sort keys %wrong ) {
             "$id, not signed in: $error is a page with a link" );
     }
 }
+
+# A frame: the window of the user stays where it is, and a silent sign-in waits for its answer (OpenID Connect Core 3.1.2.6).
+sub in {
+    my ( $dest, $id, %more ) = @_;
+    return Authz::Browser->new->get( address( $id, %more ), headers => [ 'Sec-Fetch-Dest' => $dest ] );
+}
+for my $id ( grep { $_ ne 'app' } 'admin', @strangers ) {
+    for my $dest (qw(iframe frame)) {
+        redirected( in( $dest, $id, %{ $wrong{$_} } ), $id, $_, "$id, not signed in, in a $dest: $_ is redirected" )
+          for sort keys %wrong;
+    }
+}
+for my $dest ( 'document', 'object', 'embed', 'image', 'empty', 'IFRAME', 'iframe, frame', '' ) {
+    paged(
+        in( $dest, 'dcr', prompt => 'none' ), 'dcr', 'login_required',
+        "Sec-Fetch-Dest '$dest' is no frame: a page" );
+}
+paged(
+    in( 'iframe', 'app', prompt => 'none' ), 'app', 'login_required',
+    'a private scheme, which starts a program: a page in a frame too' );
+for my $to ( 'https://evil.example/cb', 'https://dcr.example.evil.example/cb?x=1' ) {
+    my $answer = in( 'iframe', 'dcr', prompt => 'none', redirect_uri => $to );
+    ok( $answer->status == 400 && !defined $answer->header('Location'),
+        "in a frame, $to, which is not registered: no redirect (RFC 6749 4.1.2.1)" );
+}
 my $invented = Authz::Browser->new;
 $invented->{jar} = {};
 paged(
