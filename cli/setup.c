@@ -14,9 +14,12 @@
 /* clang-format off */
 const struct cli_option setup_options[] = {
     {"database", 0,   "URL", offsetof(struct cli_choices, uri),      false,
-     "Database (default postgresql:///authz, which is created on this host)"},
+     "Database (default postgresql:///authz, which is created on this host), or - to read the URL "
+     "from standard input; a URL with a password is taken from there alone"},
     {"issuer",   0,   "URL", offsetof(struct cli_choices, issuer),   false,
      "Public URL of the service"},
+    {"replace-sites", 0, NULL, offsetof(struct cli_choices, replace_sites), false,
+     "Let authz answer all requests of a lighttpd that has other sites too"},
     {"start",    0,   NULL,  offsetof(struct cli_choices, start),    false,
      "Start the units and restart the web server, and wait until the service is ready"},
     {"web-server", 0, "URL", offsetof(struct cli_choices, web_server), false,

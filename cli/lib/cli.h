@@ -60,6 +60,7 @@ struct cli_choices {
     const char *issuer;     /* setup: public URL */
     const char *uri;        /* setup: database as a libpq URI */
     const char *web_server; /* setup: the web server as the engine reaches it */
+    bool replace_sites;     /* setup: lighttpd may have other sites */
     bool ready;             /* health: whether it can decide, too */
     const char *workers;    /* serve: processes of the core pool */
     const char *sockets;    /* serve: directory of the sockets */

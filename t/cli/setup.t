@@ -55,6 +55,35 @@ refused( 64, qr/--database/,   'a database with a line break', @issuer, '--datab
 refused( 64, qr/--database/,   'a database with a space',      @issuer, '--database',   'host=a dbname=b' );
 refused( 64, qr/--web-server/, 'a web server that is no URL',  @issuer, '--web-server', '127.0.0.1:80' );
 refused( 64, qr/--web-server/, 'a web server with a |',        @issuer, '--web-server', 'http://127.0.0.1|' );
+
+# Everybody on the host reads the words of a command (proc(5), cmdline).
+for my $secret (
+    'postgresql://authz:S3cret@db.example/authz',               'postgres://:S3cret@db.example/authz',
+    'postgresql://db.example/authz?user=authz&password=S3cret', 'postgresql://authz:S3@cret@db.example/authz',
+    'postgresql://db.example/authz?sslpassword=S3cret&user=a',  'password=S3cret',
+  )
+{
+    my ( $status, $text ) = setup_gets( @issuer, '--database', $secret );
+    is( $status, 64, "refused: a password on the command line: $secret" );
+    like( $text, qr/--database has a password.*--database - <FILE.*SVC_DATABASE_URL_FILE/s, '... with the other ways' );
+    unlike( $text, qr/S3/, '... and it is not printed' );
+}
+refused( 64, qr/--database - found no URL/, '--database - without standard input', @issuer, '--database', '-' );
+{
+    my $choose =
+      q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); choose_parts() { :; }; parse "$@"; choose; echo "<$DATABASE>"};
+    my @choose = ( 'bash', '-c', $choose, $script, @issuer );
+    for my $plain (
+        'postgresql:///authz', 'postgresql://authz@db.example:5432/authz?sslmode=verify-full',
+        'postgresql:///authz?passfile=/etc/authz/pgpass' )
+    {
+        my ( $status, $text ) = gets( @choose, '--database', $plain );
+        is( $text, "<$plain>\n", "a URL without a password: $plain" );
+    }
+    my $url = 'postgresql://authz:S3cret@db.example/authz';
+    my ( $status, $text ) = gets( 'sh', '-c', 'printf "%s\n" "$0" | exec "$@"', $url, @choose, '--database', '-' );
+    is( $text, "<$url>\n", '--database - reads the URL from standard input' );
+}
 refused( 64, qr/unknown argument: --x/, 'an unknown option', @issuer, '--x' );
 ok( !-e $config, 'a refused option changes nothing: there is no settings file' );
 
@@ -101,6 +130,64 @@ is( do { open my $in, '<', $config or die $!; local $/ = undef; <$in> }, $stored
     for my $relative ( 'authz.conf', './authz.conf', 'etc/authz.conf' ) {
         local $config = $relative;
         refused( 64, qr{--config \Q$relative\E is not an absolute path}, "a relative --config: $relative", @issuer );
+    }
+}
+
+# ---- lighttpd with other sites: authz at / would answer in place of them
+
+{
+    my $web = "$dir/lighttpd";
+    mkdir $_ or die "$_: $!" for $web, "$web/conf-available", "$web/conf-enabled", "$web/www";
+    my $put = sub {
+        my ( $name, $text ) = @_;
+        open my $out, '>', "$web/$name" or die "$name: $!";
+        print {$out} $text;
+        close $out or die $!;
+    };
+    my $plain = qq{server.document-root        = "$web/www"\nserver.port = 80\n};
+    my $check =
+      q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); LIGHTTPD_DIR=$1 LIGHTTPD=$1/conf-available/50-authz.conf ISSUER=$2
+        check_sites};
+    my $sites = sub { return gets( 'bash', '-c', $check, $script, $web, $_[0] // 'https://login.example' ) };
+    $put->( 'lighttpd.conf',                         qq{$plain#\$HTTP["host"] == "www.example.com" \{\}\n} );
+    $put->( 'conf-available/50-authz.conf',          "var.authz_path = \"/\"\n" );
+    $put->( 'conf-enabled/51-authz-portal.conf',     "fastcgi.server = ()\n" );
+    $put->( 'conf-enabled/90-javascript-alias.conf', qq{alias.url += ("/javascript" => "/usr/share/javascript")\n} );
+    $put->( 'www/index.lighttpd.html',               'Placeholder page' );
+    $put->( 'www/index.html',                        '<title>Apache2 Debian Default Page: It works</title>' );
+    is_deeply( [ $sites->() ], [ 0, '' ], "Debian's own files are no other site" );
+
+    for my $other (
+        [ 'www/shop.html',                    'a shop' ],
+        [ 'www/index.html',                   'a page of somebody' ],
+        [ 'lighttpd.conf',                    qq{$plain\$HTTP["host"] == "www.example.com" \{\n\}\n} ],
+        [ 'conf-enabled/15-fastcgi-php.conf', qq{fastcgi.server += ( ".php" => (()))\n} ],
+        [ 'conf-enabled/10-proxy.conf',       qq{  proxy.server = ( "" => (()))\n} ],
+      )
+    {
+        my ( $name, $text ) = @{$other};
+        my $kept = -e "$web/$name" ? do { open my $in, '<', "$web/$name" or die $!; local $/ = undef; <$in> } : undef;
+        $put->( $name, $text );
+        my ( $status, $said ) = $sites->();
+        is( $status, 64, "refused at /: $name: $text" =~ s/\n.*//sr );
+        like( $said, qr{other sites: \Q$web/$name\E;.*--replace-sites}s, '... which is named, and the way' );
+        is_deeply( [ $sites->('https://login.example/auth') ], [ 0, '' ], '... and not with a path' );
+        defined $kept ? $put->( $name, $kept ) : unlink "$web/$name";
+    }
+    $put->( 'www/shop.html',                'a shop' );
+    $put->( 'conf-available/50-authz.conf', qq{\$HTTP["host"] == "login.example" \{\n\}\n} );
+    is_deeply( [ $sites->() ], [ 0, '' ], 'a file that names its host takes nothing of others' );
+    $put->( 'conf-available/50-authz.conf', "var.authz_path = \"/\"\n" );
+    $put->( 'conf-enabled/50-authz.conf',   '' );
+    is_deeply( [ $sites->() ], [ 0, '' ], 'what has been enabled stays so' );
+
+    my $parts = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); LIGHTTPD=$0 ISSUER=$1 LIGHTTPD_DIR=/nonexistent
+        [ -x /usr/sbin/lighttpd ] || exit 77; choose_parts};
+    my ( $status, $said ) = gets( 'bash', '-c', $parts, $script, 'https://login.example/v1.0' );
+  SKIP: {
+        skip 'no lighttpd', 2 if $status == 77;
+        is( $status, 64, 'refused: a path with a dot, which the patterns of the web server take for any character' );
+        like( $said, qr{--issuer https://login\.example/v1\.0 has a dot in its path}, '... and named' );
     }
 }
 
