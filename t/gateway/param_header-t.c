@@ -27,6 +27,12 @@ static const struct {
     {"{'properties':{'a':{'type':'string','x-mcp-header':'A\\r\\nHost'}}}", false, "a line end"},
     {"{'properties':{'a':{'type':'string','x-mcp-header':'R\xc3\xa9gion'}}}", false, "a letter outside ASCII"},
     {"{'properties':{'a':{'type':'string','x-mcp-header':'A'},'b':{'type':'string','x-mcp-header':'a'}}}", false, "a name twice, in another case"},
+    {"{'properties':{'a':{'type':'string','x-mcp-header':'Ten-Ant'},'b':{'type':'string','x-mcp-header':'Ten.Ant'}}}", false, "... Ten.Ant beside Ten-Ant: one variable of CGI"},
+    {"{'properties':{'a':{'type':'string','x-mcp-header':'Ten-Ant'},'b':{'type':'string','x-mcp-header':'Ten_Ant'}}}", false, "... Ten_Ant beside Ten-Ant: one variable of CGI"},
+    {"{'properties':{'a':{'type':'string','x-mcp-header':'Ten-Ant'},'b':{'type':'string','x-mcp-header':'ten~ant'}}}", false, "... ten~ant beside Ten-Ant: one variable of CGI"},
+    {"{'properties':{'a':{'type':'string','x-mcp-header':'Ten-Ant'},'b':{'type':'string','x-mcp-header':'TEN!ANT'}}}", false, "... TEN!ANT beside Ten-Ant: one variable of CGI"},
+    {"{'properties':{'a':{'type':'string','x-mcp-header':'Ten-Ant'},'b':{'type':'string','x-mcp-header':'TenAnt'}}}", true, "... TenAnt is another"},
+    {"{'properties':{'a':{'type':'string','x-mcp-header':'Ten-'},'b':{'type':'string','x-mcp-header':'Ten'}}}", true, "... and so is a shorter one"},
     {"{'properties':{'a':{'type':'number','x-mcp-header':'A'}}}", false, "a number"},
     {"{'properties':{'a':{'type':'object','x-mcp-header':'A'}}}", false, "an object"},
     {"{'properties':{'a':{'type':'array','x-mcp-header':'A'}}}", false, "a list"},
@@ -105,6 +111,10 @@ static const struct {
     {"42", " 42", false, "a blank before it"},
     {"-1", "-1", true, "a negative number"},
     {"1", "18446744073709551617", false, "a number that does not fit"},
+    {"5.0", "5", true, "a number with a fraction of zeros"},
+    {"5.0", "6", false, "... another one"},
+    {"5.5", "5", false, "... a fraction"},
+    {"1e300", "1", false, "... that is no integer of JSON"},
 };
 /* clang-format on */
 
@@ -135,6 +145,14 @@ count_field(void *arg, const char *name, const json_t *value)
     return false;
 }
 
+static bool
+take_absent(void *arg, const char *name, const json_t *value)
+{
+    (void) name;
+    *(size_t *) arg += 1;
+    return value == NULL;
+}
+
 static void
 test_each(TALLOC_CTX *mem)
 {
@@ -145,9 +163,14 @@ test_each(TALLOC_CTX *mem)
        "the walk ends");
     is_int((int64_t) calls, 1, "... at the first false");
     calls = 0;
-    ok(param_headers_each(schema, env_json(mem, "{'a':null,'c':1}"), count_field, &calls),
-       "null and what is absent have no field");
-    is_int((int64_t) calls, 0, "... and are not asked about");
+    ok(param_headers_each(schema, env_json(mem, "{'a':null,'c':1}"), take_absent, &calls),
+       "null and what is absent have fields too");
+    is_int((int64_t) calls, 2, "... without a value: the fields must be absent");
+    calls = 0;
+    schema = env_json(mem, "{'properties':{'a':{'type':'object','properties':{"
+                           "'b':{'type':'string','x-mcp-header':'B'}}}}}");
+    ok(param_headers_each(schema, env_json(mem, "{}"), take_absent, &calls) && calls == 1,
+       "... also below an object that is absent");
 }
 
 int

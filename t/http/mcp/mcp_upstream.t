@@ -404,11 +404,16 @@ sub with_fields {
           [ 'MCP-Protocol-Version' => '2026-07-28', 'Mcp-Method' => 'tools/call', 'Mcp-Name' => 'echo', @field ] );
 }
 for my $case (
-    [ 'missing',            { region => 'eu' } ],
-    [ 'another',            { region => 'eu' },         'Mcp-Param-Region' => 'us' ],
-    [ 'encoded badly',      { region => 'eu' },         'Mcp-Param-Region' => '=?base64?ZXU?=' ],
-    [ 'one of two missing', { region => 'eu', n => 1 }, 'Mcp-Param-Region' => 'eu' ],
-    [ 'another number',     { n      => 1 },            'Mcp-Param-N'      => '2' ],
+    [ 'missing',                        { region => 'eu' } ],
+    [ 'another',                        { region => 'eu' },         'Mcp-Param-Region' => 'us' ],
+    [ 'encoded badly',                  { region => 'eu' },         'Mcp-Param-Region' => '=?base64?ZXU?=' ],
+    [ 'one of two missing',             { region => 'eu', n => 1 }, 'Mcp-Param-Region' => 'eu' ],
+    [ 'another number',                 { n => 1 },                 'Mcp-Param-N'      => '2' ],
+    [ 'another number than a fraction', { n => 1.5 },               'Mcp-Param-N'      => '2' ],
+    [ 'without its argument',           {},                         'Mcp-Param-Region' => 'eu' ],
+    [ 'of an argument that is null',    { region => undef },        'Mcp-Param-Region' => 'eu' ],
+    [ 'of null, with the text null',    { region => undef },        'Mcp-Param-Region' => 'null' ],
+    [ 'long, without its argument',     { region => undef },        'Mcp-Param-Region' => 'e' x 8000 ],
   )
 {
     my ( $what, @call ) = @$case;
@@ -422,7 +427,7 @@ for my $case (
     [ 'in base64',      { region => 'eu' }, 'Mcp-Param-Region' => '=?base64?ZXU=?=' ],
     [ 'as a number',    { n      => 1 },    'Mcp-Param-N'      => '1.0' ],
     [ 'of null',        { region => undef } ],
-    [ 'of no argument', {}, 'Mcp-Param-Region' => 'eu' ],
+    [ 'of no argument', {} ],
   )
 {
     my ( $what, @call ) = @$case;

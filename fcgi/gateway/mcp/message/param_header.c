@@ -2,10 +2,11 @@
 
 #include "gateway/mcp/message/param_header.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/json/jsonx.h"
 #include "gateway/mcp/message/era.h"
@@ -28,6 +29,19 @@ is_field_token(const char *text)
 }
 
 /* ---- the rules for a schema */
+
+/* True if CGI makes one variable of two names: it has no case, and one sign for all characters but
+ * letters and digits (RFC 3875 4.1.18). */
+static bool
+is_one_variable(const char *a, const char *b)
+{
+    while (*a != '\0'
+           && (isalnum((unsigned char) *a)
+                   ? tolower((unsigned char) *a) == tolower((unsigned char) *b)
+                   : *b != '\0' && !isalnum((unsigned char) *b)))
+        a++, b++;
+    return *a == *b;
+}
 
 /* The findings so far. */
 struct param_scan {
@@ -59,7 +73,7 @@ take_annotation(struct param_scan *scan, const struct param_site *site, const js
         || scan->names == PARAM_HEADERS_MAX)
         return false;
     for (size_t i = 0; i < scan->names; i++)
-        if (strcasecmp(scan->name[i], name) == 0)
+        if (is_one_variable(scan->name[i], name))
             return false;
     scan->name[scan->names++] = name;
     return true;
@@ -158,9 +172,8 @@ each_below(const json_t *schema, const json_t *arguments, size_t depth, param_he
         return true;
     json_object_foreach (json_object_get(schema, "properties"), name, property) {
         const char *header = json_string_value(json_object_get(property, PARAM_KEYWORD));
-        const json_t *value = json_object_get(arguments, name);
-        if (value == NULL || json_is_null(value))
-            continue;
+        const json_t *given = json_object_get(arguments, name);
+        const json_t *value = json_is_null(given) ? NULL : given;
         if (header != NULL && is_field_token(header) && !each(arg, header, value))
             return false;
         if (!each_below(property, value, depth + 1, each, arg))
@@ -220,6 +233,9 @@ param_header_says(TALLOC_CTX *mem, const char *field, const json_t *argument)
     const char *text = argument_text(mem, argument);
     if (said == NULL || text == NULL)
         return false;
+    if (json_is_real(argument) && fabs(json_real_value(argument)) <= (double) PARAM_INTEGER_MAX
+        && trunc(json_real_value(argument)) == json_real_value(argument))
+        return is_number(said, (json_int_t) json_real_value(argument));
     return json_is_integer(argument) ? is_number(said, json_integer_value(argument))
                                      : strcmp(said, text) == 0;
 }

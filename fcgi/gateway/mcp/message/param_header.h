@@ -16,17 +16,18 @@
 #define PARAM_HEADER_NAME_MAX 64
 
 /*
- * True if every x-mcp-header of an inputSchema follows the rules: a token of RFC 9110, once in any
- * case, at a property whose type is string, integer or boolean and which a chain of `properties`
- * alone reaches; and there are at most PARAM_HEADERS_MAX. A tool that breaks one of them is not
- * used.
+ * True if every x-mcp-header of an inputSchema follows the rules: a token of RFC 9110, once as
+ * CGI names its variable, at a property whose type is string, integer or boolean and which a chain
+ * of `properties` alone reaches; and there are at most PARAM_HEADERS_MAX. A tool that breaks one of
+ * them is not used.
  */
 bool param_headers_sound(const json_t *schema);
 
-/* Called with the name of a field and its argument, which is never null. Return false to stop. */
+/* Called with the name of a field and its argument; NULL: that is absent, or null. Return false to
+ * stop. */
 typedef bool param_header_fn(void *arg, const char *name, const json_t *value);
 
-/* Call `each` for the arguments that a sound schema repeats. The return value is that of the last
+/* Call `each` for the fields of a sound schema. The return value is that of the last
  * call, true if there was none. */
 bool param_headers_each(const json_t *schema, const json_t *arguments, param_header_fn *each,
                         void *arg);

@@ -57,7 +57,8 @@ tool_call_tell_model(struct tool_call *c, enum az_status st, const char *text)
     return AZ_OK;
 }
 
-/* True if the field that repeats an argument is there and says the same. */
+/* True if the field that repeats an argument is there and says the same, or is absent with it. One
+ * without its argument could have made a proxy decide for what the tool does not do. */
 static bool
 field_says(void *arg, const char *name, const json_t *value)
 {
@@ -67,8 +68,9 @@ field_says(void *arg, const char *name, const json_t *value)
         return false;
     for (char *c = variable; *c != '\0'; c++)
         *c = isalnum((unsigned char) *c) ? (char) toupper((unsigned char) *c) : '_';
-    return !param_header_carries(value)
-           || param_header_says(req->op.mem, request_header(req, variable), value);
+    if (req->io->variable(req->io, variable) == NULL)
+        return !param_header_carries(value);
+    return value != NULL && param_header_says(req->op.mem, request_header(req, variable), value);
 }
 
 /* Compare the Mcp-Param-... of a modern client with the arguments that they repeat: a proxy may
@@ -81,7 +83,7 @@ check_fields(struct tool_call *c)
         || param_headers_each(c->tool->row->input_schema, c->arguments, field_says, it->req))
         return AZ_OK;
     return mcp_refuse(it, 400, RPC_HEADER_MISMATCH,
-                      "A header Mcp-Param-... is missing, or differs from the arguments");
+                      "A header Mcp-Param-... is missing, differs from the arguments, or has none");
 }
 
 /* Begin the call, or go on with it where the upstream asked for answers. */
