@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "env.h"
+#include "gateway/mcp/message/block.h"
 #include "tap.h"
 
 /* clang-format off */
@@ -55,6 +56,15 @@ static const struct {
     {"{'content':[{'type':'resource','resource':{'text':'x'}}]}", NULL, "an embedded resource without a URI"},
     {"{'content':[{'type':'resource_link','uri':'a:b','name':'n'}]}", "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]}", "a link"},
     {"{'content':[{'type':'resource_link','uri':'a:b'}]}", NULL, "a link without a name"},
+    {"{'content':[{'type':'text','text':'a','extra':1,'uri':'x:y','data':'eA==','more':{'b':1}}]}", "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "members that a text does not have do not pass"},
+    {"{'content':[{'type':'image','data':'eA==','mimeType':'image/png','text':'t','extra':1}]}", "{\"content\":[{\"type\":\"image\",\"data\":\"eA==\",\"mimeType\":\"image/png\"}]}", "... nor those that an image does not have"},
+    {"{'content':[{'type':'resource','more':1,'resource':{'uri':'a:b','text':'x','mimeType':'a/b','extra':1,'blob2':'y','_meta':{'a.example/k':1,'io.modelcontextprotocol/k':1,'k':1}}}]}", "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"mimeType\":\"a/b\",\"text\":\"x\",\"_meta\":{\"a.example/k\":1}}}]}", "... nor those of an embedded resource"},
+    {"{'content':[{'type':'resource_link','uri':'a:b','name':'n','title':'t','description':'d','mimeType':'a/b','size':7,'extra':1,'text':'t','icons':[{'src':'https://e.example/i.png'},{'src':'data:image/png;base64,eA==','extra':1}]}]}", "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\",\"title\":\"t\",\"description\":\"d\",\"mimeType\":\"a/b\",\"size\":7,\"icons\":[{\"src\":\"data:image/png;base64,eA==\"}]}]}", "... nor those of a link; icons as those of a tool"},
+    {"{'content':[{'type':'resource_link','uri':'a:b','name':'n','title':7,'size':'7','mimeType':[]}]}", "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]}", "... nor members of another type"},
+    {"{'content':[{'type':'text','text':'a','_meta':{'a.example/k':{'v':1},'mcp.example/k':1,'tools.mcp.com/k':1,'modelcontextprotocol.io/k':1,'io.modelcontextprotocol/related-task':1,'k':1}}]}", "{\"content\":[{\"type\":\"text\",\"text\":\"a\",\"_meta\":{\"a.example/k\":{\"v\":1}}}]}", "of _meta the prefixes pass that are not reserved for MCP (basic, _meta)"},
+    {"{'content':[{'type':'text','text':'a','annotations':{'audience':['user','root','user','assistant'],'priority':0.5,'lastModified':'2026-01-01T00:00:00Z','more':1,'x':{}}}]}", "{\"content\":[{\"type\":\"text\",\"text\":\"a\",\"annotations\":{\"audience\":[\"user\",\"assistant\"],\"priority\":0.5,\"lastModified\":\"2026-01-01T00:00:00Z\"}}]}", "annotations pass with the members of MCP"},
+    {"{'content':[{'type':'text','text':'a','annotations':{'audience':'user','priority':'high','more':1}}]}", "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "... of their types"},
+    {"{'content':[{'type':'text','text':'a','annotations':7,'_meta':7}]}", "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "... or not at all"},
     {"{}", NULL, "no content"},
     {"[]", NULL, "an array"},
     {"{'resultType':'input_required','inputRequests':{}}", NULL, "a request for input, which we said we cannot meet"},

@@ -108,6 +108,19 @@ test_passes(TALLOC_CTX *mem)
            "... as policy sees it");
     is_str(read.item[0].kind, "elicitation", "... its kind");
     is_str(read.item[0].name, "form", "... and name");
+    ok(read_one(mem,
+                FORM("'a':{'type':'string','default':'x\\u202ey\\nz\\udb40\\udc41','evil':1},"
+                     "'b':{'type':'array','items':{'type':'string','enum':['p']},'default':[]}"),
+                &read, &why)
+           == AZ_OK,
+       "a form with defaults");
+    is_str(jsonx_dump(
+               mem, json_object_get(json_object_get(json_object_get(read.item[0].request, "params"),
+                                                    "requestedSchema"),
+                                    "properties")),
+           "{\"a\":{\"type\":\"string\",\"default\":\"xy\\nz\"},\"b\":{\"type\":\"array\","
+           "\"default\":[],\"items\":{\"type\":\"string\",\"enum\":[\"p\"]}}}",
+           "... which the person sees as they are sent back");
     ok(read_one(mem, URL("https://shop.example/pay?x=1"), &read, &why) == AZ_OK,
        "an address of the upstream's host");
     is_str(jsonx_dump(mem, read.item[0].seen),
@@ -124,6 +137,19 @@ test_passes(TALLOC_CTX *mem)
            "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"t\"}}],"
            "\"temperature\":0.5,\"maxTokens\":9}",
            "... without the context of others");
+    ok(read_one(mem,
+                "{'method':'sampling/createMessage','params':{'messages':[{'role':'user','extra':1,"
+                "'content':[{'type':'text','text':'t','extra':1,'_meta':{'mcp.dev/x':1}}]}],"
+                "'modelPreferences':{'a\\u202eb':1,'hints':[{'name':'n\\u202em','more':1},7],"
+                "'costPriority':0.5,'speedPriority':'x'},'maxTokens':9}}",
+                &read, &why)
+           == AZ_OK,
+       "a sampling with members that MCP does not have");
+    is_str(jsonx_dump(mem, json_object_get(read.item[0].request, "params")),
+           "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"t\"}]}],"
+           "\"modelPreferences\":{\"hints\":[{\"name\":\"nm\"}],\"costPriority\":0.5},"
+           "\"maxTokens\":9}",
+           "... is built from those that MCP has");
     ok(read_one(mem,
                 "{'method':'sampling/createMessage','params':{'messages':[{'role':'user','content':"
                 "{'type':'text','text':'a\\udb40\\udc41b'}}],'systemPrompt':'c\\u202ed',"
@@ -193,8 +219,18 @@ test_refused(TALLOC_CTX *mem)
             "{'method':'sampling/createMessage','params':{'messages':[{'role':'user','content':"
             "{'type':'text','text':'t'}}],'maxTokens':0}}",
             "... of no tokens");
-    refuses(mem, AZ_INVALID, NULL, SAMPLE(",'modelPreferences':{'a\\u202eb':1}"),
-            "... with such a character in a name");
+    refuses(mem, AZ_INVALID, NULL, FORM("'a':{'type':'string','pattern':'a\\u202eb'}"),
+            "a pattern with a character that reorders text");
+    refuses(mem, AZ_INVALID, NULL, FORM("'a':{'type':'string','format':'a\\u202eb'}"),
+            "... a format");
+    refuses(
+        mem, AZ_INVALID, NULL,
+        FORM("'a':{'type':'array','items':{'type':'string','enum':['p']},'default':['p\\u202e']}"),
+        "... a choice by default");
+    refuses(mem, AZ_INVALID, NULL,
+            "{'method':'elicitation/create','params':{'mode':'url','message':'m','url':"
+            "'https://shop.example/','elicitationId':'a\\u202eb'}}",
+            "... the id of a visit");
     static const char *const names[] = {"password", "user_passwd", "API_KEY",     "apiKey",
                                         "api key",  "Token",       "accessToken", "cvv",
                                         "cardCVC",  "PIN",         "pins",        "one-time-otp"};

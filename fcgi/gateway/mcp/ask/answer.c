@@ -7,6 +7,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "gateway/mcp/message/block.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/tool_schema.h"
 

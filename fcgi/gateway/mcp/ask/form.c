@@ -121,6 +121,13 @@ are_texts(const json_t *value)
     return json_array_size(value) > 0;
 }
 
+/* True for a list of such texts, also for an empty one. */
+static bool
+are_plain(const json_t *value)
+{
+    return json_is_array(value) && (json_array_size(value) == 0 || are_texts(value));
+}
+
 static bool
 are_choices(const json_t *value)
 {
@@ -159,8 +166,8 @@ static const struct form_type {
     {"string",
      {{"minLength", is_count},
       {"maxLength", is_count},
-      {"pattern", is_text},
-      {"format", is_text},
+      {"pattern", is_plain},
+      {"format", is_plain},
       {"default", is_text},
       {"enum", are_texts},
       {"enumNames", are_texts},
@@ -171,7 +178,7 @@ static const struct form_type {
     {"array",
      {{"minItems", is_count},
       {"maxItems", is_count},
-      {"default", jsonx_is_texts},
+      {"default", are_plain},
       {"items", are_items}}                                                             },
 };
 
@@ -197,6 +204,16 @@ set_texts(TALLOC_CTX *mem, struct jsonx_build *kept, const json_t *from)
     }
 }
 
+/* Set the text that is sent back if the person changes nothing: the person sees all of it. */
+static void
+set_default(TALLOC_CTX *mem, struct jsonx_build *kept, const json_t *field)
+{
+    const char *text = json_string_value(json_object_get(field, "default"));
+    const char *shown = text != NULL ? shown_lines(mem, text) : NULL;
+    if (text != NULL)
+        jsonx_set(kept, "default", shown != NULL ? json_string(shown) : NULL);
+}
+
 /* Read one field. AZ_INVALID, AZ_FORBIDDEN: as form_read(). */
 static enum az_status
 read_field(TALLOC_CTX *mem, const char *name, const json_t *field, struct jsonx_build *properties)
@@ -218,6 +235,7 @@ read_field(TALLOC_CTX *mem, const char *name, const json_t *field, struct jsonx_
     sound =
         sound && (strcmp(type->name, "array") != 0 || json_object_get(kept.value, "items") != NULL);
     set_texts(mem, &kept, field);
+    set_default(mem, &kept, field);
     jsonx_set(properties, name, kept.value);
     properties->lost = properties->lost || kept.lost;
     if (!sound)

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "base/words.h"
 #include "gateway/mcp/ask/form.h"
+#include "gateway/mcp/message/block.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/shown_text.h"
 
@@ -125,6 +126,17 @@ may_be_opened(const struct question_rules *rules, const struct uri *uri)
                || (rules->hosts != NULL && words_has(rules->hosts, uri->host)));
 }
 
+/* True for a name of printable ASCII. */
+static bool
+is_key(const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t i = 0; i < length; i++)
+        if (key[i] < ' ' || key[i] > '~')
+            return false;
+    return length > 0 && length <= QUESTION_KEY_MAX;
+}
+
 static enum az_status
 read_url(struct question_reader *reader)
 {
@@ -134,7 +146,7 @@ read_url(struct question_reader *reader)
     const char *message = signed_message(reader);
     struct uri uri;
     if (message == NULL || url == NULL || uri_parse(reader->mem, url, &uri) != AZ_OK
-        || (id != NULL && (!json_is_string(id) || json_string_length(id) > QUESTION_KEY_MAX)))
+        || (id != NULL && (!json_is_string(id) || !is_key(json_string_value(id)))))
         return AZ_INVALID;
     if (!may_be_opened(reader->rules, &uri))
         return forbid(reader, "elicitation_url");
@@ -170,22 +182,63 @@ is_message(TALLOC_CTX *mem, const json_t *message)
     return json_array_size(content) > 0 && json_array_size(content) <= MCP_CONTENT_MAX;
 }
 
-static bool
-are_messages(const json_t *value)
+/* Return the content of a message as the client gets it: one block, or several. */
+static json_t *
+shown_said(TALLOC_CTX *mem, const json_t *content)
 {
-    return json_is_array(value);
+    struct jsonx_build blocks = {jsonx_own(mem, json_array()), false};
+    const json_t *block;
+    size_t index;
+    if (!json_is_array(content))
+        return mcp_shown_block(mem, NULL, content);
+    json_array_foreach (content, index, block)
+        jsonx_append(&blocks, mcp_shown_block(mem, NULL, block));
+    return json_incref(jsonx_built(&blocks));
 }
 
-static bool
-are_preferences(const json_t *value)
+static json_t *
+shown_messages(TALLOC_CTX *mem, const json_t *messages)
 {
-    return json_is_object(value);
+    struct jsonx_build shown = {jsonx_own(mem, json_array()), false};
+    const json_t *message;
+    size_t index;
+    json_array_foreach (messages, index, message)
+        jsonx_append(&shown,
+                     json_pack("{s:O,s:o}", "role", json_object_get(message, "role"), "content",
+                               shown_said(mem, json_object_get(message, "content"))));
+    return json_incref(jsonx_built(&shown));
 }
 
-static bool
-is_prompt(const json_t *value)
+/* Return the wishes for a model: names of models, and how much cost, speed and intelligence matter.
+ */
+static json_t *
+shown_preferences(TALLOC_CTX *mem, const json_t *preferences)
 {
-    return json_is_string(value);
+    static const char *const priorities[] = {"costPriority", "speedPriority",
+                                             "intelligencePriority"};
+    struct jsonx_build shown = {jsonx_own(mem, json_object()), false};
+    struct jsonx_build hints = {jsonx_own(mem, json_array()), false};
+    const json_t *hint;
+    size_t index;
+    json_array_foreach (json_object_get(preferences, "hints"), index, hint) {
+        const char *name = json_string_value(json_object_get(hint, "name"));
+        if (name != NULL)
+            jsonx_append(&hints, json_pack("{s:o}", "name", shown_text(mem, name)));
+    }
+    if (json_array_size(hints.value) > 0)
+        jsonx_set(&shown, "hints", json_incref(hints.value));
+    for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++) {
+        json_t *value = json_object_get(preferences, priorities[i]);
+        if (json_is_number(value))
+            jsonx_set(&shown, priorities[i], json_incref(value));
+    }
+    return hints.lost ? NULL : json_incref(jsonx_built(&shown));
+}
+
+static json_t *
+shown_as_it_is(TALLOC_CTX *mem, const json_t *value)
+{
+    return shown_value(mem, (json_t *) (uintptr_t) value);
 }
 
 static bool
@@ -200,22 +253,42 @@ is_count(const json_t *value)
     return json_is_integer(value) && json_integer_value(value) > 0;
 }
 
-/* Collect the members of a sampling that pass, each of its type, without the characters that its
- * model would read and the person does not see. includeContext does not pass: the client would show
- * the upstream what others said. Tools would be called for the upstream by the client. */
+static bool
+is_prompt(const json_t *value)
+{
+    return json_is_string(value);
+}
+
+static bool
+is_list(const json_t *value)
+{
+    return json_is_array(value);
+}
+
+static bool
+is_object(const json_t *value)
+{
+    return json_is_object(value);
+}
+
+/* Collect the members of a sampling that pass, each built from what its type has, without the
+ * characters that its model would read and the person does not see. includeContext does not pass:
+ * the client would show the upstream what others said. Tools would be called for the upstream by
+ * the client. */
 static enum az_status
 sampling_params(TALLOC_CTX *mem, const json_t *params, json_t **ret)
 {
     static const struct {
         const char *name;
         bool (*is_sound)(const json_t *value);
+        json_t *(*shown)(TALLOC_CTX *mem, const json_t *value);
     } members[] = {
-        {"messages",         are_messages   },
-        {"modelPreferences", are_preferences},
-        {"systemPrompt",     is_prompt      },
-        {"temperature",      is_number      },
-        {"maxTokens",        is_count       },
-        {"stopSequences",    jsonx_is_texts },
+        {"messages",         is_list,        shown_messages   },
+        {"modelPreferences", is_object,      shown_preferences},
+        {"systemPrompt",     is_prompt,      shown_as_it_is   },
+        {"temperature",      is_number,      shown_as_it_is   },
+        {"maxTokens",        is_count,       shown_as_it_is   },
+        {"stopSequences",    jsonx_is_texts, shown_as_it_is   },
     };
     struct jsonx_build kept = {json_object(), false};
     bool sound = true;
@@ -223,7 +296,7 @@ sampling_params(TALLOC_CTX *mem, const json_t *params, json_t **ret)
         json_t *value = json_object_get(params, members[i].name);
         if (value == NULL)
             continue;
-        json_t *shown = members[i].is_sound(value) ? shown_value(mem, value) : NULL;
+        json_t *shown = members[i].is_sound(value) ? members[i].shown(mem, value) : NULL;
         sound = sound && shown != NULL;
         jsonx_set(&kept, members[i].name, shown);
     }
@@ -311,17 +384,6 @@ was_told(const struct question_rules *rules, const struct question_kind *kind)
     const json_t *capability = json_object_get(rules->capabilities, kind->capability);
     return kind->part == NULL ? capability != NULL
                               : json_object_get(capability, kind->part) != NULL;
-}
-
-/* True for a name of printable ASCII. */
-static bool
-is_key(const char *key)
-{
-    size_t length = strlen(key);
-    for (size_t i = 0; i < length; i++)
-        if (key[i] < ' ' || key[i] > '~')
-            return false;
-    return length > 0 && length <= QUESTION_KEY_MAX;
 }
 
 /* Read one question into reader->ret, whose JSON is owned by mem. */

@@ -109,7 +109,7 @@ mcp_round_lacks(const struct mcp_round *round, const json_t *error)
     const json_t *has =
         round->it != NULL && round->it->era.modern ? round->it->era.capabilities : NULL;
     json_t *needed = has != NULL && peer_error_is(error, RPC_MISSING_CAPABILITY)
-                         ? peer_capabilities(error)
+                         ? peer_capabilities(round->it->req->op.mem, error)
                          : NULL;
     return needed != NULL && !mcp_has_capabilities(has, needed) ? needed : NULL;
 }

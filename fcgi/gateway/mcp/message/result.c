@@ -9,7 +9,7 @@
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "base/words.h"
-#include "gateway/mcp/message/scoped_uri.h"
+#include "gateway/mcp/message/block.h"
 #include "gateway/mcp/message/shown_text.h"
 
 json_t *
@@ -119,81 +119,6 @@ mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body)
 }
 
 /* ---- what an upstream MCP server gives */
-
-bool
-mcp_is_base64(TALLOC_CTX *mem, const json_t *text)
-{
-    unsigned char *octets = NULL;
-    size_t length;
-    bool good = json_is_string(text) && json_string_length(text) <= MCP_BASE64_MAX
-                && b64_decode_lenient(mem, json_string_value(text), json_string_length(text),
-                                      &octets, &length)
-                       == AZ_OK;
-    talloc_free(octets);
-    return good;
-}
-
-static bool
-has_text(const json_t *block, const char *member)
-{
-    return json_is_string(json_object_get(block, member));
-}
-
-static bool
-text_is_sound(TALLOC_CTX *mem, const json_t *block)
-{
-    (void) mem;
-    return has_text(block, "text");
-}
-
-static bool
-media_is_sound(TALLOC_CTX *mem, const json_t *block)
-{
-    return has_text(block, "mimeType") && mcp_is_base64(mem, json_object_get(block, "data"));
-}
-
-static bool
-resource_is_sound(TALLOC_CTX *mem, const json_t *block)
-{
-    const json_t *resource = json_object_get(block, "resource");
-    const json_t *blob = json_object_get(resource, "blob");
-    return has_text(resource, "uri") && has_text(resource, "text") == (blob == NULL)
-           && (blob == NULL || mcp_is_base64(mem, blob));
-}
-
-static bool
-link_is_sound(TALLOC_CTX *mem, const json_t *block)
-{
-    (void) mem;
-    return has_text(block, "uri") && has_text(block, "name");
-}
-
-bool
-mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block)
-{
-    static const struct {
-        const char *type;
-        bool (*is_sound)(TALLOC_CTX *mem, const json_t *block);
-    } types[] = {
-        {"text",          text_is_sound    },
-        {"image",         media_is_sound   },
-        {"audio",         media_is_sound   },
-        {"resource",      resource_is_sound},
-        {"resource_link", link_is_sound    },
-    };
-    const char *type = json_string_value(json_object_get(block, "type"));
-    for (size_t i = 0; type != NULL && i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(types[i].type, type) == 0)
-            return types[i].is_sound(mem, block);
-    return false;
-}
-
-json_t *
-mcp_shown_block(TALLOC_CTX *mem, const char *scope, json_t *block)
-{
-    json_t *shown = jsonx_own(mem, shown_value(mem, block));
-    return shown != NULL ? scoped_uri_block(mem, scope, shown) : NULL;
-}
 
 json_t *
 mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result)

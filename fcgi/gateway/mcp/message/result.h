@@ -17,8 +17,6 @@
 
 /* Blocks of content in one result of a tool (MCP has no limit; hosts show some). */
 #define MCP_CONTENT_MAX 100
-/* Octets of base64 of one block: an image or sound that a host can show. */
-#define MCP_BASE64_MAX (8 << 20)
 
 /* The answer of an upstream that is no MCP server, as a tool gives it. */
 struct mcp_body {
@@ -51,17 +49,6 @@ json_t *mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body);
  * is hidden, or if out of memory.
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result);
-
-/* True if a value is a text of base64 (RFC 4648 section 4) of at most MCP_BASE64_MAX octets. */
-bool mcp_is_base64(TALLOC_CTX *mem, const json_t *text);
-
-/* True if a block of content has the members of its type, which is one of MCP: text, image, audio,
- * resource or resource_link. A block of another type is what no policy or client expects. */
-bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
-
-/* Return a sound block as clients see it: its texts by shown_value(), its URI with the scope
- * (scoped_uri.h). A new reference; NULL also if a name of a member is hidden. */
-json_t *mcp_shown_block(TALLOC_CTX *mem, const char *scope, json_t *block);
 
 /* What an endpoint has beside tools. */
 struct mcp_features {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/extras.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/message/tool_schema.h"
-#include "gateway/mcp/peer/extras.h"
 #include "gateway/mcp/peer/peer_message.h"
 
 /* True if a tool can be called as a task alone (MCP 2025-11-25, tasks), which we do not do. */
@@ -96,7 +96,7 @@ kept_tool(const json_t *tool)
     };
     struct jsonx_build kept = {KEPT(tool, members), false};
     kept.lost = kept.value == NULL;
-    peer_extras_add(&kept, tool);
+    mcp_extras_add(&kept, tool);
     if (jsonx_built(&kept) == NULL)
         json_decref(kept.value);
     return jsonx_built(&kept);
@@ -125,7 +125,7 @@ kept_prompt(const json_t *prompt)
         jsonx_set(&kept, "arguments", list.value);
     else
         json_decref(list.value);
-    peer_extras_add(&kept, prompt);
+    mcp_extras_add(&kept, prompt);
     if (jsonx_built(&kept) == NULL)
         json_decref(kept.value);
     return jsonx_built(&kept);

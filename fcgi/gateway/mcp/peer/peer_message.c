@@ -3,7 +3,6 @@
 #include "gateway/mcp/peer/peer_message.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
@@ -254,11 +253,27 @@ peer_supported(const json_t *error)
 }
 
 json_t *
-peer_capabilities(const json_t *error)
+peer_capabilities(TALLOC_CTX *mem, const json_t *error)
 {
-    json_t *needed = json_object_get(json_object_get(error, "data"), "requiredCapabilities");
-    char *text = json_is_object(needed) ? json_dumps(needed, JSON_COMPACT) : NULL;
-    bool fits = text != NULL && strlen(text) <= PEER_MESSAGE_MAX;
-    free(text);
-    return fits ? needed : NULL;
+    static const struct {
+        const char *name, *part; /* part: NULL for the capability itself */
+    } known[] = {
+        {"elicitation", NULL  },
+        {"elicitation", "form"},
+        {"elicitation", "url" },
+        {"sampling",    NULL  },
+        {"roots",       NULL  },
+    };
+    const json_t *needed = json_object_get(json_object_get(error, "data"), "requiredCapabilities");
+    struct jsonx_build kept = {jsonx_own(mem, json_object()), false};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        const json_t *capability = json_object_get(needed, known[i].name);
+        struct jsonx_build whole = {json_object_get(kept.value, known[i].name), false};
+        if (known[i].part == NULL && json_is_object(capability))
+            jsonx_set(&kept, known[i].name, json_object());
+        else if (json_is_object(json_object_get(capability, known[i].part)))
+            jsonx_set(&whole, known[i].part, json_object());
+        kept.lost = kept.lost || whole.lost;
+    }
+    return jsonx_built(&kept);
 }

@@ -84,9 +84,10 @@ const char *peer_error_text(TALLOC_CTX *mem, const json_t *error);
 /* True if an error has this code. */
 bool peer_error_is(const json_t *error, enum json_rpc_code code);
 
-/* Return the capabilities that an error with RPC_MISSING_CAPABILITY names, borrowed, or NULL if it
- * names none, or in more than PEER_MESSAGE_MAX octets. */
-json_t *peer_capabilities(const json_t *error);
+/* Return the capabilities that an error with RPC_MISSING_CAPABILITY names, of those that a client
+ * of ours can lend to an upstream (gateway-admin.md 1.12), on mem; an empty object if it names none
+ * of them. NULL: out of memory. */
+json_t *peer_capabilities(TALLOC_CTX *mem, const json_t *error);
 
 /* Return the newest revision, a constant, that an error with RPC_UNSUPPORTED_VERSION offers and
  * that we know; NULL: there is none. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/block.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/reads/stored_list.h"

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/block.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/reads/routes.h"
 #include "gateway/mcp/tools/catalogue.h"
 
@@ -33,7 +35,8 @@ shown_content(TALLOC_CTX *mem, const json_t *asked, const json_t *content)
     if (!has_uri(content) || json_is_string(text) == json_is_string(blob)
         || (json_is_string(blob) && !mcp_is_base64(mem, blob)))
         return NULL;
-    return json_pack("{s:O,s:s*,s:O}", "uri", asked, "mimeType", type,
+    return json_pack("{s:O,s:o*,s:O}", "uri", asked, "mimeType",
+                     type != NULL ? shown_text(mem, type) : NULL,
                      json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
 }
 

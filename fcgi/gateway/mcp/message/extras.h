@@ -1,7 +1,7 @@
-/* Members of a tool or prompt beside its description: pictures, and `_meta` of
- * extensions. Both are part of its pin. */
-#ifndef AZ_GATEWAY_MCP_PEER_EXTRAS_H
-#define AZ_GATEWAY_MCP_PEER_EXTRAS_H
+/* Members of a tool or prompt beside its description, and of a block of content: pictures, and
+ * `_meta` of extensions. Those of tools and prompts are part of their pins. */
+#ifndef AZ_GATEWAY_MCP_MESSAGE_EXTRAS_H
+#define AZ_GATEWAY_MCP_MESSAGE_EXTRAS_H
 
 #include "base/json/jsonx.h"
 
@@ -17,6 +17,9 @@
  * for MCP (MCP 2025-11-25, basic, "_meta"). Either is left out if it is larger than
  * EXTRAS_OCTETS_MAX, or empty.
  */
-void peer_extras_add(struct jsonx_build *kept, const json_t *entry);
+void mcp_extras_add(struct jsonx_build *kept, const json_t *entry);
+
+/* Add `_meta` alone: no other block of content than a link to a resource has icons. */
+void mcp_meta_add(struct jsonx_build *kept, const json_t *entry);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/peer/extras.h"
+#include "gateway/mcp/message/extras.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,23 +87,23 @@ is_foreign(const char *key)
     return true;
 }
 
-static void
-add_meta(struct jsonx_build *kept, const json_t *meta)
+void
+mcp_meta_add(struct jsonx_build *kept, const json_t *entry)
 {
     struct jsonx_build object = {json_object(), false};
     const char *key;
     json_t *value;
-    json_object_foreach (schema_plain(meta), key, value)
+    json_object_foreach (schema_plain(json_object_get(entry, "_meta")), key, value)
         if (is_foreign(key))
             jsonx_set(&object, key, json_incref(value));
     set_if_it_fits(kept, "_meta", &object);
 }
 
 void
-peer_extras_add(struct jsonx_build *kept, const json_t *entry)
+mcp_extras_add(struct jsonx_build *kept, const json_t *entry)
 {
     if (kept->value == NULL)
         return;
     add_icons(kept, json_object_get(entry, "icons"));
-    add_meta(kept, json_object_get(entry, "_meta"));
+    mcp_meta_add(kept, entry);
 }
