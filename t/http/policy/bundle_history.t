@@ -143,7 +143,9 @@ is( total('triggeredBy=night-shift'),                      1, 'filters: triggere
 is( total("revision=$all[1]{revision}"),                   1, 'filters: revision, as a decision names it' );
 is( total('revision=0123'),                                0, 'filters: an unknown revision' );
 is( total('rulePath=acme/b.rego&triggeredBy=night-shift'), 1, 'filters: two' );
-is( total('rulePath='),                                    4, 'filters: an empty one is none' );
+admin_error(
+    get('?rulePath='), 400, 'filters: an empty one is refused, and finds not all (oauth.md C4)',
+    fields => ['rulePath'] );
 
 # ---- latest, and one by its id
 
