@@ -9,6 +9,7 @@
 #include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "cli/lib/output.h"
+#include "policy/impact/guards.h"
 #include "policy/impact/verdict.h"
 #include "policy/impact/watch.h"
 
@@ -23,6 +24,8 @@ const struct limit_row limit_rows[LIMIT_ROWS] = {
     {offsetof(struct cli_choices, max_failing),       "maxFailing",      "failing",      "failing"  },
     {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",     "not known"},
 };
+
+const struct save_limits limits_on_database = {.overrider = GUARDS_OPERATOR};
 
 /* Return a limit that was given, or NULL. */
 static const char *

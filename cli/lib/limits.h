@@ -6,6 +6,7 @@
 
 #include "base/query.h"
 #include "cli/lib/cli.h"
+#include "policy/save/save.h"
 
 /* Parameters of a save with all limits. */
 #define LIMITS_QUERY_MAX 9
@@ -46,6 +47,9 @@ struct limit_row {
 
 #define LIMIT_ROWS 7
 extern const struct limit_row limit_rows[LIMIT_ROWS];
+
+/* Those of a save on the database without options: none, by who may pass guards (policy.md G4). */
+extern const struct save_limits limits_on_database;
 
 /* Fill the parameters of a save with the limits that were given (LIMITS_QUERY_MAX at most), and
  * return how many there are; 0: the save neither is measured nor passes guards for its options. */

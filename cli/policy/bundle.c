@@ -319,7 +319,8 @@ bundle_deploy_run(struct cli *cli)
                                   .source = "deploy",
                                   .who = "authzctl",
                                   .message = cli->choice.note,
-                                  .if_revision = cli->choice.after};
+                                  .if_revision = cli->choice.after,
+                                  .limits = &limits_on_database};
     const struct refusal_source source = {.deploy = &deploy, .dir = dir.name};
     struct deploy_result result = {.data_key = NULL};
     if ((status = opa_check_deploy(cli, &deploy, dir.name)) != CLI_OK)

@@ -6,6 +6,7 @@
 #include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/stored.h"
@@ -240,7 +241,8 @@ bundle_rollback_run(struct cli *cli)
     if (!list_rules(cli->mem, content, &deploy))
         return output_no_memory(cli);
     const struct refusal_source source = {.deploy = &deploy};
-    const struct rollback how = {.who = "authzctl", .message = cli->choice.note};
+    const struct rollback how = {
+        .who = "authzctl", .message = cli->choice.note, .limits = &limits_on_database};
     if (stored_asks(cli))
         return rollback_remote(cli, id, &source);
     enum az_status st = deploy_rollback(&cli->op, content, &how, &result);

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/json/merge_patch.h"
 #include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/stored.h"
@@ -130,7 +131,8 @@ policy_data_delete_run(struct cli *cli)
 {
     struct save_outcome outcome = {.revision = NULL};
     bool created = false;
-    const struct data_change change = {.data_key = cli->args[0], .message = cli->choice.note};
+    const struct data_change change = {
+        .data_key = cli->args[0], .message = cli->choice.note, .limits = &limits_on_database};
     if (stored_asks(cli))
         return delete_row_remote(cli);
     enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
@@ -255,7 +257,8 @@ save_value(struct cli *cli, const struct edit *edit)
                                  .payload = edit->text,
                                  .in_bundle = edit->row.payload == NULL || edit->row.in_bundle,
                                  .message = cli->choice.note,
-                                 .if_match = cli->choice.patch ? edit->row.digest : NULL};
+                                 .if_match = cli->choice.patch ? edit->row.digest : NULL,
+                                 .limits = &limits_on_database};
     enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
     if (outcome.failures != NULL)
         return refusal_failures(cli, edit->source, edit->key, outcome.failures);

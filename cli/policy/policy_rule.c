@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
+#include "cli/lib/limits.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/bundle_dir.h"
@@ -145,7 +146,8 @@ policy_rule_set_run(struct cli *cli)
                                   .rules = 1,
                                   .source = "policy-rule",
                                   .who = "authzctl",
-                                  .message = cli->choice.note};
+                                  .message = cli->choice.note,
+                                  .limits = &limits_on_database};
     const struct refusal_source source = {.deploy = &deploy, .file = input_name(cli)};
     struct deploy_result result = {.data_key = NULL};
     enum az_status st = rule_path_is_ours(rule.path) ? AZ_PROTECTED : AZ_OK;
@@ -215,7 +217,8 @@ policy_rule_delete_run(struct cli *cli)
                                    .mode = SAVE_STRICT,
                                    .source = "policy-rule",
                                    .who = "authzctl",
-                                   .message = cli->choice.note};
+                                   .message = cli->choice.note,
+                                   .limits = &limits_on_database};
     struct deploy_result result = {.data_key = NULL};
     const struct deploy nothing = {.rules = 0};
     const struct refusal_source source = {.deploy = &nothing};

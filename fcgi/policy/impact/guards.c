@@ -6,6 +6,7 @@
 
 #include "policy/impact/period.h"
 #include "policy/rows/data_key.h"
+#include "store/people/admin_keys.h"
 #include "store/policy/policy_rows.h"
 
 /* Period of a guard without one. */
@@ -25,6 +26,17 @@ read_row(struct op *op, const char *key, struct policy_row *row, json_t **ret)
     return st;
 }
 
+/* Find out who of those in overrides is still there. */
+static enum az_status
+read_named(struct op *op, struct guards *guards)
+{
+    struct admin_keys_named named = {.key = false};
+    enum az_status st = admin_keys_named_find(op, guards->overrides, &named);
+    guards->named = named.key || named.person;
+    guards->way_out = named.key ? NULL : named.configured;
+    return st;
+}
+
 enum az_status
 guards_read(struct op *op, struct guards *ret)
 {
@@ -37,7 +49,7 @@ guards_read(struct op *op, struct guards *ret)
                                .overrides = json_object_get(value, "overrides"),
                                .digest = row.digest,
                                .in_bundle = row.in_bundle};
-    return st;
+    return st == AZ_OK && json_array_size(ret->overrides) > 0 ? read_named(op, ret) : st;
 }
 
 enum az_status
@@ -72,7 +84,9 @@ guards_may_override(const struct guards *guards, const char *key)
     const json_t *id;
     if (json_array_size(guards->overrides) == 0)
         return true;
-    if (key != NULL && strcmp(key, GUARDS_OPERATOR) == 0)
+    if (key != NULL
+        && (strcmp(key, GUARDS_OPERATOR) == 0
+            || (guards->way_out != NULL && strcmp(key, guards->way_out) == 0)))
         return true;
     json_array_foreach (guards->overrides, index, id)
         if (key != NULL && json_is_string(id) && strcmp(json_string_value(id), key) == 0)

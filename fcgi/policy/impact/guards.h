@@ -16,11 +16,13 @@
 struct guards {
     const json_t *list;      /* guards, or NULL */
     const json_t *overrides; /* ids of the keys that may pass them, or NULL */
+    bool named;              /* overrides names a key that is valid and may save, or a person */
+    const char *way_out;     /* id of SVC_ADMIN_API_KEY if overrides names no such key, or NULL */
     const char *digest;      /* of the row; "" without one */
     bool in_bundle;          /* the row is part of the bundle */
 };
 
-/* Read the row. One trip. */
+/* Read the row. One trip, two with overrides. */
 enum az_status guards_read(struct op *op, struct guards *ret);
 
 /* *ret: true if the row of this key, of guards or of roles, has this payload (JSON text). One trip.
@@ -34,7 +36,9 @@ bool guards_any(const struct guards *guards);
 bool guards_are_kept(const struct guards *guards);
 
 /* True if this caller may pass the guards and change the row: his key is listed, or none is, or he
- * is GUARDS_OPERATOR. `key` is the id of the admin key; NULL: there is no key. */
+ * is GUARDS_OPERATOR, or his is the configured key and no key that is listed is valid any more:
+ * else nobody could end such guards over the API. `key` is the id of the admin key; NULL: there is
+ * no key. */
 bool guards_may_override(const struct guards *guards, const char *key);
 
 /* Add the guards to a list of watches (watch.h). Those whose period begins before `least_ms` are

@@ -52,6 +52,12 @@ asks(const struct save_plan *plan)
     return plan->limits != NULL && (plan->limits->since != NULL || plan->limits->max != NULL);
 }
 
+static bool
+asks_limits(const struct save_plan *plan)
+{
+    return plan->limits != NULL && plan->limits->max != NULL;
+}
+
 /* Return the period that the request asks for, or NULL. */
 static const char *
 since_of(const struct save_plan *plan)
@@ -204,12 +210,26 @@ run(struct judging *j, int64_t seconds)
 
 /* ---- judging */
 
+/* True if the caller may override guards, with a reason. */
+static bool
+may_override(const struct save_plan *plan, const struct guards *guards)
+{
+    return guards_may_override(guards, plan->limits != NULL ? plan->limits->overrider : NULL);
+}
+
 /* True if the caller gives a reason, and may override guards. */
 static bool
 overrides(const struct save_plan *plan, const struct guards *guards)
 {
-    return plan->limits != NULL && plan->limits->override != NULL
-           && guards_may_override(guards, plan->limits->overrider);
+    return plan->limits != NULL && plan->limits->override != NULL && may_override(plan, guards);
+}
+
+/* True if the save is a way back that stays open whatever is measured: a rollback by who may pass
+ * the guards. That of anybody else is limited as a save is, for an older revision may be wider. */
+static bool
+is_way_back(const struct judging *j)
+{
+    return is_rollback(j->plan) && may_override(j->plan, &j->guards);
 }
 
 static void
@@ -257,7 +277,8 @@ static enum az_status
 refuse(struct judging *j, struct save_outcome *outcome)
 {
     const char *why = describe(j);
-    bool overridable = !j->verdict.by_request && guards_any(&j->guards);
+    bool overridable =
+        !j->verdict.by_request && guards_any(&j->guards) && may_override(j->plan, &j->guards);
     json_t *members =
         jsonx_own(j->op->mem, json_pack("{s:O,s:s*,s:b}", "refused", j->verdict.refused,
                                         "notMeasured", j->lack, "overridable", (int) overridable));
@@ -316,11 +337,12 @@ judge(struct judging *j, struct measured *ret, struct save_outcome *outcome)
     if (st != AZ_OK)
         return st;
     /* No guard stands in for what the request itself wants measured. */
-    verdict->by_request = verdict->by_request || (j->lack != NULL && asks(j->plan));
+    bool open = is_way_back(j), asked = open ? asks_limits(j->plan) : asks(j->plan);
+    verdict->by_request = verdict->by_request || (j->lack != NULL && asked);
     if (j->lack == NULL)
         j->lack = verdict->lack;
     bool refused = j->lack != NULL || json_array_size(verdict->refused) > 0;
-    if (refused && !is_rollback(j->plan)) {
+    if (refused && (verdict->by_request || !open)) {
         if (verdict->by_request || !overrides(j->plan, &j->guards))
             return refuse(j, outcome);
         note_override(j->plan, ret);
@@ -333,7 +355,7 @@ judge(struct judging *j, struct measured *ret, struct save_outcome *outcome)
     return AZ_OK;
 }
 
-/* Make the candidate. One without a plan is not measured; a rollback goes on whatever is wrong,
+/* Make the candidate. One without a plan is not measured; a way back goes on whatever is wrong,
  * because the save itself finds that, too. */
 static enum az_status
 make_candidate(struct judging *j, struct save_outcome *outcome)
@@ -341,7 +363,7 @@ make_candidate(struct judging *j, struct save_outcome *outcome)
     json_t *ignored = NULL;
     enum az_status st = candidate_make(j->op, j->plan, outcome, &j->pair, &ignored);
     bool planless = st == AZ_UNAVAILABLE && j->pair.candidate.revision != NULL;
-    if (!planless && (st == AZ_OK || !is_rollback(j->plan)))
+    if (!planless && (st == AZ_OK || !is_way_back(j)))
         return st;
     const char *why = outcome->refusal.description != NULL ? outcome->refusal.description
                                                            : j->op->fault.public_text;
@@ -369,11 +391,11 @@ limits_measure(struct op *op, const struct save_plan *plan, int64_t seconds, str
     if (ret->base != NULL && strcmp(ret->base, ret->candidate) == 0)
         return AZ_OK;
     st = add_watches(&j);
-    if (is_rollback(plan) && seconds > LIMITS_ROLLBACK_SECONDS)
+    if (is_way_back(&j) && seconds > LIMITS_ROLLBACK_SECONDS)
         seconds = LIMITS_ROLLBACK_SECONDS;
     if (st == AZ_OK && j.lack == NULL)
         st = run(&j, seconds);
-    if (is_rollback(plan) && (st == AZ_BUSY || st == AZ_UNAVAILABLE)) {
+    if (is_way_back(&j) && (st == AZ_BUSY || st == AZ_UNAVAILABLE)) {
         j.lack = "the measurement could not be made";
         az_fault_clear(&op->fault);
         st = AZ_OK;
@@ -410,14 +432,23 @@ limits_keep_guards(struct op *op, const struct save_plan *plan, const struct gua
         return op_fail(op, AZ_PROTECTED,
                        "The row " GUARDS_ROW " stays in the bundle, whose history has its changes",
                        NULL);
-    if (strcmp(before->digest, after.digest) == 0 || !guards_are_kept(before))
+    if (strcmp(before->digest, after.digest) == 0)
+        return AZ_OK;
+    if (json_array_size(after.overrides) > 0 && !after.named)
+        return op_fail(op, AZ_UNPROCESSABLE,
+                       "The row " GUARDS_ROW
+                       " must list in overrides an admin key that is valid and may "
+                       "save, or a person who has signed in: else nobody could pass the guards",
+                       NULL);
+    if (!guards_are_kept(before))
         return AZ_OK;
     if (overrides(plan, before)) {
         note_override(plan, measured);
         return AZ_OK;
     }
-    json_t *members = jsonx_own(
-        op->mem, json_pack("{s:[{s:s}],s:b}", "refused", "row", GUARDS_ROW, "overridable", 1));
+    json_t *members =
+        jsonx_own(op->mem, json_pack("{s:[{s:s}],s:b}", "refused", "row", GUARDS_ROW, "overridable",
+                                     (int) may_override(plan, before)));
     if (members == NULL)
         return no_memory(op);
     outcome->refusal =

@@ -10,7 +10,8 @@
  * seconds, as other saves wait then. */
 #define LIMITS_FREE_TRIES 2
 #define LIMITS_LOCKED_SECONDS 10
-/* A rollback is measured for at most so many seconds: it is not refused, and should not wait. */
+/* A rollback by who may pass the guards is measured for at most so many seconds: it is not refused,
+ * and should not wait. */
 #define LIMITS_ROLLBACK_SECONDS 10
 /* A stored measurement of the same change counts for so many seconds: a person reads a preview in
  * that time, and what is recorded meanwhile is little. */
@@ -32,9 +33,9 @@ enum az_status limits_wanted(struct op *op, const struct save_plan *plan, bool *
 
 /*
  * Measure a save, in at most so many seconds, and judge it. AZ_UNPROCESSABLE with
- * outcome->refusal: a limit was passed, or could not be measured. A rollback is measured if that is
- * possible, and not refused. Otherwise returns as candidate_make(); AZ_BUSY: another measurement
- * does not end.
+ * outcome->refusal: a limit was passed, or could not be measured. A rollback by who may pass the
+ * guards is measured if that is possible, and not refused by them. Otherwise returns as
+ * candidate_make(); AZ_BUSY: another measurement does not end.
  */
 enum az_status limits_measure(struct op *op, const struct save_plan *plan, int64_t seconds,
                               struct measured *ret, struct save_outcome *outcome);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/uuid7.h"
 #include "crypto/keyring.h"
@@ -71,6 +72,36 @@ const struct json_rows admin_key_rows = {
     .list = &admin_key_list_stmt,
     .fetch = &admin_key_fetch_stmt,
 };
+
+enum admin_keys_named_column { NAMED_KEY, NAMED_PERSON, NAMED_CONFIGURED };
+static const struct db_stmt admin_keys_named_stmt = {
+    "admin_keys_named",
+    "WITH l AS (SELECT json_array_elements_text($1::json) AS name)"
+    " SELECT EXISTS (SELECT 1 FROM admin_key k JOIN l ON l.name = k.id::text"
+    "   WHERE k.role <> 'auditor' AND " ADMIN_KEY_IS_VALID "),"
+    "  EXISTS (SELECT 1 FROM l JOIN subject s ON s.subject = substr(l.name, 8)"
+    "   WHERE l.name LIKE 'person:%'),"
+    "  (SELECT k.id FROM admin_key k WHERE k.managed_by = 'environment'"
+    "   AND " ADMIN_KEY_IS_VALID " LIMIT 1)",
+    1};
+
+enum az_status
+admin_keys_named_find(struct op *op, const json_t *list, struct admin_keys_named *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    const char *text = jsonx_dump(op->mem, list);
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    db_text(&params, text);
+    enum az_status st = db_exec(op, &admin_keys_named_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret = (struct admin_keys_named){.key = db_get_bool(result, 0, NAMED_KEY),
+                                     .person = db_get_bool(result, 0, NAMED_PERSON),
+                                     .configured = db_get(result, 0, NAMED_CONFIGURED)};
+    return AZ_OK;
+}
 
 static const struct db_stmt admin_key_sealed_stmt = {
     "admin_key_sealed", "SELECT sealed FROM admin_key WHERE id::text = $1", 1};

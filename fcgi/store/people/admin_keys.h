@@ -67,6 +67,17 @@ enum az_status admin_key_revoke(struct op *op, const char *id);
 /* Open the plaintext of a key, revoked or not; it is wiped with op->mem. AZ_NOT_FOUND. */
 enum az_status admin_key_reveal(struct op *op, const char *id, const char **ret_plaintext);
 
+/* What a list of those who may do something still names. */
+struct admin_keys_named {
+    bool key;               /* an admin key that is valid and may save */
+    bool person;            /* a person who has signed in, as person:SUBJECT */
+    const char *configured; /* id of SVC_ADMIN_API_KEY, named or not; NULL: there is none */
+};
+
+/* Look at a JSON array of ids of keys and of people. One trip. */
+enum az_status admin_keys_named_find(struct op *op, const json_t *list,
+                                     struct admin_keys_named *ret);
+
 /* AdminApiKeyView (specification 2.8) of all keys, active and revoked, and its members. */
 extern const struct json_rows admin_key_rows;
 extern const struct field_table admin_key_view;

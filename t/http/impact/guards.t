@@ -232,8 +232,14 @@ for my $case (
 {
     my $answer = guard( @$case[ 0, 1 ] );
     admin_error( $answer, 422, "refused: $case->[2] (policy.md G4)", error => 'impact_refused' );
-    is( $answer->member('overridable'), true, '... but with an override' );
+    is( $answer->member('overridable'), false, '... and no override by this caller helps (policy.md G3)' );
 }
+for my $case ( [ 'the row' => guard( '', { guards => undef }, @mine ) ], [ 'a rule' => save( 'true', '', @mine ) ] ) {
+    is( $case->[1]->status,                422,  "refused: $case->[0] by the key that is listed, without a reason" );
+    is( $case->[1]->member('overridable'), true, '... which may override' );
+}
+is( save( 'true', 'maxNewlyDenied=0', @mine )->member('overridable'),
+    false, 'a limit of the request is no guard: nobody may override it' );
 admin_error( $stack->admin( DELETE => $by ), 409, 'the row cannot be deleted', error => 'protected' );
 admin_error(
     $stack->admin(
@@ -251,15 +257,30 @@ is( stored(), $before, 'nor left out by a replace' );
 
 # ---- rollback
 
-my $back = $stack->admin( POST => "/admin/api/bundle-audit/$empty/rollback?message=Back" );
-admin_ok( $back, 200, { dataProtected => 0 }, 'rollback_never_refused: back to what a guard forbids (policy.md G5)' );
+refused_by(
+    $stack->admin( POST => "/admin/api/bundle-audit/$empty/rollback", @$_ ),
+    'payments', 'rollback_limited: back to what a guard forbids, by a key that may not pass it (policy.md G5)'
+) for [], [ key => $same ];
+admin_error(
+    $stack->admin( POST => "/admin/api/bundle-audit/$empty/rollback?impactOverride=$why", key => $same ),
+    422, '... nor with a reason', error => 'impact_refused' );
+admin_error(
+    $stack->admin( POST => "/admin/api/bundle-audit/$empty/rollback?maxNewlyAllowed=0&impact=24h", @mine ),
+    422, 'a limit of the request holds for a rollback too', error => 'impact_refused' );
+my $back = $stack->admin( POST => "/admin/api/bundle-audit/$empty/rollback?message=Back", @mine );
+admin_ok(
+    $back, 200, { dataProtected => 0 },
+    'way_back_is_open: a rollback by a key that may pass the guards is not refused (policy.md G5)' );
 is( stored(), $before, 'rollback_keeps_guard: the row stays as it is' );
 is_deeply( [ map { latest()->{$_} } qw(triggerSource message) ], [ 'rollback', 'Back' ], '... and it is a rollback' );
 ok( latest()->{impact}{newlyAllowed} > 0, '... that is measured' );
 $stack->sql('DELETE FROM policy_plan');
-admin_ok(
+admin_error(
     $other->admin( POST => "/admin/api/bundle-audit/$bundle->{id}/rollback" ),
-    200, {}, '... and not refused where nothing can be measured' );
+    422, '... by another key it is refused where nothing can be measured', error => 'impact_refused' );
+admin_ok(
+    $other->admin( POST => "/admin/api/bundle-audit/$bundle->{id}/rollback", @mine ),
+    200, {}, '... and not by this one' );
 like( latest()->{impact}{notMeasured}, qr/SVC_OPA_BINARY/, '... which the history says' );
 
 # ---- nothing that measures, and the end
@@ -268,7 +289,9 @@ my $blind = $other->admin( PUT => "$rules?", json => deny('false') );
 admin_error(
     $blind, 422, 'no_plan_refuses: a guard that cannot be measured refuses (policy.md G3)',
     error => 'impact_refused' );
-is( $blind->member('overridable'), true, '... and can be passed' );
+is( $blind->member('overridable'), false, '... for this caller' );
+is( $other->admin( PUT => "$rules?", json => deny('false'), @mine )->member('overridable'),
+    true, '... and can be passed by the key that is listed' );
 admin_ok(
     $other->admin( PUT => "$rules?impactOverride=$why", json => deny('false'), @mine ), 200, {},
     '... with a reason' );
@@ -276,6 +299,67 @@ admin_ok(
     guard( "impactOverride=$why", { guards => undef, overrides => undef }, @mine ), 200, {},
     'an override takes the guards away' );
 is( latest()->{overrideBy}, $id, '... and the history says whose' );
+
+# ---- overrides that name nobody
+
+sub key_of {
+    my (%more) = @_;
+    my $answer = $stack->admin( POST => '/admin/api/admin-keys', json => { label => 'another', %more } );
+    return ( $answer->member('id') // $answer->member('keyId'), $answer->member('key') );
+}
+my ( $dead, undef ) = key_of( role => 'operator' );
+$stack->admin( DELETE => "/admin/api/admin-keys/$dead" );
+my ( $late, undef ) = key_of( role => 'operator' );
+$stack->sql("UPDATE admin_key SET expires_at = now() - interval '1 second' WHERE id = '$late'");
+my ( $reader, undef ) = key_of( role => 'auditor' );
+my ( $owner,  $owners )  = key_of( role => 'owner' );
+my ( $last,   $last_is ) = key_of( role => 'operator' );
+my $nobody = '01990000-0000-7000-8000-000000000000';
+
+for my $case (
+    [ [$nobody],                                           'a key that was never there' ],
+    [ [$dead],                                             'a revoked key' ],
+    [ [$late],                                             'a key that has ended' ],
+    [ [$reader],                                           'an auditor, who may not save' ],
+    [ ['person:nobody'],                                   'a person who never signed in' ],
+    [ [ $nobody, $dead, $late, $reader, 'person:nobody' ], 'all of them' ] )
+{
+    my $answer = guard( "impactOverride=$why", { overrides => $case->[0] } );
+    admin_error( $answer, 422, "overrides with no more than $case->[1]: refused (policy.md G4)" );
+    like( $answer->text, qr/overrides an admin key that is valid/, '... and what to do' );
+}
+$stack->sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://idp.example', 'ann')});
+admin_ok( guard( '', { overrides => [ $dead, 'person:ann' ] } ), 200, {}, '... but with a person who signed in' );
+admin_ok(
+    guard( "impactOverride=$why", { overrides => undef } ),
+    200, {}, 'the configured key is the way out if no key is listed that is valid (policy.md G4)' );
+admin_ok(
+    guard( '', { guards => $guards->{guards}, overrides => [$last] } ),
+    200, {}, 'guards again, by a key that is valid' );
+$stack->admin( DELETE => "/admin/api/admin-keys/$last" );
+for my $case ( [ 'another operator' => $same ], [ 'another owner' => $owners ] ) {
+    my $answer = guard( "impactOverride=$why", { overrides => undef }, key => $case->[1] );
+    admin_error( $answer, 422, "when it is revoked: $case->[0] cannot pass", error => 'impact_refused' );
+    is( $answer->member('overridable'), false, '... and is not told so' );
+}
+admin_error( guard( '', { overrides => undef } ), 422, '... nor the configured key without a reason' );
+my ( $exit, $said ) =
+  $stack->authzctl( qw(policy data set --patch --override), 'Way out', $row, changes_file('{"overrides":null}') );
+is( $exit, 0, 'authzctl on the database is one way out' ) or diag $said;
+admin_ok(
+    guard( "impactOverride=$why", { overrides => [ $owner, $dead ] }, @mine ),
+    200, {}, 'a row with a key that is valid beside one that is not' );
+$stack->admin( DELETE => "/admin/api/admin-keys/$owner" );
+admin_ok(
+    guard( "impactOverride=$why", { guards => undef, overrides => undef } ),
+    200, {}, '... and the configured key with a reason is the other' );
+
+sub changes_file {
+    open my $out, '>', "$own/changes.json" or die "changes.json: $!";
+    print {$out} $_[0];
+    close $out or die "changes.json: $!";
+    return "$own/changes.json";
+}
 my $path = "$rules?ifRevision=00";
 admin_error(
     $stack->admin( PUT => $path, json => deny('false') ), 412,
