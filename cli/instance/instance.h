@@ -63,6 +63,7 @@ struct instance {
     json_t *tools;        /* tools of resources with all that syncs found, by kind and key */
     json_t *fixed;        /* shipped rules and rows, by kind and key: true */
     json_t *steps;        /* the plan: [{action, kind, key, ...}] */
+    json_t *impact;       /* what its rules and rows would change in recorded decisions, or NULL */
     bool refused;         /* an error was printed */
 };
 

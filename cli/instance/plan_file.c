@@ -11,6 +11,8 @@
 #include "cli/instance/instance.h"
 #include "cli/lib/input.h"
 #include "cli/lib/json_text.h"
+#include "cli/lib/limits.h"
+#include "cli/policy/impact.h"
 
 /* Largest plan, in octets: the objects of an instance, indented. */
 #define PLAN_MAX (256 << 20)
@@ -99,6 +101,16 @@ plan_document(const struct instance *run)
                                "steps", jsonx_built(&steps)));
 }
 
+/* Return the plan as JSON with what was measured, which its file does not have. */
+static json_t *
+plan_shown(const struct instance *run)
+{
+    json_t *plan = plan_document(run);
+    return plan != NULL && run->impact != NULL && json_object_set(plan, "impact", run->impact) != 0
+               ? NULL
+               : plan;
+}
+
 size_t
 instance_plan_print(struct instance *run)
 {
@@ -119,10 +131,15 @@ instance_plan_print(struct instance *run)
         if (actions[i].counted != NULL)
             line = talloc_asprintf_append_buffer(line, "%s%zu %s", *line != '\0' ? ", " : "",
                                                  count[i], actions[i].counted);
-    if (run->cli->choice.json)
-        output_json(plan_document(run));
-    else
-        output_text(talloc_asprintf(run->cli->mem, "%s\n", line));
+    if (run->cli->choice.json) {
+        output_json(plan_shown(run));
+        return changes;
+    }
+    output_text(talloc_asprintf(run->cli->mem, "%s\n", line));
+    if (run->impact != NULL)
+        impact_print_result(run->impact);
+    else if (limits_are_given(run->cli))
+        output_text("nothing to measure: no rule or row would change\n");
     return changes;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/lib/input.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/opa_check.h"
+#include "cli/policy/stored.h"
 #include "crypto/digest.h"
 
 /* The deploy of a plan. */
@@ -173,7 +174,9 @@ run_deploy(struct instance *run, const char *mode, bool *ret_saved)
         status = opa_check_deploy(run->cli, &policy.deploy, source.dir);
     if (status != CLI_OK)
         return status;
-    return bundle_deploy_remote(run->cli, &policy.deploy, mode, &source, &answer);
+    status = bundle_deploy_remote(run->cli, &policy.deploy, mode, &source, &answer);
+    return status == CLI_OK && !*ret_saved ? stored_impact(run->cli, &answer, &run->impact)
+                                           : status;
 }
 
 int

@@ -166,8 +166,8 @@ impact_print_counts(const json_t *result)
     print_examples(result);
 }
 
-static void
-print_result(const json_t *result)
+void
+impact_print_result(const json_t *result)
 {
     printf("revision %s  candidate %s  %s to %s  %lld decisions%s\n", text(result, "baseRevision"),
            text(result, "candidateRevision"), text(result, "from"), text(result, "to"),
@@ -342,7 +342,7 @@ show(const struct cli *cli, const json_t *result)
     if (cli->choice.json)
         output_json(result);
     else if (json_object_get(result, "looked") != NULL)
-        print_result(result);
+        impact_print_result(result);
     if (json_object_get(result, "looked") != NULL)
         return limits_judge(cli, result);
     output_error("%s: the measurement failed: %s", cli->path, text(result, "note"));

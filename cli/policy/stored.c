@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/lib/output.h"
@@ -195,6 +196,13 @@ stored_refuse(struct cli *cli, const struct answer *answer, const struct refusal
     return refusal_print(cli, AZ_UNPROCESSABLE, &result, source);
 }
 
+/* Return the head of an answer that tells the measurement, or NULL: none was asked for, or made. */
+static const char *
+impact_head(const struct cli *cli, const struct answer *answer)
+{
+    return limits_are_given(cli) ? call_header(cli, answer, "X-Policy-Impact") : NULL;
+}
+
 int
 stored_save(struct cli *cli, const struct call *call, const struct refusal_source *source,
             struct answer *ret, bool *ret_missing)
@@ -208,7 +216,32 @@ stored_save(struct cli *cli, const struct call *call, const struct refusal_sourc
     const char *warning = call_header(cli, ret, "X-Policy-Warning");
     if (warning != NULL)
         output_error("%s: warning: %s", cli->path, warning);
+    if (impact_head(cli, ret) != NULL)
+        output_error("%s: measured: %s", cli->path, impact_head(cli, ret));
     return CLI_OK;
+}
+
+int
+stored_impact(struct cli *cli, const struct answer *answer, json_t **ret)
+{
+    static const char name[] = "id=";
+    const char *head = impact_head(cli, answer);
+    int64_t id;
+    struct answer measured;
+    if (head == NULL || strncmp(head, name, strlen(name)) != 0)
+        return CLI_OK;
+    head += strlen(name);
+    if (digits_take(head, strcspn(head, ";"), INT64_MAX, &id) == 0 || id == 0)
+        return CLI_OK;
+    const struct call call = {
+        .method = "GET",
+        .path = talloc_asprintf(cli->mem, API "policy-impact/%lld", (long long) id)};
+    if (call.path == NULL)
+        return output_no_memory(cli);
+    int status = call_run(cli, &call, NULL, &measured);
+    if (status == CLI_OK)
+        *ret = measured.json;
+    return status;
 }
 
 const char *

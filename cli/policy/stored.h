@@ -32,6 +32,10 @@ int stored_row(struct cli *cli, const char *key, struct policy_row *ret);
 int stored_save(struct cli *cli, const struct call *call, const struct refusal_source *source,
                 struct answer *ret, bool *ret_missing);
 
+/* Read the measurement of a save that was asked for by the options, from the head of the answer;
+ * *ret stays NULL if nothing was measured. */
+int stored_impact(struct cli *cli, const struct answer *answer, json_t **ret);
+
 /* Return the revision and the activation of a save from the head of the answer. */
 const char *stored_revision(const struct cli *cli, const struct answer *answer);
 const char *stored_activation(const struct cli *cli, const struct answer *answer);

@@ -114,6 +114,52 @@ is( ctl( [qw(policy rule delete custom/issue.rego --yes --max-newly-allowed 1 -m
     0, '... and one that is not' );
 is( $stack->sql(q{SELECT message FROM bundle ORDER BY id DESC LIMIT 1}), 'Back', '... with its message' );
 
+# What was measured is said by each verb with --impact.
+my $told = ctl( [ qw(policy rule set custom/issue.rego --impact), "$dir/policy/custom/issue.rego" ], env => $env );
+like(
+    $told->{err}, qr/measured: id=\d+; newlyDenied=\d; newlyAllowed=0$/m,
+    'policy rule set --impact says what changes' );
+my $back = ctl( [qw(policy rule delete custom/issue.rego --yes)], env => $env );
+is( $back->{status}, 0, '... and a save without it' );
+unlike( $back->{err}, qr/measured/, '... says nothing' );
+
+# ---- plan
+
+# plan --impact shows what the rules and rows of the files would change (instance.md F6).
+my $write = qq{package custom.issue\n\ndeny contains "no" if "write" in input.scopes.requested\n};
+my $files = tree( 'instance.json' => '{"format": 1, "owner": "ci"}', 'policy/custom/issue.rego' => $write );
+my $api   = { SVC_CONFIG => '/dev/null', AUTHZ_ADMIN_KEY => $Authz::Stack::KEY{SVC_ADMIN_API_KEY} };
+my %way   = ( database => [ [], $env ], API => [ [ '--server', $stack->base ], $api ] );
+for my $way ( sort keys %way ) {
+    my ( $server, $set ) = @{ $way{$way} };
+    my $plan = ctl( [ 'plan', '--impact', @$server, $files ], env => $set );
+    is( $plan->{status}, 0, "$way: plan --impact" ) or diag $plan->{err};
+    like( $plan->{out}, qr/^create rule custom\/issue[.]rego$/m,                      '... shows the steps' );
+    like( $plan->{out}, qr/^revision \w+  candidate \w+ .* 3 decisions, all looked/m, '... and what was looked at' );
+    like( $plan->{out}, qr/^same 2   newly denied 1   newly allowed 0 /m,             '... and the counts' );
+    my $shown = ctl( [ 'plan', '--impact', '--json', @$server, $files ], env => $set )->{json};
+    is_deeply(
+        [ @{ $shown->{impact} // {} }{qw(looked same newlyDenied newlyAllowed)} ], [ 3, 2, 1, 0 ],
+        '... and --json has the measurement' );
+    is( scalar @{ $shown->{steps} }, 1, '... beside the steps' );
+    $plan = ctl( [ 'plan', @$server, $files ], env => $set );
+    unlike( $plan->{out}, qr/newly denied/, "$way: plan without it measures nothing" );
+    $plan = ctl( [ 'plan', '--max-newly-denied', 0, @$server, $files ], env => $set );
+    is( $plan->{status}, 2, "$way: plan with a limit that is passed (instance.md F1)" );
+    like( $plan->{err}, qr/limit: newly denied 1 of 3, at most 0: REFUSED/, '... with the numbers' );
+    $plan = ctl( [ 'plan', '--max-newly-denied', '', @$server, $files ], env => $set );
+    is( $plan->{status}, 64, "$way: plan with an empty limit is refused" );
+    like( $plan->{err}, qr{--max-newly-denied requires a value}, '... which is named' );
+}
+my $none = tree( 'instance.json' => '{"format": 1, "owner": "nobody"}' );
+like(
+    ctl( [ 'plan', '--impact', $none ], env => $env )->{out}, qr/^nothing to measure: no rule or row would change$/m,
+    'plan --impact of files without rules says that nothing is measured' );
+my $saved_plan = Authz::Process::directory() . '/with-impact.json';
+is( ctl( [ 'plan', '--impact', '--out', $saved_plan, $files ], env => $env )->{status}, 0, 'a plan that is kept' );
+is( ctl( [ 'apply', $saved_plan ],                             env => $env )->{status}, 0, '... can be applied' );
+is( ctl( [qw(policy rule delete custom/issue.rego --yes)],     env => $env )->{status}, 0, '... and taken back' );
+
 # ---- guards
 
 write_file( 'guards.json', '{"guards": [{"name": "none", "limits": {"newlyDenied": 0}}]}' );
