@@ -17,13 +17,14 @@ use IO::Socket::UNIX ();
 use MIME::Base64     ();
 use Test::More;
 
-use Authz::Check   ();
-use Authz::Client  ();
-use Authz::Peer    ();
-use Authz::Process ();
-use Authz::Server  ();
-use Authz::Stack   ();
-use Authz::Web     ();
+use Authz::Check         ();
+use Authz::Client        ();
+use Authz::Deploy::Alias qw(name_signs);
+use Authz::Peer          ();
+use Authz::Process       ();
+use Authz::Server        ();
+use Authz::Stack         ();
+use Authz::Web           ();
 
 my @IDENTITY = qw(Subject Subject-Type Idp Client Scopes Acr Resource Route Request-Id Jwt);
 
@@ -136,6 +137,8 @@ sub serves {
         'Request-Id' => qr/\A[0-9a-f-]{36}\z/ );
     my @forged = map { ( "X-Authz-$_" => 'root' ) } @IDENTITY;
     push @forged, map { ( 'X_Authz_' . tr/-/_/r => 'root', "x-authz_$_" => 'root' ) } $self->{aliases} ? @IDENTITY : ();
+    my @sign = $self->{aliases} ? name_signs() : ();
+    push @forged, map { ( "X${_}Authz${_}Subject" => 'root', "X-Authz${_}Jwt" => 'root' ) } @sign;
     is( $self->ask( GET => '/api/orders/7', $self->bearer, @forged )->status, 200,
         'a request that policy allows reaches the API' );
     my ( $request, $field ) = $self->_last('/api/orders/7');
@@ -146,6 +149,8 @@ sub serves {
             $got // 'nothing', ref $says{$name} ? $says{$name} : qr/\A\Q$says{$name}\E\z/,
             "... with $name as authz says, whatever the caller sent" );
     }
+    unlike( $request->{head} // '', qr/^x[^a-z0-9]authz[^a-z0-9-]|^x[^a-z0-9-]authz/im, '... and by no other name' )
+      if @sign && !$request->{env};
     $self->hides if !$request->{env};
     is( $field->{'x-authz-proxy-authorization'}, undef, '... and without the credential of the web server' );
     $self->ask(

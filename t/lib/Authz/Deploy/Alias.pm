@@ -14,7 +14,10 @@ use Authz::Path  ();
 use Authz::Stack ();
 use Authz::Web   ();
 
-our @EXPORT_OK = qw(aliases aliases_of headers_read);
+our @EXPORT_OK = qw(aliases aliases_of headers_read name_signs);
+
+# Return the characters of a header's name that CGI makes a sign of like a hyphen (RFC 9110 5.6.2, RFC 3875 4.1.18).
+sub name_signs { return split //, q{_.~!#$%&'*+^`|} }
 
 # Return the variables of the headers that the sources of the service read, without HTTP_.
 sub headers_read {
