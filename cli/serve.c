@@ -42,12 +42,14 @@ struct web {
     const char *program; /* of Debian */
     const char *mode;    /* option that keeps it in the foreground */
     const char *config;  /* unless --web-config is given */
+    const char *uploads; /* its environment: where bodies wait, if no file of its own says so */
     int stop;            /* signal upon which it finishes its requests and ends */
 };
 
 static const struct web webs[] = {
-    {"lighttpd", "/usr/sbin/lighttpd", "-D",           "/etc/lighttpd/lighttpd.conf", SIGINT  },
-    {"apache",   "/usr/sbin/apache2",  "-DFOREGROUND", "/etc/apache2/apache2.conf",   SIGWINCH},
+    {"lighttpd", "/usr/sbin/lighttpd", "-D",           "/etc/lighttpd/lighttpd.conf", NULL, SIGINT  },
+    {"apache",   "/usr/sbin/apache2",  "-DFOREGROUND", "/etc/apache2/apache2.conf",
+     "TMPDIR=/run/authz-uploads",                                                           SIGWINCH},
 };
 
 /* clang-format off */
@@ -90,7 +92,8 @@ serve_start(const struct serving *serving, char *const *words, char *const *envi
     _exit(CLI_FAILED);
 }
 
-/* Start the web server. The settings are no business of it, so its environment is empty. */
+/* Start the web server. The settings are no business of it, so its environment has no more than the
+ * directory of bodies in transit, which Apache takes from there alone: /tmp may be read-only. */
 static pid_t
 serve_start_web(const struct serving *serving)
 {
@@ -99,8 +102,8 @@ serve_start_web(const struct serving *serving)
     char *words[] = {(char *) (uintptr_t) web->program, (char *) (uintptr_t) web->mode,
                      (char[]){"-f"}, (char *) (uintptr_t) (config != NULL ? config : web->config),
                      NULL};
-    char *none[] = {NULL};
-    return serve_start(serving, words, none);
+    char *environment[] = {(char *) (uintptr_t) web->uploads, NULL};
+    return serve_start(serving, words, environment);
 }
 
 static pid_t

@@ -213,8 +213,16 @@ try_memory() {
     for pid in $(pgrep -u "$1"); do cat "/proc/$pid/smaps_rollup"; done | awk '$1 == "Pss:" { n += $2 } END { printf "%d", n / 1024 }'
 }
 
+# The status of a body of 100 KB at a path, which waits in a file until it is complete: the service answers, and not the web server.
+try_body() {
+    local status
+    status=$(head -c 100000 /dev/zero | curl -sS --noproxy '*' --max-time 20 -o /dev/null -w '%{http_code}' \
+        -H 'Content-Type: application/octet-stream' --data-binary @- "$TRY_URL/$1")
+    case $status in 4*) ;; *) echo "status $status"; return 1 ;; esac
+}
+
 try_service() {
-    local authz
+    local authz path
     ok 'authzctl db migrate makes the schema' ctl db migrate
     try_start authz-opa "$OPA_ROOT" "$TRY_DIR/opa.log"
     OPA_PID=$TRY_PID
@@ -226,6 +234,7 @@ try_service() {
     ok 'the health check of the image passes' try_healthcheck
     ok 'a client gets a token' try_token
     ok '... which is active' try_active
+    for path in token admin/api/clients bundles/svc gateway/none; do ok "a body of 100 KB reaches the service: $path" try_body "$path"; done
     echo "# $WEB: $(try_memory "$IMAGE_USER") MB of memory for the service and its web server, $(try_memory "$IMAGE_ENGINE_USER") MB for the engine"
     ok 'the console is there' has 'id="app"' "$(curl -sS --noproxy '*' --max-time 20 "$TRY_URL/portal/")"
     ok 'the log goes to standard error' grep -q '"started"' "$TRY_DIR/authz.log"

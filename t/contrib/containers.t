@@ -278,7 +278,8 @@ for my $path ( $uploads, $shared ) {
         qr/\{name: $volume, emptyDir: \{medium: Memory, sizeLimit: \d+Mi\}\}/,
         "deployment.yaml: $path is a file system of its own with a limit" );
 }
-like( $images, qr{\./run/authz-uploads$}m, 'the image has the directory' );
+like( text_of(qw(cli serve.c)), qr/"TMPDIR=\Q$uploads\E"/,  'Apache has its bodies there too (apr_temp_dir_get)' );
+like( $images,                  qr{\./run/authz-uploads$}m, 'the image has the directory' );
 
 # ---- contrib/check --images
 
