@@ -65,6 +65,25 @@ is( "@{ $opa->{RuntimeDirectoryMode} } @{ $opa->{Group} }",
     "0750 @{ $service->{SupplementaryGroups} }",
     '... which the service enters by its group, and no other account' );
 
+# ---- what a unit restricts: the same around the same account
+
+my $restricts = sub {
+    my ($unit) = @_;
+    return {
+        map    { ( $_ => "@{ $unit->{$_} }" ) }
+          grep {/\A(?:NoNew|Protect|Private|Restrict(?!Prevent|art)|Lock|Memory|System|Capab|UMask|LimitCORE)/}
+          keys %$unit };
+};
+my $around = $restricts->($service);
+cmp_ok( scalar keys %$around, '>=', 20, 'authz.service is restricted' );
+is_deeply(
+    $restricts->( unit('authz-maintain.service') ), $around,
+    '... and housekeeping, with its account and keys, as much' );
+my $engine = $restricts->($opa);
+delete $around->{MemoryDenyWriteExecute};    # the engine may compile WebAssembly
+is_deeply( $engine, $around, '... and the engine' );
+is( $around->{LimitCORE}, '0', 'no unit leaves its keys in a core file (systemd.exec(5))' );
+
 # ---- make writes the paths of the build
 
 SKIP: {
