@@ -9,7 +9,9 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Ciba     ();
+use Authz::Dpop     ();
 use Authz::Grant    ();
+use Authz::Jwt      ();
 use Authz::Postgres ();
 use Authz::Process  ();
 use Authz::Stack    ();
@@ -24,11 +26,15 @@ $postgres->sql("ALTER SYSTEM SET $_") for 'archive_mode = on', "archive_command 
 $postgres->stop;
 $postgres->start;
 
-my $stack = Authz::Stack->start( postgres => $postgres );
+# A proof stays acceptable for longer than the drill takes.
+my $stack = Authz::Stack->start( postgres => $postgres, settings => { SVC_DPOP_IAT_WINDOW_SECONDS => 900 } );
 my %cc    = ( grants => [qw(client_credentials authorization_code refresh_token)], scopes => [qw(openid orders.read)] );
 my @crm   = $stack->make_client( 'crm',  \%cc );
 my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
 my @rs    = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
+my $jwt   = Authz::Jwt->key('RS256');
+my $dpop  = Authz::Dpop->new;
+$stack->make_client( 'jwt', \%cc, tokenEndpointAuthMethod => 'private_key_jwt', jwks => $jwt->set );
 Authz::Grant->people( $stack, subject => 'alice' );
 
 ok( eval { $postgres->base_backup( $base, qw(-X none) ); 1 },
@@ -49,7 +55,30 @@ my $code    = Authz::Grant->code( $stack, client => 'crm', subject => 'alice' );
 my $family  = Authz::Grant->redeem( $stack, \@crm, $code )->json;
 my $browser = Authz::Ciba::sign_in( $stack, 'alice' );
 
+# A client assertion, with iat and without, and a DPoP proof: each is accepted once.
+sub assert_with {
+    return $stack->http->post( '/token', form => [ grant_type => 'client_credentials', Authz::Jwt::form( $_[0] ) ] );
+}
+
+sub prove_with {
+    return $stack->http->post(
+        '/token', headers => [ Authz::Client::basic(@crm), DPoP => $_[0] ],
+        form => [ grant_type => 'client_credentials', scope => 'orders.read' ] );
+}
+sub assertion { return $jwt->assertion( 'jwt', $stack->base, exp => time + 1800, @_ ) }
+sub proof     { return $dpop->proof( claims => { htm => 'POST', htu => $stack->base . '/token', @_ } ) }
+my %spent = ( iat => assertion( iat => time ), exp => assertion() );
+my $proof = proof();
+
 $postgres->sql(q{SELECT pg_create_restore_point('the_moment')});
+for my $kind ( sort keys %spent ) {
+    is( assert_with( $spent{$kind} )->status, 200, "after the point: an assertion with $kind is used" );
+    oauth_error( assert_with( $spent{$kind} ), 401, 'invalid_client', '... and refused again' );
+}
+
+# A bad proof of a client that need not send one is left out of account, and the token is for anybody (oauth.md "D outcomes").
+is( prove_with($proof)->member('token_type'), 'DPoP',   '... and a proof' );
+is( prove_with($proof)->member('token_type'), 'Bearer', '... which counts no more' );
 is( $stack->admin( POST => '/admin/api/tokens/revoke', json => { token => $token{revoked} } )->status, 200,
     'after the point: a token is revoked' );
 is( $stack->admin( POST => '/admin/api/tokens/revoke', json => { token => $family->{refresh_token} } )->status,
@@ -107,7 +136,10 @@ is( $stack->sql('SELECT count(*) FROM browser_session'), 1, 'restored: the sessi
 
 # ---- the fence
 
-my $got = on_host( 0, [qw(restore-fence --yes --json)], 'authzctl restore-fence' )->{json};
+is( $stack->sql('SELECT (SELECT count(*) FROM client_assertion) + (SELECT count(*) FROM dpop_proof)'),
+    0, 'restored: the used assertions and the proof are forgotten' );
+my $got    = on_host( 0, [qw(restore-fence --yes --json)], 'authzctl restore-fence' )->{json};
+my $fenced = time;
 is( $got->{clients},                    $stack->sql('SELECT count(*) FROM client') + 0, '... marks every client' );
 is( "$got->{sessions} $got->{pending}", '1 0',                                          '... and ends the sessions' );
 inactive( $stack->introspect( @rs, $token{$_} ),              "fenced: $_ is over" ) for qw(kept revoked once);
@@ -116,6 +148,20 @@ oauth_error(
     Authz::Grant->refresh( $stack, \@crm, $family->{refresh_token} ),
     400, 'invalid_grant', 'fenced: ... and the refresh token' );
 ok( active( $stack->token_text( @crm, scope => 'orders.read' ) ), 'fenced: a new token is good' );
+oauth_error( assert_with( $spent{$_} ), 401, 'invalid_client', "fenced: the used assertion with $_ is refused" )
+  for sort keys %spent;
+is( prove_with($proof)->member('token_type'), 'Bearer', 'fenced: the used proof counts no more' );
+oauth_error( assert_with( assertion( exp => time + 600 ) ), 401, 'invalid_client', '... and what could be as old' );
+Authz::Process::until_true( 5, sub { time > $fenced } );
+is( assert_with( assertion( exp => time + 3600 ) )->status, 200,
+    'fenced: an assertion that ends an hour later is good' );
+is( assert_with( assertion( iat => time + 60 ) )->status, 200, '... one that was made 60 s later' );
+oauth_error( assert_with( assertion( iat => $fenced + 58 ) ), 401, 'invalid_client', '... not one before' );
+is( prove_with( proof( iat => time + 900 ) )->member('token_type'), 'DPoP',
+    '... a proof that was made later by its window' );
+$stack->sql(q{UPDATE restore_fence SET fenced_at = fenced_at - interval '1 hour'});
+is( assert_with( assertion() )->status,          200,    'an hour after the fence every new assertion is good' );
+is( prove_with( proof() )->member('token_type'), 'DPoP', '... and every new proof' );
 is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE operation = 'fenceAfterRestore' AND outcome = 'allowed'}),
     1, 'audit: the fence' );
 

@@ -143,6 +143,16 @@ check_client(const struct client_assertion *assertion, const struct assertion_re
     return AZ_OK;
 }
 
+/* Return the first second in which the claims can have passed: exp was not too far away yet, and
+ * iat not in the future. */
+static int64_t
+usable_from(const struct jwt_claims *claims)
+{
+    int64_t by_exp = claims->exp.seconds - ASSERTION_LIFETIME_MAX;
+    int64_t iat = claims->iat.present ? claims->iat.seconds : 0;
+    return iat > by_exp + ASSERTION_SKEW_FUTURE ? iat - ASSERTION_SKEW_FUTURE : by_exp;
+}
+
 enum az_status
 client_assertion_read(TALLOC_CTX *mem, const struct assertion_kind *kind, const char *text,
                       const struct assertion_request *request, struct client_assertion *ret,
@@ -161,6 +171,7 @@ client_assertion_read(TALLOC_CTX *mem, const struct assertion_kind *kind, const 
     assertion.client_id = assertion.claims.sub;
     assertion.jti = assertion.claims.jti;
     assertion.until = assertion.claims.exp.seconds + assertion.kind->skew_past;
+    assertion.usable = usable_from(&assertion.claims);
     *ret = assertion;
     return AZ_OK;
 }

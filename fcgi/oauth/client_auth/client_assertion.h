@@ -60,6 +60,7 @@ struct client_assertion {
     const char *client_id;    /* sub */
     const char *jti;          /* or NULL */
     int64_t until;            /* it is refused from then on; seconds since 1970 */
+    int64_t usable;           /* it was refused before; the same */
     struct jws *jws;          /* split */
     struct jwt_claims claims; /* of it */
 };

@@ -215,11 +215,14 @@ use_assertion(struct request *req, const struct client_assertion *assertion)
 {
     if (assertion == NULL || !assertion->kind->used_once || req->assertion_used)
         return AZ_OK;
-    enum az_status st = client_assertion_use(&req->op, assertion->client_id, assertion->jti,
-                                             assertion->until, &req->assertion_used);
+    enum az_status st =
+        client_assertion_use(&req->op, assertion->client_id, assertion->jti, assertion->until,
+                             assertion->usable, &req->assertion_used);
     if (st != AZ_OK || req->assertion_used)
         return st;
-    return refuse_client(req, "client assertion: its jti was used before");
+    return refuse_client(
+        req, "client assertion: its jti was used before, or it may have been before the "
+             "last restore-fence");
 }
 
 /* Accept the client whose credentials are good. */

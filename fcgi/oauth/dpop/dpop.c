@@ -93,10 +93,10 @@ use_once(struct request *req, const char *url, struct reading *reading)
     const char *text = talloc_asprintf(req->op.mem, "%s\n%s\n%s", proof->jkt, url, proof->jti);
     if (text == NULL || sha256(text, strlen(text), hash) != AZ_OK)
         return dpop_no_memory(req);
-    enum az_status st =
-        proof_remember(&req->op, hash, 2 * req->op.az->cfg->dpop_iat_window, &first);
+    const int64_t window = req->op.az->cfg->dpop_iat_window;
+    enum az_status st = proof_remember(&req->op, hash, 2 * window, proof->iat - window, &first);
     if (st == AZ_OK && !first)
-        reading->why = "it was used before";
+        reading->why = "it was used before, or may have been before the last restore-fence";
     return st;
 }
 

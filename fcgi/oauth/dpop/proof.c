@@ -96,6 +96,7 @@ proof_check_claims(TALLOC_CTX *mem, const struct jws *jws, const struct dpop_rul
         || claims.iat.seconds > rule->now + rule->window)
         return proof_refuse("iat is missing or too far from the present time", ret_why);
     proof->jti = claims.jti;
+    proof->iat = claims.iat.seconds;
     return check_ath(ath, rule->access_token, ret_why);
 }
 

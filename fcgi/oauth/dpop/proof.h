@@ -25,6 +25,7 @@ struct dpop_proof {
     char jkt[JWK_THUMBPRINT_SIZE]; /* RFC 7638 thumbprint of its key */
     const char *jti;               /* never empty */
     const char *nonce;             /* as claimed, or NULL */
+    int64_t iat;                   /* within the window of the rule */
 };
 
 /*

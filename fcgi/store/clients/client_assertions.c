@@ -9,12 +9,13 @@
 #include "store/db/purge.h"
 
 /* The primary key decides: of requests at the same moment, the others wait for the commit of the
- * first, and write nothing. */
+ * first, and write nothing. What may have been used before a restore is refused (fence.h). */
 static const struct db_stmt client_assertion_use_stmt = {
     "client_assertion_use",
-    "INSERT INTO client_assertion (digest, expires_at) VALUES ($1, $2::timestamptz)"
+    "INSERT INTO client_assertion (digest, expires_at) SELECT $1::bytea, $2::timestamptz"
+    " WHERE NOT EXISTS (SELECT FROM restore_fence WHERE fenced_at >= $3::timestamptz)"
     " ON CONFLICT (digest) DO NOTHING",
-    2};
+    3};
 
 static const struct db_stmt client_assertion_purge_stmt = {
     "client_assertion_purge",
@@ -25,7 +26,7 @@ static const struct db_stmt client_assertion_purge_stmt = {
 
 enum az_status
 client_assertion_use(struct op *op, const char *client_id, const char *jti, int64_t until,
-                     bool *ret_first)
+                     int64_t usable, bool *ret_first)
 {
     /* The first line feed separates: a client_id has no control characters. */
     const char *text = talloc_asprintf(op->mem, "%s\n%s", client_id, jti);
@@ -36,6 +37,7 @@ client_assertion_use(struct op *op, const char *client_id, const char *jti, int6
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a jti");
     db_octets(&params, digest, sizeof(digest));
     db_time(&params, until * 1000);
+    db_time(&params, usable * 1000);
     enum az_status st = db_exec(op, &client_assertion_use_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_first = db_written(result) > 0;

@@ -12,10 +12,12 @@
  * the database decides when it is forgotten, and those of hosts may be behind it. */
 #define CLIENT_ASSERTION_MARGIN 300
 
-/* Use the assertion of a client with this jti, which is refused from `until` on (seconds since
- * 1970). *ret_first false: it was used before, or by another request at this moment. One trip. */
+/* Use the assertion of a client with this jti, which is refused from `until` on and was not
+ * accepted before `usable` (seconds since 1970). *ret_first false: it was used before, or by
+ * another request at this moment, or the database was restored and fenced since it could be used.
+ * One trip. */
 enum az_status client_assertion_use(struct op *op, const char *client_id, const char *jti,
-                                    int64_t until, bool *ret_first);
+                                    int64_t until, int64_t usable, bool *ret_first);
 
 /* Delete assertions that have expired (housekeeping); adds to *removed. */
 enum az_status client_assertions_purge(struct op *op, int64_t *removed);

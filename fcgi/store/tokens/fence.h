@@ -15,7 +15,8 @@ struct fence_counts {
 
 /*
  * Revoke all access tokens, refresh tokens and codes of all clients that were issued so far, delete
- * all sessions and everything that may be used once, and write the audit row, in one statement.
+ * all sessions and everything that may be used once, note the time, after which client assertions
+ * and DPoP proofs must have been made, and write the audit row, in one statement.
  *
  * A database that was restored to an earlier moment has forgotten what was revoked or used since
  * then: such tokens, sessions and links are live again. As in revocation_write, the audit row's id

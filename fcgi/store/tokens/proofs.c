@@ -10,8 +10,10 @@
 static const struct db_stmt proof_remember_stmt = {
     "proof_remember",
     "INSERT INTO dpop_proof (hash, forget_at)"
-    " VALUES ($1, now() + make_interval(secs => $2::double precision)) ON CONFLICT DO NOTHING",
-    2};
+    " SELECT $1::bytea, now() + make_interval(secs => $2::double precision)"
+    " WHERE NOT EXISTS (SELECT FROM restore_fence WHERE fenced_at >= $3::timestamptz)"
+    " ON CONFLICT DO NOTHING",
+    3};
 
 /* The clocks of the hosts, which judge the iat, may differ from that of the database. */
 static const struct db_stmt proof_purge_stmt = {
@@ -23,12 +25,13 @@ static const struct db_stmt proof_purge_stmt = {
 
 enum az_status
 proof_remember(struct op *op, const unsigned char hash[SHA256_OCTETS], int64_t seconds,
-               bool *ret_first)
+               int64_t usable, bool *ret_first)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_octets(&params, hash, SHA256_OCTETS);
     db_number(&params, seconds);
+    db_time(&params, usable * 1000);
     enum az_status st = db_exec(op, &proof_remember_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_first = db_written(result) > 0;
