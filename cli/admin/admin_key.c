@@ -44,13 +44,29 @@ label_ok(const char *label)
            && utf8_length(label, length) <= ADMIN_KEY_LABEL_MAX;
 }
 
-/* Print a new key and wipe it. */
-static void
+/* Letters of a key and of its id. */
+#define KEY_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+static bool
+is_key_text(const char *text)
+{
+    return text != NULL && *text != '\0' && text[strspn(text, KEY_LETTERS)] == '\0';
+}
+
+/* Print a new key and wipe it. An answer of another form is no answer of the service, although it
+ * may have made a key. */
+static int
 mint_print(const struct cli *cli, json_t *answer)
 {
     json_t *key = json_object_get(answer, "key");
     const char *text = json_string_value(key),
                *id = json_string_value(json_object_get(answer, "id"));
+    if (!is_key_text(text) || !is_key_text(id)) {
+        output_error("%s: the answer has no admin key; see `authzctl admin-key list`, and revoke "
+                     "one that was made",
+                     cli->path);
+        return CLI_FAILED;
+    }
     if (cli->choice.json)
         printf("{\"id\": \"%s\", \"key\": \"%s\"}\n", id, text);
     else
@@ -58,6 +74,7 @@ mint_print(const struct cli *cli, json_t *answer)
     explicit_bzero((void *) (uintptr_t) text, strlen(text));
     if (!cli->choice.quiet && !cli->choice.json)
         fprintf(stderr, "admin key %s created; it is not shown again\n", id);
+    return CLI_OK;
 }
 
 int
@@ -79,7 +96,7 @@ admin_key_mint_run(struct cli *cli)
     const struct call call = {.method = "POST", .path = KEYS, .body = body};
     int status = call_run(cli, &call, NULL, &answer);
     if (status == CLI_OK) {
-        mint_print(cli, answer.json);
+        status = mint_print(cli, answer.json);
         explicit_bzero((void *) (uintptr_t) answer.text, answer.length);
     }
     return status;

@@ -36,7 +36,7 @@ pour_take(void *arg, const void *octets, size_t length)
 {
     struct pour *pour = arg;
     const struct op_watch *watch = pour->cli->op.watch;
-    if (fwrite(octets, 1, length, stdout) != length) {
+    if (!output_octets(octets, length)) {
         pour->failed = errno != 0 ? errno : EIO;
         return false;
     }

@@ -11,6 +11,7 @@
 #include "cli/admin/admin.h"
 #include "cli/lib/input.h"
 #include "cli/lib/limits.h"
+#include "cli/lib/output.h"
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
 
@@ -273,7 +274,8 @@ entitle_print(const struct entitle *entitle)
                                           "changed", entitle->changed, "binding", entitle->binding,
                                           "revision", revision, "activation", activation)));
     else if (entitle->changed)
-        printf("%s %s\n", revision != NULL ? revision : "", activation != NULL ? activation : "");
+        output_print("%s %s\n", revision != NULL ? revision : "",
+                     activation != NULL ? activation : "");
     else
         output_line(cli, "nothing to change: client %s %s", cli->args[0],
                     entitle->remove ? "has none of these rights in its binding"

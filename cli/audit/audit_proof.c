@@ -43,7 +43,7 @@ audit_prove_run(struct cli *cli)
         return status;
     if (audit_prove(&cli->op, id, &proof) != AZ_OK)
         return output_fault(cli);
-    fputs(proof, stdout);
+    output_content(proof);
     return CLI_OK;
 }
 
@@ -59,7 +59,7 @@ audit_consistency_run(struct cli *cli)
         return status;
     if (audit_prove_consistency(&cli->op, old, size, &proof) != AZ_OK)
         return output_fault(cli);
-    fputs(proof, stdout);
+    output_content(proof);
     return CLI_OK;
 }
 
@@ -75,7 +75,7 @@ audit_checkpoint_run(struct cli *cli)
                      cli->path);
         return CLI_FAILED;
     }
-    fputs(note, stdout);
+    output_content(note);
     return CLI_OK;
 }
 
@@ -130,7 +130,7 @@ static bool
 print_line(void *context, const char *line, size_t length)
 {
     (void) context;
-    return fwrite(line, 1, length, stdout) == length && putchar('\n') != EOF;
+    return output_octets(line, length) && putchar('\n') != EOF;
 }
 
 int

@@ -63,13 +63,15 @@ outgoing_json(const struct outgoing *outgoing)
 static void
 print_outgoing(const struct outgoing *outgoing)
 {
-    printf("%s\n  up to        %" PRId64 "\n  sent         %" PRId64 "\n  not kept     %" PRId64
-           "\n  skipped      %" PRId64 "\n  dropped      %" PRId64 "\n  last sent    %s\n",
-           outgoing->name, outgoing->up_to, outgoing->sent, outgoing->rejected, outgoing->skipped,
-           outgoing->passed, outgoing->sent_at != NULL ? outgoing->sent_at : "-");
+    output_print(
+        "%s\n  up to        %" PRId64 "\n  sent         %" PRId64 "\n  not kept     %" PRId64
+        "\n  skipped      %" PRId64 "\n  dropped      %" PRId64 "\n  last sent    %s\n",
+        outgoing->name, outgoing->up_to, outgoing->sent, outgoing->rejected, outgoing->skipped,
+        outgoing->passed, outgoing->sent_at != NULL ? outgoing->sent_at : "-");
     if (outgoing->error != NULL)
-        printf("  %s %s\n  next try     %s\n", outgoing->held ? "held        " : "error       ",
-               outgoing->error, outgoing->next_at != NULL ? outgoing->next_at : "-");
+        output_print("  %s %s\n  next try     %s\n",
+                     outgoing->held ? "held        " : "error       ", outgoing->error,
+                     outgoing->next_at != NULL ? outgoing->next_at : "-");
 }
 
 int

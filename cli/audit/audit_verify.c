@@ -90,20 +90,21 @@ report_json(const struct audit_report *report)
 static void
 print_report(const struct audit_report *report)
 {
-    printf("log          %s\nleaves       %" PRId64 "\nrows         %" PRId64
-           " checked\nnotes        %" PRId64 " checked\ncheckpoints  %" PRId64
-           " checked\ndropped      %" PRId64 " rows, by retention\nnot sealed   %" PRId64 " rows\n",
-           report->origin, report->size, report->rows, report->notes, report->checkpoints,
-           report->dropped, report->unsealed);
+    output_print("log          %s\nleaves       %" PRId64 "\nrows         %" PRId64
+                 " checked\nnotes        %" PRId64 " checked\ncheckpoints  %" PRId64
+                 " checked\ndropped      %" PRId64 " rows, by retention\nnot sealed   %" PRId64
+                 " rows\n",
+                 report->origin, report->size, report->rows, report->notes, report->checkpoints,
+                 report->dropped, report->unsealed);
     if (report->aged > 0)
-        printf("aged         %" PRId64 " leaves, not checked (SVC_AUDIT_PROOF_DAYS); %" PRId64
-               " checkpoints from elsewhere are of them and were not compared\n",
-               report->aged, report->aged_checkpoints);
+        output_print("aged         %" PRId64 " leaves, not checked (SVC_AUDIT_PROOF_DAYS); %" PRId64
+                     " checkpoints from elsewhere are of them and were not compared\n",
+                     report->aged, report->aged_checkpoints);
     for (int64_t i = 0; i < report->faults && i < AUDIT_FAULTS_LISTED; i++)
-        printf("FAULT        %s %" PRId64 "\n", audit_fault_text(report->fault[i].kind),
-               report->fault[i].at);
+        output_print("FAULT        %s %" PRId64 "\n", audit_fault_text(report->fault[i].kind),
+                     report->fault[i].at);
     if (report->faults > AUDIT_FAULTS_LISTED)
-        printf("             and %" PRId64 " more\n", report->faults - AUDIT_FAULTS_LISTED);
+        output_print("             and %" PRId64 " more\n", report->faults - AUDIT_FAULTS_LISTED);
 }
 
 /* Return the date of a partition. */
@@ -136,9 +137,9 @@ print_days(const struct audit_notes *notes)
 {
     char date[ISO8601_SIZE];
     for (size_t i = 0; i < notes->count; i++)
-        printf("dropped day  %s, %" PRId64 " rows, of which %" PRId64 " are missing\n",
-               day_text(notes->dropped[i].day, date), notes->dropped[i].rows,
-               notes->dropped[i].missing);
+        output_print("dropped day  %s, %" PRId64 " rows, of which %" PRId64 " are missing\n",
+                     day_text(notes->dropped[i].day, date), notes->dropped[i].rows,
+                     notes->dropped[i].missing);
 }
 
 /* Print the reports; return the exit status. The members of JSON are those of the present epoch;
@@ -163,8 +164,8 @@ print_reports(struct cli *cli, const struct audit_report *reports, size_t count,
         output_json(report);
     } else {
         print_days(notes);
-        printf("%s\n", faults == 0 ? "the log is complete and unchanged"
-                                   : "the log or its rows were changed");
+        output_print("%s\n", faults == 0 ? "the log is complete and unchanged"
+                                         : "the log or its rows were changed");
     }
     json_decref(earlier);
     return faults == 0 ? CLI_OK : CLI_FAILED;

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 #include "cli/lib/json_text.h"
 
 /* Spaces between columns. */
@@ -25,17 +27,49 @@ static bool output_lost;
 #define SOURCE_LINE_MAX 400
 
 /*
- * Write a text with '?' for C0, DEL and C1 (0xC2 0x80..0x9F in UTF-8). Labels, paths and error
- * messages come from outside, and an escape sequence in one of them must not reach the terminal.
+ * Write a text with '?' for each character that shows nothing, and for octets that are none.
+ * Labels, paths and error messages come from outside: an escape sequence in one of them must not
+ * reach the terminal, and no character may reorder what is around it.
  */
 static void
 put_clean(FILE *out, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *) text; *c != '\0'; c++) {
-        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
-        putc(*c < 0x20 || *c == 0x7f || c1 ? '?' : *c, out);
-        c += c1;
+    while (*text != '\0') {
+        const char *at = text;
+        if (visible_next(&text) > VISIBLE_SELECTOR)
+            putc('?', out);
+        else
+            fwrite(at, 1, (size_t) (text - at), out);
     }
+}
+
+/* Write a JSON text with escapes (RFC 8259 7) for the characters for which put_clean() writes '?';
+ * they are in its strings alone, but for line feeds. */
+static void
+put_escaped(const char *text)
+{
+    while (*text != '\0') {
+        const char *at = text;
+        unsigned point;
+        if (*at == '\n' || visible_next(&text) <= VISIBLE_SELECTOR) {
+            text = *at == '\n' ? at + 1 : text;
+            fwrite(at, 1, (size_t) (text - at), stdout);
+            continue;
+        }
+        utf8_step(at, &point);
+        if (point >= 0x10000)
+            printf("\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
+                   0xdc00 + ((point - 0x10000) & 0x3ff));
+        else
+            printf("\\u%04x", point);
+    }
+}
+
+/* True if a terminal shows what is printed. */
+static bool
+is_shown(void)
+{
+    return isatty(STDOUT_FILENO) != 0;
 }
 
 void
@@ -70,6 +104,8 @@ put_json(const json_t *value, bool pretty)
         text = json_text_pretty(mem, text, OUTPUT_JSON_MAX);
     if (text == NULL)
         output_lost = true;
+    else if (is_shown())
+        put_escaped(text);
     else
         fputs(text, stdout);
     if (text == NULL || !pretty)
@@ -247,6 +283,41 @@ output_source(size_t number, const char *line, size_t length, const char *file)
     put_clean(stderr, file);
     putc('\n', stderr);
     talloc_free(text);
+}
+
+void
+output_print(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = talloc_vasprintf(NULL, format, args);
+    va_end(args);
+    output_put_text(stdout, text != NULL ? text : "");
+    output_lost = output_lost || text == NULL;
+    talloc_free(text);
+}
+
+void
+output_content(const char *text)
+{
+    if (is_shown())
+        output_put_text(stdout, text);
+    else
+        fputs(text, stdout);
+}
+
+bool
+output_octets(const void *octets, size_t length)
+{
+    const unsigned char *at = octets;
+    if (!is_shown())
+        return fwrite(octets, 1, length, stdout) == length;
+    for (const unsigned char *c = at; c < at + length; c++) {
+        bool plain = (*c >= 0x20 && *c < 0x7f) || *c == '\n' || *c == '\t';
+        if (putchar(plain ? *c : '?') == EOF)
+            return false;
+    }
+    return true;
 }
 
 void

@@ -43,6 +43,21 @@ void output_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Print a line of a file on standard error, with its number and the name of the file below it. */
 void output_source(size_t number, const char *line, size_t length, const char *file);
 
+/*
+ * Print on standard output as printf() does, with '?' for what put_clean() does not write, such as
+ * an escape sequence; tabs and line feeds stay. Every text of a server, of the database or of a
+ * file goes through this, output_content() or the functions above, so that none reaches a terminal
+ * raw.
+ */
+void output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print a text as it is, so that it can go into a file; on a terminal as output_print() does. */
+void output_content(const char *text);
+
+/* The same for octets that come in pieces; on a terminal what is not ASCII becomes '?'. False if
+ * they cannot be written, with errno. */
+bool output_octets(const void *octets, size_t length);
+
 /* Print a text of several lines on standard output; control characters become '?'. */
 void output_text(const char *text);
 

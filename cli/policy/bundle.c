@@ -155,7 +155,7 @@ print_result(const struct cli *cli, const json_t *result)
     note_message(cli,
                  strcmp(result_text(result, "newEtag"), result_text(result, "previousEtag")) == 0,
                  activation);
-    printf("%s %s\n", result_text(result, "revision"), activation);
+    output_print("%s %s\n", result_text(result, "revision"), activation);
 }
 
 static void
@@ -252,7 +252,7 @@ bundle_print_revision(const struct cli *cli, const char *revision, const char *a
     struct jsonx_build object = {jsonx_own(cli->mem, what), false};
     if (!cli->choice.json) {
         note_message(cli, same, activation);
-        printf("%s %s\n", revision, activation);
+        output_print("%s %s\n", revision, activation);
         return;
     }
     jsonx_set(&object, "revision", json_string(revision));

@@ -157,7 +157,8 @@ policy_data_get_run(struct cli *cli)
         return refuse_unknown_row(cli, SEE_LIST);
     if (cli->choice.json)
         return input_row_print(cli, row.dto);
-    puts(row.payload);
+    output_content(row.payload);
+    putchar('\n');
     return CLI_OK;
 }
 

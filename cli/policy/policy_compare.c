@@ -210,7 +210,7 @@ static void
 print_answer(const char *name, const json_t *value, const char *error)
 {
     char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    printf("  %-9s ", name);
+    output_print("  %-9s ", name);
     output_text(error != NULL ? error : text != NULL ? text : "undefined");
     free(text);
 }
@@ -218,10 +218,10 @@ print_answer(const char *name, const json_t *value, const char *error)
 static void
 print_difference(const json_t *difference)
 {
-    printf("audit row %lld (%s), %s\n",
-           (long long) json_integer_value(json_object_get(difference, "auditId")),
-           json_string_value(json_object_get(difference, "endpoint")),
-           json_string_value(json_object_get(difference, "entrypoint")));
+    output_print("audit row %lld (%s), %s\n",
+                 (long long) json_integer_value(json_object_get(difference, "auditId")),
+                 json_string_value(json_object_get(difference, "endpoint")),
+                 json_string_value(json_object_get(difference, "entrypoint")));
     print_answer("embedded", json_object_get(difference, "embedded"),
                  json_string_value(json_object_get(difference, "embeddedError")));
     print_answer("opa", json_object_get(difference, "opa"),
@@ -236,16 +236,18 @@ print_text(const struct compare_run *run, long embedded_us, long opa_us)
     const char *why;
     json_array_foreach (run->differences, index, value)
         print_difference(value);
-    printf("revision    %s\ndecisions   %lld\nsame        %lld\ndifferent   %lld\nby OPA alone "
-           "%lld\n",
-           run->revision, (long long) run->decisions, (long long) run->count[COMPARE_SAME],
-           (long long) run->count[COMPARE_DIFFERS], (long long) run->count[COMPARE_OPA_ALONE]);
+    output_print(
+        "revision    %s\ndecisions   %lld\nsame        %lld\ndifferent   %lld\nby OPA alone "
+        "%lld\n",
+        run->revision, (long long) run->decisions, (long long) run->count[COMPARE_SAME],
+        (long long) run->count[COMPARE_DIFFERS], (long long) run->count[COMPARE_OPA_ALONE]);
     json_object_foreach (run->because, why, value)
-        printf("  %lld: %s\n", (long long) json_integer_value(value), why);
+        output_print("  %lld: %s\n", (long long) json_integer_value(value), why);
     if (run->unreadable > 0)
-        printf("unreadable  %lld\n", (long long) run->unreadable);
+        output_print("unreadable  %lld\n", (long long) run->unreadable);
     if (run->times > 0)
-        printf("median time embedded %ld us, OPA with the way to it %ld us\n", embedded_us, opa_us);
+        output_print("median time embedded %ld us, OPA with the way to it %ld us\n", embedded_us,
+                     opa_us);
 }
 
 static void

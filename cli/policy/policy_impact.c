@@ -82,11 +82,12 @@ print_clients(const json_t *result)
     size_t index;
     const json_t *item;
     json_array_foreach (json_object_get(result, "byClient"), index, item)
-        printf("  %-24s newly denied %lld  newly allowed %lld  narrowed %lld  widened %lld  other "
-               "%lld\n",
-               json_object_get(item, "others") != NULL ? "(others)" : text(item, "clientId"),
-               number(item, "newlyDenied"), number(item, "newlyAllowed"), number(item, "narrowed"),
-               number(item, "widened"), number(item, "other"));
+        output_print(
+            "  %-24s newly denied %lld  newly allowed %lld  narrowed %lld  widened %lld  other "
+            "%lld\n",
+            json_object_get(item, "others") != NULL ? "(others)" : text(item, "clientId"),
+            number(item, "newlyDenied"), number(item, "newlyAllowed"), number(item, "narrowed"),
+            number(item, "widened"), number(item, "other"));
 }
 
 /* Print the first examples of each class. */
@@ -100,12 +101,12 @@ print_examples(const json_t *result)
             const json_t *item = json_array_get(list, i);
             const char *request = json_string_value(json_object_get(item, "requestId"));
             if (request != NULL)
-                printf("request %s", request);
+                output_print("request %s", request);
             else
-                printf("audit %lld", number(item, "auditId"));
-            printf("  %s  %s  %s  %s -> %s\n", class, text(item, "endpoint"),
-                   text(item, "clientId"), text(json_object_get(item, "before"), "outcome"),
-                   text(json_object_get(item, "after"), "outcome"));
+                output_print("audit %lld", number(item, "auditId"));
+            output_print("  %s  %s  %s  %s -> %s\n", class, text(item, "endpoint"),
+                         text(item, "clientId"), text(json_object_get(item, "before"), "outcome"),
+                         text(json_object_get(item, "after"), "outcome"));
         }
 }
 
@@ -129,11 +130,12 @@ print_bounds(const json_t *result)
         const json_t *bounds = json_object_get(estimates, limit_rows[i].count);
         long long seen = count_of(result, &limit_rows[i]);
         if (seen == 0)
-            printf("  %s: none of %lld; at most %lld of %lld\n", limit_rows[i].words, looked,
-                   number(bounds, "upper"), all);
+            output_print("  %s: none of %lld; at most %lld of %lld\n", limit_rows[i].words, looked,
+                         number(bounds, "upper"), all);
         else
-            printf("  %s: %lld of %lld; about %lld, at most %lld of %lld\n", limit_rows[i].words,
-                   seen, looked, number(bounds, "estimate"), number(bounds, "upper"), all);
+            output_print("  %s: %lld of %lld; about %lld, at most %lld of %lld\n",
+                         limit_rows[i].words, seen, looked, number(bounds, "estimate"),
+                         number(bounds, "upper"), all);
     }
 }
 
@@ -144,21 +146,21 @@ print_blind(const json_t *result)
     size_t index;
     const json_t *item;
     json_array_foreach (json_object_get(result, "blind"), index, item)
-        printf("  not measured: %s, on which %lld decisions may depend\n", text(item, "what"),
-               number(item, "rows"));
+        output_print("  not measured: %s, on which %lld decisions may depend\n", text(item, "what"),
+                     number(item, "rows"));
 }
 
 void
 impact_print_counts(const json_t *result)
 {
     const json_t *drifted = json_object_get(result, "drifted");
-    printf("same %lld", number(result, "same"));
+    output_print("same %lld", number(result, "same"));
     for (size_t i = 0; i < LIMIT_ROWS; i++)
-        printf("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
+        output_print("   %s %lld", limit_rows[i].words, count_of(result, &limit_rows[i]));
     if (drifted != NULL)
-        printf("   drifted %lld", (long long) json_integer_value(drifted));
+        output_print("   drifted %lld", (long long) json_integer_value(drifted));
     if (number(result, "unreached") > 0)
-        printf("   unreached %lld", number(result, "unreached"));
+        output_print("   unreached %lld", number(result, "unreached"));
     putchar('\n');
     print_bounds(result);
     print_blind(result);
@@ -169,13 +171,13 @@ impact_print_counts(const json_t *result)
 void
 impact_print_result(const json_t *result)
 {
-    printf("revision %s  candidate %s  %s to %s  %lld decisions%s\n", text(result, "baseRevision"),
-           text(result, "candidateRevision"), text(result, "from"), text(result, "to"),
-           number(result, "looked"),
-           json_is_true(json_object_get(result, "truncated")) ? ", there are more"
-           : json_object_get(result, "sampled") != NULL       ? ", a sample"
-           : json_is_true(json_object_get(result, "empty"))   ? ": the period is empty"
-                                                              : ", all looked at");
+    output_print("revision %s  candidate %s  %s to %s  %lld decisions%s\n",
+                 text(result, "baseRevision"), text(result, "candidateRevision"),
+                 text(result, "from"), text(result, "to"), number(result, "looked"),
+                 json_is_true(json_object_get(result, "truncated")) ? ", there are more"
+                 : json_object_get(result, "sampled") != NULL       ? ", a sample"
+                 : json_is_true(json_object_get(result, "empty"))   ? ": the period is empty"
+                                                                    : ", all looked at");
     impact_print_counts(result);
 }
 

@@ -70,7 +70,8 @@ refuse_unknown(const struct cli *cli)
     return CLI_FAILED;
 }
 
-/* Print the text unchanged, so that it can go into a file. */
+/* Print the text unchanged, so that it can go into a file; a terminal gets none of its control
+ * characters. */
 int
 policy_rule_get_run(struct cli *cli)
 {
@@ -84,7 +85,7 @@ policy_rule_get_run(struct cli *cli)
         return refuse_unknown(cli);
     if (cli->choice.json)
         return input_row_print(cli, rule.dto);
-    fputs(rule.content, stdout);
+    output_content(rule.content);
     return CLI_OK;
 }
 

@@ -61,15 +61,15 @@ print_shadow(const struct cli *cli, const json_t *shadow)
         output_json(shadow);
         return;
     }
-    printf("shadow %lld %s  revision %s  candidate %s  1 of %lld until %s\n", number(shadow, "id"),
-           text(shadow, "state"), text(shadow, "baseRevision"), text(shadow, "candidateRevision"),
-           number(shadow, "rate"), text(shadow, "until"));
+    output_print("shadow %lld %s  revision %s  candidate %s  1 of %lld until %s\n",
+                 number(shadow, "id"), text(shadow, "state"), text(shadow, "baseRevision"),
+                 text(shadow, "candidateRevision"), number(shadow, "rate"), text(shadow, "until"));
     if (json_object_get(shadow, "note") != NULL)
-        printf("stale: %s\n", text(shadow, "note"));
+        output_print("stale: %s\n", text(shadow, "note"));
     if (result == NULL)
         return;
-    printf("%lld decisions   moved %lld   dropped %lld\n", number(result, "looked"),
-           number(result, "moved"), number(result, "dropped"));
+    output_print("%lld decisions   moved %lld   dropped %lld\n", number(result, "looked"),
+                 number(result, "moved"), number(result, "dropped"));
     impact_print_counts(result);
 }
 

@@ -307,7 +307,8 @@ check_rule(struct trial *trial, const struct deploy_rule *rule)
     struct op op = {.mem = trial->cli->mem};
     struct rule_builtin_use use;
     const char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name, rule->path);
-    if (rule_check_text(&op, rule->path, rule->content) != AZ_OK)
+    if (rule_check_text(&op, rule->path, rule->content) != AZ_OK
+        || (rule->enabled && rule_check_visible(&op, rule->content) != AZ_OK))
         test_fail(trial, file, op.fault.public_text);
     else if (rule->enabled && !is_cedar(rule) && rule_builtin_find(rule->content, &use))
         output_line(trial->cli, "%s:%d: %s: a deploy refuses it without %s", file, use.line,

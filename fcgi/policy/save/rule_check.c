@@ -2,10 +2,13 @@
 
 #include "policy/save/rule_check.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <talloc.h>
 
 #include "base/settings/settings.h"
+#include "base/utf8.h"
+#include "base/visible.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
@@ -68,6 +71,29 @@ check_cedar(struct op *op, const char *path, const char *content, struct save_re
 }
 
 enum az_status
+rule_check_visible(struct op *op, const char *content)
+{
+    char why[128];
+    unsigned line = 1, point;
+    while (*content != '\0') {
+        const char *at = content;
+        bool blank = *at == '\n' || *at == '\t' || *at == '\r';
+        line += *at == '\n';
+        if (visible_next(&content) <= VISIBLE_SELECTOR || blank) {
+            content = blank ? at + 1 : content;
+            continue;
+        }
+        utf8_step(at, &point);
+        snprintf(why, sizeof(why),
+                 "has a control or invisible character in line %u (U+%04X); delete it, or write it "
+                 "as an escape in a string",
+                 line, point);
+        return op_fail(op, AZ_INVALID_FIELDS, why, NULL);
+    }
+    return AZ_OK;
+}
+
+enum az_status
 rule_check_text(struct op *op, const char *path, const char *content)
 {
     if (rule_path_is_ours(path))
@@ -82,6 +108,8 @@ rule_check(struct op *op, const char *path, const char *content, bool enabled,
            struct save_refusal *ret)
 {
     enum az_status st = rule_check_text(op, path, content);
+    if (st == AZ_OK && enabled)
+        st = rule_check_visible(op, content);
     if (st != AZ_OK || !enabled)
         return st;
     if (strcmp(rule_kind(path), "cedar") == 0)

@@ -15,6 +15,12 @@
 enum az_status rule_check_text(struct op *op, const char *path, const char *content);
 
 /*
+ * Refuse control and invisible characters, and those that reorder text: people would read another
+ * rule than the one that runs. AZ_INVALID_FIELDS, with a public text as above.
+ */
+enum az_status rule_check_visible(struct op *op, const char *content);
+
+/*
  * Check a rule as above. AZ_UNPROCESSABLE with *ret: an enabled Cedar rule that cannot be compiled,
  * or an enabled rule with a builtin of rule_builtins.h unless SVC_POLICY_ALLOW_NETWORK_BUILTINS is
  * set. A disabled rule is in no bundle: it may be a draft, and one that was stored before can still

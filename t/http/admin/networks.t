@@ -33,7 +33,9 @@ is( token()->status,                               200, 'a token by HTTP from th
 is( token( by( '203.0.113.9', 'https' ) )->status, 200, '... from elsewhere by https, as the trusted proxy says' );
 for my $proto ( 'http', undef ) {
     my $said = $proto // 'nothing';
-    oauth_error( token( by( '203.0.113.9', $proto ) ), 403, 'https_required', "a token from elsewhere, the proxy says $said" );
+    oauth_error(
+        token( by( '203.0.113.9', $proto ) ), 403, 'https_required',
+        "a token from elsewhere, the proxy says $said" );
     admin_error(
         keys_of( by( '192.0.2.9', $proto ) ), 403, "the admin API with a good key, the proxy says $said",
         error => 'https_required' );
