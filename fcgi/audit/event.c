@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/iso8601.h"
+#include "base/words.h"
 
 /* Nesting of a stored document: that of its writers is less (base/json/jsonx.h). */
 #define DOCUMENT_DEPTH_MAX 256
@@ -159,31 +160,25 @@ text_member(const json_t *object, const char *name)
 json_t *
 event_codes_text(const struct audit_event *event)
 {
-    size_t i;
-    json_t *reason, *noted = text_member(event->summary, "denyCodes");
-    char *codes = NULL;
-    if (noted != NULL)
-        return noted;
-    json_array_foreach (json_object_get(event->decision, "deny_reasons"), i, reason) {
-        const char *code = json_string_value(json_object_get(reason, "code"));
-        if (code != NULL)
-            codes = codes == NULL ? talloc_strdup(event->mem, code)
-                                  : talloc_asprintf_append(codes, " %s", code);
-    }
-    return text_or_null(codes);
+    json_t *codes = event_codes(event);
+    const char *text = json_array_size(codes) > 0 ? words_join_texts(event->mem, codes) : NULL;
+    json_decref(codes);
+    return text_or_null(text);
 }
 
 json_t *
 event_codes(const struct audit_event *event)
 {
-    json_t *text = event_codes_text(event), *list = text != NULL ? json_array() : NULL;
-    const char *at = json_string_value(text);
-    while (list != NULL && at != NULL && *at != '\0') {
-        size_t length = strcspn(at, " ");
-        json_array_append_new(list, json_stringn(at, length));
-        at += length + strspn(at + length, " ");
-    }
-    json_decref(text);
+    size_t i;
+    json_t *reason, *code;
+    const char *noted = json_string_value(json_object_get(event->summary, "denyCodes"));
+    const json_t *reasons = json_object_get(event->decision, "deny_reasons");
+    if (noted != NULL)
+        return words_split_texts(noted);
+    json_t *list = json_array_size(reasons) > 0 ? json_array() : NULL;
+    json_array_foreach (reasons, i, reason)
+        if (json_is_string(code = json_object_get(reason, "code")))
+            json_array_append(list, code);
     return list;
 }
 

@@ -77,8 +77,8 @@ json_t *event_status(const struct audit_event *event);
 json_t *event_client(const struct audit_event *event);
 json_t *event_admin(const struct audit_event *event);
 
-/* Return the hash of the leaf; the summary; the codes of reasons as an array, and separated by
- * spaces; and the error of the answer. */
+/* Return the hash of the leaf; the summary; the codes of reasons as an array, and as
+ * words_join_texts joins them; and the error of the answer. */
 json_t *event_leaf_hash(const struct audit_event *event);
 json_t *event_summary(const struct audit_event *event);
 json_t *event_codes(const struct audit_event *event);

@@ -248,8 +248,7 @@ batch_codes(struct evaluation *it)
         json_array_foreach (it->access.decisions[i].reasons, index, reason)
             if (json_array_append(all, json_object_get(reason, "code")) != 0)
                 return NULL;
-    json_t *once = json_array_size(all) > 0 ? words_array_once(mem, all) : NULL;
-    return once != NULL ? words_join(mem, once) : NULL;
+    return json_array_size(all) > 0 ? words_join_texts(mem, all) : NULL;
 }
 
 /* Note what was asked and how it ended, for a reader of the audit log who does not unpack the

@@ -44,6 +44,15 @@ const char **words_array_list(TALLOC_CTX *mem, const json_t *array);
 /* Return the strings of a JSON array joined by spaces, on mem; NULL: no memory. */
 char *words_join(TALLOC_CTX *mem, const json_t *array);
 
+/* Return the strings of a JSON array, once each, joined by spaces, on mem; NULL: no memory. A space
+ * within a string is %20, and a percent sign %25: a code of a reason may be a sentence, since a
+ * rule may deny with any text. */
+char *words_join_texts(TALLOC_CTX *mem, const json_t *array);
+
+/* Return the texts that words_join_texts joined, as a new JSON array; NULL: no text, or no memory.
+ */
+json_t *words_split_texts(const char *text);
+
 /*
  * Find the next word of a text that separates words by spaces. True: *ret_word has *ret_length
  * octets, and *text is behind it. False: there is no other word. *text may be NULL.

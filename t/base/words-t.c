@@ -80,6 +80,32 @@ test_split(TALLOC_CTX *mem)
     ok(words_split(mem, "a \xff") == NULL, "split: no text that is not UTF-8");
 }
 
+/* Texts with the separator, or with what stands for it, come back as they were. */
+static void
+test_texts(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *array, *joined;
+    } texts[] = {
+        {"[]",                            ""                       },
+        {"[\"one\",\"two\",\"one\"]",     "one two"                },
+        {"[\"shop is closed\",\"late\"]", "shop%20is%20closed late"},
+        {"[\"50% off\",\"%20\",\"%25\"]", "50%25%20off %2520 %2525"},
+        {"[\"a\\tb,\\\"c\\\"\"]",         "a\tb,\"c\""             },
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        json_t *array = parse(mem, texts[i].array);
+        const char *joined = words_join_texts(mem, array);
+        is_str(joined, texts[i].joined, "join texts: %s", texts[i].array);
+        is_str(jsonx_dump(mem, jsonx_own(mem, words_split_texts(joined))),
+               jsonx_dump(mem, words_array_once(mem, array)), "split texts: '%s'", joined);
+    }
+    is_str(jsonx_dump(mem, jsonx_own(mem, words_split_texts("50% of it"))),
+           "[\"50%\",\"of\",\"it\"]",
+           "split texts: a text that another version joined is its words");
+    ok(words_split_texts(NULL) == NULL, "split texts: of no text");
+}
+
 int
 main(void)
 {
@@ -87,6 +113,7 @@ main(void)
     test_list(mem);
     test_array(mem);
     test_split(mem);
+    test_texts(mem);
     ok(words_end("a.rego", ".rego") && !words_end(".rego", ".rego") && !words_end("a.reg", ".rego")
            && !words_end("", ".rego") && words_end("a", ""),
        "end: with an octet before it");

@@ -95,6 +95,72 @@ words_join(TALLOC_CTX *mem, const json_t *array)
     return text;
 }
 
+/* Return a text as one word, on mem; NULL: no memory. */
+static char *
+word_of_text(TALLOC_CTX *mem, const char *text)
+{
+    char *word = talloc_array(mem, char, (unsigned) strlen(text) * 3 + 1), *to = word;
+    for (; word != NULL && *text != '\0'; text++) {
+        *to++ = *text == ' ' ? '%' : *text;
+        if (*text == ' ' || *text == '%') {
+            *to++ = '2';
+            *to++ = *text == ' ' ? '0' : '5';
+        }
+    }
+    if (word != NULL)
+        *to = '\0';
+    return word;
+}
+
+char *
+words_join_texts(TALLOC_CTX *mem, const json_t *array)
+{
+    char *text = talloc_strdup(mem, "");
+    size_t index;
+    const json_t *item;
+    json_t *once = words_array_once(mem, array);
+    json_array_foreach (once, index, item) {
+        char *word = word_of_text(mem, json_string_value(item));
+        if (text != NULL && word != NULL)
+            text = talloc_asprintf_append_buffer(text, "%s%s", *text != '\0' ? " " : "", word);
+        talloc_free(word);
+        if (word == NULL)
+            return NULL;
+    }
+    return once != NULL ? text : NULL;
+}
+
+/* Turn a word of word_of_text into its text, in place. */
+static void
+text_of_word(char *word)
+{
+    char *to = word;
+    for (; *word != '\0'; word++, to++) {
+        bool space = strncmp(word, "%20", 3) == 0, percent = strncmp(word, "%25", 3) == 0;
+        *to = space ? ' ' : *word;
+        word += space || percent ? 2 : 0;
+    }
+    *to = '\0';
+}
+
+json_t *
+words_split_texts(const char *text)
+{
+    struct jsonx_build texts = {text != NULL ? json_array() : NULL, false};
+    const char *word;
+    size_t length;
+    while (words_next(&text, &word, &length)) {
+        char *copy = talloc_strndup(NULL, word, length);
+        if (copy != NULL)
+            text_of_word(copy);
+        jsonx_append(&texts, copy != NULL ? json_string(copy) : NULL);
+        talloc_free(copy);
+    }
+    if (texts.lost)
+        json_decref(texts.value);
+    return jsonx_built(&texts);
+}
+
 json_t *
 words_split(TALLOC_CTX *mem, const char *text)
 {

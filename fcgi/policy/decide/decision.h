@@ -70,9 +70,9 @@ enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *deci
 /* Return the category of the first reason; "none" if there is no reason. */
 const char *decision_category(const struct decision *decision);
 
-/* Return the codes of all reasons, separated by spaces, on mem, or NULL if there are none or no
- * memory. A code of several reasons in a row (one per scope) is there once, so that a request for
- * many scopes does not push other codes out of the log line. */
+/* Return the codes of all reasons, joined by words_join_texts, on mem, or NULL if there are none or
+ * no memory. A code of several reasons (one per scope) is there once, so that a request for many
+ * scopes does not push other codes out of the log line. */
 const char *decision_codes(TALLOC_CTX *mem, const struct decision *decision);
 
 /* True if one of the reasons has this code. */

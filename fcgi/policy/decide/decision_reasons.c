@@ -151,20 +151,13 @@ const char *
 decision_codes(TALLOC_CTX *mem, const struct decision *decision)
 {
     size_t index;
-    json_t *reason;
-    char *codes = NULL;
-    const char *before = "";
-    json_array_foreach (decision->reasons, index, reason) {
-        const char *code = json_string_value(json_object_get(reason, "code"));
-        if (code == NULL || strcmp(code, before) == 0)
-            continue;
-        before = code;
-        codes = codes == NULL ? talloc_strdup(mem, code)
-                              : talloc_asprintf_append_buffer(codes, " %s", code);
-        if (codes == NULL)
-            return NULL;
-    }
-    return codes;
+    json_t *reason, *code;
+    struct jsonx_build codes = {jsonx_own(mem, json_array()), false};
+    json_array_foreach (decision->reasons, index, reason)
+        if (json_is_string(code = json_object_get(reason, "code")))
+            jsonx_append(&codes, json_incref(code));
+    bool some = jsonx_built(&codes) != NULL && json_array_size(codes.value) > 0;
+    return some ? words_join_texts(mem, codes.value) : NULL;
 }
 
 bool

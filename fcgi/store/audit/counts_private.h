@@ -18,7 +18,9 @@
     " CASE WHEN a.endpoint LIKE '/gateway/%' AND a.policy_input IS NOT NULL"                       \
     "  AND a.outcome <> 'rejected' THEN a.request_summary::json ->> 'resource' END AS resource"
 
-/* The reasons of a row that COUNTED_COLUMNS made, one each. */
-#define DENIAL_CODES "regexp_split_to_table(codes, ' ') AS code"
+/* The reasons of a row that COUNTED_COLUMNS made, one each, as words_join_texts joined them. */
+#define DENIAL_CODES                                                                               \
+    "LATERAL (SELECT replace(replace(word, '%20', ' '), '%25', '%') AS code"                       \
+    " FROM regexp_split_to_table(codes, ' ') AS word) AS words"
 
 #endif

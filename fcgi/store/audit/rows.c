@@ -29,10 +29,15 @@
     "  sum(coalesce(octet_length(policy_input), 0) + coalesce(octet_length(policy_decision), 0))"  \
     "   OVER (ORDER BY id DESC) AS held"                                                           \
     "  FROM (SELECT * FROM audit_log_p%D a WHERE " AUDIT_MATCHES
+/* The reason $16 within the text of a summary: as a word of words_join_texts, or as it is, which is
+ * how older rows have it. */
+#define REASON_WORDS                                                                               \
+    "ARRAY[" IN_SUMMARY("replace(replace($16, '%', '%25'), ' ', '%20')") "," IN_SUMMARY("$16") "]"
+#define IN_SUMMARY(text) "regexp_replace(to_json(" text ")::text, '^\"|\"$', '', 'g')"
 #define DOWN                                                                                       \
     "   AND a.id < $11::bigint AND a.id >= $12::bigint"                                            \
-    "   AND ($16::text IS NULL OR $16 = ANY(string_to_array("                                      \
-    "    substring(a.request_summary from '\"denyCodes\":\"([^\"]*)\"'), ' ')))"                   \
+    "   AND ($16::text IS NULL OR " REASON_WORDS " && string_to_array("                            \
+    "    substring(a.request_summary from '\"denyCodes\":\"((?:[^\"\\\\]|\\\\.)*)\"'), ' '))"      \
     "   AND ($17::text IS NULL OR strpos(a.request_summary, '\"resource\":' || to_json($17)) > 0)" \
     "   AND ($18::text IS NULL OR strpos(a.request_summary, '\"tool\":' || to_json($18)) > 0)"     \
     "   AND ($19::inet IS NULL OR a.ip = $19::inet)"                                               \

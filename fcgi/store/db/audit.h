@@ -29,7 +29,7 @@ struct audit_entry {
     size_t decision_length;        /* octets */
     const char *grant_type;        /* these four are for the log line and audit_explain; or NULL */
     const char *scope;             /* granted or shown, or what was denied; separated by spaces */
-    const char *codes;             /* of all deny reasons, separated by spaces, or NULL */
+    const char *codes;             /* of all deny reasons, joined by words_join_texts, or NULL */
     const char *inactive;          /* why an introspection showed nothing, or NULL */
     const char *error, *reason;    /* of a failed request, as its caller was told, or NULL */
     const char *resource;         /* these three are for audit_explain: asked for, or the token's */

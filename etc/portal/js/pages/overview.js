@@ -68,7 +68,7 @@ function Reasons({ data, days }) {
   const { now, before } = data;
   const was = Object.fromEntries(before.denialReasons.map(one => [one.reason, one.count]));
   const isNew = row => before.totalDecisions > 0 && !was[row.reason];
-  const rows = [...now.denialReasons].sort((a, b) => isNew(b) - isNew(a) || b.count - a.count);
+  const rows = [...now.denialReasons].sort((a, b) => b.count - a.count);
   const most = Math.max(1, ...now.denialReasons.map(one => one.count));
   const columns = [
     { title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} bare /></code></a>` },

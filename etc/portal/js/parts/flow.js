@@ -29,7 +29,9 @@ export function Asked({ row }) {
   return html`<${Text} of=${[verb, at ? `${at} / ${object}` : object].filter(Boolean).join(' ')} bare />`;
 }
 
-export const codesOf = row => (row.policyDecision?.deny_reasons?.map(reason => reason.code) ?? row.requestSummary?.denyCodes?.split(/[ ,]+/) ?? []).filter(Boolean);
+// The codes of a summary are separated by spaces; a space within one is %20, and a percent sign %25.
+const spelled = word => word.replaceAll('%20', ' ').replaceAll('%25', '%');
+export const codesOf = row => (row.policyDecision?.deny_reasons?.map(reason => reason.code) ?? row.requestSummary?.denyCodes?.split(' ').map(spelled) ?? []).filter(Boolean);
 
 // The rows of the flow, oldest first, with this one marked.
 export function Way({ row, place }) {
