@@ -206,6 +206,26 @@ add_line(struct upstream_transfer *transfer, const char *name, const char *value
     return longer != NULL;
 }
 
+/* True if the request has a body, whose octets a caller chose. */
+static bool
+has_body(const struct upstream_body *body)
+{
+    return body->more != NULL || body->length > 0;
+}
+
+/*
+ * True if no other request may use the connection. An upstream that answers without reading a body
+ * takes its octets for the next request: it would be answered with the credential of whoever comes
+ * after it, and policy never saw it. And the answers of one caller must never reach another one
+ * through an upstream that lost count of its answers, so requests with a caller's own credential
+ * have connections of their own too.
+ */
+static bool
+is_alone(const struct upstream_transfer *transfer)
+{
+    return transfer->plan.private_connection || has_body(transfer->plan.body);
+}
+
 /* Set the header fields. libcurl adds fields of its own unless they are there, or are named without
  * a value. No content coding is negotiated, so that a few octets cannot unpack to gigabytes. */
 static bool
@@ -224,6 +244,10 @@ set_fields(struct upstream_transfer *transfer)
             && (parent == NULL || !header_is(plan->fields[i].name, TRACE_FIELD))
             && !add_line(transfer, plan->fields[i].name, plan->fields[i].value))
             return false;
+    /* RFC 9112 9.6: the upstream reads no other request from the connection, in what is left of a
+     * body neither. */
+    if (is_alone(transfer) && !add_line(transfer, "Connection", "close"))
+        return false;
     return SET(transfer, CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION)
            && SET(transfer, CURLOPT_HTTPHEADER, transfer->lines);
 }
@@ -249,7 +273,7 @@ set_method(struct upstream_transfer *transfer)
         return SET(transfer, CURLOPT_NOBODY, 1L);
     if (!SET(transfer, CURLOPT_CUSTOMREQUEST, plan->method))
         return false;
-    if (body->more != NULL || body->length > 0)
+    if (has_body(body))
         return SET(transfer, CURLOPT_UPLOAD, 1L) && SET(transfer, CURLOPT_INFILESIZE_LARGE, length)
                && SET(transfer, CURLOPT_READFUNCTION, give_body)
                && SET(transfer, CURLOPT_READDATA, transfer)
@@ -263,18 +287,14 @@ set_method(struct upstream_transfer *transfer)
                      && SET(transfer, CURLOPT_POSTFIELDS, "");
 }
 
-/*
- * Say which connection may be used. The answers of one caller must never reach another one through
- * an upstream that lost count of its answers, so requests with a caller's own credential have
- * connections of their own. libcurl repeats a request if a kept connection was closed before any
- * octet of the answer came; a method that is not idempotent gets a new connection, so that it is
- * sent once (RFC 9110 9.2.2).
- */
+/* Say which connection may be used. libcurl repeats a request if a kept connection was closed
+ * before any octet of the answer came; a method that is not idempotent gets a new connection, so
+ * that it is sent once (RFC 9110 9.2.2). */
 static bool
 set_connection(struct upstream_transfer *transfer)
 {
-    bool fresh = transfer->plan.private_connection || !transfer_may_repeat(transfer->plan.method);
-    return SET(transfer, CURLOPT_FORBID_REUSE, transfer->plan.private_connection ? 1L : 0L)
+    bool alone = is_alone(transfer), fresh = alone || !transfer_may_repeat(transfer->plan.method);
+    return SET(transfer, CURLOPT_FORBID_REUSE, alone ? 1L : 0L)
            && SET(transfer, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L)
            && SET(transfer, CURLOPT_MAXAGE_CONN, KEPT_SECONDS)
            && SET(transfer, CURLOPT_CONNECTTIMEOUT_MS, transfer->plan.connect_ms)

@@ -248,8 +248,10 @@ sub counting {
                         next;
                     }
                     my $request = Authz::Server::read_message($socket);
-                    Authz::Server::put( $socket, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n$of{$socket}" )
-                      if $request;
+                    Authz::Server::put(
+                        $socket,
+                        sprintf( "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", length $of{$socket}, $of{$socket} )
+                    ) if $request;
                     next if $request && --$left{$socket} > 0;
                     $select->remove($socket);
                     close $socket;
@@ -267,11 +269,83 @@ is( numbers( {}, {}, {} ), '1 1 1', 'a connection is used again' );
 is( numbers( {}, { private => JSON::PP::true() }, { private => JSON::PP::true() } ),
     '2 3 4', 'a request with a credential of the caller has one of its own (answers of one must not reach another)' );
 like(
-    numbers( {}, { method => 'POST', body => 'a' }, { method => 'PUT', body => 'a' } ),
-    qr{\A5 6 [56]\z}, 'POST has a new one, so that it is sent once (RFC 9110 9.2.2)' );
+    numbers( {}, { method => 'POST' }, { method => 'PATCH' }, { method => 'PUT' }, {} ),
+    qr{\A5 6 7 [567] [567]\z}, 'POST and PATCH have a new one, so that they are sent once (RFC 9110 9.2.2)' );
+my $number = 8;
+for my $method (qw(POST PUT PATCH DELETE)) {
+    for my $body ( { body => 'a' }, { stream => 'a', announced => 1 }, { stream => 'a' } ) {
+        my %with = ( method => $method, %$body );
+        is( numbers( {}, \%with, {}, \%with, {} ),
+            join( ' ', map { $number + $_ } 0, 1, 0, 2, 0 ),
+            "$method with a body has a new one, and leaves it to nobody" );
+        $number += 3;
+    }
+}
 $counting->stop;
 ( $origin, $counting ) = counting(1);
-is( numbers( {}, {}, { method => 'PUT', body => 'abc' } ), '1 2 3', 'a kept connection that was closed is replaced' );
+is( numbers( {}, {}, { method => 'PUT' } ), '1 2 3', 'a kept connection that was closed is replaced' );
 $counting->stop;
+
+# ---- an upstream that answers without reading a body takes its octets for the next request (CWE-444)
+
+# Such a server: it keeps to Connection: close (RFC 9112 9.6) if it is polite. Returns its origin, its process, and a function for the
+# request lines that it read.
+sub unread {
+    my ($polite) = @_;
+    my $listen   = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 64, Proto => 'tcp' ) or die "listen: $!";
+    my $log      = Authz::Process::directory() . '/unread' . $listen->sockport;
+    my $process  = Authz::Process->start(
+        name => 'unread' . $listen->sockport,
+        code => sub {
+            Authz::Server::accept_each(
+                $listen,
+                sub {
+                    my ($socket) = @_;
+                    my $rest = '';
+                    while (1) {
+                        while ( $rest !~ /\r\n\r\n/ ) { sysread( $socket, $rest, 65536, length $rest ) or return }
+                        $rest =~ s/\A(.*?)\r\n\r\n//s or return;
+                        my ( $line, $fields ) = split /\r\n/, $1, 2;
+                        my ($key) = ( $fields // '' ) =~ /^X-Key: (\w+)/mi;
+                        open my $out, '>>', $log or die "$log: $!";
+                        print {$out} "$line " . ( $key // '-' ) . "\n";
+                        close $out or die "$log: $!";
+                        my ($target) = $line =~ /\A\S+ (\S+)/;
+                        Authz::Server::put(
+                            $socket,        sprintf "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s",
+                            length $target, $target );
+                        return if $polite && ( $fields // '' ) =~ /^Connection: close\r?$/mi;
+                    }
+                } );
+        } );
+    my $lines = sub {
+        open my $in, '<', $log or return;
+        return map { s/ HTTP.1.1//r =~ s/\n//r } <$in>;
+    };
+    return ( 'http://127.0.0.1:' . $listen->sockport, $process, $lines );
+}
+my $hidden = "GET /admin HTTP/1.1\r\nHost: u\r\nX-Swallow: ";
+for my $polite ( 1, 0 ) {
+    my ( $at, $server, $lines ) = unread($polite);
+    my @key = ( fields => [ [ 'X-Key' => 'shared' ] ] );
+    my @seen;
+    for my $method (qw(PUT DELETE POST PATCH)) {
+        my %with = ( origin => $at, target => "/$method", method => $method, @key );
+        push @seen, map { $_->{body} } sent(
+            { %with, body => $hidden x 2 },
+            { origin => $at, target => '/own', @key },
+            { %with, stream => $hidden x 2, announced => length $hidden x 2 },
+            { origin => $at, target => '/own', @key } );
+    }
+    is_deeply(
+        \@seen, [ map { ( "/$_", '/own' ) x 2 } qw(PUT DELETE POST PATCH) ],
+        'each caller gets the answer to its own request from an upstream that reads no body' );
+    my @key_gone_astray = grep {m{ /admin shared}} $lines->();
+    is_deeply( \@key_gone_astray, [], '... and our credential is in no request of such a body' );
+    is_deeply(
+        [ grep {m{/admin}} $lines->() ], [],
+        '... which is no request to an upstream that keeps to Connection: close' ) if $polite;
+    $server->stop;
+}
 
 done_testing;
