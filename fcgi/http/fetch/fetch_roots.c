@@ -12,9 +12,12 @@
 bool
 fetch_set_roots(CURL *curl, const struct settings *cfg)
 {
-    if (cfg->safe_http_ca_file != NULL)
-        return curl_easy_setopt(curl, CURLOPT_CAINFO, cfg->safe_http_ca_file) == CURLE_OK;
-    return access(ROOTS_BUNDLE, R_OK) != 0
-           || (curl_easy_setopt(curl, CURLOPT_CAINFO, ROOTS_BUNDLE) == CURLE_OK
+    const char *file = cfg->safe_http_ca_file;
+    if (file == NULL && access(ROOTS_BUNDLE, R_OK) == 0)
+        file = ROOTS_BUNDLE;
+    /* Without its own path libcurl would trust the roots of the system too, and read some 140 files
+     * for each connection. */
+    return file == NULL
+           || (curl_easy_setopt(curl, CURLOPT_CAINFO, file) == CURLE_OK
                && curl_easy_setopt(curl, CURLOPT_CAPATH, (const char *) NULL) == CURLE_OK);
 }

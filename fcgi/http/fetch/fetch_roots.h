@@ -8,9 +8,9 @@
 struct settings;
 
 /*
- * Set the root certificates: the operator's file, in addition to the system's directory of roots,
- * which is libcurl's default. Without such a file the bundle replaces the directory: GnuTLS reads
- * all roots for each connection, and the bundle takes a quarter of the time.
+ * Set the root certificates: the operator's file, or the bundle of the system. Both replace the
+ * directory of roots that is libcurl's default: GnuTLS reads all roots for each connection, and the
+ * bundle takes a quarter of the time.
  */
 bool fetch_set_roots(CURL *curl, const struct settings *cfg);
 
