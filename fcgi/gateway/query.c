@@ -6,11 +6,71 @@
 
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "gateway/parameter_name.h"
 #include "http/form.h"
 
 /* Most parameters of a query. Each is part of the question to policy, and known APIs have less than
  * half as many. */
 #define QUERY_PARAMS_MAX 64
+
+/* A query while its parameters are collected. */
+struct collecting {
+    struct op *op;
+    const struct managed_route *route;
+    const char *own; /* the parameter that carries our credential, or NULL; never the caller's */
+    json_t *object;
+};
+
+static bool
+is_listed(const char **names, const char *name)
+{
+    return names != NULL && words_has((const char *const *) names, name);
+}
+
+/* Check a new name against one that is there already. */
+static enum az_status
+check_pair(struct collecting *it, const char *name, const char *plain, const char *other)
+{
+    const char **repeat = it->route->query_repeat;
+    char *its = parameter_name_plain(it->op->mem, other);
+    if (its == NULL)
+        return op_fail(it->op, AZ_SERVER_ERROR, NULL, "out of memory for a parameter");
+    return parameter_name_is_same(plain, its)
+                   && !(is_listed(repeat, name) && is_listed(repeat, other))
+               ? op_fail(it->op, AZ_INVALID_REQUEST,
+                         "Two parameters have names that servers take for one",
+                         "query.repeat of route %s does not list both", it->route->id)
+               : AZ_OK;
+}
+
+/*
+ * Check the name of a parameter: a rule about `role` must not be evaded by `role[]`, ` role` or
+ * `[role]`, which frameworks take for it, and two values for one of them are two in any spelling.
+ */
+static enum az_status
+check_name(struct collecting *it, const char *name)
+{
+    const struct managed_route *route = it->route;
+    const char *other;
+    json_t *value;
+    char *plain = parameter_name_plain(it->op->mem, name);
+    enum az_status st = AZ_OK;
+    if (plain == NULL)
+        return op_fail(it->op, AZ_SERVER_ERROR, NULL, "out of memory for a parameter");
+    if (it->own != NULL && parameter_name_is_same(plain, it->own))
+        return op_fail(it->op, AZ_INVALID_REQUEST,
+                       "A parameter has a name that servers take for that of a credential",
+                       "the credential of the upstream is in the parameter %s", it->own);
+    if (strcmp(plain, name) != 0 && route->query_allow == NULL
+        && !is_listed(route->query_repeat, name))
+        return op_fail(it->op, AZ_INVALID_REQUEST,
+                       "A parameter has a name that servers take for another one",
+                       "neither query.allow nor query.repeat of route %s lists it", route->id);
+    json_object_foreach (it->object, other, value)
+        if (st == AZ_OK)
+            st = check_pair(it, name, plain, other);
+    return st;
+}
 
 /*
  * Add a parameter: a text by name, or an array of texts for a name that may be repeated. Any other
@@ -18,32 +78,33 @@
  * a rule could compare a value that the upstream does not use.
  */
 static enum az_status
-add_argument(struct op *op, const struct managed_route *route, const char *own, json_t *object,
-             const char *name, const char *value)
+add_argument(struct collecting *it, const char *name, const char *value)
 {
-    const char *const *repeat = (const char *const *) route->query_repeat;
-    json_t *before = json_object_get(object, name);
-    bool good, many = (repeat != NULL && words_has(repeat, name))
-                      || (own != NULL && strcmp(own, name) == 0);
+    json_t *before = json_object_get(it->object, name);
+    bool own = it->own != NULL && strcmp(it->own, name) == 0;
+    bool good, many = own || is_listed(it->route->query_repeat, name);
     if (before != NULL && !many)
-        return op_fail(op, AZ_INVALID_REQUEST, "A parameter comes more than once",
-                       "query.repeat of route %s does not list it", route->id);
+        return op_fail(it->op, AZ_INVALID_REQUEST, "A parameter comes more than once",
+                       "query.repeat of route %s does not list it", it->route->id);
+    enum az_status st = before == NULL && !own ? check_name(it, name) : AZ_OK;
+    if (st != AZ_OK)
+        return st;
     if (before != NULL)
         good = json_array_append_new(before, json_string(value)) == 0;
     else
-        good =
-            json_object_set_new(object, name, many ? json_pack("[s]", value) : json_string(value))
-            == 0;
-    return good ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        good = json_object_set_new(it->object, name,
+                                   many ? json_pack("[s]", value) : json_string(value))
+               == 0;
+    return good ? AZ_OK : op_fail(it->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 enum az_status
 gateway_query(struct op *op, const struct managed_resource *resource,
               const struct managed_route *route, const char *query, json_t **ret)
 {
-    json_t *object = *ret = jsonx_own(op->mem, json_object());
-    const char *own = resource->auth.query; /* never the caller's: target.h */
+    struct collecting it = {op, route, resource->auth.query, jsonx_own(op->mem, json_object())};
     size_t pairs = 0;
+    *ret = it.object;
     for (const char *pair = query; *pair != '\0';) {
         size_t length = strcspn(pair, "&");
         char *name, *value;
@@ -55,10 +116,21 @@ gateway_query(struct op *op, const struct managed_resource *resource,
             return op_fail(op, st, NULL, "out of memory for a parameter");
         if (length > 0 && ++pairs > QUERY_PARAMS_MAX)
             return op_fail(op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
-        st = length > 0 ? add_argument(op, route, own, object, name, value) : AZ_OK;
+        st = length > 0 ? add_argument(&it, name, value) : AZ_OK;
         if (st != AZ_OK)
             return st;
         pair += length + (pair[length] == '&');
     }
     return AZ_OK;
+}
+
+bool
+gateway_query_passes(const struct managed_route *route, json_t *query)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach (query, name, value)
+        if (route->query_allow != NULL && !is_listed(route->query_allow, name))
+            return false;
+    return true;
 }

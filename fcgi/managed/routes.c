@@ -50,8 +50,8 @@ variable_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field query_fields[] = {
-    {"allow",  FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of the parameters that pass; all if it is left out", .example = "[\"state\", \"page\"]"},
-    {"repeat", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of those that may come several times; policy sees an array of their values. Another one that does is answered with 400", .example = "[\"label\"]"},
+    {"allow",  FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of the parameters that pass; all if it is left out. A rule about a parameter needs it. The gateway leaves the others out, and a door refuses the request", .example = "[\"state\", \"page\"]"},
+    {"repeat", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of those that may come several times; policy sees an array of their values. Another one that does is answered with 400, in other spellings too: a, A, a[] and a[0] are one", .example = "[\"label\"]"},
 };
 static const struct field_table query_table = FIELD_TABLE(NULL, query_fields, 0);
 

@@ -252,6 +252,9 @@ choose_route(struct check *it, json_t **ret_arguments)
         managed_choose(op->mem, it->visit.resource, it->asked.method, it->match.rest, &it->choice);
     if (st == AZ_OK)
         st = gateway_query(op, it->visit.resource, it->choice.route, it->asked.query, &query);
+    if (st == AZ_OK && !gateway_query_passes(it->choice.route, query))
+        return op_fail(op, AZ_FORBIDDEN, "The resource has no such request",
+                       "query.allow of route %s does not name a parameter", it->choice.route->id);
     if (st == AZ_OK)
         *ret_arguments =
             jsonx_own(op->mem, json_pack("{s:O,s:O}", "path", it->choice.values, "query", query));

@@ -9,9 +9,10 @@
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
-/* Characters of a target (RFC 3986 3.3 and 3.4), and the sign of an encoding. */
+/* Characters of a target (RFC 3986 3.3 and 3.4), and the sign of an encoding; without ";", at which
+ * some servers part a path and a query and some do not. */
 #define PATH_CHARACTERS LETTERS DIGITS "-._~!$&'()*+,=:@/%"
-#define QUERY_CHARACTERS PATH_CHARACTERS "?;"
+#define QUERY_CHARACTERS PATH_CHARACTERS "?"
 
 static bool
 consists_of(const char *text, const char *characters)

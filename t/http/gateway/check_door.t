@@ -29,6 +29,8 @@ sub save {
                 { id => 'one', path => '/orders/{id}', response => { status => 200 } },
                 {   id       => 'list', path => '/orders', action => 'list_orders', query => { repeat => ['tag'] },
                     response => { status => 200 } },
+                {   id       => 'find', path => '/find', query => { allow => [ 'role', 'ids[]' ] },
+                    response => { status => 200 } },
                 {   id       => 'make', path => '/orders', methods => ['POST'], scopes => ["$name:write"],
                     response => { status => 200 } },
                 {   id       => 'secret', path => '/secret', obligations => { redact => ['/body/a'] },
@@ -190,6 +192,20 @@ for my $case (
     [ 'a NUL',                          '/api/orders%00' ],
     [ 'octets that are no UTF-8',       '/api/orders/%C0%AF' ],
     [ 'a parameter that comes twice',   '/api/orders?a=1&a=2' ],
+    [ '... in another case',            '/api/orders?a=1&A=2' ],
+    [ '... as a list',                  '/api/orders?a=1&a%5B%5D=2' ],
+    [ '... with an index',              '/api/orders?a=1&a%5B0%5D=2' ],
+    [ '... with a blank',               '/api/orders?a=1&a%20=2' ],
+    [ 'a list alone',                   '/api/orders?role%5B%5D=admin' ],
+    [ 'an index alone',                 '/api/orders?role%5B0%5D=admin' ],
+    [ 'a name in brackets',             '/api/orders?%5Brole%5D=admin' ],
+    [ 'a blank before a name',          '/api/orders?%20role=admin' ],
+    [ 'a semicolon in the query',       '/api/orders?a=1;role=admin' ],
+    [ '... at its end',                 '/api/orders?a=1;' ],
+    [ '... in a reference of HTML',     '/api/orders?a=1&amp;role=admin' ],
+    [ 'what query.allow does not name', '/api/find?role=user&x=1' ],
+    [ '... in another case',            '/api/find?ROLE=admin' ],
+    [ '... as a list',                  '/api/find?role%5B%5D=admin' ],
     [ 'too many parameters',            '/api/orders?' . join '&', map {"p$_=1"} 1 .. 65 ],
   )
 {
@@ -198,6 +214,10 @@ for my $case (
     is( $answer->status, 403, "refused: $what" ) or diag $answer->text;
 }
 is( check( '/api/orders?tag=1&tag=2', token => $token )->status, 200, 'a parameter that may be repeated' );
+is( check( '/api/orders?page%5Bsize%5D=1&page%5Bnumber%5D=2&a=x%3By', token => $token )->status, 200,
+    'two members of one name (JSON:API), and an encoded semicolon' );
+is( check( '/api/find?role=user&ids%5B%5D=1', token => $token )->status, 200, 'what query.allow names' );
+is( check( '/api/find',                       token => $token )->status, 200, '... and no parameter' );
 
 # ---- tokens
 

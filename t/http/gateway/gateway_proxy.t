@@ -324,6 +324,48 @@ fails(
     $gateway->ask( GET => 'basic', "/who?$_" ),
     400, 'invalid_request', "a parameter that comes twice: servers disagree about which one counts: $_"
 ) for 'role=user&role=admin', 'role=admin&role=admin', 'role=user&r%6fle=admin', 'role&role';
+
+# Names that frameworks take for one (gateway-admin.md 3.2 "Parameters").
+for my $query (
+    'role=user&ROLE=admin',    'role=user&role%5B%5D=admin', 'role=user&role%5B0%5D=admin', 'role=user&%20role=admin',
+    'role=user&role%20=admin', 'role=user&role+=admin',      'role%5B%5D=a&role%5B%5D=b', 'role=user&%5Brole%5D=admin',
+    'a_b=1&a.b=2',             'page=1&page%5Bsize%5D=2',    'a%5Bb%5D=1&A%5Bb%5D=2',     'role%5B%5D=admin',
+    'role%5B0%5D=admin',       '%20role=admin',              'role%20=admin',
+    '%5Brole%5D=admin',        'a%5B0%5D%5Bid%5D=1',         'tag=a&TAG=b', 'tag=a&tag%5B%5D=b' )
+{
+    my $hits = $peer->hits('/who');
+    fails(
+        $gateway->ask( GET => 'many', "/who?$query" ), 400, 'invalid_request',
+        "a name that is another one: $query" );
+    is( $peer->hits('/who'), $hits, '... does not reach the upstream' );
+}
+for my $query ( 'userId=1', 'ROLE=admin', 'page%5Bsize%5D=1&page%5Bnumber%5D=2', 'a.b=1', 'role=user&roles=all' ) {
+    is( $gateway->ask( GET => 'many', "/who?$query" )->status, 200, "names that are two, or one alone: $query" );
+}
+for my $case (
+    [ { allow  => ['role'] },               'role=user&x=1',             '?role=user' ],
+    [ { allow  => ['role'] },               'role%5B%5D=admin',          '' ],
+    [ { allow  => ['role'] },               'ROLE=admin',                '' ],
+    [ { allow  => ['ids[]'] },              'ids%5B%5D=1',               '?ids%5B%5D=1' ],
+    [ { repeat => ['ids[]'] },              'ids%5B%5D=1&ids%5B%5D=2',   '?ids%5B%5D=1&ids%5B%5D=2' ],
+    [ { repeat => [ 'ids[0]', 'ids[1]' ] }, 'ids%5B0%5D=1&ids%5B1%5D=2', '?ids%5B0%5D=1&ids%5B1%5D=2' ],
+    [ { repeat => ['ids[]'] },              'ids%5B%5D=1&ids=2',         undef ],
+    [ { allow  => [ 'ids', 'ids[]' ] },     'ids%5B%5D=1&ids=2',         undef ] )
+{
+    my ( $list, $query, $sent ) = @$case;
+    my $said = join ' ', %{ { map { ( $_ => "[@{$list->{$_}}]" ) } keys %$list } };
+    $gateway->resource(
+        'listed', upstreamUrl => $peer->url,
+        routes => [ { id => 'who', path => '/who', query => $list } ] );
+    my $status = $gateway->ask( GET => 'listed', "/who?$query" )->status;
+    is( $status,                   defined $sent ? 200 : 400, "query.$said: $query" );
+    is( reached('/who')->{target}, "/who$sent",               '... what goes up' ) if defined $sent;
+}
+with_auth( 'param', { type => 'static_header', query => 'api_key', value => 'key-of-the-service' } );
+fails(
+    $gateway->ask( GET => 'param', "/who?$_" ),
+    400, 'invalid_request', "a name that may stand for the parameter of our credential: $_"
+) for 'API_KEY=mine', 'api_key%5B%5D=mine', 'api.key=mine', '%20api_key=mine';
 for my $query ( "$many&p65=1", 'x=%ff', 'x=%00', '%c0%af=1', 'x=%u0041', 'x=%4' ) {
     my $hits = $peer->hits('/who');
     fails(
