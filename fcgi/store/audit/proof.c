@@ -21,6 +21,8 @@ static const struct db_stmt audit_checkpoint_newest_stmt = {
     "SELECT c.note FROM audit_checkpoint c JOIN audit_log_state s ON c.epoch = s.epoch"
     " ORDER BY c.size DESC LIMIT 1",
     0};
+static const struct db_stmt audit_row_is_there_stmt = {
+    "audit_row_is_there", "SELECT id::text FROM audit_log WHERE id = $1::bigint", 1};
 static const struct db_stmt audit_checkpoint_sized_stmt = {
     "audit_checkpoint_sized",
     "SELECT c.note FROM audit_checkpoint c JOIN audit_log_state s ON c.epoch = s.epoch"
@@ -45,10 +47,19 @@ not_sealed(struct op *op)
     return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute", NULL);
 }
 
+/* Answer about a row that the log does not have: it waits for the next seal, or there is none. */
 static enum az_status
 not_found(struct op *op, int64_t id, const struct audit_log_state *state)
 {
+    struct db_params params = {.count = 0};
+    const char *found = NULL;
+    enum az_status st = AZ_OK;
+    db_number(&params, id);
     if (state->begun && id > state->up_to)
+        st = db_fetch_text(op, &audit_row_is_there_stmt, &params, &found);
+    if (st != AZ_OK)
+        return st;
+    if (found != NULL)
         return not_sealed(op);
     return op_fail(op, AZ_NOT_FOUND, "The log that proves itself does not have this audit row",
                    NULL);

@@ -105,6 +105,9 @@ $stack->token( @crm, scope => 'orders.read' );
 my $unsealed = sql('SELECT max(id) FROM audit_log');
 is( $stack->admin( GET => "$logs/$unsealed/proof" )->status, 409, 'a row that is not sealed: 409' );
 is( $stack->admin( GET => "$logs/$_/proof" )->status,        404, "... the row $_: 404" ) for qw(1 0 x 1x);
+is( $stack->admin( GET => "$logs/$_/proof" )->status, 404,
+    "... the row $_, which does not exist: 404 (decisions.md \"Audit proof\")"
+) for $unsealed + 1000, 999_999_999_999, '9223372036854775807';
 is( $stack->http->get("$logs/$sealed/proof")->status, 401, '... without an admin key: 401' );
 
 # ---- the export has the leaves
