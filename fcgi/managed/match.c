@@ -3,7 +3,6 @@
 #include "managed/match.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/words.h"
 
@@ -80,25 +79,32 @@ struct reading {
 /* An encoded slash parts elements or not; path parameters stay, are cut off, or leave nothing. */
 #define READINGS_MAX 6
 
-/* Return the octets of a text that a server compares. */
-static size_t
-compared(const char *text, bool cut)
+/* True if a text ends here for a server. */
+static bool
+ends(char octet, bool cut)
 {
-    return cut ? strcspn(text, ";") : strlen(text);
+    return octet == '\0' || (cut && octet == ';');
+}
+
+static char
+folded(char octet, bool any_case)
+{
+    return any_case && octet >= 'A' && octet <= 'Z' ? (char) (octet + 32) : octet;
 }
 
 static bool
 reads_alike(const char *a, const char *b, bool cut, bool any_case)
 {
-    size_t length = compared(a, cut);
-    return length == compared(b, cut) && (any_case ? strncasecmp : strncmp)(a, b, length) == 0;
+    for (; !ends(*a, cut) && folded(*a, any_case) == folded(*b, any_case); a++)
+        b++;
+    return ends(*a, cut) && ends(*b, cut);
 }
 
 /* True if a server passes over a segment of a pattern, which is empty to it. */
 static bool
 is_void(const struct managed_segment *segment, bool cut)
 {
-    return !segment->variable && compared(segment->text, cut) == 0;
+    return !segment->variable && ends(*segment->text, cut);
 }
 
 static bool
@@ -116,22 +122,25 @@ reading_make(TALLOC_CTX *mem, const struct managed_parts *parts, bool split, str
             return false;
         for (char *at = strtok_r(text, separator, &left); at != NULL;
              at = strtok_r(NULL, separator, &left))
-            if (ret->kept || compared(at, ret->cut) > 0)
+            if (ret->kept || !ends(*at, ret->cut))
                 ret->element[ret->count++] = at;
     }
     return true;
 }
 
-/* Read the path in each way. Return how many there are, 0 if out of memory. With encodedSlash the
- * upstream does not decode "%2F". */
+/* Read the path in each way that comes to other elements. Return how many there are, 0 if out of
+ * memory. With encodedSlash the upstream does not decode "%2F". */
 static size_t
 readings_make(TALLOC_CTX *mem, const struct managed_parts *parts, bool encoded_slash,
               struct reading readings[READINGS_MAX])
 {
     size_t count = 0;
-    for (int split = 0; split <= (parts->slash && !encoded_slash); split++)
-        for (int cut = 0; cut <= 2; cut++) {
-            readings[count] = (struct reading){.cut = cut > 0, .kept = cut > 1};
+    bool slash = parts->slash && !encoded_slash, parameters = false;
+    for (size_t i = 0; i < parts->count; i++)
+        parameters = parameters || strchr(parts->part[i].text, ';') != NULL;
+    for (int split = 0; split <= slash; split++)
+        for (int way = 0; way <= 2 * parameters; way++) {
+            readings[count] = (struct reading){.cut = way != 1, .kept = way == 2};
             if (!reading_make(mem, parts, split != 0, &readings[count++]))
                 return 0;
         }
@@ -145,7 +154,7 @@ element_is_of(const struct reading *reading, size_t at, const struct managed_seg
     if (at == reading->count)
         return false;
     const char *element = reading->element[at];
-    return segment->variable ? compared(element, reading->cut) > 0
+    return segment->variable ? !ends(*element, reading->cut)
                              : reads_alike(element, segment->text, reading->cut, any_case);
 }
 
@@ -212,7 +221,7 @@ managed_path_closest(const struct managed_path *path)
     const struct managed_route *best = NULL;
     for (size_t i = 0; i < path->resource->routes; i++) {
         const struct managed_route *route = &path->resource->route[i];
-        if (!words_has(route->methods, path->method) || !managed_path_is_of(path, route))
+        if (!managed_path_is_of(path, route) || !words_has(route->methods, path->method))
             continue;
         const struct managed_pattern *pattern = pattern_of(path, route);
         if (best == NULL || is_closer(pattern, pattern_of(path, best), true)
@@ -227,8 +236,7 @@ managed_path_closest(const struct managed_path *path)
 static bool
 may_end_with_slash(const struct managed_parts *parts)
 {
-    return parts->slash
-           || (parts->count > 0 && compared(parts->part[parts->count - 1].text, true) == 0);
+    return parts->slash || (parts->count > 0 && ends(*parts->part[parts->count - 1].text, true));
 }
 
 /* True if a server that finds both routes may take `other`. Of two that are equally close, the
@@ -261,18 +269,21 @@ managed_path_check(TALLOC_CTX *mem, const struct managed_path *path,
     const struct managed_pattern *pattern = pattern_of(path, route);
     struct reading reading[READINGS_MAX];
     size_t readings = readings_make(mem, &path->parts, route->encoded_slash, reading);
-    bool found[READINGS_MAX], always = readings > 0;
+    bool found[READINGS_MAX];
     for (size_t i = 0; i < readings; i++)
-        always = (found[i] = reading_is_of(&reading[i], pattern, false)) && always;
+        found[i] = reading_is_of(&reading[i], pattern, false);
     for (size_t i = 0; i < path->resource->routes; i++) {
         const struct managed_route *other = &path->resource->route[i];
         const struct managed_pattern *its = pattern_of(path, other);
-        if (other == route || !may_serve(other, path->method))
-            continue;
-        bool wins = !is_same_request(its, pattern) && may_win(path, other, route);
-        for (size_t j = 0; j < readings && (wins || !always); j++)
-            if ((wins || !found[j]) && reading_is_of(&reading[j], its, true))
-                return AZ_INVALID_REQUEST;
+        bool seen = false, alone = false; /* it is found, and found where `route` is not */
+        for (size_t j = 0; j < readings; j++) {
+            bool takes = reading_is_of(&reading[j], its, true);
+            seen = seen || takes;
+            alone = alone || (takes && !found[j]);
+        }
+        if (seen && other != route && may_serve(other, path->method)
+            && (alone || (!is_same_request(its, pattern) && may_win(path, other, route))))
+            return AZ_INVALID_REQUEST;
     }
     return readings > 0 ? AZ_OK : AZ_SERVER_ERROR;
 }
