@@ -19,7 +19,7 @@ static const char *const client_omitted[] = {"id",
                                              "updatedBy",
                                              "lastUsedAt",
                                              NULL};
-static const char *const provider_omitted[] = {"id", "home", "warnings", NULL};
+static const char *const provider_omitted[] = {"id", "home", "warnings", "clientSecretSet", NULL};
 static const char *const connector_omitted[] = {"name",         "description", "category",
                                                 "resourceType", "installed",   "installedAt",
                                                 "updatedAt",    "manifest",    NULL};

@@ -135,7 +135,7 @@ static const struct field resource_fields[] = {
     {"upstreamUrl",      FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(resource.upstream_url), .help = "Address of the upstream, https unless SVC_GATEWAY_ALLOWED_INSECURE_HOSTS has its host", .example = "\"https://api.github.com\""},
     {"defaultScope",     FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_scope_rule, INTO(resource.default_scope), .help = "Scope of routes and tools that name none", .example = "\"github:read\""},
     {"resourceType",     FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(resource.resource_type), .help = "Type URI, for policy", .example = "\"urn:svc:rt:github\""},
-    {"enabled",          FIELD_BOOLEAN,   INTO(resource.enabled), .help = "false: the gateway answers 404, and its tools are hidden", .example = "true"},
+    {"enabled",          FIELD_BOOLEAN,   INTO(resource.enabled), .absent_is_true = true, .help = "false: the gateway answers 404, and its tools are hidden", .example = "true"},
     {"routes",           FIELD_ARRAY,     .max = MANAGED_ROUTES_MAX, .shape = &managed_route_table, INTO(routes), .help = "Requests that pass; any other is answered with 404"},
     {"tools",            FIELD_ARRAY,     .max = MANAGED_TOOLS_MAX, .shape = &managed_tool_table, INTO(tools), .help = "Tools for MCP clients; those of an MCP upstream come with a sync"},
     {"upstreamAuth",     FIELD_OBJECT,    .shape = &managed_auth_table, INTO(auth), .help = "Credential for the upstream; a secret is never shown, only {\"set\": true}", .example = "{\"type\": \"none\"}"},

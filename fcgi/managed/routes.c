@@ -104,7 +104,7 @@ static const struct field route_fields[] = {
     {"successWhen",    FIELD_OBJECT,    .shape = &success_table, FIELD_INTO(struct raw_route, success_when), .help = "Value without which an answer counts as a failure, whatever its status"},
     {"mcpResource",    FIELD_OBJECT,    .shape = &mcp_table, FIELD_INTO(struct raw_route, mcp), .help = "The route is an MCP resource, or a template of them, at /gateway/mcp/{name} and /gateway/mcp: a read is its GET"},
     {"obligations",    FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_route, route.obligations), .help = "Obligations that are added to those of policy"},
-    {"enabled",        FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.enabled), .help = "false: its requests are 404, also where a wider route has their path", .example = "true"},
+    {"enabled",        FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.enabled), .absent_is_true = true, .help = "false: its requests are 404, also where a wider route has their path", .example = "true"},
     {"origin",         FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_route, route.origin), .help = "local, or manifest: it came with a connector"},
 };
 const struct field_table managed_route_table = FIELD_TABLE("ManagedRoute", route_fields, 0);

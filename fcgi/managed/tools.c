@@ -164,7 +164,7 @@ static const struct field tool_fields[] = {
     {"upstreamMeta", FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.meta), .help = "MCP: members of _meta of an approved tool whose prefix is not reserved for MCP"},
     {"scopes",       FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_tool, tool.scopes), .help = "Scopes that a call needs; those of the route, or defaultScope, if it is left out"},
     {"pin",          FIELD_OBJECT,    .shape = &pin_table, FIELD_INTO(struct raw_tool, pin), .help = "MCP: the description of the upstream and its approval; set by the service"},
-    {"enabled",      FIELD_BOOLEAN,   FIELD_INTO(struct raw_tool, tool.enabled), .help = "false: the tool is not served", .example = "true"},
+    {"enabled",      FIELD_BOOLEAN,   FIELD_INTO(struct raw_tool, tool.enabled), .absent_is_true = true, .help = "false: the tool is not served", .example = "true"},
     {"origin",       FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_tool, tool.origin), .help = "local, manifest (it came with a connector) or upstream (it came with a sync)"},
 };
 const struct field_table managed_tool_table = FIELD_TABLE("ManagedTool", tool_fields, 0);

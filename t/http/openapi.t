@@ -248,6 +248,10 @@ ok( !( grep { $_ eq 'invalid_dpop_proof' } @$codes ),
 
 # ---- caches
 
+my $resource = $answer->json->{components}{schemas}{ManagedResourceDto}{properties};
+is( $resource->{enabled}{default} && 1, 1, 'openapi: a resource that does not say `enabled` is served, as the schema says' );
+ok( !exists $resource->{subscriptions}{default}, '... a truth that is false by default says nothing' );
+
 my $etag = $answer->header('ETag');
 is( $stack->http->get( '/openapi.json', headers => [ 'If-None-Match' => $etag ] )->status,
     304, 'openapi: a cache that has the document gets 304 (RFC 9110 13.1.2)' );

@@ -165,6 +165,7 @@ static const struct field provider_fields[] = {
     {"issuer",                          FIELD_TEXT,      .required = true, .max = FIELD_URI_MAX, .rule = issuer_rule, .column = "issuer", .help = "iss of its ID tokens", .example = "\"https://login.example\""},
     {"clientId",                        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_id", .help = "client_id of this service there", .example = "\"authz\""},
     {"clientSecret",                    FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = field_rule_visible, .secret = true, .help = "Secret of this service there; never shown", .example = "\"s3cr3t-of-the-provider\""},
+    {"clientSecretSet",                 FIELD_READ_ONLY, .shown = FIELD_BOOLEAN, .help = "true: a secret is stored"},
     {"authorizationEndpoint",           FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "authorization_endpoint", .help = "From the metadata of the issuer if it is left out, as the other endpoints are"},
     {"tokenEndpoint",                   FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "token_endpoint", .help = "Where codes are exchanged"},
     {"userinfoEndpoint",                FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "userinfo_endpoint", .help = "Where claims are fetched"},

@@ -60,6 +60,7 @@ struct field {
     const struct field_table *shape; /* members of the object, or of each item of the array */
     enum field_kind shown;           /* kind of a value that is set by the service */
     bool secret;                     /* no answer has the value */
+    bool absent_is_true;             /* a boolean: so its target is set before reading */
     const char *help;                /* meaning, for a person; NULL: the name says it */
     const char *example;             /* a value as JSON text, or NULL */
 };

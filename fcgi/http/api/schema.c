@@ -111,6 +111,8 @@ schema_of_field(struct jsonx_build *schemas, const struct field_table *table,
         jsonx_set(&schema, "format", json_string("password"));
     else if (field->secret)
         jsonx_set(&schema, "writeOnly", json_true());
+    if (field->absent_is_true)
+        jsonx_set(&schema, "default", json_true());
     if (field->help != NULL)
         jsonx_set(&schema, "description", json_string(field->help));
     if (field->example != NULL)

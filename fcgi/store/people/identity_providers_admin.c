@@ -4,14 +4,19 @@
 
 #include "store/db/db.h"
 
+/* A provider as it is shown: of its secret nothing but that there is one. */
+#define SHOWN                                                                                      \
+    "json_strip_nulls((left(row_to_json(d)::text, -1) || ',\"clientSecretSet\":'"                  \
+    " || (o.secret_sealed IS NOT NULL)::text || '}')::json)"
+#define SHOWN_FROM "identity_provider_dto d JOIN identity_provider o ON o.id = d.id"
+
 /* clang-format off */
 static const struct db_stmt identity_providers_admin_list_stmt = {
-    "identity_provider_dto_list", "SELECT " JSON_ROWS_DTO " AS dto FROM identity_provider_dto d ORDER BY d.id", 0};
+    "identity_provider_dto_list", "SELECT " SHOWN " AS dto FROM " SHOWN_FROM " ORDER BY d.id", 0};
 enum identity_provider_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
 static const struct db_stmt identity_providers_admin_fetch_stmt = {
     "identity_provider_dto_fetch",
-    "SELECT " JSON_ROWS_DTO " AS dto, o.version FROM identity_provider_dto d"
-    " JOIN identity_provider o ON o.id = d.id WHERE d.\"idpId\" = $1", 1};
+    "SELECT " SHOWN " AS dto, o.version FROM " SHOWN_FROM " WHERE d.\"idpId\" = $1", 1};
 
 /* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt identity_providers_admin_insert_stmt = {

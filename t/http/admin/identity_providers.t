@@ -48,12 +48,15 @@ like( $answer->body, qr/"id":\s*\d+[,}]/, 'POST: id is a number' );
 admin_ok(
     fetch('corp'), 200, { %all, enabled => $is_true, clientSecret => undef },
     'GET: the same, without the secret' );
-unlike( fetch('corp')->body, qr/ecret|:\s*null/,                    'GET: no trace of the secret, and no null' );
+unlike(
+    fetch('corp')->body, qr/s3cr3t|"clientSecret"|:\s*null/,
+    'GET: nothing of the secret but that there is one, and no null' );
+admin_ok( fetch('corp'), 200, { clientSecretSet => $is_true }, 'GET: a secret is stored' );
 unlike( sql('SELECT p::text FROM identity_provider p'), qr/s3cr3t/, 'the secret is sealed at rest' );
 is( $stack->admin( GET => $path )->json->[0]{idpId}, 'corp', 'GET of the list: an array' );
 admin_ok(
-    create( idpId => 'off', enabled => JSON::PP::false() ), 201, { enabled => $is_false },
-    'POST: enabled may be false' );
+    create( idpId => 'off', enabled => JSON::PP::false() ), 201, { enabled => $is_false, clientSecretSet => $is_false },
+    'POST: enabled may be false, and there is no secret that was not given' );
 is( join( ' ', map { $_->{idpId} } @{ $stack->admin( GET => $path )->json } ), 'corp off',
     'GET of the list: oldest first' );
 is( fetch('nobody')->status, 404, 'GET: unknown is 404' );

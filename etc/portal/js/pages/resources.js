@@ -7,6 +7,7 @@ import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { EditResource, NewResource } from '../parts/resource_edit.js';
+import { State, isOff } from '../parts/resource_state.js';
 import { Texts } from '../parts/resource_texts.js';
 import { Tools, waits } from '../parts/resource_tools.js';
 import { Empty, Failed, Of } from '../parts/states.js';
@@ -18,7 +19,6 @@ import { Text, brief, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 
 const waiting = resource => (resource.tools ?? []).filter(waits).length;
-const State = ({ of }) => html`<span class=${`state ${!of.enabled ? 'off' : /degraded|error/i.test(of.status) ? 'warn' : 'ok'}`}>${!of.enabled ? 'disabled' : (of.status ?? 'enabled').toLowerCase()}</span>`;
 
 const COLUMNS = [
   { title: 'Resource', cell: row => html`<a class="strong" href=${to(['resources', row.name])}><${Text} of=${row.displayName || row.name} bare /></a><span class="second"><code><${Text} of=${row.name} /></code></span>` },
@@ -63,7 +63,7 @@ function Head({ resource, path, busy, run, ask }) {
       <p>${resource.upstreamType} · <code><${Text} of=${resource.upstreamUrl ?? 'no upstream'} /></code> · <${State} of=${resource} />${resource.statusChangedAt ? ` since ${short(resource.statusChangedAt)}` : ''}${resource.syncedAt ? ` · tools read ${short(resource.syncedAt)}` : ''}${resource.lastProbe?.latencyMs !== undefined ? ` · ${number(resource.lastProbe.latencyMs)} ms` : ''}</p>
       ${resource.statusReason && html`<p><${Text} of=${resource.statusReason} /></p>`}</div>
     <div class="acts">${may('operator') && html`${resource.upstreamType !== 'STATIC' && html`<button type="button" disabled=${busy} onClick=${run('probe', 'Probe')}>Probe</button>`}${resource.upstreamType === 'MCP' && html`<button type="button" disabled=${busy} onClick=${run('sync', 'Read tools')}>Read tools</button>`}
-        <button type="button" onClick=${() => ask(resource.enabled ? 'disable' : 'enable')}>${resource.enabled ? 'Disable…' : 'Enable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}
+        <button type="button" onClick=${() => ask(isOff(resource) ? 'enable' : 'disable')}>${isOff(resource) ? 'Enable…' : 'Disable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}
       <a class="button" href=${to(['decisions'], { resource: resource.name })}>Decisions</a><${Elsewhere} label="As curl" title="This resource, in a shell" text=${() => curl('GET', path)} /></div></div>`;
 }
 

@@ -71,7 +71,7 @@ export function ObjectForm({ kind, schema, stored, start = {}, saved, cancel, wa
   return html`<div class="cols wide"><div><${MayNot} role="operator" />${error && html`<${Refused} error=${error} fieldId=${nearest} />`}
       ${theirs && html`<${Both} base=${base.value} theirs=${theirs} mine=${form} names=${writable} secrets=${secrets} take=${take} />`}
       <form class="panel" onSubmit=${submit} noValidate><div class="in">
-        <${SchemaForm} ...${rest} titles=${titles} schema=${schema} value=${form} set=${set} error=${error} readOnly=${readOnly} warnings=${warningsOf?.(form)} stored=${stored ? secrets : []} />
+        <${SchemaForm} ...${rest} titles=${titles} schema=${schema} value=${form} set=${set} error=${error} readOnly=${readOnly} warnings=${warningsOf?.(form)} stored=${stored ? secrets.filter(path => form[`${path}Set`] === true) : []} />
         <div class="acts">${!readOnly && html`<button class="main" disabled=${busy || (stored && !changes.length)}>${stored ? `Save ${changes.length || ''} ${changes.length === 1 ? 'change' : 'changes'}` : `Create ${kind.noun}`}</button>`}${cancel && html`<a class="button" href=${cancel}>Cancel</a>`}</div>
       </div></form></div>
     <div><${Same} file=${{ path: `${kind.folder}/${fileName(id ?? 'NAME')}.json`, value: inFile }} authzctl=${`authzctl ${kind.authzctl} ${word} ${shell(id ?? 'NAME')}`} method=${method} path=${path} body=${body} headers=${headers} secrets=${secrets} /></div></div>`;

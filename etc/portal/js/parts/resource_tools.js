@@ -5,6 +5,7 @@ import { changed } from '../route.js';
 import { may } from '../session.js';
 import { Text, plural } from '../text.js';
 import { Confirm } from './confirm.js';
+import { isOff } from './resource_state.js';
 import { Empty } from './states.js';
 import { Table } from './table.js';
 import { ToolTester } from './tool.js';
@@ -20,7 +21,7 @@ const hint = tool => { const all = { ...tool.upstreamAnnotations, ...tool.annota
 function Tool({ resource, tool, ask, place }) {
   const others = (resource.tools ?? []).map(one => one.name).filter(name => name !== tool.name);
   return html`<section class="panel"><header><h2><${Text} of=${tool.name} /></h2>${tool.pin && html`<span class=${`state ${PIN[tool.pin.status] ?? 'off'}`}>${tool.pin.status}</span>`}<a class="end" href=${changed(place, { tool: undefined })}>Close</a></header><div class="in">
-    ${waits(tool) && html`<p class="note"><b>Read it as your agents would.</b> The upstream ${tool.pin.status === 'new' ? 'added this tool' : 'changed its text or its arguments'}; ${!resource.enabled ? 'the resource is disabled, so no client sees it' : resource.toolPinning === 'warn' ? 'it is served at once, because toolPinning is warn' : 'it is blocked until you approve it'}.</p>`}
+    ${waits(tool) && html`<p class="note"><b>Read it as your agents would.</b> The upstream ${tool.pin.status === 'new' ? 'added this tool' : 'changed its text or its arguments'}; ${isOff(resource) ? 'the resource is disabled, so no client sees it' : resource.toolPinning === 'warn' ? 'it is served at once, because toolPinning is warn' : 'it is blocked until you approve it'}.</p>`}
     ${tool.pin?.status === 'changed' && html`<${ToolChange} tool=${tool} others=${others} />`}
     ${waits(tool) && may('operator') && html`<div class="acts"><a class="button main" href=${changed(place, { tool: undefined })}>Keep blocked</a><button type="button" onClick=${() => ask({ what: 'off', tool })}>Turn the tool off…</button><button type="button" class="danger" onClick=${() => ask({ what: 'approve', tool })}>Approve this text…</button></div><p></p>`}
     <p class="prose"><${Text} of=${tool.description ?? 'It has no description.'} /></p>
@@ -35,14 +36,14 @@ export function Tools({ resource, etag, place, again }) {
   const path = `managed-resources/${encodeURIComponent(resource.name)}`;
   const columns = [
     { title: 'Tool', cell: row => html`<a class="strong" href=${changed(place, { tool: row.name })}><${Text} of=${row.name} bare /></a><span class="second"><${Text} of=${shown(resource, row) + hint(row)} /></span>` },
-    { title: 'State', cell: row => (row.enabled === false ? html`<span class="state off">off</span>` : html`<span class=${`state ${PIN[row.pin?.status] ?? (resource.enabled ? 'ok' : 'off')}`}>${row.pin?.status ?? (resource.enabled ? 'served' : 'not served')}</span>${row.pin && !resource.enabled && html`<span class="second">not served</span>`}`) },
+    { title: 'State', cell: row => (row.enabled === false ? html`<span class="state off">off</span>` : html`<span class=${`state ${PIN[row.pin?.status] ?? (isOff(resource) ? 'off' : 'ok')}`}>${row.pin?.status ?? (isOff(resource) ? 'not served' : 'served')}</span>${row.pin && isOff(resource) && html`<span class="second">not served</span>`}`) },
     { title: 'Needs', cell: row => (row.scopes ?? []).map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`) },
   ];
   const approve = async tool => { await request('POST', `${path}/tools/${encodeURIComponent(tool.name)}/approve`, { body: { sha256: tool.pin.sha256 } }); again(); };
   const off = async tool => { await request('PUT', path, { body: { ...resource, tools: [{ ...tool, enabled: false }] }, headers: etag ? { 'If-Match': etag } : {} }); again(); };
   const waiting = tools.filter(waits).length;
   return html`<div class="cols wide"><div>${open && html`<${Tool} resource=${resource} tool=${open} place=${place} ask=${ask} /><p></p>`}
-      <section class="panel"><header><h2>Tools</h2><span class="small">${resource.enabled ? `clients see them as ${shown(resource, { name: 'name' })}` : 'the resource is disabled: no client sees them'}${waiting > 0 ? ` · ${plural(waiting, 'tool waits', 'tools wait')} for approval` : ''}</span></header>
+      <section class="panel"><header><h2>Tools</h2><span class="small">${isOff(resource) ? 'the resource is disabled: no client sees them' : `clients see them as ${shown(resource, { name: 'name' })}`}${waiting > 0 ? ` · ${plural(waiting, 'tool waits', 'tools wait')} for approval` : ''}</span></header>
       ${tools.length ? html`<${Table} label="Tools" columns=${columns} rows=${tools} key=${row => row.name} current=${row => row === open} />` : html`<${Empty} title="No tool.">An MCP server tells its tools when they are read; other resources have those that they name.<//>`}</section></div>
     <div><${ToolTester} key=${open?.name} resource=${resource} start=${open?.name} /></div></div>
     ${asks?.what === 'approve' && html`<${Confirm} title=${`Approve ${asks.tool.name}?`} type=${asks.tool.name} verb="Approve this text" act=${() => approve(asks.tool)} close=${() => ask()}><p>Agents see this text and may call the tool from now on, as policy allows.</p><//>`}

@@ -64,7 +64,7 @@ export function secretsOf(root, schema, at = '', depth = 0) {
 // What a schema says of a value, beside its description.
 function limits(schema) {
   const parts = [schema.description ?? ''];
-  if (schema.default !== undefined) parts.push(`${typeof schema.default === 'object' ? JSON.stringify(schema.default) : schema.default} if it is empty.`);
+  if (schema.default !== undefined && typeof schema.default !== 'boolean') parts.push(`${typeof schema.default === 'object' ? JSON.stringify(schema.default) : schema.default} if it is empty.`);
   if (schema.minimum !== undefined && schema.maximum !== undefined) parts.push(`${schema.minimum} to ${schema.maximum}.`);
   return parts.filter(Boolean).map(part => (/[.!?]$/.test(part) ? part : `${part}.`)).join(' ');
 }
