@@ -63,7 +63,7 @@ config_warn(struct config_findings *findings)
 {
     const struct az *az = findings->cli->az;
     struct problems warnings = {NULL, 0};
-    settings_warn(findings->cli->mem, az->cfg, &warnings);
+    process_warn(findings->cli->mem, az, &warnings);
     config_warn_each(findings, &warnings);
     if (az->pages != NULL)
         config_warn_each(findings, pages_warnings(az->pages));

@@ -174,7 +174,7 @@ static void
 warn(struct az *az)
 {
     struct problems warnings = {NULL, 0};
-    settings_warn(az, az->cfg, &warnings);
+    process_warn(az, az, &warnings);
     warn_each("settings", &warnings);
     warn_each("texts of the pages", pages_warnings(az->pages));
 }

@@ -20,6 +20,10 @@
  */
 struct az *process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems);
 
+/* Add the warnings of settings_warn(), and one for each address of the database to another machine
+ * without TLS that proves which server it is. */
+void process_warn(TALLOC_CTX *mem, const struct az *az, struct problems *warnings);
+
 /* Return an operation of this process outside a request. */
 struct op process_op(TALLOC_CTX *mem, struct az *az);
 

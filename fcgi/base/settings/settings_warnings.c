@@ -7,7 +7,9 @@
 
 #include "base/file_trust.h"
 #include "base/nearest.h"
+#include "base/network.h"
 #include "base/settings/settings.h"
+#include "base/uri.h"
 
 /* Most settings that a hint is taken from; the table has far fewer. */
 #define SETTINGS_NAMES_MAX 256
@@ -32,6 +34,15 @@ static bool
 issuer_is_exposed(TALLOC_CTX *mem, const struct settings *cfg)
 {
     return !settings_issuer_is_https(cfg) && !settings_issuer_is_local(mem, cfg);
+}
+
+static bool
+engine_is_exposed(TALLOC_CTX *mem, const struct settings *cfg)
+{
+    struct uri uri;
+    return strncmp(cfg->opa_url, "http://", 7) == 0
+           && (uri_parse(mem, cfg->opa_url, &uri) != AZ_OK
+               || (!uri_host_is_loopback(uri.host) && !network_is_loopback(uri.host)));
 }
 
 static bool
@@ -89,6 +100,8 @@ static const struct {
      "is longer than SVC_SESSION_MAX_AGE, which ends a session before; set SVC_SESSION_MAX_AGE to the longest life of a session"},
     {"SVC_OIDC_ISSUER", issuer_is_exposed,
      "is an http URL of another machine, so tokens and codes can be read on the way; use https"},
+    {"SVC_OPA_URL", engine_is_exposed,
+     "is an http URL of another machine, so whoever is on the way can read questions and answer that a request is allowed; use a UNIX socket of this host, or https"},
     {"SVC_OIDC_ISSUER", issuer_is_default,
      "is not set, so all published URLs begin with http://localhost:8080; set it to the URL that clients use"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,

@@ -259,6 +259,16 @@ const char *db_url_fault(const char *url);
 /* True if both connection strings name one server, and the same: none of them is a list. */
 bool db_is_same_server(const char *url, const char *other);
 
+/* Why a connection could be read or taken over. */
+struct db_exposure {
+    const char *host; /* of another machine */
+    const char *mode; /* sslmode */
+};
+
+/* True if a connection string leads to another machine and does not demand TLS with a verified
+ * certificate (or GSSAPI); the variables of libpq count where the string says nothing. On mem. */
+bool db_url_is_exposed(TALLOC_CTX *mem, const char *url, struct db_exposure *ret);
+
 /*
  * Let root connect under this account, which PostgreSQL then sees (peer authentication), if the
  * connection string and PGUSER name no user. Everything else stays root's.

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
+#include "base/network.h"
 #include "store/db/db_private.h"
 #include "store/db/locks.h"
 
@@ -63,6 +65,46 @@ db_hosts_read(TALLOC_CTX *mem, const char *url)
     if (hosts != NULL && whole)
         hosts->count = servers;
     return hosts;
+}
+
+/* True for a name or address of another machine, and not of a socket of this one. */
+static bool
+is_far(const char *host)
+{
+    return host != NULL && *host != '\0' && *host != '/' && *host != '@'
+           && strcasecmp(host, "localhost") != 0 && !network_is_loopback(host);
+}
+
+/* Return a value of the connection string, or of the variable that libpq reads in its place. */
+static const char *
+value_or(TALLOC_CTX *mem, const PQconninfoOption *options, const char *keyword,
+         const char *variable)
+{
+    const char *value = value_of(options, keyword), *other = getenv(variable);
+    return value != NULL                     ? talloc_strdup(mem, value)
+           : other != NULL && *other != '\0' ? other
+                                             : NULL;
+}
+
+bool
+db_url_is_exposed(TALLOC_CTX *mem, const char *url, struct db_exposure *ret)
+{
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    const char *mode = value_or(mem, options, "sslmode", "PGSSLMODE");
+    const char *gss = value_or(mem, options, "gssencmode", "PGGSSENCMODE");
+    const char *host = value_or(mem, options, "hostaddr", "PGHOSTADDR");
+    if (host == NULL)
+        host = value_or(mem, options, "host", "PGHOST");
+    PQconninfoFree(options);
+    *ret = (struct db_exposure){NULL, mode != NULL ? mode : "prefer"};
+    while (host != NULL && ret->host == NULL) {
+        size_t length = strcspn(host, ",");
+        const char *one = talloc_strndup(mem, host, length);
+        ret->host = is_far(one) ? one : NULL;
+        host = host[length] == ',' ? host + length + 1 : NULL;
+    }
+    return ret->host != NULL && strncmp(ret->mode, "verify-", 7) != 0
+           && (gss == NULL || strcmp(gss, "require") != 0);
 }
 
 /* The parts that say where a server is; without one of them libpq takes the same for both. */
