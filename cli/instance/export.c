@@ -1,13 +1,9 @@
 /* export: write the objects of the service as files. */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/json/jsonx.h"
 #include "base/visible.h"
@@ -34,9 +30,9 @@ const struct cli_option export_options[] = {
 struct export
 {
     struct instance run;
-    int root;      /* the open directory, -1 before */
-    json_t *texts; /* files to write: path to text */
-    size_t others; /* objects of other owners, which are left out */
+    struct dir_held held; /* the directory, from the check on */
+    json_t *texts;        /* files to write: path to text */
+    size_t others;        /* objects of other owners, which are left out */
     size_t written;
 };
 
@@ -234,12 +230,12 @@ static int
 export_open(struct export *export)
 {
     struct instance *run = &export->run;
-    if (mkdir(run->dir, 0777) == 0 || errno == EEXIST)
-        export->root = open(run->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (export->root < 0)
+    const char *why = NULL;
+    enum dir_holding holding = dir_hold(run->dir, &export->held, &why);
+    if (holding == DIR_NOT_HELD)
         instance_refuse(run, "%s: %s; name a directory that is readable and writable", run->dir,
-                        strerror(errno));
-    else if (flock(export->root, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+                        why);
+    else if (holding == DIR_BUSY)
         instance_refuse(run, "%s: another export is writing to it; wait for it to finish",
                         run->dir);
     return run->refused ? CLI_FAILED : CLI_OK;
@@ -252,7 +248,7 @@ export_write(struct export *export)
     const char *path, *why = NULL;
     json_t *text;
     json_object_foreach (export->texts, path, text) {
-        enum dir_written done = dir_write(run->cli->mem, export->root, path,
+        enum dir_written done = dir_write(run->cli->mem, export->held.root, path,
                                           json_string_value(text), json_string_length(text), &why);
         if (done == DIR_FAILED)
             instance_refuse(run, "%s/%s: %s", run->dir, path, why);
@@ -288,7 +284,7 @@ export_run(struct cli *cli)
 {
     struct export export = {
         .run = {.cli = cli, .dir = cli->args[0]},
-        .root = -1,
+        .held = DIR_HELD_NONE,
         .texts = jsonx_own(cli->mem, json_object())
     };
     int status = export.texts != NULL ? instance_read_stored(&export.run) : output_no_memory(cli);
@@ -302,7 +298,6 @@ export_run(struct cli *cli)
         status = export.run.refused ? CLI_FAILED : export_open(&export);
     if (status == CLI_OK)
         status = export_write(&export);
-    if (export.root >= 0)
-        close(export.root);
+    dir_release(&export.held);
     return status == CLI_OK ? export_tell(&export) : status;
 }

@@ -199,7 +199,7 @@ import_report(struct import *import, const char *source)
 static int
 import_open(const struct cli *cli, const char *dir)
 {
-    int root = mkdir(dir, 0777) == 0 ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int root = mkdir(dir, DIR_MODE) == 0 ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (root < 0)
         output_error("%s: %s: %s; name a directory that does not exist yet", cli->path, dir,
                      strerror(errno));

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json/jsonx.h"
 #include "cli/instance/instance.h"
+#include "cli/lib/dir.h"
 #include "cli/lib/input.h"
 #include "cli/lib/json_text.h"
 #include "cli/lib/limits.h"
@@ -143,7 +145,8 @@ instance_plan_print(struct instance *run)
     return changes;
 }
 
-/* The file has no secret, but the rules and rows of the service, so others cannot read it. */
+/* The file has no secret, but the rules and rows of the service, so others cannot read it, also if
+ * it was there before with another mode. */
 int
 instance_plan_write(struct instance *run, const char *file)
 {
@@ -151,8 +154,12 @@ instance_plan_write(struct instance *run, const char *file)
                *text = compact != NULL ? json_text_pretty(run->cli->mem, compact, PLAN_MAX) : NULL;
     if (text == NULL)
         return output_no_memory(run->cli);
-    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
-    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    int fd =
+        open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, DIR_FILE_MODE);
+    struct stat about;
+    bool kept = fd >= 0 && fstat(fd, &about) == 0
+                && (!S_ISREG(about.st_mode) || fchmod(fd, DIR_FILE_MODE) == 0);
+    FILE *out = kept ? fdopen(fd, "w") : NULL;
     bool done = out != NULL && fputs(text, out) >= 0;
     int why = errno;
     if (out != NULL && fclose(out) != 0)

@@ -9,12 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Temporary name of a new file. It has the process id, so that two runs in one directory do not
  * rename each other's files, and it is hidden, so that a walk skips it. */
 #define NEW_NAME ".authzctl.%ld.new"
+
+/* Name of the lock of a directory, which a walk skips, too. */
+#define LOCK_NAME ".authzctl.lock"
 
 /* Most directories open while one is removed. */
 #define REMOVE_OPEN_MAX 16
@@ -192,7 +196,7 @@ open_parent(TALLOC_CTX *mem, int root, const char *path)
         int next = -1;
         if (name == NULL)
             errno = ENOMEM;
-        else if (mkdirat(at, name, 0777) == 0 || errno == EEXIST)
+        else if (mkdirat(at, name, DIR_MODE) == 0 || errno == EEXIST)
             next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         int saved = errno;
         close(at);
@@ -200,6 +204,66 @@ open_parent(TALLOC_CTX *mem, int root, const char *path)
         at = next;
     }
     return at;
+}
+
+/* Open the file of the lock. -1 with errno; EPERM: somebody else made it. */
+static int
+open_lock(int root)
+{
+    struct stat about;
+    int fd = openat(root, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                    DIR_FILE_MODE);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid()
+        && fchmod(fd, DIR_FILE_MODE) == 0)
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+/* True if the name still leads to the open file: its holder deletes it when it has finished. */
+static bool
+is_lock(int root, int fd)
+{
+    struct stat ours, named;
+    return fstat(fd, &ours) == 0 && fstatat(root, LOCK_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0
+           && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}
+
+enum dir_holding
+dir_hold(const char *dir, struct dir_held *ret, const char **ret_why)
+{
+    *ret = DIR_HELD_NONE;
+    if (mkdir(dir, DIR_MODE) == 0 || errno == EEXIST)
+        ret->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (ret->root >= 0 && (ret->lock = open_lock(ret->root)) >= 0) {
+        if (flock(ret->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            close(ret->lock); /* the holder deletes it */
+            ret->lock = -1;
+            return DIR_BUSY;
+        }
+        if (is_lock(ret->root, ret->lock))
+            return DIR_HELD;
+        close(ret->lock);
+    }
+    *ret_why = ret->root >= 0 && errno == EPERM ? "its file " LOCK_NAME
+                                                  " belongs to another account; delete it"
+                                                : strerror(errno);
+    return DIR_NOT_HELD;
+}
+
+void
+dir_release(struct dir_held *held)
+{
+    if (held->lock >= 0) {
+        unlinkat(held->root, LOCK_NAME, 0);
+        close(held->lock);
+    }
+    if (held->root >= 0)
+        close(held->root);
+    *held = DIR_HELD_NONE;
 }
 
 static bool
@@ -222,7 +286,8 @@ replace(int at, const char *name, const char *text, size_t length)
     char new_name[sizeof(NEW_NAME) + 20];
     snprintf(new_name, sizeof(new_name), NEW_NAME, (long) getpid());
     unlinkat(at, new_name, 0);
-    int fd = openat(at, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd =
+        openat(at, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, DIR_FILE_MODE);
     if (fd < 0)
         return false;
     bool done = dir_write_all(fd, text, length);

@@ -45,6 +45,36 @@ void dir_walk(struct dir_walk *walk);
 char *dir_read(TALLOC_CTX *mem, int at, const char *name, size_t max, size_t *ret_length,
                const char **ret_why);
 
+/* Modes of what is made here: rules, rows and objects of the service are for their owner alone,
+ * whichever verb writes them. */
+#define DIR_MODE 0700
+#define DIR_FILE_MODE 0600
+
+/* A directory that this process alone writes to. */
+struct dir_held {
+    int root; /* open, -1: none */
+    int lock; /* open, -1: none */
+};
+#define DIR_HELD_NONE ((struct dir_held){-1, -1})
+
+/* Result of dir_hold. */
+enum dir_holding {
+    DIR_HELD,
+    DIR_BUSY,    /* another process holds it */
+    DIR_NOT_HELD /* *ret_why has the reason */
+};
+
+/*
+ * Open a directory, which is made if it is missing, and lock it until dir_release(), so that two
+ * runs at once leave no mixture. The lock is a hidden file that no other account can open: whoever
+ * can read the directory itself could hold a lock on that for ever. A file system without locks is
+ * accepted.
+ */
+enum dir_holding dir_hold(const char *dir, struct dir_held *ret, const char **ret_why);
+
+/* Delete the lock and close both. */
+void dir_release(struct dir_held *held);
+
 /* Result of dir_write. */
 enum dir_written {
     DIR_WRITTEN,   /* created or replaced */
@@ -55,7 +85,7 @@ enum dir_written {
 /*
  * Write a file below the open directory `root` and make the directories of its path. Links are not
  * followed: each segment of the path must be a real directory. The file appears in one step, so no
- * reader sees half of it.
+ * reader sees half of it, with the mode DIR_FILE_MODE.
  */
 enum dir_written dir_write(TALLOC_CTX *mem, int root, const char *path, const char *text,
                            size_t length, const char **ret_why);

@@ -2,12 +2,8 @@
  * git. */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json/jsonx.h"
@@ -37,7 +33,7 @@ struct file {
 struct pull {
     struct cli *cli;
     const char *dir;
-    int root; /* the open and locked directory, -1 before */
+    struct dir_held held; /* the directory, from the check on */
     struct bundle_stored stored;
     struct file *file;
     size_t files, outside;
@@ -203,16 +199,15 @@ pull_hear(void *arg, const char *path, const char *why)
         talloc_asprintf(pull->cli->mem, "%s; name a directory that is readable and writable", why));
 }
 
-/* Open the directory and lock it until the end of the program: two runs at once would leave a
- * mixture of two policies. A file system without locks is accepted. */
+/* Open the directory and lock it: two runs at once would leave a mixture of two policies. */
 static int
 open_directory(struct pull *pull)
 {
-    if (mkdir(pull->dir, 0777) == 0 || errno == EEXIST)
-        pull->root = open(pull->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (pull->root < 0)
-        pull_hear(pull, "", strerror(errno));
-    else if (flock(pull->root, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    const char *why = NULL;
+    enum dir_holding holding = dir_hold(pull->dir, &pull->held, &why);
+    if (holding == DIR_NOT_HELD)
+        pull_hear(pull, "", why);
+    else if (holding == DIR_BUSY)
         pull_refuse(pull, pull->dir, "another bundle pull is writing to it; wait for it to finish");
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
@@ -250,7 +245,8 @@ write_files(struct pull *pull)
     const char *why = NULL;
     for (size_t i = 0; i < pull->files; i++) {
         const struct file *file = &pull->file[i];
-        switch (dir_write(pull->cli->mem, pull->root, file->path, file->text, file->length, &why)) {
+        switch (dir_write(pull->cli->mem, pull->held.root, file->path, file->text, file->length,
+                          &why)) {
         case DIR_WRITTEN:
             written++;
             output_line(pull->cli, "written: %s", file->path);
@@ -286,7 +282,7 @@ write_files(struct pull *pull)
 int
 bundle_pull_run(struct cli *cli)
 {
-    struct pull pull = {.cli = cli, .dir = cli->args[0], .root = -1};
+    struct pull pull = {.cli = cli, .dir = cli->args[0], .held = DIR_HELD_NONE};
     int status = bundle_stored_read(cli, &pull.stored);
     if (status == CLI_OK)
         status = make_files(&pull);
@@ -298,7 +294,6 @@ bundle_pull_run(struct cli *cli)
         status = add_example(&pull);
     if (status == CLI_OK)
         status = write_files(&pull);
-    if (pull.root >= 0)
-        close(pull.root);
+    dir_release(&pull.held);
     return status;
 }

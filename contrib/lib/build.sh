@@ -34,10 +34,15 @@ build_source() {
     printf '%s' "$copy"
 }
 
-# Run only one autoreconf at a time in a tree. A new source file changes sources.am.
+# Run only one autoreconf at a time in a tree that this account may change. The lock is a file that no other account can open: whoever
+# can read the tree could hold a lock on it for ever. A new source file changes sources.am.
 build_autoreconf() {
-    exec 8<"$1"
-    flock 8
+    exec 8</dev/null
+    if [ -w "$1" ]; then
+        (umask 077 && : >>"$1/config.lock" && chmod 600 "$1/config.lock")
+        exec 8<"$1/config.lock"
+        flock 8
+    fi
     if [ -w "$1" ]; then "$1/contrib/lib/sources" "$1"; fi
     if [ ! -x "$1/configure" ] || [ "$1/configure.ac" -nt "$1/configure" ] || [ "$1/sources.am" -nt "$1/configure" ]; then
         (cd "$1" && autoreconf -i)

@@ -187,9 +187,19 @@ ctl_is( 0, [ qw(bundle pull -q), $fits ], 'pull with a row whose key just fits',
 ok( -e "$fits/data/$stem.json", '... writes it' );
 sql(q{DELETE FROM policy_data WHERE digest = 'x'});
 
-# Two pulls into one directory at the same time would mix their files.
+# Two pulls into one directory at the same time would mix their files. Whoever can read the directory can lock that, so the lock is a
+# file that no other account can open.
 my $shared = tree();
-open my $locked, '<', $shared or die "$shared: $!";
+open my $stranger, '<', $shared or die "$shared: $!";
+flock $stranger, LOCK_EX or die "flock: $!";
+ctl_is( 0, [ qw(bundle pull -q), $shared ], 'a lock on the directory holds nobody up', env => $env );
+ok( !-e "$shared/.authzctl.lock", '... and the lock of a pull is deleted' );
+is_deeply(
+    [ grep { ( stat "$shared/$_" )[2] & 077 } map {s{\A\Q$shared\E/}{}r} glob "$shared/* $shared/*/* $shared/*/*/*" ],
+    [], '... what is pulled is for its owner alone' );
+close $stranger;
+$shared = tree();
+open my $locked, '>', "$shared/.authzctl.lock" or die "$shared: $!";
 flock $locked, LOCK_EX or die "flock: $!";
 like(
     ctl_is( 1, [ qw(bundle pull), $shared ], 'pull while another one writes there', env => $env )->{err},
@@ -197,6 +207,15 @@ like(
 is( join( ',', glob "$shared/*" ), '', '... and writes nothing' );
 close $locked;
 ctl_is( 0, [ qw(bundle pull -q), $shared ], '... and works when that has ended', env => $env );
+SKIP: {
+    skip 'only root can make a file of another account', 1 if $> != 0;
+    open my $other, '>', "$shared/.authzctl.lock" or die "$shared: $!";
+    chown 4321, 4321, $other or die $!;
+    like(
+        ctl_is( 1, [ qw(bundle pull), $shared ], 'a lock of another account', env => $env )->{err},
+        qr/\Q$shared\E: its file \.authzctl\.lock belongs to another account; delete it/, '... is named' );
+    unlink "$shared/.authzctl.lock" or die $!;
+}
 
 sql(q{INSERT INTO policy_data (data_key, payload, digest) VALUES ('../x', '1', 'x')});
 like(

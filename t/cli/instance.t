@@ -195,7 +195,12 @@ is( $stack->sql(q{SELECT count(*) FROM object_owner WHERE secret_mac IS NOT NULL
 my $two = instance( 'gold', 'clients/gold-1.json' => \%shop, 'clients/gold-2.json' => \%shop );
 run( 0, 'two clients', 'apply', $two );
 spew( "$two/clients/gold-$_.json", $json->encode( { %shop, clientName => 'New' } ) ) for 1, 2;
+open my $before, '>', "$place/plan" or die $!;
+chmod 0666, $before or die $!;
+close $before;
 run( 0, 'a plan in a file', 'plan', '--out', "$place/plan", $two );
+is( sprintf( '%04o', ( stat "$place/plan" )[2] & 07777 ), '0600',
+    '... which others cannot read, whatever mode it had' );
 is( ( stat "$place/plan" )[2] & 0777, 0600, '... that others cannot read' );
 api( PUT => 'clients/gold-2', { %shop, clientName => 'By hand' } );
 my $stopped = run( 1, 'changed_412 (F7)', 'apply', "$place/plan" );
@@ -254,6 +259,9 @@ like(
     run( 1, 'a variable that is not set (F4)', 'plan', $all )->{err},
     qr/UPSTREAM_KEY: is not set in the environment/, '... is told' );
 run( 0, 'an export', 'export', '--owner', 'all', "$place/all" );
+is_deeply(
+    [ grep { ( stat $_ )[2] & 077 } glob "$place/all $place/all/* $place/all/*/* $place/all/*/*/*" ],
+    [], '... is for its owner alone, as a plan and a pull are' );
 like( slurp("$place/all/resources/orders.json"), qr/"upstreamType": "REST"/, '... has the resource' );
 unlike( slurp("$place/all/resources/orders.json"), qr/"set"|updatedAt|the key of/, '... without its secret' );
 is( join( ' ', sort { $a cmp $b } keys %{ $json->decode( slurp("$place/all/connectors/static-demo.json") ) } ),

@@ -146,6 +146,7 @@ ok( $listed == 0 && $list =~ /^demo-web/m, '`. env` puts authzctl on PATH, with 
 
 # ---- settings stay, and can be taken back
 
+is( sprintf( '%04o', ( stat "$dir/lock" )[2] & 07777 ), '0600', 'no other account can hold the lock' );
 my ($conf) = map { Authz::Web::edit($_) } "$dir/authz.conf";
 like(
     $conf, qr/^SVC_PAGES_NAME=Acme "login"$|^SVC_PAGES_NAME="Acme "login""$/m,
