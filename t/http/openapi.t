@@ -249,7 +249,8 @@ ok( !( grep { $_ eq 'invalid_dpop_proof' } @$codes ),
 # ---- caches
 
 my $resource = $answer->json->{components}{schemas}{ManagedResourceDto}{properties};
-is( $resource->{enabled}{default} && 1, 1, 'openapi: a resource that does not say `enabled` is served, as the schema says' );
+is( $resource->{enabled}{default} && 1, 1,
+    'openapi: a resource that does not say `enabled` is served, as the schema says' );
 ok( !exists $resource->{subscriptions}{default}, '... a truth that is false by default says nothing' );
 
 my $etag = $answer->header('ETag');

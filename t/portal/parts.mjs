@@ -30,5 +30,14 @@ is(codesOf({ requestSummary: { denyCodes: 'shop%20is%20closed late 50%25%20off' 
 is(codesOf({ requestSummary: { denyCodes: 'one two' } }), ['one', 'two'], '... and the codes of an older row are words');
 is(codesOf({}), [], '... and a row without codes has none');
 
+const { attention } = await part('pages/overview');
+const entries = waits => attention({ engines: [], revisions: [], waits });
+const failing = { kind: 'errors', name: 'stock', count: 901, detail: 'upstream_invalid_response: The answer of the upstream is not valid', at: '2026-11-29T08:12:00.000Z' };
+const [entry] = entries([failing]);
+is([entry.mark, entry.state, entry.what], ['no', '901 errors', 'stock: upstream_invalid_response: The answer of the upstream is not valid'], 'overview: requests that fail stand there with their cause');
+is([/^since /.test(entry.note), /probe the upstream/.test(entry.note), entry.then], [true, true, '#/resources/stock'], '... since when, and what to do');
+is(/System/.test(entries([{ ...failing, name: '/token', detail: '503' }])[0].note), true, '... for an endpoint of the service too');
+is(entries([{ kind: 'resource_pending', name: 'notes', detail: 'a sync must read its tools' }])[0].what, 'notes: a sync must read its tools', 'overview: a pending resource, and what it lacks');
+
 console.log(`1..${count}`);
 process.exit(failed ? 1 : 0);

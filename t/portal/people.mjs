@@ -17,8 +17,9 @@ async function all() {
   ok(asked().length > 0 && asked().length <= 10, 'figures: the first data need at most 10 requests', asked());
   ok(!sent.some(url => url.includes('codemirror')), 'figures: ... and the editor is not loaded');
   const reasons = await rows('Denied, by reason');
-  ok(/^refund_too_large \d+ new/.test(reasons[0]), 'overview: a reason that is new stands first', reasons);
-  ok(/[+−]?\d+ %/.test(reasons[1]), 'overview: ... the others with what they are against the 7 days before', reasons);
+  const numbers = reasons.map(one => Number(/ ([\d,]+) (?:new|[\d,]+)$/.exec(one)?.[1].replaceAll(',', '')));
+  ok(numbers.length > 1 && numbers.every((one, at) => at === 0 || one <= numbers[at - 1]), 'overview: reasons in the order of their numbers, with those of the period before', reasons);
+  ok(reasons.some(one => /^refund_too_large [\d,]+ new/.test(one)), 'overview: ... a new one is marked', reasons);
   await measure(page, 'overview, filled');
   for (const [place, words] of [['#/decisions', 'newest first'], ['#/clients', 'Support agent'], ['#/clients/support-agent', 'Last decisions'], ['#/people', 'Mira Halden'], ['#/resources', 'Orders'], ['#/revisions', 'OPS-1182'], ['#/report', 'By endpoint'], ['#/system', 'Audit log']]) {
     sent.length = 0;

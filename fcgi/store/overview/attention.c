@@ -9,11 +9,20 @@
 static const struct db_stmt attention_list_stmt = {
     "attention_list",
     "SELECT json_strip_nulls(json_build_object('kind', kind, 'name', name, 'count', n, 'detail', detail, 'at', instant_text(at)))"
-    " FROM ((SELECT 1 AS place, 'tools_waiting' AS kind, m.name, w.n, NULL::text AS detail, NULL::timestamptz AS at"
+    " FROM ((SELECT 0 AS place, 'errors' AS kind, e.at_what AS name, count(*) AS n, e.cause AS detail, min(e.created_at) AS at"
+    "   FROM (SELECT a.created_at, concat_ws(': ', coalesce(s.j ->> 'error', a.http_status::text), s.j ->> 'reason') AS cause,"
+    "     CASE WHEN a.endpoint LIKE '/gateway/%' THEN coalesce(s.j ->> 'resource', a.endpoint) ELSE a.endpoint END AS at_what"
+    "    FROM audit_log a, LATERAL (SELECT a.request_summary::json AS j) s"
+    "    WHERE a.outcome = 'error' AND a.created_at > now() - interval '" ATTENTION_ERROR_HOURS " hours'"
+    "    ORDER BY a.id DESC LIMIT " ATTENTION_ERRORS ") e"
+    "   GROUP BY 3, 5 ORDER BY 4 DESC, 3, 5 LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 1, 'tools_waiting', m.name, w.n, NULL, NULL"
     "   FROM managed_resource m, LATERAL (SELECT " RESOURCES_WAITING " AS n) w WHERE m.enabled AND w.n > 0"
     "   ORDER BY m.name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 2, 'resource_degraded', m.name, NULL, m.status_reason, m.status_changed_at FROM managed_resource m"
     "   WHERE m.enabled AND m.status IN ('degraded', 'error') ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 2, 'resource_pending', m.name, NULL, m.status_reason, m.status_changed_at FROM managed_resource m"
+    "   WHERE m.enabled AND m.status = 'pending' ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 3, 'connections_to_renew', c.resource, count(*), NULL, NULL FROM gateway_connection c"
     "   WHERE c.status = 'reauth_required' GROUP BY c.resource ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 4, 'key_ending', k.label, NULL, k.role, k.expires_at FROM admin_key k WHERE k.revoked_at IS NULL"
@@ -34,14 +43,14 @@ static const struct db_stmt attention_list_stmt = {
     "   WHERE m.enabled AND " RESOURCES_REDIRECT_SHARED " ORDER BY m.name LIMIT " ATTENTION_LISTED ")) a"
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
-static const char *const attention_kinds[] = {"tools_waiting", "resource_degraded", "connections_to_renew",
+static const char *const attention_kinds[] = {"errors", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
                                               "key_ending", "reason_new", "clients_unused", "redirect_shared", NULL};
 static const struct field attention_fields[] = {
     {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},
-    {"name",   FIELD_TEXT,    .help = "Managed resource, label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
-    {"count",  FIELD_INTEGER, .help = "Tools, connections, denials or clients", .example = "2"},
-    {"detail", FIELD_TEXT,    .help = "Reason of the status, or role of the key"},
-    {"at",     FIELD_TEXT,    .help = "Since when; of a key its end; of a reason its first day; of clients the longest time without a request"},
+    {"name",   FIELD_TEXT,    .help = "Managed resource, endpoint (with a slash in front), label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
+    {"count",  FIELD_INTEGER, .help = "Errors, tools, connections, denials or clients", .example = "2"},
+    {"detail", FIELD_TEXT,    .help = "Cause of the errors, reason of the status, or role of the key"},
+    {"at",     FIELD_TEXT,    .help = "Since when; of errors the first of the last 24 hours; of a key its end; of a reason its first day; of clients the longest time without a request"},
 };
 /* clang-format on */
 const struct field_table attention_view = FIELD_TABLE("Attention", attention_fields, FIELDS_ANSWER);

@@ -7,6 +7,10 @@
 
 /* Entries of each kind, the most urgent ones. */
 #define ATTENTION_LISTED "20"
+/* Errors are those of so many hours, and the newest so many: an upstream that is down may make one
+ * of each request, and the page reads no more rows for it. */
+#define ATTENTION_ERROR_HOURS "24"
+#define ATTENTION_ERRORS "1000"
 /* Days before its end from which an admin key is listed: two weeks, for whoever is on holiday. */
 #define ATTENTION_KEY_DAYS "14"
 /* Days without a reason after which it is new, and days without a request after which a client of

@@ -200,7 +200,7 @@ is_deeply(
     [ map {"$_->{name} $_->{count}"} @{ entry('connections_to_renew') } ],
     [ 'notes 8', 'stock 4' ], 'attention: connections to renew, by resource' );
 is_deeply( entry($_), [], "attention: nothing of $_ yet" )
-  for qw(resource_degraded key_ending reason_new clients_unused);
+  for qw(errors resource_degraded resource_pending key_ending reason_new clients_unused);
 $stack->sql(<<'SQL');
 UPDATE managed_resource SET status = 'degraded', status_reason = 'its upstream fails' WHERE name = 'stock';
 UPDATE client SET created_at = now() - interval '200 days';
@@ -215,6 +215,23 @@ for my $case ( [ soon => 13 ], [ late => 15 ] ) {
     is( $stack->admin( GET => "$api/attention", key => $made->member('key') )->status, 200,
         'attention: an auditor may look' );
 }
+$stack->sql(<<'SQL');
+UPDATE managed_resource SET status = 'pending', status_reason = 'a sync must read its tools' WHERE name = 'notes';
+INSERT INTO audit_log (created_at, id, request_id, endpoint, operation, method, http_status, outcome, policy_input, request_summary)
+SELECT now() - make_interval(mins => i), nextval('audit_id_seq'), 'failed-' || i, CASE WHEN i <= 3 THEN '/gateway/mcp/{resource}' ELSE '/token' END,
+       'x', 'POST', CASE WHEN i <= 3 THEN 502 ELSE 503 END, 'error', '\x00',
+       CASE WHEN i <= 3 THEN '{"resource":"stock","error":"upstream_invalid_response","reason":"The answer of the upstream is not valid"}' END
+  FROM generate_series(1, 5) i;
+SQL
+is_deeply(
+    [ map {"$_->{name} $_->{count} $_->{detail}"} @{ entry('errors') } ],
+    [ 'stock 3 upstream_invalid_response: The answer of the upstream is not valid', '/token 2 503' ],
+    'attention: errors first, by place and cause, the most frequent first' );
+like( entry('errors')->[0]{at}, qr/\A\d{4}-/, '... since when' );
+is( list('attention')->{rows}[0]{kind}, 'errors', '... before all else' );
+members_are(
+    entry('resource_pending')->[0], { name => 'notes', detail => 'a sync must read its tools' },
+    'attention: a resource that serves nothing yet, and what it lacks' );
 members_are(
     entry('resource_degraded')->[0], { name => 'stock', detail => 'its upstream fails', at => qr/\A\d{4}-/ },
     'attention: a degraded resource' );
@@ -227,5 +244,5 @@ members_are(
     'attention: clients without a request in 90 days' );
 $stack->sql(q{UPDATE managed_resource SET enabled = false});
 is_deeply( entry($_), [], "attention: a resource that is switched off has no $_" )
-  for qw(tools_waiting resource_degraded);
+  for qw(tools_waiting resource_degraded resource_pending);
 done_testing;

@@ -1,4 +1,4 @@
-// Columns of decisions a day and the line of the share denied, as SVG, with the numbers as a table.
+// Columns of decisions a day with the errors among them, and the line of the share denied, as SVG, with the numbers as a table.
 import { html } from '../html.js';
 import { number, percent } from '../text.js';
 import { day } from '../time.js';
@@ -28,10 +28,11 @@ export function Chart({ labels, allowed, denied, errors, marks = {}, unit = 'day
   const x = at => LEFT + at * step;
   const line = shares.map((one, at) => `${x(at) + step / 2},${bottom - (one / share) * LOW}`).join(' ');
   const total = sums.reduce((a, b) => a + b, 0);
-  return html`<div class="chart-box" tabindex="0" role="group" aria-label="Chart, which may scroll sideways"><svg class="chart" viewBox=${`0 0 ${WIDTH} ${bottom + 22}`} role="img" aria-label=${`${number(total)} decisions from ${labels[0]} to ${labels.at(-1)}; the table below has each number`}>
+  return html`<div class="chart-box" tabindex="0" role="group" aria-label="Chart, which may scroll sideways"><svg class="chart" viewBox=${`0 0 ${WIDTH} ${bottom + 22}`} role="img" aria-label=${`${number(total)} decisions, ${number(errors.reduce((a, b) => a + b, 0))} of them errors, from ${labels[0]} to ${labels.at(-1)}; the table below has each number`}>
       ${[0, 0.5, 1].map(part => html`<line class="grid" x1=${LEFT} x2=${WIDTH} y1=${TOP + HIGH * (1 - part)} y2=${TOP + HIGH * (1 - part)} /><text x=${LEFT - 6} y=${TOP + HIGH * (1 - part) + 3} text-anchor="end">${brief(most * part)}</text>`)}
       ${[0, 1].map(part => html`<line class="grid" x1=${LEFT} x2=${WIDTH} y1=${bottom - LOW * part} y2=${bottom - LOW * part} /><text x=${LEFT - 6} y=${bottom - LOW * part + 3} text-anchor="end">${part ? Number((share * 100).toPrecision(2)) : 0} %</text>`)}
       ${sums.map((sum, at) => html`<rect class="c" x=${x(at) + 1.5} width=${Math.max(1, step - 3)} y=${TOP + HIGH * (1 - sum / most)} height=${(HIGH * sum) / most} />`)}
+      ${sums.map((_, at) => errors[at] > 0 && html`<rect class="e" x=${x(at) + 1.5} width=${Math.max(1, step - 3)} y=${TOP + HIGH - Math.max(1, (HIGH * errors[at]) / most)} height=${Math.max(1, (HIGH * errors[at]) / most)} />`)}
       ${labels.map((label, at) => marks[label] && html`<line class="mark" x1=${x(at) + step / 2} x2=${x(at) + step / 2} y1=${TOP + HIGH + 14} y2=${bottom} /><text x=${x(at) + step / 2} y=${TOP + HIGH + 12} text-anchor="middle">${marks[label]}</text>`)}
       <polyline class="l" points=${line} />
       ${[0, Math.floor(labels.length / 2), labels.length - 1].map((at, place) => html`<text x=${[LEFT, x(at) + step / 2, WIDTH][place]} y=${bottom + 16} text-anchor=${['start', 'middle', 'end'][place]}>${onAxis(labels[at])}</text>`)}
