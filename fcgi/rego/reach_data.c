@@ -3,6 +3,8 @@
 
 #include "rego/reach_private.h"
 
+#include <string.h>
+
 const struct rego_value reach_various = {.type = REGO_NULL};
 
 /* Values of both sides at one place of the base documents; NULL: undefined. */
@@ -27,7 +29,9 @@ struct frame {
     struct reach *reach;
     const struct reached *reached;
     struct held *local;
-    bool *loose;  /* the local is read where it is not known what it holds */
+    bool *loose;  /* by block of the function and local: read where it is not known what it holds */
+    bool *here;   /* the local was written in this block of the function */
+    uint32_t top; /* this block */
     bool changed; /* an argument of another function is known better */
     bool lost;    /* no memory */
 };
@@ -81,6 +85,14 @@ hold(struct frame *frame, uint32_t local, struct held held)
         frame->local[local] = held;
 }
 
+/* Note what a statement writes. */
+static void
+put(struct frame *frame, uint32_t local, struct held held)
+{
+    hold(frame, local, held);
+    frame->here[local] = true;
+}
+
 /* Forget what a statement writes. Always true. */
 static bool
 forget_statement(void *arg, const struct rego_statement *statement)
@@ -122,9 +134,9 @@ walk(struct frame *frame, const struct rego_block *block, uint32_t count, reach_
             if (!visit(frame, statement))
                 return false;
             if (statement->kind != REGO_BREAK)
-                hold(frame, statement->target, held_after(frame, statement));
+                put(frame, statement->target, held_after(frame, statement));
             if (statement->kind == REGO_SCAN)
-                hold(frame, statement->b.local, (struct held){.what = HELD_OTHER});
+                put(frame, statement->b.local, (struct held){.what = HELD_OTHER});
             if (!rego_has_blocks(statement))
                 continue;
             if (!walk(frame, statement->block, statement->count, visit))
@@ -134,6 +146,20 @@ walk(struct frame *frame, const struct rego_block *block, uint32_t count, reach_
         reach_visit(&block[i], 1, forget_statement, frame);
     }
     return true;
+}
+
+/* Visit the statements of the function. The planner uses the locals of one rule body again in the
+ * next one, which is the next block. */
+static bool
+walk_function(struct frame *frame, reach_visit_fn *visit)
+{
+    const struct rego_function *function = frame->reached->one;
+    bool go_on = true;
+    for (frame->top = 0; go_on && frame->top < function->blocks; frame->top++) {
+        memset(frame->here, 0, function->locals * sizeof(*frame->here));
+        go_on = walk(frame, &function->block[frame->top], 1, visit);
+    }
+    return go_on;
 }
 
 /* ---- visits */
@@ -167,11 +193,22 @@ learn_arguments(void *arg, const struct rego_statement *statement)
     return true;
 }
 
+/* Note that a local is read where it is not known what it holds. If this block of the function has
+ * not written it so far, it may hold what any other one wrote. */
+static void
+note_loose(struct frame *frame, uint32_t local)
+{
+    const struct rego_function *function = frame->reached->one;
+    for (uint32_t i = 0; i < function->blocks; i++)
+        if (i == frame->top || !frame->here[local])
+            frame->loose[i * function->locals + local] = true;
+}
+
 static void
 note_read(struct frame *frame, const struct rego_operand *operand)
 {
     if (operand->constant == NULL && frame->local[operand->local].what == HELD_UNKNOWN)
-        frame->loose[operand->local] = true;
+        note_loose(frame, operand->local);
 }
 
 /* Note the locals that a statement reads where it is not known what they hold. A target that is
@@ -187,7 +224,7 @@ note_reads(void *arg, const struct rego_statement *statement)
     case REGO_OBJECT_INSERT:
     case REGO_OBJECT_INSERT_ONCE:
     case REGO_WITH:
-        frame->loose[statement->target] = true;
+        note_loose(frame, statement->target);
         break;
     case REGO_CALL:
     case REGO_CALL_DYNAMIC:
@@ -198,7 +235,8 @@ note_reads(void *arg, const struct rego_statement *statement)
         break;
     }
     note_read(frame, &statement->a);
-    note_read(frame, &statement->b);
+    if (statement->kind != REGO_SCAN) /* it writes b, the key */
+        note_read(frame, &statement->b);
     return true;
 }
 
@@ -234,8 +272,9 @@ same_look_up(const struct frame *frame, const struct rego_statement *dot)
     if (key == NULL || is_array(source.data.one) || is_array(source.data.other))
         return is_same_at(&source.data) && is_same(frame, &dot->b);
     struct both found = look_up(&source.data, key);
-    return frame->loose[dot->target] ? is_same_at(&found)
-                                     : (found.one == NULL) == (found.other == NULL);
+    return frame->loose[frame->top * frame->reached->one->locals + dot->target]
+               ? is_same_at(&found)
+               : (found.one == NULL) == (found.other == NULL);
 }
 
 static bool
@@ -287,12 +326,13 @@ visit_functions(struct reach *reach, reach_visit_fn *visit, bool *ret_changed)
         const struct rego_function *function = reached->one;
         struct frame frame = {.reach = reach, .reached = reached};
         frame.local = talloc_zero_array(reach->mem, struct held, function->locals);
-        frame.loose = talloc_zero_array(frame.local, bool, function->locals);
-        go_on = frame.local != NULL && frame.loose != NULL;
+        frame.loose = talloc_zero_array(frame.local, bool, function->blocks * function->locals);
+        frame.here = talloc_zero_array(frame.local, bool, function->locals);
+        go_on = frame.local != NULL && frame.loose != NULL && frame.here != NULL;
         if (go_on) {
             begin_function(&frame);
-            go_on = walk(&frame, function->block, function->blocks, note_reads)
-                    && walk(&frame, function->block, function->blocks, visit) && !frame.lost;
+            go_on =
+                walk_function(&frame, note_reads) && walk_function(&frame, visit) && !frame.lost;
         }
         *ret_changed = *ret_changed || frame.changed;
         talloc_free(frame.local);

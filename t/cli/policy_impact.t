@@ -151,6 +151,13 @@ for my $way ( sort keys %way ) {
     is( $plan->{status}, 64, "$way: plan with an empty limit is refused" );
     like( $plan->{err}, qr{--max-newly-denied requires a value}, '... which is named' );
 }
+my $kept = Authz::Process::directory() . '/refused.json';
+my $two =
+  qq{package custom.issue\n\nclaims := {"a": 1} if input.client.id == "crm"\n\nclaims := {"a": 2} if input.client.id != "x"\n};
+my $clash   = tree( 'instance.json' => '{"format": 1, "owner": "ci"}', 'policy/custom/issue.rego' => $two );
+my $clashes = ctl( [ 'plan', '--max-failing', 0, '--out', $kept, $clash ], env => $env );
+isnt( $clashes->{status}, 0, 'plan --out of rules that fail, with a limit for that' );
+ok( !-e $kept, '... writes no plan (instance.md F1)' );
 my $none = tree( 'instance.json' => '{"format": 1, "owner": "nobody"}' );
 like(
     ctl( [ 'plan', '--impact', $none ], env => $env )->{out}, qr/^nothing to measure: no rule or row would change$/m,

@@ -39,7 +39,9 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
                : op_fail(op, AZ_SERVER_ERROR, NULL, "row %s collides with another row", key);
 }
 
-/* Put the places of the operators' rules into the document, if there are any. */
+/* Put the places of the operators' rules into the document. The object is there without places too:
+ * if it came with the first rule of one hook, each decision would look up something else (policy.md
+ * I7). */
 static enum az_status
 place_rules(struct op *op, json_t *root, const struct bundle_rows *rows)
 {
@@ -52,8 +54,9 @@ place_rules(struct op *op, json_t *root, const struct bundle_rows *rows)
     json_t *places = text != NULL ? rule_places_find(op->mem, text, count) : NULL;
     if (places == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the places of rules");
-    const char *document = json_object_size(places) > 0 ? jsonx_dump(op->mem, places) : NULL;
-    return document != NULL ? place_row(op, root, RULE_PLACES_KEY, document) : AZ_OK;
+    const char *document = jsonx_dump(op->mem, places);
+    return document != NULL ? place_row(op, root, RULE_PLACES_KEY, document)
+                            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Build data.json: the rows in one document, members sorted. The rows with entities of Cedar are

@@ -107,6 +107,13 @@ is_deeply(
     [ counts($repeated), map { $repeated->member($_) } qw(unreached asked) ],
     [ { same => 8 },     8, 0 ],
     'a rule that is saved already reaches no decision: none is asked again (policy.md I7)' );
+for my $hook (qw(register gateway authzen admin)) {
+    my $text  = qq{package custom.$hook\n\ndeny contains "no" if true\n};
+    my $other = impact( rule => { path => "custom/$hook.rego", content => $text } );
+    is_deeply(
+        [ map { $other->member($_) } qw(same unreached asked) ],
+        [ 8, 8, 0 ], "nor does a denial of $hook with its place: it is looked up by the hook (policy.md I7)" );
+}
 my $more  = 'deny contains {"code": "other", "category": "policy"} if input.client.id == "none"';
 my $drift = impact( rule => { %$candidate, content => "$candidate->{content}\n$more\n" } );
 is_deeply(
