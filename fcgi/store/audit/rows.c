@@ -32,8 +32,8 @@
 /* The reason $16 within the text of a summary: as a word of words_join_texts, or as it is, which is
  * how older rows have it. */
 #define REASON_WORDS                                                                               \
-    "ARRAY[" IN_SUMMARY("replace(replace($16, '%', '%25'), ' ', '%20')") "," IN_SUMMARY("$16") "]"
-#define IN_SUMMARY(text) "regexp_replace(to_json(" text ")::text, '^\"|\"$', '', 'g')"
+    "ARRAY[regexp_replace(to_json(replace(replace($16, '%', '%25'), ' ', '%20'))::text, "          \
+    "'^\"|\"$', '', 'g'), regexp_replace(to_json($16)::text, '^\"|\"$', '', 'g')]"
 #define DOWN                                                                                       \
     "   AND a.id < $11::bigint AND a.id >= $12::bigint"                                            \
     "   AND ($16::text IS NULL OR " REASON_WORDS " && string_to_array("                            \
