@@ -78,11 +78,11 @@ static const struct db_stmt admin_keys_named_stmt = {
     "admin_keys_named",
     "WITH l AS (SELECT json_array_elements_text($1::json) AS name)"
     " SELECT EXISTS (SELECT 1 FROM admin_key k JOIN l ON l.name = k.id::text"
-    "   WHERE k.role <> 'auditor' AND " ADMIN_KEY_IS_VALID "),"
+    "   WHERE k.role <> 'auditor' AND " ADMIN_KEY_IS_VALID ") AS key,"
     "  EXISTS (SELECT 1 FROM l JOIN subject s ON s.subject = substr(l.name, 8)"
-    "   WHERE l.name LIKE 'person:%'),"
+    "   WHERE l.name LIKE 'person:%') AS person,"
     "  (SELECT k.id FROM admin_key k WHERE k.managed_by = 'environment'"
-    "   AND " ADMIN_KEY_IS_VALID " LIMIT 1)",
+    "   AND " ADMIN_KEY_IS_VALID " LIMIT 1) AS configured",
     1};
 
 enum az_status
