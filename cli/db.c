@@ -10,6 +10,7 @@
 #include "store/people/admin_keys.h"
 #include "store/schema/partitions_maintain.h"
 #include "store/schema/plan.h"
+#include "store/schema/roles.h"
 #include "store/schema/schema.h"
 #include "store/tokens/signing_keys_turn.h"
 
@@ -24,7 +25,15 @@ static enum az_status
 migrate_schema(struct cli *cli, struct jsonx_build *report)
 {
     int applied;
-    enum az_status st = cli->choice.offline ? AZ_OK : schema_plan_check(&cli->op);
+    bool owns = false;
+    enum az_status st = roles_owns(&cli->op, &owns);
+    if (st == AZ_OK && !owns)
+        st =
+            op_fail(&cli->op, AZ_CONFLICT, NULL,
+                    "the role of SVC_DATABASE_URL does not own the tables: run db migrate as their "
+                    "owner (doc/upgrade.md, Two roles)");
+    if (st == AZ_OK && !cli->choice.offline)
+        st = schema_plan_check(&cli->op);
     if (st == AZ_OK)
         st = schema_migrate(&cli->op, &applied);
     if (st == AZ_OK)
@@ -91,17 +100,48 @@ load_policy(struct cli *cli, struct jsonx_build *report)
     return AZ_OK;
 }
 
+/* New tables are given to the roles of the service. */
+static enum az_status
+grant_again(struct cli *cli, struct jsonx_build *report)
+{
+    int roles = 0;
+    enum az_status st = roles_grant_again(&cli->op, &roles);
+    if (st == AZ_OK && roles > 0)
+        output_line(cli, "roles of the service: %d granted", roles);
+    if (st == AZ_OK)
+        jsonx_set(report, "rolesGranted", json_integer(roles));
+    return st;
+}
+
 int
 db_migrate_run(struct cli *cli)
 {
     static enum az_status (*const steps[])(struct cli *, struct jsonx_build *) = {
-        migrate_schema, db_make_partitions, make_signing_keys, register_admin_key, load_policy};
+        migrate_schema,    grant_again,        db_make_partitions,
+        make_signing_keys, register_admin_key, load_policy};
     struct jsonx_build report = {jsonx_own(cli->mem, json_object()), false};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         if (steps[i](cli, &report) != AZ_OK)
             return output_fault(cli);
     if (cli->choice.json)
         output_json(jsonx_built(&report));
+    return CLI_OK;
+}
+
+int
+db_grant_run(struct cli *cli)
+{
+    const char *role = cli->args[0];
+    enum az_status st = schema_check(&cli->op);
+    if (st == AZ_OK)
+        st = roles_grant(&cli->op, role);
+    if (st != AZ_OK)
+        return output_fault(cli);
+    output_line(cli,
+                "%s: may do what the service does, and change neither the schema nor the audit log",
+                role);
+    if (cli->choice.json)
+        output_json(jsonx_own(cli->mem, json_pack("{s:s}", "role", role)));
     return CLI_OK;
 }
 

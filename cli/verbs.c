@@ -173,6 +173,11 @@ static const struct cli_verb own_verbs[] = {
      "Take the routes and tools of a new manifest into the managed resources of a connector",
      "CONNECTOR is an id, or all for every installed connector. Routes and tools of your own stay, and what you switched off stays off. "
      "A connector of which a scope implies others than before is not changed without --force; the column WARNINGS says so."},
+    {"db grant", "ROLE", 1, 1, NULL, database, CLI_HOST, false, db_grant_run,
+     "Let a role of the database do what the service does, and no more",
+     "Run it as the owner of the tables. The role then reads and writes rows, adds audit rows but changes and deletes none, "
+     "and makes partitions but no other table. Name it in SVC_DATABASE_URL of the service. `authzctl db migrate` does the same "
+     "again for each such role. Only the owner drops partitions and prunes the audit log: run `authzctl maintain` as the owner."},
     {"db migrate", "", 0, 0, db_migrate_options, cli_needs_all, CLI_HOST, false, db_migrate_run,
      "Create or upgrade the database schema and load the shipped policy",
      "Applies migrations, if each is of the kind expand and none holds locks for longer than 200 ms (`authzctl db plan`) or with --offline, creates partitions and signing keys, registers the admin key of the configuration and loads "

@@ -85,6 +85,7 @@ int config_check_run(struct cli *cli);
 int config_doc_run(struct cli *cli);
 int config_show_run(struct cli *cli);
 int connector_sync_run(struct cli *cli);
+int db_grant_run(struct cli *cli);
 int db_migrate_run(struct cli *cli);
 int db_plan_run(struct cli *cli);
 int db_status_run(struct cli *cli);

@@ -263,9 +263,11 @@ check_witness() {
         END { for (name in count) printf "decided again by OPA: %s %d\n", name, count[name]; exit !count["same"] }'
 }
 
-# Run the HTTP tests, all or the named ones, on databases that refuse what other PostgreSQLs refuse.
-check_strict() {
-    export AUTHZ_TEST_DATABASE=strict
+# Run the HTTP tests, all or the named ones, on databases of a kind: strict ones refuse what other PostgreSQLs refuse, and with
+# roles the service does not own the tables.
+check_databases() {
+    export AUTHZ_TEST_DATABASE=$1
+    shift
     if [ $# -eq 0 ]; then
         cd "$TOP"
         set -- t/http/*.t t/http/*/*.t

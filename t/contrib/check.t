@@ -144,6 +144,7 @@ my @mode = (
     [ '--install',                 qr{^contrib/debs/install }m ],
     [ '--cluster 1',       qr{^contrib/cluster up .*^contrib/cluster storm --times 1.*^contrib/cluster down}ms ],
     [ '--strict-database', qr{^make check: t/http/}m ],
+    [ '--database-roles',  qr{^make check: t/http/}m ],
     [ '--pooler',          qr{^make check: t/store/pooler[.]t t/http/}m ],
     [ '--faults',          qr{^contrib/fault/run }m ],
     [ '--soak 1',          qr{^contrib/fault/soak --hours 1 }m ],

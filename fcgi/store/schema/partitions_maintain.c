@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/log.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
 #include "store/db/partitions_private.h"
+#include "store/schema/roles.h"
 
 /* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the
  * lists that readers keep are complete for tokens of hosts whose clock is right. */
@@ -15,6 +17,8 @@
 /* From this difference on nothing is dropped: one of both clocks is days wrong, it may be that of
  * the database, and what is dropped is gone. Milliseconds. */
 #define CLOCK_UNSURE_MS 86400000
+/* For how long expired partitions may wait for the owner of the tables before the log tells. */
+#define WAIT_HOURS 24
 
 enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
 static const struct db_stmt partition_leftovers_stmt = {
@@ -106,11 +110,27 @@ partition_is_sure(const struct op *op)
     return ahead < CLOCK_UNSURE_MS && ahead > -CLOCK_UNSURE_MS;
 }
 
+/* The service under a role that does not own the tables drops nothing. Log that nobody else does.
+ */
+static void
+partition_await_owner(const struct op *op, uint32_t first_kept)
+{
+    const struct numbers *list = &(*db_partition_lists(op->az->db))->of[TABLE_ACCESS];
+    for (size_t i = 0; i < list->count; i++)
+        if ((uint64_t) list->number[i] + WAIT_HOURS < first_kept) {
+            log_text(AZ_SEV_WARN, "partitions are not dropped",
+                     "the role of SVC_DATABASE_URL does not own the tables: run authzctl maintain "
+                     "as their owner every day (doc/upgrade.md, Two roles)");
+            return;
+        }
+}
+
 enum az_status
 partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropped)
 {
     uint32_t kept = 0;
     int64_t now;
+    bool owns = false;
     enum az_status st = partition_reload(op); /* the clock as it is now */
     if (st == AZ_OK)
         st = partition_time(op, &now);
@@ -122,6 +142,8 @@ partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropp
             "partition is made or dropped");
     if (st == AZ_OK && drop_audit)
         st = partition_first_kept_day(op, &kept);
+    if (st == AZ_OK)
+        st = roles_owns(op, &owns);
     if (st != AZ_OK)
         return st;
     uint32_t hour = partition_bucket(now), today = partition_day(now);
@@ -139,7 +161,9 @@ partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropp
         st = partition_make_range(op, i, plan[i].from, plan[i].to, ret_made);
     if (st == AZ_OK)
         st = partition_reload(op);
-    for (size_t i = 0; i < TABLES && st == AZ_OK && partition_is_sure(op); i++) {
+    if (st == AZ_OK && !owns)
+        partition_await_owner(op, plan[TABLE_ACCESS].first_kept);
+    for (size_t i = 0; i < TABLES && st == AZ_OK && owns && partition_is_sure(op); i++) {
         st = partition_drop_before(op, i, plan[i].first_kept, ret_dropped);
         if (st == AZ_OK)
             st = partition_drop_leftovers(op, partition_tables[i], plan[i].first_kept, ret_dropped);

@@ -134,10 +134,11 @@ sub process { return $_[0]{process} }
 sub socket  { return $_[0]{socket} }
 
 sub url {
-    my ( $self, $database, $socket ) = @_;
+    my ( $self, $database, $socket, $role ) = @_;
     my @peer = @{ $self->{peers} // [] };
-    return sprintf 'postgresql:///%s?host=%s&port=%d&user=postgres%s', $database,
+    return sprintf 'postgresql:///%s?host=%s&port=%d&user=%s%s', $database,
       $socket // join( ',', $self->{socket}, map { $_->{socket} } @peer ), $PORT,
+      $role // 'postgres',
       @peer ? '&target_session_attrs=read-write' : '';
 }
 
@@ -208,6 +209,20 @@ sub make_strict {
             "ALTER DATABASE $name SET default_transaction_isolation = 'serializable'" ),
         $name );
     return;
+}
+
+# Let a role of the service use a database, and no more (decisions.md "Two roles"); its name.
+sub grant {
+    my ( $self, $database, $role ) = @_;
+    $role //= 'authz_service';
+    $self->try("CREATE ROLE $role LOGIN");    # other tests of the cluster have it too
+    require Authz::Stack;
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'grant',
+        command => [ Authz::Path::program('authzctl'), 'db', 'grant', $role ],
+        env     => Authz::Stack::base_settings( $self->url($database) ) );
+    die "authzctl db grant: exit status $status\n$text" if $status != 0;
+    return $role;
 }
 
 # A fresh database; its name. strict: it refuses what make_strict says.

@@ -67,6 +67,7 @@ sub runtime_dir {
 #   fake_opa => 1, pg_proxy => 1, not_ready => 1, own_opa => 1, opa_edit => [qr/find/ => 'put', ...],
 #   bundles => 2, web_workers => 4, gateway => 2)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
+#   role: the service connects as that role (Authz::Postgres::grant); AUTHZ_TEST_DATABASE=roles does so for each test.
 #   strict: on a database that refuses what Authz::Postgres::make_strict says.
 #   fake_opa, pg_proxy: stand-ins between the service and those. pooler: settings of a pgbouncer before PostgreSQL, behind
 #   pg_proxy; AUTHZ_TEST_DATABASE=pooler starts one for each test but those with undef. opa_edit: changes to the shipped opa.yaml.
@@ -88,6 +89,8 @@ sub start {
       // $self->{postgres}->database( strict => $option{strict} );
     $self->{port} = Authz::Web::free_port();
     $self->{base} = "http://127.0.0.1:$self->{port}";
+    $self->{role} //= $beside ? $beside->{role} : $self->{postgres}->grant( $self->{database} )
+      if ( $ENV{AUTHZ_TEST_DATABASE} // '' ) eq 'roles';
     my $shares_opa = $beside && !$option{own_opa};
     $self->{opa_socket} = $shares_opa ? $beside->{opa_socket} : "$dir/opa.sock";
     $self->{http}       = $self->client;
@@ -132,8 +135,8 @@ sub pooler_settings {
     my ($self) = @_;
     return if !$self->{pooler};
     return (
-        SVC_DATABASE_URL        => $self->{postgres}->url( $self->{database}, $self->{front} ),
-        SVC_DATABASE_DIRECT_URL => $self->{postgres}->url( $self->{database} ) );
+        SVC_DATABASE_URL        => $self->{postgres}->url( $self->{database}, $self->{front}, $self->{role} ),
+        SVC_DATABASE_DIRECT_URL => $self->{postgres}->url( $self->{database}, undef,          $self->{role} ) );
 }
 
 # True if the workers decide by a plan, and not OPA.
@@ -142,7 +145,7 @@ sub decides_in_process { my ($self) = @_; return ( $self->settings->{SVC_POLICY_
 # What authz.conf would name: past a pooler, and past nothing else.
 sub database_url {
     my ($self) = @_;
-    return $self->{postgres}->url( $self->{database}, $self->{pooler} ? undef : $self->{front} );
+    return $self->{postgres}->url( $self->{database}, $self->{pooler} ? undef : $self->{front}, $self->{role} );
 }
 
 # The pools behind the web server.
