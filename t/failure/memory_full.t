@@ -26,7 +26,7 @@ my $BODY    = 10_000_000;
 my ($own) =
   Authz::Web::edit( Authz::Path::source(qw(contrib containers web lighttpd.conf)) ) =~ /^(server\.upload-dirs.*)$/m;
 my $dir  = Authz::Process::directory();
-my %size = ( shared => '128m', uploads => '32m' );
+my %size = ( shared => '16m', uploads => '32m' );
 for my $name ( sort keys %size ) {
     mkdir "$dir/$name", 0700 or die "$name: $!";
     system( 'mount', '-t', 'tmpfs', '-o', "size=$size{$name},mode=0700", 'tmpfs', "$dir/$name" ) == 0
@@ -39,7 +39,7 @@ my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scop
 my $used  = 0;
 $used += ( stat $_ )[7] for grep {-f} glob "$dir/shared/*";
 note "$used octets of shared files";
-cmp_ok( $used, '<', 64 << 20, 'the shared files fit twice into the room that the manifests give them' );
+cmp_ok( $used, '<', 8 << 20, 'the shared files fit twice into the room that the manifests give them' );
 
 sub free_of {
     my ($name) = @_;
@@ -83,7 +83,7 @@ ok( Authz::Process::until_true(
             return $least < 1 << 20;
         } ),
     'senders of large bodies take the file system of the bodies' ) or note $least;
-cmp_ok( free_of('shared'), '>', 32 << 20, '... and no other' );
+cmp_ok( free_of('shared'), '>', 8 << 20, '... and no other' );
 tokens_are_issued('no room for bodies');
 close $_ for @sender;
 ok( Authz::Process::until_true( 30, sub { free_of('uploads') > 30 << 20 } ), '... until they go' );
