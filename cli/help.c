@@ -12,7 +12,8 @@
 const struct help_exit help_exits[] = {
     {CLI_OK,          "Success"                                                                     },
     {CLI_FAILED,      "The request was refused or failed"                                           },
-    {CLI_NOTABLE,     "The command found what it looks for, such as a difference or a limit passed" },
+    {CLI_NOTABLE,
+     "The command found what it looks for, such as a difference or a limit passed, or needs --yes"  },
     {CLI_USAGE,       "The command line is wrong"                                                   },
     {CLI_UNAVAILABLE,
      "The database, the service or the policy engine cannot be reached; try again"                  },

@@ -26,6 +26,7 @@ const struct cli_option apply_options[] = {
     {"prune", 0, NULL, offsetof(struct cli_choices, prune), false,
      "Delete the objects of this owner that the files no longer have"},
     LIMITS_SINCE_OPTION,
+    CLI_YES,
     {NULL, 0, NULL, 0, false, NULL},
 };
 /* clang-format on */

@@ -15,7 +15,8 @@
 enum cli_exit {
     CLI_OK = 0,           /* success */
     CLI_FAILED = 1,       /* refused or failed */
-    CLI_NOTABLE = 2,      /* done, and found what it was asked to look for: plan --check */
+    CLI_NOTABLE = 2,      /* done, and found what it was asked to look for: plan --check; or not
+                             done, because nobody could be asked: CLI_YES */
     CLI_USAGE = 64,       /* EX_USAGE */
     CLI_UNAVAILABLE = 69, /* EX_UNAVAILABLE: database or policy engine not reachable */
     CLI_CONFIG = 78,      /* EX_CONFIG */
@@ -149,12 +150,12 @@ const struct cli_verb *cli_verbs(TALLOC_CTX *mem);
 /* Options that every verb takes. */
 extern const struct cli_option cli_options[];
 
-/* Row of the option --yes. A verb that has it cannot be undone, and asks before it runs if standard
- * input is a terminal. */
+/* Row of the option --yes. A verb that has it cannot be undone (run_ends()), and asks before it
+ * runs; without a terminal it is refused. */
 #define CLI_YES                                                                                    \
     {                                                                                              \
         "yes", 'y', NULL, offsetof(struct cli_choices, yes), false,                                \
-            "Do not ask; without a terminal the verb never asks"                                   \
+            "Do not ask; needed where there is no terminal"                                        \
     }
 
 /* Row of the option --message of a verb that saves policy. */

@@ -3,6 +3,7 @@
 
 #include "cli/lib/run.h"
 
+#include <ctype.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdint.h>
@@ -76,30 +77,52 @@ run_check_settings(const struct cli *cli)
     return status;
 }
 
-/* True if the verb cannot be undone: it has the option CLI_YES. */
-static bool
-run_asks(const struct cli_verb *verb)
+static const struct cli_option *
+run_option(const struct cli_option *row, size_t offset)
 {
-    const struct cli_option *row = verb->options;
-    while (row != NULL && row->name != NULL && row->offset != offsetof(struct cli_choices, yes))
+    while (row != NULL && row->name != NULL && row->offset != offset)
         row++;
-    return row != NULL && row->name != NULL;
+    return row != NULL && row->name != NULL ? row : NULL;
 }
 
-/* Ask before a verb that cannot be undone, if standard input is a terminal. */
-static bool
-run_confirmed(const struct cli *cli)
+const char *
+run_ends(const struct cli_verb *verb, const struct cli_choices *choice)
+{
+    static const size_t with[] = {offsetof(struct cli_choices, prune),
+                                  offsetof(struct cli_choices, replace)};
+    if (run_option(verb->options, offsetof(struct cli_choices, yes)) == NULL)
+        return NULL;
+    for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
+        const struct cli_option *row = run_option(verb->options, with[i]);
+        if (row != NULL)
+            return *((const bool *) (const void *) ((const char *) choice + with[i])) ? row->help
+                                                                                      : NULL;
+    }
+    return verb->help;
+}
+
+/* Ask before a verb that cannot be undone. Without a terminal there is nobody to ask, such as in a
+ * script whose author did not know what the verb ends: --yes says that the author does. */
+static int
+run_confirm(const struct cli *cli)
 {
     char answer[8];
-    if (!run_asks(cli->verb) || cli->choice.yes || !isatty(STDIN_FILENO))
-        return true;
-    output_error("%s%s%s: this cannot be undone", cli->path, cli->argc > 0 ? " " : "",
-                 cli->argc > 0 ? cli->args[0] : "");
+    const char *what = run_ends(cli->verb, &cli->choice);
+    const char *gap = cli->argc > 0 ? " " : "", *about = cli->argc > 0 ? cli->args[0] : "";
+    if (what == NULL || cli->choice.yes)
+        return CLI_OK;
+    if (!isatty(STDIN_FILENO)) {
+        output_error("%s%s%s: nothing was changed; the command would %c%s, which cannot be undone, "
+                     "and there is no terminal to ask on: add --yes",
+                     cli->path, gap, about, tolower((unsigned char) *what), what + 1);
+        return CLI_NOTABLE;
+    }
+    output_error("%s%s%s: this cannot be undone: %s", cli->path, gap, about, what);
     fputs("Continue? [y/N] ", stderr);
     if (fgets(answer, sizeof(answer), stdin) != NULL && strncasecmp(answer, "y", 1) == 0)
-        return true;
+        return CLI_OK;
     output_error("%s: stopped; nothing was changed", cli->path);
-    return false;
+    return CLI_FAILED;
 }
 
 static int
@@ -193,8 +216,9 @@ cli_run(struct cli *cli)
 {
     if (run_check_message(cli) != CLI_OK)
         return CLI_USAGE;
-    if (!run_confirmed(cli))
-        return CLI_FAILED;
+    int status = run_confirm(cli);
+    if (status != CLI_OK)
+        return status;
     run_choose_place(cli);
     if (cli->choice.server != NULL || cli->choice.key_file != NULL)
         return run_remote(cli);
@@ -205,8 +229,7 @@ cli_run(struct cli *cli)
         output_error("%s: out of memory", cli->path);
         return CLI_FAILED;
     }
-    int status = run_check_settings(cli);
-    if (status != CLI_OK)
+    if ((status = run_check_settings(cli)) != CLI_OK)
         return status;
     log_level_set("error"); /* the tool prints its own messages */
     if (!db_enter_session(cli->az, true)) {

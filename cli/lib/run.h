@@ -6,6 +6,8 @@
 #include <talloc.h>
 
 struct az;
+struct cli_choices;
+struct cli_verb;
 
 /* Problem line for a database_url that db_url_fault() refuses. libpq's own message would quote part
  * of the value, possibly of the password. */
@@ -17,6 +19,13 @@ extern const char run_database_url_problem[];
  * NAME=VALUE line) always does: it may hide a setting that is needed.
  */
 bool run_problem_counts(const char *line, const char *const *needs);
+
+/*
+ * Return what the verb would do that cannot be undone, as its help says it; NULL: it can be undone,
+ * or nothing is lost. A verb that has CLI_YES cannot be undone, and one that has --prune or
+ * --replace too only with that option.
+ */
+const char *run_ends(const struct cli_verb *verb, const struct cli_choices *choice);
 
 /* As root, connect to the database under the account of the service, which has a role there. */
 void run_as_service(struct az *az);

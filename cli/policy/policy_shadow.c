@@ -35,6 +35,7 @@ const struct cli_option policy_shadow_set_options[] = {
      "End the shadow that is active"},
     {"until", 0, "PERIOD", offsetof(struct cli_choices, until), false,
      "End after this period, for example 24h or 14d (default), or at a time; at most 30 days"},
+    CLI_YES,
     {NULL, 0, NULL, 0, false, NULL},
 };
 /* clang-format on */

@@ -65,14 +65,14 @@ my @verbs = (
     [ 0, 'client update {}-app --name New --disable', qr/^enabled +false$/m, 'client update' ],
     [ 0, 'client show {}-app',                        qr/^clientName +New$/m, 'the update is stored' ],
     [ 1, 'client update {}-none --name New',          qr/^\z/,                'client update of an unknown client' ],
-    [ 0, 'client rotate-secret {}-app --previous-ttl 60', qr/^previousSecretExpiresAt/m, 'client rotate-secret' ],
-    [   1, 'client rotate-secret {}-app --previous-ttl 9999999', qr/^\z/,
+    [ 0, 'client rotate-secret --yes {}-app --previous-ttl 60', qr/^previousSecretExpiresAt/m, 'client rotate-secret' ],
+    [   1, 'client rotate-secret --yes {}-app --previous-ttl 9999999', qr/^\z/,
         'client rotate-secret with a time past the limit' ],
-    [ 64, 'client rotate-secret {}-app --previous-ttl 1h', qr/^\z/, 'client rotate-secret with no number' ],
-    [ 1,  'client rotate-secret {}-none',                  qr/^\z/, 'client rotate-secret of an unknown client' ],
-    [ 0,  'client delete {}-app',         qr/^client one-app was deleted$/, 'client delete' ],
-    [ 1,  'client delete {}-app',         qr/^\z/,                          'client delete of a deleted client' ],
-    [ 0,  'client delete {}-json --json', qr/"one-json"/,                   'client delete --json' ],
+    [ 64, 'client rotate-secret --yes {}-app --previous-ttl 1h', qr/^\z/, 'client rotate-secret with no number' ],
+    [ 1,  'client rotate-secret --yes {}-none',                  qr/^\z/, 'client rotate-secret of an unknown client' ],
+    [ 0,  'client delete --yes {}-app',         qr/^client one-app was deleted$/, 'client delete' ],
+    [ 1,  'client delete --yes {}-app',         qr/^\z/,                          'client delete of a deleted client' ],
+    [ 0,  'client delete --yes {}-json --json', qr/"one-json"/,                   'client delete --json' ],
     [   0,                           'idp create {}-idp --issuer https://{}-idp.example --client-id us --scope openid',
         qr/^scopes +\["openid"\]$/m, 'idp create' ],
     [ 1, 'idp create {}-bad --issuer plain',     qr/^\z/,                'idp create with an issuer that is none' ],
@@ -80,8 +80,8 @@ my @verbs = (
     [ 0, 'idp show {}-idp',                      qr/^clientId +us$/m,    'idp show' ],
     [ 0, 'idp update {}-idp --disable --name P', qr/^name +P$/m,         'idp update' ],
     [ 1, 'idp show {}-none',                     qr/^\z/,                'idp show of an unknown provider' ],
-    [ 0, 'idp delete {}-idp',                    qr/^idp one-idp was deleted$/, 'idp delete' ],
-    [ 1, 'idp delete {}-idp',                    qr/^\z/,                       'idp delete of a deleted provider' ],
+    [ 0, 'idp delete --yes {}-idp',              qr/^idp one-idp was deleted$/, 'idp delete' ],
+    [ 1, 'idp delete --yes {}-idp',              qr/^\z/,                       'idp delete of a deleted provider' ],
     [   0, 'resource create {}-res --name R --type REST --url https://{}-res.example --default-scope r',
         qr/^status +pending$/m, 'resource create' ],
     [ 1, 'resource create {}-res --name R --type REST',        qr/^\z/, 'resource create with a name that is taken' ],
@@ -95,26 +95,26 @@ my @verbs = (
     [ 0, 'connector sync static-demo --force', qr/^static-demo +1/m,     'connector sync --force' ],
     [ 0, 'connector sync all',                 qr/^static-demo +1/m,     'connector sync all' ],
     [ 0, 'connector sync all --force --json',  qr/"connectorId": "static-demo"/, 'connector sync all --force --json' ],
-    [ 1, 'connector sync none',                qr/^\z/,                'connector sync of one that is not installed' ],
-    [ 1, 'connector uninstall static-demo',    qr/^\z/,                'connector uninstall of one in use' ],
-    [ 0, 'resource list',                      qr/^RESOURCE +TYPE/,    'resource list' ],
-    [ 0, 'resource show {}-res',               qr/^defaultScope +r$/m, 'resource show' ],
-    [ 0, 'resource show demo', qr{^routes:\nROUTE .*^status +GET +/status +yes\n.*^tools:\n}ms, '... in parts' ],
-    [ 0, 'resource update {}-res --disable --name New',  qr/^status +disabled$/m,               'resource update' ],
+    [ 1, 'connector sync none',                   qr/^\z/,             'connector sync of one that is not installed' ],
+    [ 1, 'connector uninstall --yes static-demo', qr/^\z/,             'connector uninstall of one in use' ],
+    [ 0, 'resource list',                         qr/^RESOURCE +TYPE/, 'resource list' ],
+    [ 0, 'resource show {}-res', qr/^defaultScope +r$/m,                                          'resource show' ],
+    [ 0, 'resource show demo',   qr{^routes:\nROUTE .*^status +GET +/status +yes\n.*^tools:\n}ms, '... in parts' ],
+    [ 0, 'resource update {}-res --disable --name New',  qr/^status +disabled$/m,                 'resource update' ],
     [ 1, 'resource show {}-none',                        qr/^\z/, 'resource show of an unknown resource' ],
     [ 0, 'resource create {}-st --type STATIC --name S', qr/^status +active$/m, 'resource create of a STATIC one' ],
     [ 0, 'resource probe {}-st',                         qr/^ok +true$/m,       'resource probe' ],
-    [ 1, 'resource probe {}-none', qr/^\z/,                            'resource probe of an unknown resource' ],
-    [ 0, 'resource delete {}-res', qr/^resource one-res was deleted$/, 'resource delete' ],
-    [ 1, 'resource delete {}-res', qr/^\z/,                            'resource delete of a deleted resource' ],
+    [ 1, 'resource probe {}-none',       qr/^\z/,                            'resource probe of an unknown resource' ],
+    [ 0, 'resource delete --yes {}-res', qr/^resource one-res was deleted$/, 'resource delete' ],
+    [ 1, 'resource delete --yes {}-res', qr/^\z/,                            'resource delete of a deleted resource' ],
 );
 for my $case (@verbs) {
     my ( $status, $words, $text, $name ) = @$case;
     like( both( $status, [ split / /, $words ], $name )->{out}, $text, '... and prints it' );
 }
 
-ctl_is( 0, [qw(resource delete demo)], 'the resource of a connector is deleted', env => $env );
-my $gone = ctl_is( 0, [qw(connector uninstall static-demo)], 'connector uninstall', env => $env );
+ctl_is( 0, [qw(resource delete --yes demo)], 'the resource of a connector is deleted', env => $env );
+my $gone = ctl_is( 0, [qw(connector uninstall --yes static-demo)], 'connector uninstall', env => $env );
 is( $gone->{out}, "connector static-demo was uninstalled\n", '... and says so' );
 
 my $bad = both( 1, [qw(client create {}-bad --type secret --redirect-uri x)], 'two members that are wrong' );
@@ -170,7 +170,7 @@ both( 1, [ qw(client create {}-k5), @workload ], 'spiffe_jwt with a client_id th
 my $odd = 'a/b c?d#e%41';
 both( 0, [ qw(client create --type public), "{}-$odd" ], 'a name with characters that a path escapes' );
 both( 0, [ qw(client show),                 "{}-$odd" ], '... is found' );
-both( 0, [ qw(client delete),               "{}-$odd" ], '... and deleted' );
+both( 0, [ qw(client delete --yes),         "{}-$odd" ], '... and deleted' );
 both( 1, [qw(client show ../clients)], 'a name that would be another path is a name' );
 
 # A verb that changes a row reads it, then its file: this one comes after somebody else has changed the row.
@@ -195,7 +195,7 @@ for my $way ( [ 'on the database', $env ], [ 'over the API', $far, '--server', $
     is( $row->{clientName}, 'Other', "... and the other's change stays" );
     ok( !exists $row->{clientUri}, '... alone' );
     ctl_is( 0, [ qw(client update raced --name Mine), @more ], '... run again it passes', env => $set );
-    ctl( [qw(client delete raced)], env => $env );
+    ctl( [qw(client delete --yes raced)], env => $env );
 }
 
 # ---- sessions and consents
@@ -211,12 +211,12 @@ like( ctl( [qw(session list)], env => $env )->{out}, qr/^one-s +ann +home /m, 's
 unlike(
     ctl( [qw(session list --subject bob)], env => $env )->{out}, qr/one-s/,
     'session list --subject of another does not' );
-both( 0, [qw(session end {}-s)], 'session end' );
+both( 0, [qw(session end --yes {}-s)], 'session end' );
 is( $stack->sql('SELECT count(*) FROM browser_session') + 0, 0, '... ends the sessions' );
-both( 1, [qw(session end {}-s)],    'session end of an ended session' );
-both( 0, [qw(consent list)],        'consent list' );
-both( 1, [qw(consent forget 4711)], 'consent forget of an unknown id' );
-both( 1, [qw(consent forget x)],    'consent forget of a text that is no id' );
+both( 1, [qw(session end --yes {}-s)],    'session end of an ended session' );
+both( 0, [qw(consent list)],              'consent list' );
+both( 1, [qw(consent forget --yes 4711)], 'consent forget of an unknown id' );
+both( 1, [qw(consent forget --yes x)],    'consent forget of a text that is no id' );
 
 # ---- who acts
 
@@ -329,7 +329,7 @@ for my $way (@ways) {
     my $made  = ctl_is( 0, [ qw(admin-key mint --label), $label, @$server ], 'admin-key mint', %where );
     like( $made->{out}, qr/\Aak_[\w-]{40,}\n\z/, '... prints the key alone' );
     ctl_is( 64, [ qw(admin-key mint --label), "a\x01", @$server ], 'admin-key mint with a label that is none', %where );
-    my $got = ctl_is( 1, [ qw(admin-key revoke none), @$server ], 'admin-key revoke of none', %where );
+    my $got = ctl_is( 1, [ qw(admin-key revoke --yes none), @$server ], 'admin-key revoke of none', %where );
     like( $got->{err}, qr/no admin key none/, '... names it' );
 }
 my @list = map {
@@ -341,7 +341,7 @@ my %key = reverse $list[0] =~ /^(\S+) .* (here|there)$/mg;
 for my $way (@ways) {
     my ( $server, %where ) = @$way;
     my $id  = $key{ @$server ? 'here' : 'there' };
-    my $got = ctl_is( 0, [ qw(admin-key revoke), $id, @$server ], 'admin-key revoke', %where );
+    my $got = ctl_is( 0, [ qw(admin-key revoke --yes), $id, @$server ], 'admin-key revoke', %where );
     is( $got->{out} . $got->{err}, "admin key $id revoked\n", '... says so' );
 }
 

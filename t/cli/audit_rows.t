@@ -157,7 +157,7 @@ is( $report->{unsealed}, 0, '... with all rows' );
 
 my $old = put_file( $dir, 'old', run( 0, 'audit keys', 'the keys of now' )->{out} );
 sql(q{UPDATE signing_key SET created_at = created_at - interval '1 day' WHERE use = 'audit'});
-run( 0, 'keys rotate --use audit', 'rotated_key: keys rotate' );
+run( 0, 'keys rotate --yes --use audit', 'rotated_key: keys rotate' );
 make_rows(2);
 run( 0, 'audit seal', '... the next seal' );
 like(

@@ -341,7 +341,7 @@ seals_not(
 # ---- keys that were retired long ago
 
 sql(q{UPDATE signing_key SET created_at = now() - interval '10 years' WHERE use = 'audit'});
-run( 0, 'keys rotate --use audit', 'rotated_key: the key is rotated' );
+run( 0, 'keys rotate --yes --use audit', 'rotated_key: the key is rotated' );
 unlink $signed or die "$signed: $!";
 $stack->token( @crm, scope => 'orders.read' );
 run( 0, 'audit seal', '... and a host that was started again takes a checkpoint of the old one' );

@@ -97,7 +97,7 @@ like(
     ctl_is( 0, [ qw(bundle deploy --dry-run), $dir ], '... of a number that is the same double', @env )->{out},
     qr/^data rows: 0 added, 1 changed/m,
     '... counts as changed' );
-ctl_is( 0, [qw(policy data delete -q my.set)], '(the row is deleted)', @env );
+ctl_is( 0, [qw(policy data delete --yes -q my.set)], '(the row is deleted)', @env );
 unlink "$dir/data/my.set.json" or die "unlink: $!";
 
 # ---- counts, before and after
@@ -200,10 +200,10 @@ is( history()->[0]{message}, 'back', '... keeps it' );
 
 for my $case (
     [ 'policy rule set',    [ 'custom/m.rego', '-' ], "package custom.m\n" ],
-    [ 'policy rule delete', ['custom/m.rego'] ],
+    [ 'policy rule delete', [qw(--yes custom/m.rego)] ],
     [ 'policy data set',    [ 'my.m', '-' ], '1' ],
     [ 'policy data set',    [ 'my.m', '-', '--patch' ], '{"a":1}' ],
-    [ 'policy data delete', ['my.m'] ] )
+    [ 'policy data delete', [qw(--yes my.m)] ] )
 {
     my ( $verb, $words, $in ) = @$case;
     ctl_is( 0, [ split( / /, $verb ), @$words, '--message', "by $verb" ], "$verb @$words --message", @env, in => $in );

@@ -103,7 +103,7 @@ run( 0, 'two clients of the owner red', 'apply', $dir );
 $stack->make_client('stranger');
 
 # F5
-run( 0, 'unknown_left: apply --prune (F5)', 'apply', '--prune', $dir );
+run( 0, 'unknown_left: apply --prune (F5)', 'apply', '--prune', '--yes', $dir );
 is( client('stranger')->status, 200, '... leaves what no file names and nobody marked' );
 my $taken =
   run( 1, 'other_owner (F5)', 'apply', instance( 'blue', 'clients/red-1.json' => { %shop, clientName => 'Blue' } ) );
@@ -122,7 +122,7 @@ like(
     qr/^stray client red-2 \(`apply --prune` deletes it\)$/m, '... makes a stray' );
 run( 0, '... which apply', 'apply', $dir );
 is( client('red-2')->status, 200, '... leaves without --prune' );
-run( 0, 'prune_own_only (F5)', 'apply', '--prune', $dir );
+run( 0, 'prune_own_only (F5)', 'apply', '--prune', '--yes', $dir );
 is( client('red-2')->status, 404, '... deletes the stray' );
 is( client($_)->status,      200, "... and not $_" ) for qw(red-1 stranger database-shop api-shop);
 is( $stack->sql("SELECT count(*) FROM object_owner WHERE key = 'red-2'"), "0", '... and its mark' );
@@ -130,7 +130,7 @@ api( DELETE => 'clients/red-1' );
 $stack->make_client('red-1');
 unlink "$dir/clients/red-1.json" or die;
 spew( "$dir/clients/red-3.json", $json->encode( \%shop ) );
-run( 0, 'an object of the same name that was made later', 'apply', '--prune', $dir );
+run( 0, 'an object of the same name that was made later', 'apply', '--prune', '--yes', $dir );
 is( client('red-1')->status, 200, '... is nobody\'s, and stays' );
 
 # F3
@@ -140,7 +140,7 @@ my @entry = map { instance( $_, $bind => { clients => { "of-$_" => \%row } } ) }
 run( 0, 'bindings_of_others (F3)', 'apply', $_ ) for @entry;
 $stack->bind( 'by-hand', \%row );
 spew( "$entry[0]/$bind", $json->encode( { clients => {} } ) );
-run( 0, '... prune of one owner', 'apply', '--prune', $entry[0] );
+run( 0, '... prune of one owner', 'apply', '--prune', '--yes', $entry[0] );
 my $bindings = ctl( [qw(policy data get svc.entitlements.bindings)], env => $env )->{json}{clients};
 is( join( ' ', grep {/\A(?:of-|by-)/} sort keys %$bindings ), 'by-hand of-blue', '... deletes its own entry alone' );
 
@@ -310,7 +310,7 @@ like(
     qr/connector generic-rest belongs to the owner kit/,
     '... is refused' );
 unlink "$kit/connectors/generic-rest.json" or die;
-run( 0, 'prune_own_only: connectors (F5)', 'apply', '--prune', $kit );
+run( 0, 'prune_own_only: connectors (F5)', 'apply', '--prune', '--yes', $kit );
 is( connector( $_->[0] )->{installed}, $_->[1],
     "... $_->[0] is " . ( $_->[1] ? 'left' : 'uninstalled' )
 ) for [ 'generic-rest', JSON::PP::false() ], [ 'static-demo', JSON::PP::true() ];
@@ -479,7 +479,7 @@ spew(
     $json->encode(
         {   format => 1, owner => 'red',
             steps  => [ { action => 'stray', kind => 'client', key => 'x', path => '/admin/api/admin-keys/1' } ] } ) );
-run( 1, 'a plan that deletes by another path (F6)', 'apply', '--prune', "$place/plan" );
+run( 1, 'a plan that deletes by another path (F6)', 'apply', '--prune', '--yes', "$place/plan" );
 spew(
     "$place/plan",
     $json->encode(

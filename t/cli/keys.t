@@ -69,14 +69,14 @@ is( $other->{out}, '', '... prints no key' );
 # revoke
 my ($robot)      = grep { $_->{label} eq 'robot' } admin_keys();
 my ($configured) = grep { $_->{managedBy} eq 'environment' } admin_keys();
-ctl_is( 0, [ qw(admin-key revoke), $robot->{id} ], 'revoke', env => $env );
+ctl_is( 0, [ qw(admin-key revoke --yes), $robot->{id} ], 'revoke', env => $env );
 ok( ( grep { $_->{id} eq $robot->{id} } admin_keys() )[0]{revokedAt}, '... is revoked' );
 like(
-    ctl_is( 1, [ qw(admin-key revoke), $configured->{id} ], 'revoke of the configured key', env => $env )->{err},
+    ctl_is( 1, [ qw(admin-key revoke --yes), $configured->{id} ], 'revoke of the configured key', env => $env )->{err},
     qr/SVC_ADMIN_API_KEY/, '... says where it is changed' );
 for my $id ( '00000000-0000-0000-0000-000000000000', 'no-uuid', "' OR 1=1 --", '' ) {
     like(
-        ctl_is( 1, [ qw(admin-key revoke --), $id ], "revoke of the unknown `$id`", env => $env )->{err},
+        ctl_is( 1, [ qw(admin-key revoke --yes --), $id ], "revoke of the unknown `$id`", env => $env )->{err},
         qr/no admin key/, '... says so' );
 }
 is( sql('SELECT count(*) FROM admin_key WHERE revoked_at IS NOT NULL'), 1, 'one key is revoked, no other' );
@@ -94,18 +94,18 @@ unlike( ctl( [qw(keys list --json)], env => $env )->{out}, qr/private|sealed|"d"
 
 # The keys are those of the template database, which is as old as the run of all tests.
 sql('UPDATE signing_key SET created_at = now()');
-my $early = ctl_is( 1, [qw(keys rotate)], 'rotate before the next key is known to verifiers', env => $env );
+my $early = ctl_is( 1, [qw(keys rotate --yes)], 'rotate before the next key is known to verifiers', env => $env );
 like( $early->{err}, qr/Not all verifiers know the next key yet; try again in \d+ seconds/, '... says when' );
 is_deeply( signing(), $before, '... and changes nothing' );
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
-ctl_is( 0, [qw(keys rotate)], 'rotate after SVC_OIDC_JWKS_CACHE_SECONDS', env => $env );
+ctl_is( 0, [qw(keys rotate --yes)], 'rotate after SVC_OIDC_JWKS_CACHE_SECONDS', env => $env );
 my $after = signing();
 is( $after->{active},  $before->{next},   '... the next key signs' );
 is( $after->{retired}, $before->{active}, '... the active one is retired' );
 ok( defined $after->{next} && $after->{next} ne $before->{next}, '... and there is a new next one' );
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
 my $locked = ctl_is(
-    1, [qw(keys rotate)], 'rotate with another credential key',
+    1, [qw(keys rotate --yes)], 'rotate with another credential key',
     env => { %$env, SVC_CREDENTIAL_KEY => 'w' x 20 } );
 is_deeply( signing(), $after, '... makes no key that the service could not open' );
 
@@ -124,12 +124,13 @@ for my $use (qw(oidc statement)) {
         };
         $stack->sql(q{DELETE FROM signing_key WHERE state = 'retired'});
         $stack->sql(q{UPDATE signing_key SET created_at = now() WHERE state = 'next'});
-        my $old  = $list->();
-        my $wait = ctl_is( 1, [ qw(keys rotate --use), $use, @more ], "rotate of $use too early, $where", env => $its );
+        my $old = $list->();
+        my $wait =
+          ctl_is( 1, [ qw(keys rotate --yes --use), $use, @more ], "rotate of $use too early, $where", env => $its );
         like( $wait->{err}, qr/Not all verifiers know the next key yet; try again in \d+ seconds/, '... says when' );
         is( $list->()->{active}{kid}, $old->{active}{kid}, '... and changes nothing' );
         $stack->sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
-        my $done = ctl_is( 0, [ qw(keys rotate --use), $use, @more ], "rotate of $use, $where", env => $its );
+        my $done = ctl_is( 0, [ qw(keys rotate --yes --use), $use, @more ], "rotate of $use, $where", env => $its );
         like(
             $done->{out}, qr/^the next keys are now active; the previous ones are retired\nKID +USE +ALG +STATE/,
             '... and the keys' );
@@ -141,7 +142,7 @@ for my $use (qw(oidc statement)) {
         is( $new->{active}{alg}, 'RS256', '... the algorithm' );
         is( ctl( [ qw(keys list), @more ], env => $its )->{out} =~ tr/\n//, keys(%$new) + 5,
             '... of seven keys with a head' );
-        ctl_is( 64, [ qw(keys rotate --use other), @more ], "another use, $where", env => $its );
+        ctl_is( 64, [ qw(keys rotate --yes --use other), @more ], "another use, $where", env => $its );
         is( $stack->sql(
                 q{SELECT client_id || ' ' || (request_summary::json ->> 'keyUse') FROM audit_log WHERE operation = 'rotateKeys' AND outcome = 'allowed' ORDER BY id DESC LIMIT 1}
             ),

@@ -155,16 +155,17 @@ like(
 is( scalar @{ ctl( [qw(policy data list --json)], env => $env )->{json} }, sql('SELECT count(*) FROM policy_data'),
     '... as JSON' );
 like(
-    ctl_is( 0, [qw(policy data delete my.own-row)], 'delete', env => $env )->{out}, qr/\A[0-9a-f]{32} pending\n\z/,
+    ctl_is( 0, [qw(policy data delete --yes my.own-row)], 'delete', env => $env )->{out},
+    qr/\A[0-9a-f]{32} pending\n\z/,
     '... prints revision and state' );
 is( sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'my.own-row'}), 0, '... and the row is gone' );
 for my $key ( 'my.own-row', 'svc.nothing', '', "x' OR 'a'='a" ) {
     like(
-        ctl_is( 1, [ qw(policy data delete --), $key ], "delete of the unknown row `$key`", env => $env )->{err},
+        ctl_is( 1, [ qw(policy data delete --yes --), $key ], "delete of the unknown row `$key`", env => $env )->{err},
         qr/data row '\Q$key\E' does not exist; see `authzctl policy data list`/, '... says so' );
 }
 like(
-    ctl_is( 1, [ qw(policy data delete), $row ], 'delete of a shipped row', env => $env )->{err},
+    ctl_is( 1, [ qw(policy data delete --yes), $row ], 'delete of a shipped row', env => $env )->{err},
     qr/belongs to a shipped control and cannot be deleted; change its payload instead/, '... is refused' );
 is_deeply( stored(), $get->{json}, '... and it is as it was' );
 

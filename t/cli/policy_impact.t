@@ -217,7 +217,7 @@ my $set = ctl( \@set, env => $env );
 is( $set->{status}, 0, 'policy shadow set' ) || diag $set->{err};
 like( $set->{out}, qr/^shadow 1 active  revision \w+  candidate \w+  1 of 1 until /m, '... prints the shadow' );
 is( ctl( \@set, env => $env )->{status}, 1, '... of which there is one' );
-my $again = ctl( [ @set, qw(--replace --server), $stack->base ], env => $far );
+my $again = ctl( [ @set, qw(--replace --yes --server), $stack->base ], env => $far );
 like( $again->{out}, qr/^shadow \d+ active /m, '... unless --replace ends it, with --server too' )
   || diag $again->{err};
 

@@ -94,7 +94,7 @@ for my $name (
 {
     for my $verb (qw(set get delete)) {
         my $got = ctl_is(
-            64, [ 'policy', 'rule', $verb, '--', $name ],
+            64, [ 'policy', 'rule', $verb, $verb eq 'delete' ? '--yes' : (), '--', $name ],
             "$verb of a path that none can have: " . substr( $name =~ s/[\n\xff]/?/gr, 0, 20 ), env => $env,
             in => $rule );
         like( $got->{err}, qr/the path of a rule must [^\n]*; correct it\n\z/, '... says why' );
@@ -102,12 +102,15 @@ for my $name (
 }
 for my $verb (qw(get delete)) {
     like(
-        ctl_is( 1, [ 'policy', 'rule', $verb, 'custom/none.rego' ], "$verb of an unknown rule", env => $env )->{err},
-        qr/rule 'custom\/none\.rego' does not exist; see `authzctl policy rule list`/, '... says so' );
+        ctl_is(
+            1, [ 'policy', 'rule', $verb, $verb eq 'delete' ? '--yes' : (), 'custom/none.rego' ],
+            "$verb of an unknown rule", env => $env )->{err},
+        qr/rule 'custom\/none\.rego' does not exist; see `authzctl policy rule list`/,
+        '... says so' );
 }
 ctl_is( 1, [ qw(policy rule get), "x' OR 'a'='a.rego" ], 'get with a quote', env => $env );
 like(
-    ctl_is( 1, [qw(policy rule delete svc/decision/issue.rego)], 'delete of a shipped rule', env => $env )->{err},
+    ctl_is( 1, [qw(policy rule delete --yes svc/decision/issue.rego)], 'delete of a shipped rule', env => $env )->{err},
     qr/belongs to the service/, '... is refused' );
 is( own(), "custom/draft.rego=false,$path=true",     'after all these the rules are as they were' );
 is( sql('SELECT served FROM bundle_state'), $served, '... and so is the bundle' );
@@ -120,10 +123,10 @@ ctl_is(
     0, [qw(policy rule set custom/user.rego)], 'a rule that calls it', env => $env,
     in => "package custom.user\n\ny := data.custom.lib.f(1)\n" );
 like(
-    ctl_is( 1, [qw(policy rule delete custom/lib.rego)], 'delete of the library', env => $env )->{err},
+    ctl_is( 1, [qw(policy rule delete --yes custom/lib.rego)], 'delete of the library', env => $env )->{err},
     qr{bundle_not_activated: custom/user\.rego:3: }, '... is refused by the engine, naming the rule that needs it' );
 like(
-    ctl( [qw(policy rule delete custom/lib.rego)], env => $env )->{err},
+    ctl( [qw(policy rule delete --yes custom/lib.rego)], env => $env )->{err},
     qr{^ +3 \| y := data\.custom\.lib\.f\(1\)\n +\| custom/user\.rego \(stored\)\n\z}m, '... with its line' );
 like( own(), qr/custom\/lib\.rego=true/, '... and it is there still' );
 
@@ -132,7 +135,8 @@ like( ctl_is( 1, [ qw(policy rule set custom/draft.rego), $file ], 'set of the d
       ->{err}, qr{custom/draft\.rego:1: }, '... is refused' );
 is( sql(q{SELECT enabled FROM policy_rule WHERE path = 'custom/draft.rego'}), 'f', '... and it stays disabled' );
 like(
-    ctl_is( 0, [qw(policy rule delete custom/draft.rego)], 'delete', env => $env )->{out}, qr/\A$hex confirmed\n\z/,
+    ctl_is( 0, [qw(policy rule delete --yes custom/draft.rego)], 'delete', env => $env )->{out},
+    qr/\A$hex confirmed\n\z/,
     '... prints revision and activation' );
 is( sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/draft.rego'}), 0, '... and the rule is gone' );
 

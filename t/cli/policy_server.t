@@ -66,9 +66,9 @@ both(
 is( ctl( [ qw(bundle history --json --limit 1), @server ], env => $far )->{json}[0]{message},
     'why', '... and the message is in the history' );
 both( 0, 'policy rule set custom/one.rego --disabled', 'policy rule set --disabled', apart => 1, in => $rule );
-both( 0, 'policy rule delete custom/one.rego',         'policy rule delete',                   apart => 1 );
-both( 1, 'policy rule delete custom/one.rego',         'policy rule delete of a deleted rule', apart => 1 );
-both( 1, 'policy rule delete svc/decision.rego',       'policy rule delete of a shipped rule' );
+both( 0, 'policy rule delete --yes custom/one.rego',   'policy rule delete',                   apart => 1 );
+both( 1, 'policy rule delete --yes custom/one.rego',   'policy rule delete of a deleted rule', apart => 1 );
+both( 1, 'policy rule delete --yes svc/decision.rego', 'policy rule delete of a shipped rule' );
 
 # ---- data rows
 
@@ -86,11 +86,11 @@ both( 1,  'policy data set app.one',               'a payload that is no JSON', 
 both( 64, 'policy data set a..b',                  'a key that is none',                        in => '{}' );
 ( $db, $api ) = both( 1, "policy data set $row", 'a payload that breaks the schema twice', in => '{"zzz":1,"yyy":2}' );
 is( $api->{err}, $db->{err}, '... with both paths' );
-both( 1, "policy data set $row --json", 'the same with --json', in => '{"zzz":1}' );
-both( 1, 'policy data set svc.new',     'a key of the service', in => '{}' );
-both( 1, "policy data delete $row",     'policy data delete of a shipped row' );
-both( 0, 'policy data delete app.one',  'policy data delete',                  apart => 1 );
-both( 1, 'policy data delete app.one',  'policy data delete of a deleted row', apart => 1 );
+both( 1, "policy data set $row --json",      'the same with --json', in => '{"zzz":1}' );
+both( 1, 'policy data set svc.new',          'a key of the service', in => '{}' );
+both( 1, "policy data delete --yes $row",    'policy data delete of a shipped row' );
+both( 0, 'policy data delete --yes app.one', 'policy data delete',                  apart => 1 );
+both( 1, 'policy data delete --yes app.one', 'policy data delete of a deleted row', apart => 1 );
 
 # ---- bundles
 
@@ -153,8 +153,8 @@ like(
 
 ctl( [qw(policy data set app.d)], env => $env, in => '{}' );
 for my $words (
-    'policy data set app.x', 'policy data delete app.d', 'policy rule set custom/m.rego',
-    'policy rule delete custom/m.rego' )
+    'policy data set app.x', 'policy data delete --yes app.d', 'policy rule set custom/m.rego',
+    'policy rule delete --yes custom/m.rego' )
 {
     my $message = "reason of $words";
     ctl_is(

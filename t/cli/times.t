@@ -26,7 +26,7 @@ sql(qq{ALTER DATABASE "$name" SET DateStyle = 'German'});
 
 # A time of each kind: a revoked admin key, a retired signing key, a rule and a row of ours.
 my $key = ctl( [qw(admin-key mint --json --label ci)], env => $env )->{json}{id};
-ctl_is( 0, [ qw(admin-key revoke), $key ], 'an admin key is revoked', env => $env );
+ctl_is( 0, [ qw(admin-key revoke --yes), $key ], 'an admin key is revoked', env => $env );
 my $valid = ctl( [qw(admin-key mint --json --label valid)], env => $env )->{json}{id};
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
 
@@ -54,10 +54,10 @@ my @TIMES = (
     [ 'audit list'           => 1, [] ],
     [ 'audit show'           => 1, ['1'] ],
     [ 'bundle history'       => 1, [] ],
-    [ 'client rotate-secret' => 2, [qw(app --previous-ttl 60)] ],
+    [ 'client rotate-secret' => 2, [qw(app --yes --previous-ttl 60)] ],
     [ 'consent list'         => 1, [] ],
     [ 'db status'            => 1, [] ],
-    [ 'keys rotate'          => 3, [] ],
+    [ 'keys rotate'          => 3, ['--yes'] ],
     [ 'keys list'            => 3, [] ],
     [ 'policy data get'      => 1, ['svc.entitlements.bindings'], 'json alone' ],
     [ 'policy data list'     => 1, [] ],
@@ -77,7 +77,7 @@ my @NONE = (
     ( map {"audit $_"} qw(checkpoint consistency keys lines prove seal verify verify-export) ), 'bundle deploy',
     'bundle diff',
     'bundle pull', 'bundle rollback',
-    ( map {"cedar $_"} qw(authorize compile format prove test) ),
+    ( map {"cedar $_"} qw(authorize compile format test) ),
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
     ( map {"idp $_"} qw(create delete home list show update) ),
     ( map {"connector $_"} qw(available install list sync uninstall) ),

@@ -38,11 +38,13 @@ for my $way ( sort keys %way ) {
     like(
         ctl_is( 0, [ qw(token introspect), $file, @more ], '... from a file', env => $set )->{out},
         qr/^active +true$/m, '... the same in lines' );
-    my $end = ctl_is( 0, [ qw(token revoke --json), @more ], "token revoke, $way", env => $set, in => $token )->{json};
+    my $end =
+      ctl_is( 0, [ qw(token revoke --yes --json), @more ], "token revoke, $way", env => $set, in => $token )->{json};
     $ended{$way} = $end;
     ok( $end->{revoked} && !$end->{active},                 '... says that it ended the token' );
     ok( !$stack->introspect( @rs, $token )->json->{active}, '... which no resource server accepts then' );
-    my $again = ctl_is( 0, [ qw(token revoke --json), @more ], '... a second time', env => $set, in => $token )->{json};
+    my $again =
+      ctl_is( 0, [ qw(token revoke --yes --json), @more ], '... a second time', env => $set, in => $token )->{json};
     ok( !$again->{revoked}, '... ends nothing' );
     is( $again->{reason}, 'revoked', '... and says why' );
     for my $none ( 'nonsense', $token =~ s/(.)\z/$1 eq 'x' ? 'y' : 'x'/er, $crm[1], 'x' x 512 ) {
@@ -88,21 +90,23 @@ for my $way ( sort keys %way ) {
         '... of a number of tokens' );
     ctl_is( 0, [ qw(token list),                          @more ], '... of anyone',                env => $set );
     ctl_is( 1, [ qw(token list --client crm --limit 201), @more ], '... with more than 200',       env => $set );
-    ctl_is( 0, [ qw(token revoke --subject alice),        @more ], "token revoke --subject, $way", env => $set );
+    ctl_is( 0, [ qw(token revoke --yes --subject alice),  @more ], "token revoke --subject, $way", env => $set );
     is( Authz::Grant->refresh( $stack, \@web, $grant->{refresh_token} )->status, 400, '... ends the refresh token' );
     is_deeply(
         ctl_is( 0, [ qw(token list --subject alice --json), @more ], '... and', env => $set )->{json}{content}, [],
         '... nothing is left' );
-    my $end = ctl_is( 0, [ qw(token revoke --client crm --json), @more ], "token revoke --client, $way", env => $set );
+    my $end =
+      ctl_is( 0, [ qw(token revoke --yes --client crm --json), @more ], "token revoke --client, $way", env => $set );
     is_deeply( $end->{json}, { active => $false, revoked => $true, clientId => 'crm' }, '... says what it did' );
     ok( !$stack->introspect( @rs, $token )->json->{active}, '... and ends the tokens' );
     for my $none (qw(subject client)) {
         like(
-            ctl_is( 1, [ qw(token revoke), "--$none", 'nobody', @more ], "an unknown $none, $way", env => $set )->{err},
+            ctl_is( 1, [ qw(token revoke --yes), "--$none", 'nobody', @more ], "an unknown $none, $way", env => $set )
+              ->{err},
             qr/no such person or client/, '... is told' );
     }
     for my $two ( [qw(--subject alice --client crm)], [qw(FILE --client crm)] ) {
-        ctl_is( 64, [ qw(token revoke), @$two, @more ], "token revoke @$two, $way, is refused", env => $set );
+        ctl_is( 64, [ qw(token revoke --yes), @$two, @more ], "token revoke @$two, $way, is refused", env => $set );
     }
 }
 is_deeply(

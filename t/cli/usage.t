@@ -14,7 +14,7 @@ use Authzctl;
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
   ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 109, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 108, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '',  '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );
@@ -54,10 +54,10 @@ for my $words ( [], ['db'], [qw(db migrate)], [qw(policy data set)] ) {
 }
 ctl_is( 64, [qw(help nonsense)], 'refused: help of an unknown noun' );
 
-# Verbs that cannot be undone ask if standard input is a terminal. script(1) makes one.
+# Verbs that cannot be undone ask on a terminal. script(1) makes one.
 SKIP: {
     my $script = Authz::Path::on_path('script');
-    skip 'no script(1)', 9 if !defined $script;
+    skip 'no script(1)', 7 if !defined $script;
     my $program = Authz::Path::program('authzctl');
     for my $case (
         [ 'admin-key revoke 1',        'n', qr/this cannot be undone.*Continue\? \[y\/N\].*nothing was changed/s ],
@@ -74,9 +74,30 @@ SKIP: {
         my $got = readpipe("echo $answer | $script -E never -qec '$program $words' /dev/null 2>&1");
         like( $got, $text, "on a terminal: $words, answer '$answer'" );
     }
-    my $got = ctl( [qw(keys rotate)], env => { SVC_CONFIG => '/dev/null' } );
-    unlike( $got->{err}, qr/Continue/, 'without a terminal nothing is asked' );
-    like( $got->{err}, qr/SVC_/, '... and the verb runs' );
+}
+
+# Without a terminal nobody can be asked: a verb that cannot be undone says what it would do, and does nothing (exit status 2).
+for my $case (
+    [ 'restore-fence',                       'revoke all tokens and end all sessions' ],
+    [ 'client delete shop',                  'delete a client and revoke its tokens' ],
+    [ 'token revoke --client shop',          'revoke' ],
+    [ 'apply --prune .',                     'delete the objects of this owner that the files no longer have' ],
+    [ 'policy shadow set --replace .',       'end the shadow that is active' ],
+    [ 'keys rotate --server http://[::1]:9', 'rotate|make|activate|sign' ],
+  )
+{
+    my ( $words, $would ) = @$case;
+    my $env = { SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => 'host=/nonexistent' };
+    my $got = ctl_is( 2, [ split / /, $words ], "without a terminal: $words is refused", env => $env );
+    like(
+        $got->{err}, qr/: nothing was changed; the command would .*(?:$would).*: add --yes$/i,
+        '... and says what it would do' );
+    isnt( ctl( [ split( / /, $words ), '--yes' ], env => $env )->{status}, 2, '... but not with --yes' );
+}
+for my $words ( 'apply .', 'policy shadow set .', 'keys list' ) {
+    my $got =
+      ctl( [ split / /, $words ], env => { SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => 'host=/nonexistent' } );
+    isnt( $got->{status}, 2, "without a terminal: $words can be undone, and runs" );
 }
 
 # Command lines that are refused, and the word that the refusal names.

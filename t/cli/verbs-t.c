@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/words.h"
 #include "cli/help.h"
 #include "cli/lib/cli.h"
 #include "cli/lib/run.h"
@@ -98,6 +99,55 @@ test_verbs(TALLOC_CTX *mem)
         }
     }
     test_options("authzctl", cli_options);
+}
+
+/* The verbs that ask, with the words that end or delete what cannot be taken back. What is restored
+ * by another verb is not here: `bundle rollback` takes back each save of rules. */
+static const char *const ending[] = {"admin-key revoke",
+                                     "apply",
+                                     "client delete",
+                                     "client rotate-secret",
+                                     "connector uninstall",
+                                     "consent forget",
+                                     "idp delete",
+                                     "keys rotate",
+                                     "policy data delete",
+                                     "policy rule delete",
+                                     "policy shadow drop",
+                                     "policy shadow promote",
+                                     "policy shadow set",
+                                     "resource delete",
+                                     "resource disconnect",
+                                     "restore-fence",
+                                     "session end",
+                                     "token revoke",
+                                     NULL};
+static const char *const ending_words[] = {
+    "delete",        "drop",       "revoke",        "forget",  "end",
+    "uninstall",     "disconnect", "restore-fence", "promote", "rotate",
+    "rotate-secret", "remove",     "purge",         "reset",   NULL};
+
+/* A verb that is named as one that ends something asks, and so does each of the table. */
+static void
+test_ending(TALLOC_CTX *mem)
+{
+    const struct cli_choices all = {.prune = true, .replace = true}, plain = {.prune = false};
+    size_t count = 0;
+    for (const struct cli_verb *row = cli_verbs(mem); row->words != NULL; row++) {
+        const char *last = strrchr(row->words, ' ');
+        bool asks = run_ends(row, &all) != NULL, listed = words_has(ending, row->words);
+        count += listed;
+        ok(asks == listed, "%s: %s", row->words,
+           listed ? "cannot be undone, and asks" : "asks nothing");
+        ok(asks || !words_has(ending_words, last != NULL ? last + 1 : row->words),
+           "%s: is not named as a verb that ends something, or asks", row->words);
+        bool only_with =
+            strcmp(row->words, "apply") == 0 || strcmp(row->words, "policy shadow set") == 0;
+        if (listed)
+            ok((run_ends(row, &plain) == NULL) == only_with, "%s: asks %s", row->words,
+               only_with ? "with --prune or --replace alone" : "always");
+    }
+    is_int((int64_t) count, sizeof(ending) / sizeof(ending[0]) - 1, "each verb of the list exists");
 }
 
 static void
@@ -234,6 +284,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_verbs(mem);
+    test_ending(mem);
     test_below();
     test_nearest(mem);
     test_hints(mem);

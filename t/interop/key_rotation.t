@@ -62,7 +62,7 @@ for my $alg (qw(RS256 ES256)) {
 }
 my ( $until, $rotated, $early ) = ( time + $SECONDS - 1, 0, 0 );
 while ( time < $until ) {
-    my ( $status, $text ) = $stack->authzctl(qw(keys rotate));
+    my ( $status, $text ) = $stack->authzctl(qw(keys rotate --yes));
     if ( $status == 0 ) { $rotated++ }
     else {
         $early++;

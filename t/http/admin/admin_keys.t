@@ -66,7 +66,7 @@ is( scalar @ops, 1, 'admin keys: and listed' );
 unlike(
     $stack->admin( GET => '/admin/api/admin-keys' )->body, qr/$plaintext|\Q$key\E/,
     'admin keys: no plaintext in the list (specification 2.8)' );
-( $status, $text ) = $stack->authzctl( qw(admin-key revoke), $ops[0]{id} // 'none' );
+( $status, $text ) = $stack->authzctl( qw(admin-key revoke --yes), $ops[0]{id} // 'none' );
 is( $status, 0, 'authzctl admin-key revoke: exit status 0' ) or diag($text);
 my %by;
 $by{ $stack->client->get( '/admin/api/clients', headers => [ 'X-Admin-API-Key' => $minted // 'none' ], close => 1 )

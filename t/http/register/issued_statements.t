@@ -243,7 +243,7 @@ ok( ( grep { $_->{kid} eq part( $jwt, 0 )->{kid} } @{ $stack->http->get('/.well-
     'the statement key is published' );
 $stack->sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
 my $signed = later( owner('POST') );
-my ( $status, $out ) = $stack->authzctl(qw(keys rotate --use statement));
+my ( $status, $out ) = $stack->authzctl(qw(keys rotate --yes --use statement));
 is( $status,                0,   'the statement key is rotated' ) or diag($out);
 is( register($jwt)->status, 201, 'a statement of the retired key is still good' );
 isnt(

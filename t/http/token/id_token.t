@@ -112,7 +112,7 @@ cmp_ok( $again->{iat}, '>=', $claims->{iat}, '... its iat is now' );
 
 # ---- keys
 
-my ( $status, $output ) = $stack->authzctl(qw(keys rotate));
+my ( $status, $output ) = $stack->authzctl(qw(keys rotate --yes));
 is( $status, 0, 'keys rotate: runs' ) or diag($output);
 my %after = keys_now();
 ok( $after{ $header->{kid} },                    'rotation: the retired key is still published' );

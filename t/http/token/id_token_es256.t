@@ -94,7 +94,7 @@ is( alg( \@web ), 'RS256',
 my ( $status, $text ) = $stack->authzctl('maintain');
 is( $status,  0,                                      'maintain: runs' ) or diag($text);
 is( states(), 'RS256 active, RS256 next, ES256 next', '... and does not make a young key active' );
-( $status, $text ) = $stack->authzctl(qw(keys rotate));
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes));
 is( $status, 1, 'keys rotate: neither does it' );
 like( $text, qr/Not all verifiers know the next key yet; try again in \d+ seconds/, '... it says when' );
 is( states(), 'RS256 active, RS256 next, ES256 next', '... and rotates no other key meanwhile' );
@@ -196,10 +196,10 @@ for my $case (
 # ---- rotation of both
 
 my %next = map { ( $_ => kid( $_, 'next' ) ) } qw(RS256 ES256);
-( $status, $text ) = $stack->authzctl(qw(keys rotate));
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes));
 is( $status, 1, 'keys rotate: refused while the next key of one algorithm is young' ) or diag($text);
 sql("UPDATE signing_key SET created_at = created_at - interval '301 seconds'");
-( $status, $text ) = $stack->authzctl(qw(keys rotate));
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes));
 is( $status, 0, 'keys rotate: done' ) or diag($text);
 like( $text, qr/\bES256\b/, '... and the list names the algorithms' );
 is( states(),

@@ -45,12 +45,12 @@ unlike( $sealed, qr/\x30\x82..\x02\x01\x00/s, 'jwks: and not as plain PKCS#8 or 
 
 # Rotation: the next key is published before it signs, the retired one stays (oauth.md 2 "Key rotation").
 $stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 3600;    # the cluster's template made the keys some minutes ago
-my ( $status, $text ) = $stack->authzctl(qw(keys rotate));
+my ( $status, $text ) = $stack->authzctl(qw(keys rotate --yes));
 is( $status, 1, 'keys rotate: refused while caches may lack the next key' ) or diag($text);
 is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $active,
     'keys rotate: and then changes nothing' );
 $stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 0;
-( $status, $text ) = $stack->authzctl(qw(keys rotate));
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes));
 is( $status, 0, 'keys rotate: done when caches have had time' ) or diag($text);
 isnt(
     $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $active,
@@ -69,13 +69,13 @@ like( $text, qr/\Q$_\E/, 'keys list: names every key' ) for sort keys %kid;
 my %of =
   map { ( $_ => $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state = '$_'") ) } qw(active next);
 my $oidc = $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'");
-( $status, $text ) = $stack->authzctl(qw(keys rotate --use statement));
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes --use statement));
 is( $status, 0, 'keys rotate --use statement: done' ) or diag($text);
 is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state = 'active'"), $of{next},
     'keys rotate --use statement: its next key signs' );
 is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $oidc,
     'keys rotate --use statement: and the key of ID tokens stays' );
-( $status, $text ) = $stack->authzctl(qw(keys rotate --use other));
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes --use other));
 is( $status, 64, 'keys rotate --use: another word is a usage error' ) or diag($text);
 
 sub published {
