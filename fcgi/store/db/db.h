@@ -261,7 +261,8 @@ bool db_is_same_server(const char *url, const char *other);
 
 /* Why a connection could be read or taken over. */
 struct db_exposure {
-    const char *host; /* of another machine */
+    const char *host; /* of another machine, or these words: a bare @ or / in the string, so it may
+                         hold a part of the password */
     const char *mode; /* sslmode */
 };
 

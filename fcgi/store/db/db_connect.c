@@ -48,10 +48,8 @@ db_is_fenced(const struct db *db)
     return db->board != NULL && db_line_is_old(db->line, atomic_load(&db->board->line));
 }
 
-/* libpq names host, port and database if it cannot connect. A bare @ or / ends what it reads as a
- * password, so it may take the rest of the password for one of these. */
-static bool
-url_is_plain(const char *url)
+bool
+db_url_is_plain(const char *url)
 {
     static const char *const schemes[] = {"postgresql://", "postgres://"};
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
@@ -114,7 +112,7 @@ db_connect_fault(const struct db *db)
 {
     if (db->conn == NULL)
         return "out of memory";
-    if (!url_is_plain(db->url))
+    if (!db_url_is_plain(db->url))
         return NOT_SHOWN;
     return PQerrorMessage(db->conn);
 }
@@ -145,7 +143,7 @@ db_add_fault(struct db *db, const char *server, const char *reason)
 static const char *
 server_name(const struct db *db, char ret[DB_SERVER_SIZE])
 {
-    if (url_is_plain(db->url))
+    if (db_url_is_plain(db->url))
         snprintf(ret, DB_SERVER_SIZE, "%s port %s", PQhost(db->conn), PQport(db->conn));
     else
         snprintf(ret, DB_SERVER_SIZE, "a server of %s", db->setting);

@@ -103,6 +103,8 @@ db_url_is_exposed(TALLOC_CTX *mem, const char *url, struct db_exposure *ret)
         ret->host = is_far(one) ? one : NULL;
         host = host[length] == ',' ? host + length + 1 : NULL;
     }
+    if (ret->host != NULL && !db_url_is_plain(url))
+        ret->host = "another machine";
     return ret->host != NULL && strncmp(ret->mode, "verify-", 7) != 0
            && (gss == NULL || strcmp(gss, "require") != 0);
 }

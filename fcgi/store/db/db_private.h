@@ -162,6 +162,10 @@ PGresult *db_result_keep(PGresult *kept, PGresult *next);
  * lost, and is closed. */
 bool db_exchange(struct db *db, struct db_batch *batch);
 
+/* True if the host that libpq reads in a connection string holds no part of the password: a bare @
+ * or / ends what it reads as a password, so it may take the rest for host, port or database. */
+bool db_url_is_plain(const char *url);
+
 /* Free the results, so that the batch can be sent again. */
 void db_batch_reset(struct db_batch *batch);
 
