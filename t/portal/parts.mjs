@@ -30,6 +30,25 @@ is(codesOf({ requestSummary: { denyCodes: 'shop%20is%20closed late 50%25%20off' 
 is(codesOf({ requestSummary: { denyCodes: 'one two' } }), ['one', 'two'], '... and the codes of an older row are words');
 is(codesOf({}), [], '... and a row without codes has none');
 
+const { asked, resourceOf, whyOf } = await part('parts/flow');
+is(asked({ endpoint: '/admin/api/policies/{id}', method: 'POST', requestSummary: { operation: 'evaluatePolicy' } })[0], 'evaluate policy', 'decisions: an action is words, no pattern of a route');
+is(asked({ endpoint: '/bc-authorize', method: 'POST', requestSummary: { operation: 'startCiba' } })[0], 'start ciba', '... of an endpoint without a verb of its own too');
+is([whyOf({ outcome: 'denied', requestSummary: { denyCodes: 'shop%20is%20closed late' } }), whyOf({ outcome: 'error', requestSummary: { error: 'upstream_timeout', reason: 'The upstream did not answer in time' } }), whyOf({ outcome: 'allowed', requestSummary: { denyCodes: 'x' } })],
+  ['shop is closed, late', 'upstream_timeout: The upstream did not answer in time', ''], 'decisions: why a row is not allowed stands in the list');
+is([resourceOf({ requestSummary: { resource: 'orders' } }), resourceOf({ requestSummary: { resourceType: 'doc', resourceId: '7' } }), resourceOf({})], ['orders', 'doc 7', ''], '... and what it is about');
+
+const { agent } = await part('parts/names');
+is(agent('Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'), 'Firefox 128 on Linux', 'people: a browser in words');
+is(agent('Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1'), 'Safari 17 on iOS', '... of a telephone');
+is(agent('Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0'), 'Edge 126 on Windows', '... that also names others');
+is([agent('curl/8.5.0'), agent(undefined)], ['curl/8.5.0', ''], '... and of a program its own word');
+
+const { membersAt } = await part('parts/because');
+const rule = 'package custom.issue\n\n# input.other is a remark\ndeny contains "closed" if {\n\tinput.client.id == "shop"\n\tinput.subject.claims["a b"] == 1 # input.no\n}\n\ndeny contains "x" if input.later\n';
+is(membersAt(rule, 4, { client: { id: 'shop' } }), [['input.client.id', 'shop'], ['input.subject.claims["a b"]', undefined]].map(pair => pair), 'try: the members that the rule looks at, with the values of the question');
+is(membersAt(rule, 9, { later: true }), [['input.later', true]], '... of a rule of one line');
+is(membersAt('deny contains "x" if input.constructor.name', 1, {})[0][1], undefined, '... a member of no object is absent');
+
 const { attention } = await part('pages/overview');
 const entries = waits => attention({ engines: [], revisions: [], waits });
 const failing = { kind: 'errors', name: 'stock', count: 901, detail: 'upstream_invalid_response: The answer of the upstream is not valid', at: '2026-11-29T08:12:00.000Z' };

@@ -59,8 +59,9 @@ async function all() {
   // ---- of one person and one client
 
   await visit(page, '#/people/mira', 'Refund H-20931');
-  is(await page.$$eval('main h2', list => list.map(e => e.innerText)), ['Sessions', 'Tokens', 'Consents', 'Accounts elsewhere', 'Last decisions', 'Waiting approvals', 'Delegations', 'UMA resources'], 'person: all that a person holds, grants and is asked');
+  is(await page.$$eval('main h2', list => list.map(e => e.innerText)), ['Person', 'Sessions', 'Tokens', 'Consents', 'Accounts elsewhere', 'Last decisions', 'Waiting approvals', 'Delegations', 'UMA resources'], 'person: all that a person holds, grants and is asked');
   is([(await rows('Sessions')).length, (await rows('Delegations')).length, (await rows('UMA resources')).length], [2, 1, 2], 'person: ... those of this person alone, and delegations that are live');
+  is(await textOf(page, 'h1'), 'Mira Halden', 'person: the page has the name of the person');
   await measure(page, 'person, filled');
   await page.locator('[aria-label="Withdraw the consent of mira for shop-web"]').click();
   await page.waitForFunction(() => document.querySelectorAll('table[aria-label="Consents"] tbody tr').length === 1);

@@ -168,6 +168,16 @@ is( list("connections?$$_[0]")->{total}, $$_[1], "connections: $$_[2]" )
 is( list("managed-resources/notes/connections?$$_[0]")->{total}, $$_[1], "connections of a resource: $$_[2]" )
   for [ '', 40, 'all' ], [ 'status=active&size=1', 32, 'with a status' ], [ 'subject=p0001', 1, 'of one person' ];
 
+# ---- one person
+
+my $person = $stack->admin( GET => "$api/subjects/p0001" );
+members_are(
+    $person->json,
+    { name => 'Bob 1', email => 'm1@Shop.example', idpId => 'corp', claims => sub { $_[0]{name} eq 'Bob 1' } },
+    'a person: name, address, provider and claims' );
+is( $stack->admin( GET => "$api/subjects/nobody" )->status,              404, 'a person that is not there is 404' );
+is( $stack->admin( GET => "$api/subjects/p0001", key => undef )->status, 401, 'a person: without a key 401' );
+
 # ---- delegations, UMA resources, waiting approvals
 
 $first = pages( 'delegations', '', sub { $_[0]{id} }, 60, 'delegations' );

@@ -2,7 +2,7 @@
 import { withQuery } from '../api.js';
 import { html, useRef } from '../html.js';
 import { useKeys } from '../keys.js';
-import Client from '../parts/client.js';
+import Client, { BY } from '../parts/client.js';
 import { NewClient } from '../parts/client_new.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
@@ -16,7 +16,7 @@ import { isoDay, short } from '../time.js';
 const COLUMNS = [
   { title: 'Client', sort: ['clientName', '-clientName'], cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} bare /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.enabled ? 'ok' : 'off'}`}>${row.enabled ? 'enabled' : 'disabled'}</span>` },
-  { title: 'Registration', cell: row => html`${row.registrationType}<span class="second">${row.clientType}</span>` },
+  { title: 'Registration', cell: row => html`by ${BY[row.registrationType] ?? row.registrationType}<span class="second">${row.clientType}</span>` },
   { title: 'Live tokens', num: true, cell: row => (row.liveTokens === undefined ? '–' : number(row.liveTokens)) },
   { title: 'Denied, 24 h', num: true, sort: ['-denied24h'], cell: row => (row.denied24h ? html`<a href=${to(['decisions'], { clientId: row.clientId, outcome: 'denied' })}>${number(row.denied24h)}</a><span class="second">of ${number(row.denied24h + row.allowed24h)}</span>` : html`0<span class="second">of ${number(row.allowed24h ?? 0)}</span>`) },
   { title: 'Last used', when: true, sort: ['-lastUsedAt', 'lastUsedAt'], cell: row => short(row.lastUsedAt) || 'not yet' },

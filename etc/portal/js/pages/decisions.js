@@ -4,8 +4,9 @@ import { html } from '../html.js';
 import { useKeys } from '../keys.js';
 import { Decision } from '../parts/decision.js';
 import { Elsewhere } from '../parts/elsewhere.js';
-import { Asked, Outcome } from '../parts/flow.js';
+import { Asked, Outcome, resourceOf, whyOf } from '../parts/flow.js';
 import { Live } from '../parts/live.js';
+import { Who, useNames } from '../parts/names.js';
 import { Empty, Of } from '../parts/states.js';
 import { Filters, Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
@@ -51,11 +52,16 @@ function NoMatch({ place, next }) {
 
 const when = row => (short(row.createdAt).startsWith('today') ? clock(row.createdAt) : short(row.createdAt));
 
+// Beside an open decision the list is narrow: what the other columns have stands below.
 function List({ data, place, open }) {
+  const names = useNames();
+  const asked = row => html`<a href=${changed(place, { open: row.id, tab: undefined })}><${Asked} row=${row} /></a>`;
   const columns = [
-    { title: 'Time, UTC', cell: row => when(row) },
+    { title: 'Time, UTC', when: true, cell: row => when(row) },
     { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
-    { title: 'Asked', cell: row => html`<a href=${changed(place, { open: row.id, tab: undefined })}><${Asked} row=${row} /></a><span class="second"><${Text} of=${[row.clientId, row.subjectId !== row.clientId ? row.subjectId : ''].filter(Boolean).join(' · ')} /></span>` },
+    ...(open ? [{ title: 'Asked', cell: row => html`${asked(row)}<span class="second"><${Who} row=${row} names=${names} bare /></span><span class="second"><${Text} of=${whyOf(row)} /></span>` }] : [
+      { title: 'Asked', cell: asked }, { title: 'Who', cell: row => html`<${Who} row=${row} names=${names} />` }, { title: 'Resource', cell: row => html`<${Text} of=${resourceOf(row) || '–'} />` },
+      { title: 'Why', cell: row => html`<${Text} of=${whyOf(row)} />` }]),
   ];
   if (!data.rows.length) return html`<${NoMatch} place=${place} next=${data.next} />`;
   return html`<${Table} label="Decisions" columns=${columns} rows=${data.rows} key=${row => row.id} current=${row => String(row.id) === open} />

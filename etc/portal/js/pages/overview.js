@@ -66,7 +66,7 @@ function Attention({ data }) {
   const list = attention(data);
   const columns = [
     { title: 'State', cell: row => html`<span class=${`state ${row.mark ?? 'warn'}`}>${brief(row.state)}</span>` },
-    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second"><${Text} of=${row.note} />${row.then && html` <a href=${row.then}>Its page</a>`}</span>`}` },
+    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second"><${Text} of=${row.note} /></span>`}${row.then && html`<a class="button" href=${row.then}>Open the resource</a>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
     ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing fails, and nothing waits.">Errors, engines that are behind, changed tools, degraded and pending resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;

@@ -4,14 +4,15 @@ import { get, request, useData, withQuery } from '../api.js';
 import { html, useRef, useState } from '../html.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
-import { Asked, Outcome } from '../parts/flow.js';
+import { Asked, Outcome, whyOf } from '../parts/flow.js';
 import { LISTS, PartOf, TokensOf, Whole } from '../parts/listed.js';
+import { Name } from '../parts/names.js';
 import { Pager, pageOf, usePage } from '../parts/pages.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table, Tabs } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
-import { Text, curl, plural } from '../text.js';
+import { Text, curl, jsonText, plural } from '../text.js';
 import { short } from '../time.js';
 
 const SHOWN = 50;
@@ -51,7 +52,20 @@ async function endSessions(of) {
     for (const one of rows) await request('DELETE', `sessions/${encodeURIComponent(one.sid)}`).catch(fault => { if (fault.status !== 404) throw fault; });
 }
 
+// Who it is, by the last sign-in. A subject that decisions name need not be one of the people: the service may know no more.
+function Facts({ person }) {
+  const claims = Object.entries(person.claims ?? {}).filter(([name]) => !['name', 'email'].includes(name));
+  const facts = [['Address', html`<${Text} of=${person.email ?? 'not known'} />`], ['Provider', person.idpId ? html`<a href=${to(['providers', person.idpId])}><${Text} of=${person.idpId} bare /></a>` : html`<${Text} of=${person.issuer} />`],
+    ['Last sign-in', short(person.signedInAt)], ['First seen', short(person.createdAt)], ['Subject', html`<code><${Text} of=${person.subjectId} /></code>`]];
+  return html`<section class="panel"><header><h2>Person</h2></header><dl class="in facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+    <details class="in"><summary>${plural(claims.length, 'more claim')}</summary><dl class="facts">${claims.map(([name, value]) => html`<dt><${Text} of=${name} /></dt><dd><${Text} of=${typeof value === 'string' ? value : jsonText(value)} /></dd>`)}</dl></details></section>`;
+}
+
+// Return the person, or nothing if the service knows none of this subject.
+const personOf = (sub, signal) => get(`subjects/${encodeURIComponent(sub)}`, { signal }).catch(fault => { if (fault.status === 404) return { subjectId: sub, none: true }; throw fault; });
+
 function One({ sub }) {
+  const person = useData(signal => personOf(sub, signal), [sub]);
   const of = { subjectId: sub };
   const [turn, next] = useState(0);
   const linked = useData(signal => get(withQuery('connections', { subject: sub, size: SHOWN }), { signal }), [sub]);
@@ -63,13 +77,14 @@ function One({ sub }) {
     await request('POST', 'tokens/revoke', { body: of });
     next(turn + 1);
   };
-  return html`<div class="head"><div><a class="back" href="#/people">People</a><h1 tabindex="-1"><${Text} of=${sub} /></h1></div>${may('operator') && html`<div class="acts"><button type="button" class="danger" disabled=${!sessions.data} onClick=${() => ask(true)}>Sign out everywhere…</button></div>`}</div>
+  return html`<div class="head"><div><a class="back" href="#/people">People</a><h1 tabindex="-1"><${Text} of=${person.data?.name || person.data?.email || sub} /></h1><p><code><${Text} of=${sub} /></code></p></div>${may('operator') && html`<div class="acts"><button type="button" class="danger" disabled=${!sessions.data} onClick=${() => ask(true)}>Sign out everywhere…</button></div>`}</div>
     <div class="cols half"><div>
+      <${Of} from=${person} what="The person cannot be read">${data => (data.none ? html`<section class="panel"><${Empty} title="No person of this name signed in.">The subject stands in decisions; a client may have named it.<//></section>` : html`<${Facts} person=${data} />`)}<//>
       <${PartOf} name="sessions" of=${of} turn=${turn} />
       <${TokensOf} of=${of} turn=${turn} />
       <${PartOf} name="consents" of=${of} />
       <${Part} title="Accounts elsewhere" from=${linked} what="The connections cannot be read" rows=${data => data} empty="None is connected." columns=${[{ title: 'Resource', cell: row => html`<a href=${to(['resources', row.resource], { tab: 'connections' })}><${Text} of=${row.resource} bare /></a><span class="second"><${Text} of=${row.account ?? ''} /></span>` }, { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' }]} /></div>
-      <div><${Part} title="Last decisions" from=${decisions} what="The decisions cannot be read" rows=${data => data.content} empty="None names this subject." end=${html`<a href=${to(['decisions'], { subjectId: sub })}>All</a>`} columns=${[{ title: 'Asked', cell: row => html`<a href=${to(['decisions'], { subjectId: sub, open: row.id })}><${Asked} row=${row} /></a><span class="second"><${Text} of=${row.clientId ?? ''} /></span>` }, { title: 'Time', cell: row => short(row.createdAt) }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` }]} />
+      <div><${Part} title="Last decisions" from=${decisions} what="The decisions cannot be read" rows=${data => data.content} empty="None names this subject." end=${html`<a href=${to(['decisions'], { subjectId: sub })}>All</a>`} columns=${[{ title: 'Asked', cell: row => html`<a href=${to(['decisions'], { subjectId: sub, open: row.id })}><${Asked} row=${row} /></a><span class="second">${row.clientId && html`<${Name} kind="client" of=${row.clientId} />`} <${Text} of=${whyOf(row)} /></span>` }, { title: 'Time', cell: row => short(row.createdAt) }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` }]} />
       <${PartOf} name="approvals" of=${of} />
       <${PartOf} name="delegations" of=${of} />
       <${PartOf} name="resources" of=${of} /></div></div>

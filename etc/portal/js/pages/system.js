@@ -42,7 +42,7 @@ function Settings({ place }) {
   const from = useData(signal => get('settings', { signal }), []);
   const field = useRef();
   const q = place.query.get('q') ?? '', own = place.query.get('set') !== 'all';
-  const fits = row => (!own || row.origin !== 'default') && [row.name, row.help].some(text => text.toLowerCase().includes(q.toLowerCase()));
+  const fits = row => (!own || !['default', 'unset'].includes(row.origin)) && [row.name, row.help].some(text => text.toLowerCase().includes(q.toLowerCase()));
   return html`<section class="panel" aria-labelledby="settings"><header><h2 id="settings">Settings in force</h2>${from.data && html`<span class="small">version ${from.data.version} · another value needs a restart</span>`}</header>
     <form class="in pills" role="search" aria-label="Settings" onSubmit=${event => { event.preventDefault(); go(changed(place, { q: field.current.value.trim() || undefined })); }}><input type="search" ref=${field} aria-label="Name or words" placeholder="Name or words" defaultValue=${q} /><button>Filter</button>
       <span class="pick" role="group" aria-label="Which"><a href=${changed(place, { set: undefined })} aria-current=${own ? 'true' : undefined}>not the default</a><a href=${changed(place, { set: 'all' })} aria-current=${own ? undefined : 'true'}>all</a></span></form>

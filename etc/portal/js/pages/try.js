@@ -2,6 +2,7 @@
 import { get, request, useData } from '../api.js';
 import { html, useState } from '../html.js';
 import { useKeys } from '../keys.js';
+import { Reason } from '../parts/decision.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Outcome } from '../parts/flow.js';
 import { Matrix } from '../parts/matrix.js';
@@ -9,7 +10,7 @@ import { Refusal } from '../parts/refusal.js';
 import { Of } from '../parts/states.js';
 import { Json } from '../parts/tree.js';
 import { to } from '../route.js';
-import { curl, number, plural, visible } from '../text.js';
+import { Text, curl, number, plural, visible } from '../text.js';
 import { Code } from './rules.js';
 
 const PATHS = ['issue', 'introspect', 'gateway', 'gateway_tools', 'authzen', 'authzen_batch', 'register', 'admin'].map(name => `svc/decision/${name}`);
@@ -28,6 +29,17 @@ function Trace({ lines }) {
     })}</ol>${!all && lines.length > SHOWN && html`<footer><button type="button" onClick=${() => showAll(true)}>All ${number(lines.length)} steps</button></footer>`}</section>`;
 }
 
+// The answer as a sentence, its reasons with the rule and the members it looks at, and the whole as JSON on demand.
+function Answer({ answer, input }) {
+  const { result } = answer, list = result?.deny_reasons ?? [];
+  const sentence = answer.undefined ? 'No answer: no rule of the policy has this path, or none holds.'
+    : result?.allow === true ? 'Allowed.' : result?.allow === false ? `Denied${list[0]?.message ? `: ${list[0].message}` : list.length ? `: ${list[0].code}` : ', by no rule of its own: none permits it'}.` : 'It has a value that is no decision.';
+  return html`<section class="panel" aria-label="Result"><div class=${result?.allow === false ? 'verdict no' : 'verdict'}>${typeof result?.allow === 'boolean' && html`<p class="small"><${Outcome} of=${result.allow ? 'allowed' : 'denied'} /> by revision <code>${answer.revision?.slice(0, 8)}</code></p>`}<h2><${Text} of=${sentence} /></h2>
+      ${result?.allow && result.scopes?.length > 0 && html`<p>With ${result.scopes.map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`)}</p>`}</div>
+    <div class="in">${list.map((reason, at) => html`<${Reason} key=${reason.code + at} reason=${reason} at=${at + 1} of=${list.length} input=${input} />`)}
+      <details open=${typeof result?.allow !== 'boolean'}><summary>The answer as JSON</summary><${Json} of=${result ?? null} /></details></div></section>`;
+}
+
 function Form({ start }) {
   const [path, setPath] = useState(start.path);
   const [input, setInput] = useState(start.input);
@@ -36,11 +48,10 @@ function Form({ start }) {
   const ask = async () => {
     if (state.busy) return;
     set({ busy: true });
-    try { set({ answer: (await request('POST', 'policy-rules/evaluate', { body: asked(true) })).data }); } catch (error) { set({ error }); }
+    try { const body = asked(true); set({ answer: (await request('POST', 'policy-rules/evaluate', { body })).data, input: body.input }); } catch (error) { set({ error }); }
   };
   useKeys({ 'Ctrl+Enter': ask });
   const { answer, error } = state;
-  const allow = answer?.result?.allow;
   return html`<div class="cols half"><section class="panel" aria-label="Question"><header><h2>Question</h2></header><div class="in">
         <div class="field"><label for="try-path">Decision</label><select id="try-path" value=${path} onChange=${event => setPath(event.target.value)}>${[...new Set([path, ...PATHS])].map(one => html`<option value=${one}>${one}</option>`)}</select></div><p class="label">Input</p></div>
       <${Code} label="Input" language="json" value=${input} change=${setInput} />
@@ -48,9 +59,9 @@ function Form({ start }) {
         <${Elsewhere} label="As curl" title="This question, in a shell" text=${() => { try { return curl('POST', 'policy-rules/evaluate', asked(false)); } catch (fault) { return `The input is not JSON: ${fault.message}`; } }} /></span></footer></section>
     <div>${error && (error.status ? html`<${Refusal} error=${error} />` : html`<p class="refused" role="alert">The input is not JSON: ${visible(error.message)}</p>`)}
       ${answer
-        ? html`<section class="panel"><header><h2>Result</h2>${allow !== undefined && html`<${Outcome} of=${allow ? 'allowed' : 'denied'} />`}${answer.undefined && html`<span class="quiet">no value: no rule of the policy has this path, or none holds</span>`}</header><${Json} of=${answer.result ?? null} /></section>
+        ? html`<${Answer} answer=${answer} input=${state.input} />
             ${answer.explanation?.length > 0 && html`<${Trace} lines=${answer.explanation} />`}`
-        : !error && html`<section class="panel"><div class="in quiet">Nothing is issued, sent or recorded as a decision. The result and the trace stand here.</div></section>`}</div></div>`;
+        : !error && html`<section class="panel"><div class="in quiet">Nothing is issued, sent or recorded as a decision. The answer stands here as a sentence, with the rule that decides, the members it looks at, and the trace.</div></section>`}</div></div>`;
 }
 
 async function load(id, signal) {

@@ -4,7 +4,7 @@ import { html } from '../html.js';
 import { to } from '../route.js';
 import { Text } from '../text.js';
 import { short } from '../time.js';
-import { Outcome } from './flow.js';
+import { Outcome, words } from './flow.js';
 import { Empty, Of } from './states.js';
 import { Table } from './table.js';
 
@@ -23,9 +23,6 @@ async function load(object, signal) {
   }
   return { rows: rows.slice(0, FEW), more: Boolean(after) || rows.length > FEW };
 }
-
-// "updateClient" as "update client".
-const words = operation => operation.replace(/([A-Z])/g, letter => ` ${letter.toLowerCase()}`);
 
 const COLUMNS = [
   { title: 'Change', cell: row => html`<a href=${to(['decisions'], { open: row.id })}>${words(row.requestSummary?.operation ?? row.endpoint)}</a>` },

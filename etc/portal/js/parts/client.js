@@ -20,7 +20,7 @@ import { Table, Tabs } from './table.js';
 import { Json } from './tree.js';
 
 // Who registered a client, in words.
-const BY = { ADMIN: 'an administrator', DCR: 'itself', STATEMENT: 'itself, with a statement', CIMD: 'its metadata document' };
+export const BY = { ADMIN: 'an administrator', DCR: 'itself', STATEMENT: 'itself, with a statement', CIMD: 'its metadata document' };
 
 const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson', 'createdAt', 'updatedAt', 'updatedBy', 'lastUsedAt'];
 const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name, value]) => !SERVICE_OWN.includes(name) && value !== null));

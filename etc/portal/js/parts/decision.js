@@ -4,10 +4,12 @@ import { count, useDraft } from '../draft.js';
 import { html } from '../html.js';
 import { to } from '../route.js';
 import { session } from '../session.js';
-import { Text, brief, curl, number, visible } from '../text.js';
+import { Text, brief, curl, jsonText, number, visible } from '../text.js';
 import { clockMs, day } from '../time.js';
+import { membersAt } from './because.js';
 import { Copy, Elsewhere } from './elsewhere.js';
 import { Outcome, Way, asked, codesOf } from './flow.js';
+import { Who, useNames } from './names.js';
 import { Cell, again, cellOf, changesOf } from './matrix.js';
 import { Failed, Of } from './states.js';
 import { Tabs } from './table.js';
@@ -42,14 +44,21 @@ async function sitesOf(reason, signal) {
   return sites.map(site => ({ ...site, content: rules.find(rule => rule.path === site.file)?.content }));
 }
 
-function Reason({ reason, at, of }) {
+// What the question has where the rule looks.
+function Members({ content, line, input }) {
+  const list = line && input ? membersAt(content, line, input) : [];
+  return list.length > 0 && html`<p class="in small">It looks at ${list.map(([name, value], at) => html`${at ? ', ' : ''}<code>${visible(name)}</code>, which is ${value === undefined ? html`<b>absent</b>` : html`<code><${Text} of=${jsonText(value)} /></code>`}`)}.</p>`;
+}
+
+// input: the question, whose members are named beside the rule.
+export function Reason({ reason, at, of, input }) {
   const sites = useData(signal => sitesOf(reason, signal), [reason.code, reason.control]);
   return html`<h3>Reason ${at} of ${of}: <code><${Text} of=${reason.code} /></code> <span class="quiet">· control ${brief(reason.control ?? 'custom')}${reason.category ? ` · category ${brief(reason.category)}` : ''}</span></h3>
     <p><${Text} of=${reason.message ?? ''} /></p>
     <${Of} from=${sites} what="The rule cannot be read">${list => (list.length === 0
       ? html`<p class="quiet">No rule of the active policy names this code.</p>`
       : list.map(site => html`<div class="box"><header><a href=${to(['rules', site.file], { line: site.line })}><code><${Text} of=${site.file} bare /></code>, line ${site.line}</a></header>
-          ${site.content !== undefined && html`<${Lines} content=${site.content} line=${site.line} />`}</div>`))}<//>`;
+          ${site.content !== undefined && html`<${Lines} content=${site.content} line=${site.line} /><${Members} content=${site.content} line=${site.line} input=${input} />`}</div>`))}<//>`;
 }
 
 const WORD = { true: 'allowed', false: 'denied' };
@@ -80,6 +89,7 @@ function AskedAgain({ row }) {
 }
 
 function Verdict({ row }) {
+  const names = useNames();
   const first = row.policyDecision?.deny_reasons?.[0];
   const [verb, object, at] = asked(row);
   const sentence = first?.message ?? row.requestSummary?.reason;
@@ -87,13 +97,13 @@ function Verdict({ row }) {
   return html`<div class=${row.outcome === 'denied' ? 'verdict no' : 'verdict'}>
     <p class="small"><${Outcome} of=${row.outcome} /> ${day(row.createdAt)} ${clockMs(row.createdAt)} UTC · decision ${number(row.id)}</p>
     <h2><${Text} of=${headline.charAt(0).toUpperCase() + headline.slice(1)} />${/[.!?]$/.test(headline) ? '' : '.'}</h2>
-    <p><b><${Text} of=${row.clientId ?? 'The caller'} /></b>${row.subjectId && row.subjectId !== row.clientId && html`, for the person <b><${Text} of=${row.subjectId} /></b>,`} wanted to <${Text} of=${verb} />${object && html` <b><${Text} of=${object} /></b>`}${at && html` at <b><${Text} of=${at} /></b>`}.</p>
+    <p><b>${row.clientId || row.subjectId ? html`<${Who} row=${row} names=${names} />` : 'The caller'}</b> wanted to <${Text} of=${verb} />${object && html` <b><${Text} of=${object} /></b>`}${at && html` at <b><${Text} of=${at} /></b>`}.</p>
   </div>`;
 }
 
 function Why({ row, place }) {
   const list = row.policyDecision?.deny_reasons ?? [];
-  return html`${list.map((reason, at) => html`<${Reason} key=${reason.code + at} reason=${reason} at=${at + 1} of=${list.length} />`)}
+  return html`${list.map((reason, at) => html`<${Reason} key=${reason.code + at} reason=${reason} at=${at + 1} of=${list.length} input=${row.policyInput} />`)}
     ${row.policyInput && row.policyDecision && html`<${AskedAgain} row=${row} />`}
     ${!row.policyInput && html`<p class="quiet">This row records no question to policy.</p>`}
     <${Way} row=${row} place=${place} />`;

@@ -15,12 +15,15 @@ const TITLES = {
   '/register': 'register itself', '/access/v1/evaluation': 'ask for a decision', '/access/v1/evaluations': 'ask for decisions', '/permission': 'ask for a permission ticket',
 };
 
+// "updateClient" as "update client".
+export const words = operation => operation.replace(/([A-Z])/g, letter => ` ${letter.toLowerCase()}`);
+
 // Return [verb, object, at]: "call", "refund_order", "orders".
 export function asked(row) {
   const summary = row.requestSummary ?? {};
   if (summary.tool || summary.resource) return [summary.tool ? 'call' : 'use', summary.tool ?? summary.resource, summary.tool ? summary.resource : ''];
-  if (row.endpoint?.startsWith('/admin')) return [summary.operation ?? `${row.method} ${row.endpoint}`, summary.clientId ?? summary.dataKey ?? summary.rulePath ?? summary.path ?? summary.name ?? summary.idpId ?? '', ''];
-  const verb = TITLES[row.endpoint] ?? `${row.method ?? ''} ${row.endpoint}`;
+  if (row.endpoint?.startsWith('/admin')) return [summary.operation ? words(summary.operation) : `${row.method} ${row.endpoint}`, summary.clientId ?? summary.dataKey ?? summary.rulePath ?? summary.path ?? summary.name ?? summary.idpId ?? '', ''];
+  const verb = TITLES[row.endpoint] ?? (summary.operation ? words(summary.operation) : `${row.method ?? ''} ${row.endpoint}`);
   return summary.scope ? [verb, summary.scope, ''] : [verb.replace(/ (for|with)$/, ''), '', ''];
 }
 
@@ -28,6 +31,15 @@ export function Asked({ row }) {
   const [verb, object, at] = asked(row);
   return html`<${Text} of=${[verb, at ? `${at} / ${object}` : object].filter(Boolean).join(' ')} bare />`;
 }
+
+// What a row is about: a managed resource, what an access request names, or what a token was asked for.
+export function resourceOf(row) {
+  const { resource, resourceType, resourceId } = row.requestSummary ?? {};
+  return resource ?? [resourceType, resourceId].filter(Boolean).join(' ');
+}
+
+// Why a row is not allowed: the codes of its reasons, or the error that its caller was told.
+export const whyOf = row => (row.outcome === 'allowed' ? '' : codesOf(row).join(', ') || [row.requestSummary?.error, row.requestSummary?.reason].filter(Boolean).join(': '));
 
 // The codes of a summary are separated by spaces; a space within one is %20, and a percent sign %25.
 const spelled = word => word.replaceAll('%20', ' ').replaceAll('%25', '%');

@@ -7,15 +7,16 @@ import { may } from '../session.js';
 import { Text, brief, curl, number, plural } from '../text.js';
 import { short } from '../time.js';
 import { Elsewhere } from './elsewhere.js';
+import { Name, agent } from './names.js';
 import { Pager, SIZE, pageOf, usePage } from './pages.js';
 import { Empty, Failed, Of } from './states.js';
 import { Filters, Table } from './table.js';
 
-const person = name => ({ title: 'Person', of: 'subjectId', cell: row => html`<a class="strong" href=${to(['people', row[name]])}><${Text} of=${row[name]} bare /></a>` });
-const client = { title: 'Client', of: 'clientId', cell: row => html`<a href=${to(['clients', row.clientId])}><${Text} of=${row.clientId} bare /></a>` };
+const person = name => ({ title: 'Person', of: 'subjectId', cell: row => html`<a class="strong" href=${to(['people', row[name]])}><${Name} kind="person" of=${row[name]} /></a>` });
+const client = { title: 'Client', of: 'clientId', cell: row => html`<a href=${to(['clients', row.clientId])}><${Name} kind="client" of=${row.clientId} /></a>` };
 const scope = { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />${row.resource && html`<span class="second"><${Text} of=${row.resource} /></span>`}` };
 const ends = { title: 'Ends', when: true, cell: row => short(row.expiresAt) };
-const who = (subject, id) => (subject ? html`<a href=${to(['people', subject])}><${Text} of=${subject} bare /></a>` : html`<a href=${to(['clients', id])}><${Text} of=${id} bare /></a>`);
+const who = (subject, id) => (subject ? html`<a href=${to(['people', subject])}><${Name} kind="person" of=${subject} /></a>` : html`<a href=${to(['clients', id])}><${Name} kind="client" of=${id} /></a>`);
 const PERSON = ['subjectId', 'person'], CLIENT = ['clientId', 'client'];
 
 // path: of the API. columns: those with `of` are left out where that filter is fixed. act: what ends a row.
@@ -23,7 +24,7 @@ export const LISTS = {
   sessions: {
     title: 'Sessions', path: 'sessions', filters: [PERSON], empty: 'No person is signed in.', none: 'None.',
     columns: [person('subjectId'), { title: 'Session', cell: row => html`<code class="keep">${row.sid.slice(0, 8)}</code>${row.idpId && html`<span class="second"><a href=${to(['providers', row.idpId])}><${Text} of=${row.idpId} bare /></a></span>`}` },
-      { title: 'From', cell: row => html`<${Text} of=${row.ip ?? '–'} /><span class="second"><${Text} of=${row.userAgent ?? ''} /></span>` },
+      { title: 'From', cell: row => html`<${Text} of=${row.ip ?? '–'} /><span class="second" title=${brief(row.userAgent)}><${Text} of=${agent(row.userAgent)} /></span>` },
       { title: 'Last seen', when: true, cell: row => html`${short(row.lastSeenAt)}<span class="second">since ${short(row.createdAt)}</span>` }, ends],
     act: { verb: 'End', label: row => `End session ${row.sid.slice(0, 8)} of ${row.subjectId}`, path: row => `sessions/${encodeURIComponent(row.sid)}` },
   },
@@ -36,7 +37,7 @@ export const LISTS = {
     title: 'Delegations', path: 'delegations', filters: [PERSON, CLIENT, ['resourceId', 'UMA resource'], ['state', 'state', ['live', 'ended']]], fixed: { state: 'live' },
     empty: 'Nothing is delegated.', none: 'None is live, by or to it.',
     columns: [{ title: 'Resource', cell: row => html`<a class="strong" href=${to(['people'], { tab: 'delegations', resourceId: row.resourceId })}><${Text} of=${row.resourceName ?? row.resourceId} bare /></a><span class="second"><${Text} of=${row.scopes.join(' ')} /></span>` },
-      { title: 'By', cell: row => html`${who(row.grantorSubject === row.grantorClientId ? '' : row.grantorSubject, row.grantorClientId)}<span class="second">with <${Text} of=${row.grantorClientId} /></span>` }, { title: 'To', cell: row => who(row.granteeSubject, row.granteeClientId) },
+      { title: 'By', cell: row => html`${who(row.grantorSubject === row.grantorClientId ? '' : row.grantorSubject, row.grantorClientId)}<span class="second">with <${Name} kind="client" of=${row.grantorClientId} /></span>` }, { title: 'To', cell: row => who(row.granteeSubject, row.granteeClientId) },
       { title: 'State', of: 'state', cell: row => html`<span class=${`state ${row.live ? 'ok' : 'off'}`}>${row.live ? 'live' : row.revokedAt ? 'revoked' : 'ended'}</span>` }, { title: 'Ends', when: true, cell: row => short(row.revokedAt ?? row.expiresAt) || 'by revocation' }],
   },
   resources: {
