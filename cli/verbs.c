@@ -269,7 +269,8 @@ static const struct cli_verb own_verbs[] = {
     {"policy rule set", "PATH [FILE|-]", 1, 2, policy_rule_set_options, saving, CLI_ANYWHERE, false, policy_rule_set_run,
      "Save a rule, unless the policy engine refuses it",
      "The text comes from FILE or standard input; PATH ends in .rego or .cedar. The rule is enabled unless --disabled is "
-     "given. " PRINTS_ACTIVATION},
+     "given. As by `bundle deploy`, the program of the policy engine first compiles it with the other rules and checks it against "
+     "the schemas of the input documents; if it is not found, this is printed and left out. " PRINTS_ACTIVATION},
     {"policy shadow drop", "", 0, 0, policy_shadow_drop_options, verbs_asking, CLI_ANYWHERE, false, policy_shadow_drop_run,
      "End the shadow of the policy",
      "What it would have decided can be read until SVC_IMPACT_KEEP_DAYS are over."},

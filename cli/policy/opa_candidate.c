@@ -31,7 +31,7 @@ opa_candidate_add(const struct cli *cli, struct opa_candidate *candidate,
     return true;
 }
 
-/* Add the rules of the directory, and enter all of its paths. */
+/* Add the rules of the directory, or the one of the input, and enter all of its paths. */
 static bool
 add_given(const struct cli *cli, const struct deploy *deploy, const char *dir,
           struct opa_candidate *candidate, json_t *paths)
@@ -42,7 +42,8 @@ add_given(const struct cli *cli, const struct deploy *deploy, const char *dir,
         const struct opa_module module = {
             .path = rule->path,
             .text = rule->content,
-            .file = talloc_asprintf(cli->mem, "%s/%s", dir, rule->path),
+            .file =
+                dir != NULL ? talloc_asprintf(cli->mem, "%s/%s", dir, rule->path) : input_name(cli),
             .ours = true,
         };
         if (rule_path_is_ours(rule->path))

@@ -27,7 +27,8 @@ struct opa_candidate {
 bool opa_candidate_add(const struct cli *cli, struct opa_candidate *candidate,
                        const struct opa_module *module);
 
-/* Make the candidate of a deploy of the directory `dir`: its enabled rules, the shipped ones, and
+/* Make the candidate of a deploy of the directory `dir`, or of the one rule of the input if it is
+ * NULL: its enabled rules, the shipped ones, and
  * those stored rules that stay. Returns the exit status. */
 int opa_candidate_make(struct cli *cli, const struct deploy *deploy, const char *dir,
                        struct opa_candidate *ret);

@@ -22,7 +22,8 @@ int opa_check(struct cli *cli, const char *program, const char *inputs,
               const struct opa_candidate *candidate);
 
 /*
- * Check what a deploy of the directory `dir` would publish. Returns the exit status; CLI_OK also if
+ * Check what a deploy of the directory `dir`, or NULL for the one rule of the input, would publish.
+ * Returns the exit status; CLI_OK also if
  * there is no program, which is printed: the engine of the service checks each deploy too, but for
  * the schemas.
  */

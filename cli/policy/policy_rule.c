@@ -7,9 +7,11 @@
 #include "base/json/jsonx.h"
 #include "cli/lib/input.h"
 #include "cli/lib/limits.h"
+#include "cli/lib/opa_run.h"
 #include "cli/lib/output.h"
 #include "cli/policy/bundle.h"
 #include "cli/policy/bundle_dir.h"
+#include "cli/policy/opa_check.h"
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
 #include "policy/rows/rule.h"
@@ -20,6 +22,7 @@ const struct cli_option policy_rule_set_options[] = {
     LIMITS_IMPACT_OPTION,
     LIMITS_OPTIONS,
     CLI_MESSAGE,
+    OPA_OPTION,
     LIMITS_OVERRIDE_OPTION,
     LIMITS_SINCE_OPTION,
     {NULL,          0,        NULL,  0,                  false,                         NULL       },
@@ -154,6 +157,8 @@ policy_rule_set_run(struct cli *cli)
     enum az_status st = rule_path_is_ours(rule.path) ? AZ_PROTECTED : AZ_OK;
     if (st == AZ_PROTECTED)
         return refuse_shipped(cli);
+    if ((status = opa_check_deploy(cli, &deploy, NULL)) != CLI_OK)
+        return status;
     if (stored_asks(cli))
         return set_remote(cli, &deploy, &source);
     if ((st = deploy_run(&cli->op, &deploy, &result)) != AZ_OK)

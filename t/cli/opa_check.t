@@ -220,6 +220,23 @@ like(
     qr{^authzctl: bundle deploy: warning: custom/old\.rego \(stored\):3: there is no input\.request\.scopes; }m,
     '... is deployed with a warning' );
 
+# One rule is checked as a directory is, with the stored rules that stay.
+my $acton = "package custom.issue\n\ndeny contains \"x\" if input.acton.name == \"x\"\n";
+my $alone = tree( 'a.rego' => $acton );
+my $kept  = bundles();
+for my $how ( [ "$alone/a.rego", "\Q$alone\E/a\\.rego" ], [ '-', 'standard input', in => $acton ] ) {
+    my ( $file, $name, @in ) = @$how;
+    my $got =
+      ctl_is( 1, [ qw(policy rule set custom/one.rego), $file ], "policy rule set of $file", env => \%env, @in );
+    like(
+        $got->{err}, qr/^authzctl: policy rule set: $name:3: there is no input\.acton; input has [^\n]*\bact, actor\b/m,
+        '... is refused where it reads a member that no input has, and says which there are' );
+    is( bundles(), $kept, '... and nothing is published' );
+}
+ctl_is(
+    0, [ qw(policy rule set --disabled custom/one.rego), "$alone/a.rego" ], '... but stored if it is disabled',
+    env => \%env );
+
 # ---- without the program
 
 my $good = tree( 'custom/a.rego' => $wrong, 'custom/a_test.rego' => $test );
