@@ -47,10 +47,31 @@ config_report_fault(struct config_findings *findings, int status, const struct o
     config_report(findings, status, output_reason(findings->cli, &op->fault));
 }
 
+/* True if the line is about a setting, or compares with one, whose own fault is reported: it was
+ * judged by the default in place of the refused value, so that it would be a second fault made of
+ * the first. */
+static bool
+config_follows(const struct config_findings *findings, const char *line)
+{
+    const struct problems *problems = &findings->cli->problems;
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        for (size_t i = 0; strstr(line, row->name) != NULL && i < problems->count; i++)
+            if (run_problem_names(problems->line[i], row->name))
+                return true;
+    return false;
+}
+
 static void
 config_warn_each(struct config_findings *findings, const struct problems *warnings)
 {
     for (size_t i = 0; i < warnings->count; i++) {
+        if (config_follows(findings, warnings->line[i]))
+            continue;
+        /* The service starts then, and OPA decides, but each save goes without its plan. */
+        if (run_problem_names(warnings->line[i], "SVC_OPA_BINARY")) {
+            config_report(findings, CLI_CONFIG, warnings->line[i]);
+            continue;
+        }
         jsonx_append(&findings->warnings, output_string(warnings->line[i]));
         if (!findings->cli->choice.json)
             output_error("warning: %s", warnings->line[i]);

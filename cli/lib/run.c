@@ -40,9 +40,8 @@ is_needed(const char *const *needs, const struct setting *row)
     return false;
 }
 
-/* True if the line is `NAME: why` or `FILE:LINE: NAME: why`; a path in it may hold any text. */
-static bool
-names_setting(const char *line, const char *name)
+bool
+run_problem_names(const char *line, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = line; (at = strstr(at, name)) != NULL; at += length)
@@ -56,7 +55,7 @@ bool
 run_problem_counts(const char *line, const char *const *needs)
 {
     for (const struct setting *row = settings_table; row->name != NULL; row++)
-        if (names_setting(line, row->name))
+        if (run_problem_names(line, row->name))
             return is_needed(needs, row);
     return true;
 }

@@ -13,6 +13,9 @@ struct cli_verb;
  * of the value, possibly of the password. */
 extern const char run_database_url_problem[];
 
+/* True if the line is `NAME: why` or `FILE:LINE: NAME: why`; a path in it may hold any text. */
+bool run_problem_names(const char *line, const char *name);
+
 /*
  * True if a problem line matters to a verb that needs these settings. `NAME: why` and `FILE:LINE:
  * NAME: why` matter when NAME is needed. Any other line (unreadable file, unknown name, no

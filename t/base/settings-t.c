@@ -758,6 +758,29 @@ test_between(TALLOC_CTX *mem)
         checked(mem, cfg, 1, "SVC_METRICS_ALLOW: ", "SVC_METRICS_ALLOW='%s' is refused", faulty[i]);
     }
     cfg->metrics_allow = "";
+    static const char *const origins[] = {"", "null", "https://a.example, http://127.0.0.1:6274",
+                                          "vscode-webview://abc", "http://[::1]:443"};
+    static const char *const no_origins[] = {"*",
+                                             "https://*.example",
+                                             "a.example",
+                                             "https://a.example/",
+                                             "https://A.example",
+                                             "https://a.example:443",
+                                             "http://a.example:80",
+                                             "https://u@a.example",
+                                             "https://",
+                                             "://a"};
+    for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
+        cfg->gateway_allowed_origins = origins[i];
+        checked(mem, cfg, 0, "", "SVC_GATEWAY_ALLOWED_ORIGINS='%s' is taken", origins[i]);
+    }
+    for (size_t i = 0; i < sizeof(no_origins) / sizeof(no_origins[0]); i++) {
+        cfg->gateway_allowed_origins = no_origins[i];
+        checked(mem, cfg, 1, "SVC_GATEWAY_ALLOWED_ORIGINS: ",
+                "SVC_GATEWAY_ALLOWED_ORIGINS='%s' would match no page, and is refused",
+                no_origins[i]);
+    }
+    cfg->gateway_allowed_origins = NULL;
     cfg->metrics_token = "123456789012345";
     checked(mem, cfg, 1, "SVC_METRICS_TOKEN: has 15 octets", "a metrics token of 15 octets");
     cfg->metrics_token = NULL;

@@ -215,6 +215,26 @@ for my $change (
         ctl( [qw(config check --offline --json)], env => { %keys, %$change } )->{json}{warnings},
         [], 'no warning: ' . join ' ', map {"$_=$change->{$_}"} sort keys %$change );
 }
+
+# `config check` fails wherever a save or a request would, and says each fault once.
+for my $case (
+    [   { SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => '/usr/bin/nothing' },
+        'SVC_OPA_BINARY: is not the absolute path' ],
+    [ { SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => '/usr' }, 'SVC_OPA_BINARY: is not the absolute path' ],
+    [ { SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => 'sh' },   'SVC_OPA_BINARY: is not the absolute path' ],
+    [ { SVC_GATEWAY_ALLOWED_ORIGINS => '*' }, 'SVC_GATEWAY_ALLOWED_ORIGINS: * is not an origin' ],
+    [ { SVC_OIDC_ISSUER => 'login.example' }, 'SVC_OIDC_ISSUER: ' ],
+    [ { SVC_OIDC_ISSUER => 'x', SVC_SESSION_COOKIE_SECURE => 'true' }, 'SVC_OIDC_ISSUER: ' ],
+  )
+{
+    my ( $change, $text ) = @$case;
+    my $what = join ' ', map {"$_=$change->{$_}"} sort keys %$change;
+    my $got  = ctl_is( 78, [qw(config check --offline)], "check fails: $what", env => { %keys, %$change } );
+    like( $got->{err}, qr/\Aauthzctl: \Q$text\E[^\n]*\n\z/, '... in one line' );
+}
+ctl_is(
+    0, [qw(config check --offline)], '... not with a program',
+    env => { %keys, SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => '/bin/sh' } );
 my $bare_data = File::Temp->newdir;
 symlink Authz::Stack::data_dir() . '/www', "$bare_data/www" or die $!;
 like(

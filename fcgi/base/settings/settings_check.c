@@ -117,6 +117,38 @@ check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct prob
     talloc_free(copy);
 }
 
+/* True for an origin as browsers write it (RFC 6454 6.2): in lower case, without a path and without
+ * the port that the scheme has anyway. `null` is one, too. */
+static bool
+is_origin(const char *text)
+{
+    const char *host = strstr(text, "://");
+    const char *port = strrchr(text, ':');
+    if (strcmp(text, "null") == 0)
+        return true;
+    return host != NULL && host > text && host[3] != '\0'
+           && text[strcspn(text, "/?#@*\\ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '/'
+           && strpbrk(host + 3, "/?#@*\\ABCDEFGHIJKLMNOPQRSTUVWXYZ") == NULL
+           && !(strncmp(text, "https:", 6) == 0 && strcmp(port, ":443") == 0)
+           && !(strncmp(text, "http:", 5) == 0 && strcmp(port, ":80") == 0);
+}
+
+/* Check a list of origins, for the same reason: each is compared as a whole, and `*` is not known.
+ */
+static void
+check_origins(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
+{
+    char *copy = list != NULL ? talloc_strdup(mem, list) : NULL, *rest = copy, *entry;
+    while (copy != NULL && (entry = strtok_r(rest, ", \t", &rest)) != NULL)
+        if (!is_origin(entry))
+            problems_add(mem, problems,
+                         "%s: %s is not an origin as browsers send it, such as "
+                         "https://inspector.example; write each in lower case, without a path, and "
+                         "separate them by commas",
+                         name, entry);
+    talloc_free(copy);
+}
+
 /* Check a list of networks, for the same reason. */
 static void
 check_networks(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
@@ -219,6 +251,7 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
     check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
     check_networks(mem, "SVC_ADMIN_NETWORKS", cfg->admin_networks, problems);
     check_networks(mem, "SVC_PLAIN_HTTP_NETWORKS", cfg->plain_http_networks, problems);
+    check_origins(mem, "SVC_GATEWAY_ALLOWED_ORIGINS", cfg->gateway_allowed_origins, problems);
     check_stream(mem, cfg, problems);
     /* OpenID Connect Discovery 3: RS256 must be among the algorithms. */
     if (!words_has(cfg->id_token_algs, ID_TOKEN_ALG_DEFAULT))

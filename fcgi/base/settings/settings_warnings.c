@@ -82,8 +82,11 @@ data_is_incomplete(TALLOC_CTX *mem, const struct settings *cfg)
 static bool
 planner_is_missing(TALLOC_CTX *mem, const struct settings *cfg)
 {
+    struct stat about;
     (void) mem;
-    return settings_engine_is_embedded(cfg) && access(cfg->opa_binary, X_OK) != 0;
+    return settings_engine_is_embedded(cfg)
+           && (*cfg->opa_binary != '/' || stat(cfg->opa_binary, &about) != 0
+               || !S_ISREG(about.st_mode) || access(cfg->opa_binary, X_OK) != 0);
 }
 
 /* clang-format off */
@@ -107,7 +110,7 @@ static const struct {
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
      "is true, so the admin API is open to everyone on this host and published keys are in use; set it on development machines only"},
     {"SVC_OPA_BINARY", planner_is_missing,
-     "is not an executable file, so a policy that is saved cannot be planned and Open Policy Agent decides by it; set it to the program opa"},
+     "is not the absolute path of an executable file, so a policy that is saved cannot be planned and Open Policy Agent decides by it; set it to the program opa"},
     {"SVC_DATA_DIR", data_is_incomplete,
      "does not contain readable directories sql, policy, www and connectors; set it to the directory that `make install` filled"},
 };
