@@ -46,11 +46,11 @@ print_reasons(const struct cli *cli, const json_t *reasons)
     size_t i;
     json_t *reason;
     json_array_foreach (reasons, i, reason)
-        jsonx_append(&rows, json_pack("{s:O*,s:s,s:s,s:O*}", "code",
-                                      json_object_get(reason, "code"), "denies",
-                                      json_is_false(json_object_get(reason, "denies")) ? "no" : "",
-                                      "place", place_of(cli, reason), "message",
-                                      json_object_get(reason, "message")));
+        jsonx_append(
+            &rows,
+            json_pack("{s:O*,s:s,s:s,s:O*}", "code", json_object_get(reason, "code"), "denies",
+                      json_is_false(json_object_get(reason, "denies")) ? "no" : "yes", "place",
+                      place_of(cli, reason), "message", json_object_get(reason, "message")));
     if (json_array_size(reasons) > 0)
         output_rows(cli, jsonx_built(&rows), reason_columns);
 }

@@ -90,7 +90,7 @@ like( $report, qr/^differences:\nMEMBER +BEFORE +AFTER\n.*^allow +false +true$/m
 unlike( $report, qr/[{]/, '... without JSON' );
 my $shown = both( 0, "audit show $denied->{id}", 'audit show' )->{out};
 like(
-    $shown, qr/^decision: denied\nREASON +DENIES +RULE +MESSAGE\nscope_not_entitled +entitlements +\S/m,
+    $shown, qr/^decision: denied\nREASON +DENIES +RULE +MESSAGE\nscope_not_entitled +yes +entitlements +\S/m,
     'audit show has the reasons' );
 like( $shown, qr/^question:\n[{]\n  "/m, '... and the question, indented' );
 both( 1, 'audit replay 999999999', 'audit replay of an unknown id' );
