@@ -154,6 +154,7 @@ my @mode = (
 );
 my %modifier = map { ( $_ => 1 ) } qw(--quick --only --day --all --seed --suite --dir);
 my ( undef, $usage ) = check('--help');
+like( $usage, qr/^  \Q$_\E: \S/m, "--help names the check $_" ) for qw(format gcc tests bench fuzz);
 my ($synopsis) = $usage =~ /\Ausage: (.*?)\n\n/s;
 my %taken = map { ( $_ => 1 ) } map { $_->[0] =~ /(--[a-z-]+)/g } @mode;
 is( join( ' ', sort grep { !$taken{$_} && !$modifier{$_} } $synopsis =~ /(--[a-z-]+)/g, $usage =~ /^  (--[a-z-]+)/mg ),
