@@ -17,12 +17,18 @@ variable(const struct request *req, const char *name)
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
+/* True if the caller sent a header. One that came under two names is "" (accept_fastcgi.c). */
+static bool
+has_header(const struct request *req, const char *name)
+{
+    return req->io->variable(req->io, name) != NULL;
+}
+
 /* True if a proxy that SVC_TRUSTED_PROXY_COUNT counts passed the request on. */
 static bool
 came_by_trusted_proxy(const struct request *req)
 {
-    return req->op.az->cfg->trusted_proxy_count > 0
-           && variable(req, "HTTP_X_FORWARDED_FOR") != NULL;
+    return req->op.az->cfg->trusted_proxy_count > 0 && has_header(req, "HTTP_X_FORWARDED_FOR");
 }
 
 /* Refuse an address that is none: all who name such a one would share a rate limit, and no rule
@@ -49,8 +55,7 @@ is_below(const char *path, const char *base)
 static bool
 is_local(const struct request *req)
 {
-    bool passed_on =
-        variable(req, "HTTP_X_FORWARDED_FOR") != NULL || variable(req, "HTTP_FORWARDED") != NULL;
+    bool passed_on = has_header(req, "HTTP_X_FORWARDED_FOR") || has_header(req, "HTTP_FORWARDED");
     return network_is_loopback(req->ip) && (!passed_on || came_by_trusted_proxy(req));
 }
 
