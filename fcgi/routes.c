@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "admin/admin_keys.h"
+#include "admin/attention.h"
 #include "admin/audit/audit_export.h"
 #include "admin/audit/audit_logs.h"
 #include "admin/audit/audit_proof.h"
@@ -118,7 +119,6 @@ static const struct route_credential credential_bearer = {
 #define LISTED_MAX 1000
 
 static const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
-static const struct admin_resource attention_resource = {.rows = &attention_rows};
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
 static const struct admin_resource consents_resource = {
     .rows = &consent_rows, .key_is_number = true, .list_max = LISTED_MAX};
@@ -344,7 +344,7 @@ const struct route routes[] = {
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
-    {GET("/admin/api/attention", "listAttention", resource_list_handle), ADMIN, OF(attention_resource), ABOUT("List what an operator should look at"), ANSWERS(GIVES_LIST(attention_view, "The entries, at most 20 of each kind"))},
+    {GET("/admin/api/attention", "listAttention", attention_list_handle), ADMIN, ABOUT("List what an operator should look at"), ANSWERS(GIVES_LIST(attention_view, "The entries, at most 20 of each kind"))},
     {GET("/admin/api/engines", "listEngines", resource_list_handle), ADMIN, OF(engines_resource), ABOUT("List the policy engines that fetch the bundle"), ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with SVC_POLICY_ENGINE=embedded"))},
     {GET("/admin/api/settings", "listSettings", settings_list_handle), ADMIN, ABOUT("List the settings in force, with their origin"), ANSWERS(GIVES(200, answer_settings, "The settings; of a secret only that it is set"))},
     {GET("/admin/api/schemas/{name}", "getSchema", api_schema_handle), ADMIN, ABOUT("Show the JSON Schema of a body of the admin API"), ANSWERS(GIVES_JSON("The schema"))},

@@ -164,6 +164,8 @@ bundle_print_warnings(const struct cli *cli, const struct save_outcome *save)
     const char *rules = rule_warnings_text(cli->mem, save->warnings);
     if (save->plan_warning != NULL)
         output_error("%s: warning: %s", cli->path, save->plan_warning);
+    if (save->trial_warning != NULL)
+        output_error("%s: warning: %s", cli->path, save->trial_warning);
     if (rules != NULL)
         output_error("%s: warning: %s", cli->path, rules);
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "http/fetch/documents.h"
+#include "metrics/metrics.h"
 #include "policy/decide/trust.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/engine_embedded.h"
@@ -26,6 +27,10 @@ health_live_handle(struct request *req)
 {
     return respond_json(req, 200, jsonx_own(req->op.mem, json_pack("{s:s}", "status", "UP")));
 }
+
+/* Recent questions without a decision, at least, by which this instance is down if they are
+ * most: fewer are a mishap, and an instance without requests says nothing. */
+#define HEALTH_FAILURES_LEAST 10
 
 /* Results that two checks share: an engine that hangs costs a worker one policy timeout, not two.
  */
@@ -74,6 +79,8 @@ static enum az_status
 health_check_engine(struct op *op, struct health_findings *found)
 {
     found->engine = engine_revision(op, 0, &found->status);
+    if (found->engine == AZ_OK)
+        found->engine = engine_evaluates(op);
     found->engine_fault = op->fault;
     return found->engine;
 }
@@ -95,6 +102,22 @@ health_check_bundle(struct op *op, struct health_findings *found)
                        "the active revision '%s' of the engine is not acceptable: %s",
                        found->status.active_revision, found->status.message);
     return AZ_OK;
+}
+
+/* Check that questions to policy get decisions, whatever keeps them from it. */
+static enum az_status
+health_check_decisions(struct op *op, struct health_findings *found)
+{
+    int64_t all, failed;
+    (void) found;
+    metrics_recent_decisions(op->az->metrics, &all, &failed);
+    if (failed < HEALTH_FAILURES_LEAST || failed * 2 <= all)
+        return AZ_OK;
+    return op_fail(
+        op, AZ_UNAVAILABLE, NULL,
+        "%lld of %lld questions to policy in the last %d s have no decision; `detail` of "
+        "their log lines tells why",
+        (long long) failed, (long long) all, METRICS_RECENT_SECONDS);
 }
 
 /* Check that there is an active key. A key that does not open fails the next check, not this one.
@@ -206,6 +229,7 @@ static const struct health_check {
     {"rules",               health_check_rules,          DEGRADED, embedded_wanted,        false},
     {"opa",                 health_check_engine,         DOWN,     NULL,                   true },
     {"bundle",              health_check_bundle,         DOWN,     NULL,                   true },
+    {"decisions",           health_check_decisions,      DOWN,     NULL,                   false},
     {"signing_key",         health_check_signing_key,    DOWN,     NULL,                   false},
     {"credential_key",      health_check_credential_key, DOWN,     NULL,                   false},
     {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED, NULL,                   false},
@@ -342,4 +366,17 @@ health_ready_handle(struct request *req)
     json_t *body =
         jsonx_own(req->op.mem, json_pack("{s:s,s:o}", "status", status, "checks", list.value));
     return respond_json(req, strcmp(status, DOWN) != 0 ? 200 : 503, list.lost ? NULL : body);
+}
+
+json_t *
+health_faults(struct op *op)
+{
+    const struct health *health = health_result(op);
+    struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
+    for (size_t i = 0; health != NULL && i < CHECKS; i++)
+        if ((health->failed & 1u << i) != 0)
+            jsonx_append(&list, json_pack("{s:s,s:s,s:s,s:s*}", "kind", "not_ready", "name",
+                                          checks[i].name, "status", failed_as(health, i), "detail",
+                                          health->detail[i]));
+    return health != NULL ? jsonx_built(&list) : NULL;
 }

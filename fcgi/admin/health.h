@@ -9,4 +9,9 @@
 enum az_status health_live_handle(struct request *req);
 enum az_status health_ready_handle(struct request *req);
 
+/* Return the checks of this instance that fail now, or failed within the last second, as entries of
+ * the list of what needs attention ({kind: not_ready, name, status, detail}), on op->mem. NULL: no
+ * memory. */
+json_t *health_faults(struct op *op);
+
 #endif

@@ -9,7 +9,7 @@
 #include "metrics/metrics_private.h"
 
 /* Changes when a number means something else under the same name and labels. */
-#define MEANING 1
+#define MEANING 2
 /* Processes whose state is counted; three pools of 256 workers, and as many that are being
  * replaced. */
 #define PROCESSES 1024u
@@ -68,7 +68,7 @@ count_words(const struct metric_row *row, size_t places)
 size_t
 metrics_octets(size_t places)
 {
-    size_t words = PROCESSES;
+    size_t words = PROCESSES + RECENT_WORDS;
     for (size_t i = 0; i < METRICS; i++)
         words += count_words(&metric_table[i], places);
     return words * sizeof(uint64_t);
@@ -133,7 +133,8 @@ metrics_new(TALLOC_CTX *mem, void *at, const struct metric_place *place, size_t 
     metrics->place = place;
     metrics->places = places;
     metrics->process = at;
-    metrics->cell = metrics->process + PROCESSES;
+    metrics->recent = metrics->process + PROCESSES;
+    metrics->cell = metrics->recent + RECENT_WORDS;
     for (size_t i = 1; i < METRICS; i++)
         metrics->first[i] = metrics->first[i - 1] + count_words(&metric_table[i - 1], places);
     talloc_set_destructor(metrics, metrics_destroy);
@@ -178,8 +179,10 @@ metrics_add(struct metrics *metrics, enum metric metric, size_t place, const cha
 void
 metrics_hold(struct metrics *metrics, enum metric metric, const char *const *values)
 {
-    if (metrics != NULL)
-        metrics->held = values != NULL ? find_series(metrics, metric, 0, values) : NULL;
+    if (metrics == NULL)
+        return;
+    metrics->held = values != NULL ? find_series(metrics, metric, 0, values) : NULL;
+    metrics->held_failed = values != NULL && strcmp(values[1], "error") == 0;
 }
 
 void
@@ -188,6 +191,7 @@ metrics_settle(struct metrics *metrics)
     if (metrics == NULL || metrics->held == NULL)
         return;
     atomic_fetch_add_explicit(metrics->held, 1, memory_order_relaxed);
+    metrics_count_recent(metrics, metrics->held_failed);
     metrics->held = NULL;
 }
 

@@ -132,13 +132,21 @@ void metrics_add(struct metrics *metrics, enum metric metric, size_t place,
 
 /*
  * Hold one for metrics_settle() to add, in place of what is held: an event whose labels are final
- * only when its reader has accepted it. `values` NULL: hold nothing. A process serves one request
- * at a time, so it holds one event.
+ * only when its reader has accepted it, a decision (METRIC_DECISIONS). `values` NULL: hold nothing.
+ * A process serves one request at a time, so it holds one event.
  */
 void metrics_hold(struct metrics *metrics, enum metric metric, const char *const *values);
 
 /* Add what is held. */
 void metrics_settle(struct metrics *metrics);
+
+/* Seconds that count as recent: long enough for a share, and short enough that an instance which a
+ * balancer left is back soon after what kept it from deciding. */
+#define METRICS_RECENT_SECONDS 15
+
+/* Return how many questions to policy were held and settled in the last METRICS_RECENT_SECONDS (up
+ * to 5 more), and how many of them failed: outcome error. */
+void metrics_recent_decisions(const struct metrics *metrics, int64_t *ret_all, int64_t *ret_failed);
 
 /* Count a time in a histogram that has no labels but those of a place. */
 void metrics_observe(struct metrics *metrics, enum metric metric, size_t place, int64_t us);

@@ -14,9 +14,18 @@ struct metrics {
     _Atomic uint64_t *cell;    /* words of all metrics */
     _Atomic uint64_t *process; /* one word per process: pid and state */
     _Atomic uint64_t *own;     /* that of this process, or NULL */
+    _Atomic uint64_t *recent;  /* decisions of the last seconds, a word for each part */
     _Atomic uint64_t *held;    /* series that metrics_settle() adds one to, or NULL */
+    bool held_failed;          /* what is held is a question without a decision */
     pid_t pid;                 /* of this process, once it has looked for a word */
 };
+
+/* Words of the decisions of the last seconds, in parts of so many, with the present one. */
+#define RECENT_SECONDS 5
+#define RECENT_WORDS (METRICS_RECENT_SECONDS / RECENT_SECONDS + 1)
+
+/* Count a decision, or a question that failed, in the present part. */
+void metrics_count_recent(struct metrics *metrics, bool failed);
 
 /* Return the number of bounds of a histogram, 0 for other metrics. */
 size_t metric_bounds(const struct metric_row *row);

@@ -437,6 +437,16 @@ count_statement(struct rego_machine *machine, const struct rego_value *const *lo
     return ++machine->statements < machine->pause || look_around(machine, local, statement);
 }
 
+/* Note where the evaluation ended early: at the innermost statement, which comes first. */
+static void
+note_place(const struct rego_machine *machine, const struct rego_statement *statement)
+{
+    struct rego_place *place = machine->question->stopped;
+    const struct rego_plan *plan = machine->question->plan;
+    if (place != NULL && place->file == NULL && statement->file < plan->files)
+        *place = (struct rego_place){plan->file[statement->file], statement->row};
+}
+
 /* Run the statements of a block, which is where the C stack grows: each block of a call, and each
  * block within a block, is one level. */
 static int
@@ -450,11 +460,14 @@ run_block(struct rego_machine *machine, const struct rego_value **local,
         return BLOCK_STOP;
     }
     machine->depth++;
-    for (uint32_t i = 0; i < block->count && end == BLOCK_END; i++)
+    uint32_t i = 0;
+    for (; i < block->count && end == BLOCK_END; i++)
         end = count_statement(machine, local, &block->statement[i])
                   ? run_statement(machine, local, &block->statement[i])
                   : BLOCK_STOP;
     machine->depth--;
+    if (end == BLOCK_STOP)
+        note_place(machine, &block->statement[i - 1]);
     return end;
 }
 

@@ -32,6 +32,12 @@ struct rego_bounds {
     uint64_t steps;      /* of builtins, or 0 if any number may be taken */
 };
 
+/* The place of a rule in the plan. */
+struct rego_place {
+    const char *file; /* of the plan; NULL: not known */
+    uint32_t row;
+};
+
 /* A question, with all that its answer depends on. */
 struct rego_question {
     const struct rego_plan *plan;
@@ -40,6 +46,7 @@ struct rego_question {
     const struct rego_value *data;  /* base documents */
     int64_t now_ns;                 /* time.now_ns() */
     bool hides;                     /* the input has rego_hidden within it */
+    struct rego_place *stopped;     /* gets the place where an evaluation ended early, or NULL */
 };
 
 /* A running evaluation; builtins get it too. */

@@ -6,9 +6,9 @@
 
 #include <talloc.h>
 
+#include "base/text_diff.h"
 #include "fuzz/fuzz.h"
 #include "policy/patch_model.h"
-#include "policy/save/text_diff.h"
 
 #define PLENTY 1000000
 

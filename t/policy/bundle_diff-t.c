@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/save/text_diff.h"
+#include "base/text_diff.h"
 #include "tap.h"
 
 static TALLOC_CTX *mem;

@@ -18,6 +18,7 @@
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/cedar_trial.h"
 #include "policy/rows/rule.h"
+#include "policy/trial/evaluate.h"
 #include "store/db/audit_read.h"
 
 /* The path below which the entrypoints of decisions are (policy.md 6.3). */
@@ -264,8 +265,8 @@ policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
     bool beside = evaluation->beside.changes != NULL || evaluation->beside.revision != 0;
     enum az_status st = beside ? evaluate_beside_ask(req, &evaluation->beside, evaluation->target,
                                                      evaluation->input, &evaluation->trial)
-                               : engine_try(&req->op, evaluation->target, evaluation->input,
-                                            evaluation->explain, &evaluation->trial);
+                               : trial_evaluate(&req->op, evaluation->target, evaluation->input,
+                                                evaluation->explain, &evaluation->trial);
     if (st != AZ_OK && beside && evaluation->trial.error == NULL)
         return st;
     if (st == AZ_UNPROCESSABLE)

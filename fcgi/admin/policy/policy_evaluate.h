@@ -21,7 +21,8 @@
  * place of the active one; the path is an entrypoint of decisions then, and there is no trace.
  *
  * The request changes nothing and decides nothing: the answer is not checked against the question,
- * as that of a real decision is, and it comes from whichever revision the engine has.
+ * as that of a real decision is, and it comes from an engine of its own (policy/trial/evaluate.h),
+ * so a rule that does not end disturbs no decision.
  */
 #ifndef AZ_ADMIN_POLICY_POLICY_EVALUATE_H
 #define AZ_ADMIN_POLICY_POLICY_EVALUATE_H

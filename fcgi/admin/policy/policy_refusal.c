@@ -44,7 +44,7 @@ policy_add_outcome(struct request *req, const struct save_outcome *outcome, cons
 {
     if (outcome->overridden)
         note_override(req);
-    const char *const warnings[] = {warning, outcome->plan_warning,
+    const char *const warnings[] = {warning, outcome->plan_warning, outcome->trial_warning,
                                     rule_warnings_text(req->op.mem, outcome->warnings)};
     char *all = NULL;
     for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)

@@ -30,7 +30,7 @@ const struct setting settings_table[] = {
     {"SVC_POLICY_ENGINE", NULL, SETTING_CHOICE, AT(policy_engine), "opa", 0, 0, policy_engines,
      "Engine of decisions: opa asks Open Policy Agent each time; embedded runs its plan of the policy in process"},
     {"SVC_OPA_BINARY", NULL, SETTING_TEXT, AT(opa_binary), "/usr/bin/opa", 0, 0, NULL,
-     "Program opa, which plans each saved policy (opa build) for the embedded engine"},
+     "Program opa, which compiles each saved policy and tries it before the engines get it"},
     {"SVC_DATA_DIR", NULL, SETTING_TEXT, AT(data_dir), AUTHZ_DATADIR, 0, 0, NULL,
      "Directory that contains the installed sql, policy, www and connectors directories"},
     {"SVC_RUNTIME_DIR", NULL, SETTING_TEXT, AT(runtime_dir), "/run/authz", 0, 0, NULL,

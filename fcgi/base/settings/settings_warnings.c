@@ -84,9 +84,8 @@ planner_is_missing(TALLOC_CTX *mem, const struct settings *cfg)
 {
     struct stat about;
     (void) mem;
-    return settings_engine_is_embedded(cfg)
-           && (*cfg->opa_binary != '/' || stat(cfg->opa_binary, &about) != 0
-               || !S_ISREG(about.st_mode) || access(cfg->opa_binary, X_OK) != 0);
+    return *cfg->opa_binary != '/' || stat(cfg->opa_binary, &about) != 0 || !S_ISREG(about.st_mode)
+           || access(cfg->opa_binary, X_OK) != 0;
 }
 
 /* clang-format off */
@@ -110,7 +109,7 @@ static const struct {
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
      "is true, so the admin API is open to everyone on this host and published keys are in use; set it on development machines only"},
     {"SVC_OPA_BINARY", planner_is_missing,
-     "is not the absolute path of an executable file, so a policy that is saved cannot be planned and Open Policy Agent decides by it; set it to the program opa"},
+     "is not the absolute path of an executable file, so a policy that is saved is not tried before the engines get it, nor planned for the embedded one; set it to the program opa"},
     {"SVC_DATA_DIR", data_is_incomplete,
      "does not contain readable directories sql, policy, www and connectors; set it to the directory that `make install` filled"},
 };

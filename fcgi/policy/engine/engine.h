@@ -133,6 +133,11 @@ struct engine_trial {
 enum az_status engine_try(struct op *op, const char *path, const json_t *input,
                           enum engine_explain explain, struct engine_trial *ret);
 
+/* Evaluate in the same way, within timeout_ms. `input` NULL: without an input. */
+enum az_status engine_try_for(struct op *op, const char *path, const json_t *input,
+                              enum engine_explain explain, long timeout_ms,
+                              struct engine_trial *ret);
+
 /*
  * Answer a Rego query on the rules and data that are active, without an input; ret->result is an
  * array of {variable: value}. The engine checks the types of a query before it evaluates it. It
@@ -158,6 +163,10 @@ struct engine_status {
  * above. */
 enum az_status engine_revision(struct op *op, long timeout_ms, struct engine_status *ret);
 
+/* Let the engine evaluate a query of its own, within SVC_POLICY_TIMEOUT_MS: one that hangs still
+ * answers its status. AZ_UNAVAILABLE as above. */
+enum az_status engine_evaluates(struct op *op);
+
 /* Octets of the label that tells engines apart. */
 #define ENGINE_INSTANCE_MAX 128
 
@@ -168,6 +177,10 @@ const char *engine_instance(const json_t *labels);
 /* Flags for parsing status documents: their metrics hold integers beyond 64 bits, which are not
  * read. */
 #define ENGINE_STATUS_FLAGS (JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL)
+
+/* Return the first of an engine's errors with its place, FILE:ROW: message, or else `otherwise`,
+ * cut to ENGINE_MESSAGE_MAX; on mem. */
+const char *engine_first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise);
 
 /* Read a `bundles.svc` status object (of GET /v1/status and of the status push). A message is cut
  * to ENGINE_MESSAGE_MAX. */

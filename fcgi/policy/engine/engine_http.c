@@ -7,8 +7,10 @@
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/json/jsonx.h"
 #include "policy/engine/engine.h"
 #include "trace/trace.h"
 
@@ -142,6 +144,21 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     return AZ_OK;
 }
 
+/* Fail because no answer came in time, and name the process at a UNIX socket: it may hang. */
+static enum az_status
+fail_late(struct exchange *exchange, struct engine *engine)
+{
+    struct ucred peer = {.pid = 0};
+    socklen_t length = sizeof(peer);
+    bool known = engine->socket_path != NULL
+                 && getsockopt(engine->socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0
+                 && peer.pid > 0;
+    const char *why = known ? talloc_asprintf(exchange->op->mem,
+                                              "no answer in time from process %ld", (long) peer.pid)
+                            : NULL;
+    return engine_http_fail(exchange, engine, why != NULL ? why : "no answer in time");
+}
+
 /* Wait until the connection is ready, at most until the deadline. */
 static bool
 wait_for(const struct exchange *exchange, const struct engine *engine, short events)
@@ -206,7 +223,7 @@ receive_answer(struct exchange *exchange, struct engine *engine, struct http_ans
         }
         if (!ready && !wait_for(exchange, engine, POLLIN)) {
             ret->late = true;
-            return engine_http_fail(exchange, engine, "no answer in time");
+            return fail_late(exchange, engine);
         }
         CURLcode outcome = curl_easy_recv(engine->curl, exchange->octets + exchange->used,
                                           exchange->size - exchange->used, &got);
@@ -304,11 +321,23 @@ engine_http_exchange(struct op *op, const struct http_question *question, struct
     return st;
 }
 
+/* Octets of an answer that is quoted: it has no other form than text. */
+#define QUOTE_MAX 200
+
+/* The place and the message come first: a text is cut behind them. */
 enum az_status
 engine_http_unexpected(struct op *op, const struct http_answer *answer)
 {
+    json_t *error = NULL;
+    jsonx_parse(op->mem, answer->body, answer->body_length, ENGINE_ANSWER_DEPTH_MAX, &error, NULL);
+    const char *first = engine_first_error(op->mem, json_object_get(error, "errors"),
+                                           json_string_value(json_object_get(error, "message")));
+    if (first != NULL)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: HTTP %d: %s", answer->status,
+                       first);
     return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: HTTP %d: %.*s", answer->status,
-                   answer->body_length < 200 ? (int) answer->body_length : 200, answer->body);
+                   answer->body_length < QUOTE_MAX ? (int) answer->body_length : QUOTE_MAX,
+                   answer->body);
 }
 
 enum az_status

@@ -21,6 +21,7 @@
 /* The envelope of an input document in OPA's data API. */
 #define BODY_BEFORE "{\"input\":"
 #define BODY_AFTER "}"
+#define NO_INPUT "{}"
 
 /* Read the revision of the bundle that answered, and the engine with its version. */
 static enum az_status
@@ -107,9 +108,8 @@ cut_text(char *text)
     return text;
 }
 
-/* Return the first of the engine's errors with its place, or else `otherwise`. */
-static const char *
-first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
+const char *
+engine_first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
 {
     const json_t *first = json_array_get(errors, 0);
     const json_t *place = json_object_get(first, "location");
@@ -139,7 +139,7 @@ engine_read_status(TALLOC_CTX *mem, const json_t *bundle, struct engine_status *
     ret->active_revision = talloc_strdup(mem, revision != NULL ? revision : "");
     ret->code = talloc_strdup(mem, code != NULL ? code : "");
     ret->message =
-        first_error(mem, json_object_get(bundle, "errors"), message != NULL ? message : "");
+        engine_first_error(mem, json_object_get(bundle, "errors"), message != NULL ? message : "");
 }
 
 const char *
@@ -169,6 +169,16 @@ engine_revision(struct op *op, long timeout_ms, struct engine_status *ret)
     engine_read_status(op->mem, json_object_get(json_object_get(result, "bundles"), BUNDLE), ret);
     ret->instance = instance != NULL ? talloc_strdup(op->mem, instance) : NULL;
     return AZ_OK;
+}
+
+enum az_status
+engine_evaluates(struct op *op)
+{
+    static const struct http_question question = {.path = "/health",
+                                                  .answer_max = ENGINE_DECISION_MAX};
+    char *text;
+    size_t length;
+    return engine_http_call(op, &question, &text, &length);
 }
 
 /* ---- trials ---- */
@@ -205,7 +215,7 @@ read_refusal(struct op *op, const struct http_answer *answer, struct engine_tria
     if (message == NULL || !json_is_string(json_object_get(error, "code")))
         return engine_http_unexpected(op, answer);
     ret->errors = json_array_size(errors) > 0 ? errors : NULL;
-    message = first_error(op->mem, errors, message);
+    message = engine_first_error(op->mem, errors, message);
     return message != NULL ? engine_refuse(op, ret, "evaluation_failed", message)
                            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
@@ -275,21 +285,31 @@ enum az_status
 engine_try(struct op *op, const char *path, const json_t *input, enum engine_explain explain,
            struct engine_trial *ret)
 {
-    struct http_answer answer;
     long configured = op->az->cfg->policy_timeout_ms;
-    struct http_question question = {
-        .answer_max = ENGINE_TRIAL_MAX,
-        .timeout_ms = configured > ENGINE_TRIAL_WAIT_MS ? configured : ENGINE_TRIAL_WAIT_MS,
-    };
+    return engine_try_for(op, path, input, explain,
+                          configured > ENGINE_TRIAL_WAIT_MS ? configured : ENGINE_TRIAL_WAIT_MS,
+                          ret);
+}
+
+enum az_status
+engine_try_for(struct op *op, const char *path, const json_t *input, enum engine_explain explain,
+               long timeout_ms, struct engine_trial *ret)
+{
+    struct http_answer answer = {.status = 0};
+    struct http_question question = {.answer_max = ENGINE_TRIAL_MAX, .timeout_ms = timeout_ms};
     bool traced = explain != ENGINE_EXPLAIN_OFF;
     *ret = (struct engine_trial){.result = NULL};
     question.path = talloc_asprintf(op->mem, "/v1/data/%s?provenance=true&metrics=true%s%s%s", path,
                                     traced ? "&explain=" : "", engine_explain_words[explain],
                                     traced ? "&pretty=true" : "");
-    question.body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &question.length);
+    question.length = strlen(NO_INPUT);
+    question.body =
+        input != NULL ? jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &question.length)
+                      : NO_INPUT;
     if (question.path == NULL || question.body == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     enum az_status st = engine_http_exchange(op, &question, &answer);
+    ret->late = answer.late;
     if (st != AZ_OK && answer.too_large) {
         az_fault_clear(&op->fault);
         return engine_refuse(

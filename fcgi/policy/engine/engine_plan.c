@@ -236,10 +236,11 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
     struct rego_question asked = {
         .plan = plan->code->plan,
         .entrypoint = entrypoint,
-        .input = read_input(&arena, question),
+        .input = question->bare ? NULL : read_input(&arena, question),
         .data = plan->data,
         .now_ns = question->now_ns,
         .hides = question->hidden != NULL,
+        .stopped = question->stopped,
     };
     const struct rego_bounds bounds = {
         .statements = question->statements > 0 ? question->statements : ENGINE_PLAN_STATEMENTS_MAX,
@@ -247,7 +248,7 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
         .deadline_us = question->deadline_us,
         .steps = question->steps,
     };
-    enum rego_outcome outcome = asked.input != NULL
+    enum rego_outcome outcome = asked.input != NULL || question->bare
                                     ? rego_evaluate(&arena, &asked, &bounds, &value, why)
                                     : give_up(why, "the input cannot be read");
     if (outcome == REGO_DONE && value != NULL) {

@@ -55,6 +55,8 @@ struct engine_plan_question {
     /* Values that the input lacks, in objects by name, each of them null; or NULL. They are
      * defined, and what depends on one has the outcome REGO_TOUCHED. */
     const json_t *hidden;
+    bool bare;                  /* there is no input: neither a text nor a document */
+    struct rego_place *stopped; /* gets the place where the evaluation ended early, or NULL */
 };
 
 /*

@@ -12,3 +12,9 @@ const char *const entrypoint_paths[ENTRYPOINTS] = {
     [ENTRYPOINT_REGISTER] = "svc/decision/register",
     [ENTRYPOINT_ADMIN] = "svc/decision/admin",
 };
+
+const char *const entrypoint_hooks[ENTRYPOINT_HOOKS] = {
+    ENTRYPOINT_HOOKS_PACKAGE "issue",    ENTRYPOINT_HOOKS_PACKAGE "introspect",
+    ENTRYPOINT_HOOKS_PACKAGE "register", ENTRYPOINT_HOOKS_PACKAGE "authzen",
+    ENTRYPOINT_HOOKS_PACKAGE "gateway",  ENTRYPOINT_HOOKS_PACKAGE "admin",
+};

@@ -9,9 +9,10 @@
 /* All builtins of OPA 1.20 that do more than compute (`opa capabilities --current`, and
  * v1/topdown). Others that are not deterministic (time.now_ns, rand.intn, uuid.rfc4122) are
  * harmless. */
-static const struct {
+struct builtin {
     const char *head, *tail, *name, *why;
-} builtins[] = {
+};
+static const struct builtin builtins[] = {
     {"http", "send",           "http.send",          "it sends requests from the policy engine"      },
     {"net",  "lookup_ip_addr", "net.lookup_ip_addr",
      "it sends names to the name servers of the host"                                                },
@@ -20,6 +21,17 @@ static const struct {
     {"json", "verify_schema",  "json.verify_schema",
      "it reads addresses and files that a $ref names"                                                },
 };
+
+/* Builtins of OPA 1.20 that do not look if the evaluation was cancelled (v1/topdown), and whose
+ * work is not bounded by the octets of their arguments. */
+static const struct builtin endless[] = {
+    {"bits",  "lsh",             "bits.lsh",              "it makes a number of as many bits as its argument says"},
+    {"graph", "reachable_paths", "graph.reachable_paths",
+     "it lists all paths, which are exponentially many"                                                           },
+    {"regex", "globs_match",     "regex.globs_match",     "its time is exponential in the patterns"               },
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Skip a string that begins at c with a quote. In back quotes nothing is escaped. Return the place
  * behind it; the end of the text if it is not closed. */
@@ -61,12 +73,13 @@ builtin_is_member(const char *c, const char *tail)
 
 /* True if the word at c, of `length` octets, begins the name of a builtin. */
 static bool
-begins_builtin(const char *c, size_t length, struct rule_builtin_use *ret)
+begins_builtin(const struct builtin *table, size_t count, const char *c, size_t length,
+               struct rule_builtin_use *ret)
 {
-    for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
-        if (strlen(builtins[i].head) == length && strncmp(c, builtins[i].head, length) == 0
-            && builtin_is_member(c + length, builtins[i].tail)) {
-            *ret = (struct rule_builtin_use){.name = builtins[i].name, .why = builtins[i].why};
+    for (size_t i = 0; i < count; i++)
+        if (strlen(table[i].head) == length && strncmp(c, table[i].head, length) == 0
+            && builtin_is_member(c + length, table[i].tail)) {
+            *ret = (struct rule_builtin_use){.name = table[i].name, .why = table[i].why};
             return true;
         }
     return false;
@@ -95,19 +108,33 @@ skip_passive(const char *c, bool *templates)
     return *c == '"' || *c == '`' ? skip_string(c) : c;
 }
 
-bool
-rule_builtin_find(const char *content, struct rule_builtin_use *ret)
+/* Find the first use of a builtin of a table. */
+static bool
+find_in(const struct builtin *table, size_t count, const char *content,
+        struct rule_builtin_use *ret)
 {
     bool templates = false;
     for (const char *c = content; *c != '\0';) {
         const char *next = skip_passive(c, &templates);
         size_t length = rego_word_length(c);
         if (next == c && length > 0 && (c == content || c[-1] != '.')
-            && begins_builtin(c, length, ret)) {
+            && begins_builtin(table, count, c, length, ret)) {
             ret->line = builtin_line_of(content, c);
             return true;
         }
         c = next != c ? next : c + (length > 0 ? length : 1);
     }
     return false;
+}
+
+bool
+rule_builtin_find(const char *content, struct rule_builtin_use *ret)
+{
+    return find_in(builtins, COUNT(builtins), content, ret);
+}
+
+bool
+rule_builtin_find_endless(const char *content, struct rule_builtin_use *ret)
+{
+    return find_in(endless, COUNT(endless), content, ret);
 }

@@ -1,5 +1,5 @@
 /* The builtins that would let a rule leave the decision: reach the network, files, or the engine's
- * own environment. */
+ * own environment; and those that may never end. */
 #ifndef AZ_POLICY_ROWS_RULE_BUILTINS_H
 #define AZ_POLICY_ROWS_RULE_BUILTINS_H
 
@@ -23,5 +23,9 @@ struct rule_builtin_use {
  * the name of a builtin (http.send), but not a member of another document (input.http.send).
  */
 bool rule_builtin_find(const char *content, struct rule_builtin_use *ret);
+
+/* Find in the same way a builtin that takes any time and memory with short arguments, and that OPA
+ * cannot cancel. */
+bool rule_builtin_find_endless(const char *content, struct rule_builtin_use *ret);
 
 #endif

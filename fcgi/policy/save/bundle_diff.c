@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/save/text_diff.h"
+#include "base/text_diff.h"
 
 /* The two kinds of rows: members of bundle_history_content. */
 static const struct row_kind {

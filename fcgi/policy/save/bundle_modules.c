@@ -73,6 +73,15 @@ bundle_modules_make(struct op *op, const struct bundle_rows *rows, struct bundle
     return st;
 }
 
+bool
+bundle_modules_has(const struct bundle_modules *modules, const char *file)
+{
+    for (size_t i = 0; i < modules->count; i++)
+        if (strcmp(modules->module[i].file, file) == 0)
+            return true;
+    return false;
+}
+
 const char *
 bundle_modules_blame(TALLOC_CTX *mem, const struct bundle_modules *modules, const char *message)
 {

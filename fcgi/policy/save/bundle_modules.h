@@ -29,6 +29,9 @@ struct bundle_modules {
 enum az_status bundle_modules_make(struct op *op, const struct bundle_rows *rows,
                                    struct bundle_modules *ret);
 
+/* True if a module has this file. */
+bool bundle_modules_has(const struct bundle_modules *modules, const char *file);
+
 /* Return the hex SHA-256 of the modules and of the entrypoints that the service asks: what a plan
  * depends on. NULL: no memory. */
 const char *bundle_modules_name(TALLOC_CTX *mem, const struct bundle_modules *modules);

@@ -123,14 +123,14 @@ refuse_policy(struct op *op, const struct making *making, char *text, struct sav
 static enum az_status
 plan_side(struct op *op, const struct bundle_build *build, const char *name, char **ret_refusal)
 {
-    const char *lack, *refusal;
-    enum az_status st = plan_need(op, &build->modules, name, &lack, &refusal);
-    *ret_refusal = st == AZ_OK && refusal != NULL ? talloc_strdup(op->mem, refusal) : NULL;
-    if (st != AZ_OK || lack == NULL || *ret_refusal != NULL)
+    struct plan_lack lack = {.refusal = NULL};
+    enum az_status st = plan_need(op, &build->modules, name, &lack);
+    *ret_refusal = lack.refusal != NULL ? talloc_strdup(op->mem, lack.refusal) : NULL;
+    if (st != AZ_OK || lack.why == NULL || *ret_refusal != NULL)
         return st;
     return op_fail(op, AZ_UNAVAILABLE,
-                   talloc_asprintf(op->mem, "The policy cannot be planned: %s", lack),
-                   "policy impact: no plan of revision %s: %s", build->bundle.revision, lack);
+                   talloc_asprintf(op->mem, "The policy cannot be planned: %s", lack.why),
+                   "policy impact: no plan of revision %s: %s", build->bundle.revision, lack.why);
 }
 
 enum az_status

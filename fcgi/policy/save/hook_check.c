@@ -9,6 +9,7 @@
 #include "policy/rows/hooks.h"
 #include "policy/rows/rule.h"
 #include "policy/rows/rule_conflict.h"
+#include "policy/save/changed_rules.h"
 #include "store/db/db.h"
 
 /* The revision of the active bundle as the engine stores it; `svc` is the bundle's name in
@@ -18,9 +19,6 @@
 /* An engine that works answers the status within milliseconds, on a very busy machine within this
  * time. Milliseconds. */
 #define READY_MS 1000
-
-/* Octets of the names of rules in a refusal. */
-#define BLAMED_MAX 300
 
 bool
 hook_check_ready(struct op *op)
@@ -42,35 +40,16 @@ no_memory(void)
     return NULL;
 }
 
-/* True if a rule of before has the path and the text. */
-static bool
-has_rule(const struct bundle_rows *rows, const char *path, const char *content)
-{
-    for (size_t i = 0; i < rows->rules; i++)
-        if (strcmp(rows->rule_path[i], path) == 0)
-            return strcmp(rows->rule_content[i], content) == 0;
-    return false;
-}
-
 /* Return the refusal of a candidate for which the engine gave no answer in time. The rows are still
  * those of before, so the rules that are not among them are to blame. */
 static const char *
 blame_late(struct op *op, const struct bundle_rows *rows)
 {
-    struct bundle_rows before = {.rules = 0};
-    struct op look = op_beside(op, op->mem);
-    char *names = talloc_strdup(op->mem, "");
-    if (bundle_rows_fetch(&look, &before) != AZ_OK)
-        log_text(AZ_SEV_WARN, "rules not compared", "%s", look.fault.detail);
-    for (size_t i = 0; i < rows->rules && names != NULL && strlen(names) < BLAMED_MAX; i++)
-        if (!has_rule(&before, rows->rule_path[i], rows->rule_content[i]))
-            names = talloc_asprintf_append_buffer(names, "%s%s", *names != '\0' ? ", " : "",
-                                                  rows->rule_path[i]);
     const char *text = talloc_asprintf(
         op->mem,
         "%s: the policy engine gave no answer within %d s when it evaluated the rules without an "
         "input; make them cheaper. If the engine does not recover, restart it",
-        names != NULL && *names != '\0' ? names : "the rules", HOOK_TRIAL_MS / 1000);
+        changed_rules_names(op, rows), HOOK_TRIAL_MS / 1000);
     return text != NULL ? text : "the policy engine gave no answer in time";
 }
 
@@ -153,15 +132,14 @@ static const char *
 blame_conflict(struct op *op, const struct bundle_rows *rows, const char *message)
 {
     size_t count = 0;
-    struct bundle_rows before;
-    struct op look = op_beside(op, op->mem);
+    const bool *changed = rule_conflict_is(message) ? changed_rules_find(op, rows) : NULL;
     struct rule_side *side = talloc_array(op->mem, struct rule_side, (unsigned) rows->rules + 1);
-    if (side == NULL || !rule_conflict_is(message) || bundle_rows_fetch(&look, &before) != AZ_OK)
+    if (side == NULL || changed == NULL)
         return NULL;
     for (size_t i = 0; i < rows->rules; i++) {
         const char *path = rows->rule_path[i], *content = rows->rule_content[i];
         if (strcmp(rule_kind(path), "rego") == 0)
-            side[count++] = (struct rule_side){path, content, !has_rule(&before, path, content)};
+            side[count++] = (struct rule_side){path, content, changed[i]};
     }
     return rule_conflict_text(op->mem, side, count, message);
 }

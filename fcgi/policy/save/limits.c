@@ -457,6 +457,16 @@ limits_keep_guards(struct op *op, const struct save_plan *plan, const struct gua
     return op_fail(op, AZ_UNPROCESSABLE, NULL, "impact_refused: %s", why);
 }
 
+bool
+limits_override(const struct save_plan *plan, const struct guards *guards,
+                struct measured *measured)
+{
+    bool may = overrides(plan, guards);
+    if (may)
+        note_override(plan, measured);
+    return may;
+}
+
 void
 limits_tell_override(const struct op *op, const struct save_plan *plan,
                      const struct measured *measured, const struct save_outcome *outcome)

@@ -53,6 +53,11 @@ enum az_status limits_keep_guards(struct op *op, const struct save_plan *plan,
                                   const struct guards *before, struct measured *measured,
                                   struct save_outcome *outcome);
 
+/* True if the caller gives a reason, and may pass these guards: it is noted in `measured` that he
+ * passes what would refuse the save. */
+bool limits_override(const struct save_plan *plan, const struct guards *guards,
+                     struct measured *measured);
+
 /* Tell the log and the metrics of a save that passed guards. */
 void limits_tell_override(const struct op *op, const struct save_plan *plan,
                           const struct measured *measured, const struct save_outcome *outcome);

@@ -2,10 +2,8 @@
 
 #include "policy/save/plan.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,7 +19,6 @@
 #include "policy/engine/policy_texts.h"
 #include "policy/save/archive.h"
 #include "policy/save/bundle.h"
-#include "policy/save/plan_files.h"
 #include "rego/plan.h"
 #include "store/db/db.h"
 #include "store/policy/plans.h"
@@ -48,6 +45,7 @@ struct planning {
     const char *refusal; /* what opa build says against the policy; NULL: nothing */
     char *dir;           /* NULL until it is made */
     struct child *child; /* NULL until it is started */
+    bool endless;        /* it reached a limit of time or memory */
     int64_t until_ms;    /* by clock_monotonic_ms() */
 };
 
@@ -65,28 +63,9 @@ planning_free(struct planning *planning)
 {
     static const char *const files[] = {POLICY_FILE, PLAN_FILE, OUTPUT_FILE};
     talloc_free(planning->child);
-    if (planning->dir == NULL)
-        return 0;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        char *path = file_in(planning, files[i]);
-        if (path != NULL)
-            unlink(path);
-    }
-    if (rmdir(planning->dir) != 0)
-        log_text(AZ_SEV_WARN, "directory not removed", "%s: %s; delete it by hand", planning->dir,
-                 strerror(errno));
+    if (planning->dir != NULL)
+        child_directory_remove(planning->dir, files, sizeof(files) / sizeof(files[0]));
     return 0;
-}
-
-/* Make a directory that no other user can enter. */
-static bool
-make_directory(struct planning *planning)
-{
-    const char *base = getenv("TMPDIR");
-    char *path = talloc_asprintf(planning, "%s/authz-plan.XXXXXX",
-                                 base != NULL && *base == '/' ? base : "/tmp");
-    planning->dir = path != NULL ? mkdtemp(path) : NULL;
-    return planning->dir != NULL;
 }
 
 /* ---- beginning */
@@ -107,40 +86,52 @@ write_policy(struct planning *planning, const struct bundle_modules *modules)
                          strlen(modules->module[i].text));
     if (st == AZ_OK)
         st = archive_finish(planning, archive, &octets, &length);
-    bool written = st == AZ_OK && plan_file_write(file_in(planning, POLICY_FILE), octets, length);
+    bool written = st == AZ_OK && child_file_write(file_in(planning, POLICY_FILE), octets, length);
     talloc_free(archive);
     talloc_free(octets);
     return written;
 }
 
-static struct child *
-start_program(struct planning *planning, const char *program)
+/* Return the arguments: what is planned, with an entrypoint for each decision and, if the policy
+ * has the rules that show them, for the hooks of operators. NULL: no memory. */
+static const char **
+arguments_of(struct planning *planning, const struct bundle_modules *modules)
 {
     static const char *const fixed[] = {"build", "-t", "plan", "-b", POLICY_FILE, "-o", PLAN_FILE};
-    /* Without garbage collection, which costs a third of the time, until much memory is in use; on
-     * one core, so that OPA, which takes in the same policy meanwhile, has another one. */
-    static const char *const variables[] = {"GOGC=off", "GOMEMLIMIT=1GiB", "GOMAXPROCS=1", NULL};
     const size_t count = sizeof(fixed) / sizeof(fixed[0]);
-    const char *arguments[sizeof(fixed) / sizeof(fixed[0]) + 2 * ENTRYPOINTS + 1] = {NULL};
+    const bool hooks = bundle_modules_has(modules, ENTRYPOINT_HOOKS_FILE);
+    const size_t entries = ENTRYPOINTS + (hooks ? ENTRYPOINT_HOOKS : 0);
+    const char **ret =
+        talloc_zero_array(planning, const char *, (unsigned) (count + 2 * entries + 1));
+    if (ret == NULL)
+        return NULL;
+    memcpy(ret, fixed, sizeof(fixed));
+    for (size_t i = 0; i < entries; i++) {
+        ret[count + 2 * i] = "-e";
+        ret[count + 2 * i + 1] =
+            i < ENTRYPOINTS ? talloc_asprintf(planning, "%s" ENTRYPOINT_RULE, entrypoint_paths[i])
+                            : entrypoint_hooks[i - ENTRYPOINTS];
+        if (ret[count + 2 * i + 1] == NULL)
+            return NULL;
+    }
+    return ret;
+}
+
+static struct child *
+start_program(struct planning *planning, const char *program, const struct bundle_modules *modules)
+{
+    /* Without garbage collection, which costs a third of the time, until much memory is in use; on
+     * one core: decisions need the others. */
+    static const char *const variables[] = {"GOGC=off", "GOMEMLIMIT=1GiB", "GOMAXPROCS=1", NULL};
     const struct child_call call = {
         .program = program,
-        .arguments = arguments,
+        .arguments = arguments_of(planning, modules),
         .variables = variables,
         .dir = planning->dir,
         .output = OUTPUT_FILE,
-        .cpu_seconds = PLAN_SECONDS,
-        .memory_octets = PLAN_MEMORY,
-        .file_octets = PLAN_FILE_MAX,
+        .limits = {PLAN_SECONDS, PLAN_MEMORY, PLAN_FILE_MAX},
     };
-    memcpy(arguments, fixed, sizeof(fixed));
-    for (size_t i = 0; i < ENTRYPOINTS; i++) {
-        arguments[count + 2 * i] = "-e";
-        arguments[count + 2 * i + 1] =
-            talloc_asprintf(planning, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
-        if (arguments[count + 2 * i + 1] == NULL)
-            return NULL;
-    }
-    return child_start(planning, &call);
+    return call.arguments != NULL ? child_start(planning, &call) : NULL;
 }
 
 /* Start the program; a reason why that failed is the plan's. */
@@ -153,9 +144,10 @@ run_program(struct op *op, struct planning *planning, const struct bundle_module
         planning->note = talloc_asprintf(
             planning, "%s is not the absolute path of an executable file (SVC_OPA_BINARY)",
             program);
-    else if (!make_directory(planning) || !write_policy(planning, modules))
+    else if ((planning->dir = child_directory_make(planning, "authz-plan")) == NULL
+             || !write_policy(planning, modules))
         planning->note = "the policy cannot be written to a temporary directory";
-    else if ((planning->child = start_program(planning, program)) == NULL)
+    else if ((planning->child = start_program(planning, program, modules)) == NULL)
         planning->note = "the process for opa build cannot be made";
 }
 
@@ -206,7 +198,7 @@ static const char *
 quote_output(struct planning *planning)
 {
     size_t length;
-    char *text = plan_file_read(planning, file_in(planning, OUTPUT_FILE), PLAN_FILE_MAX, &length);
+    char *text = child_file_read(planning, file_in(planning, OUTPUT_FILE), PLAN_FILE_MAX, &length);
     if (text == NULL)
         return "no message";
     keep_refusal(planning, text, length);
@@ -236,7 +228,9 @@ await_program(struct op *op, const struct planning *planning)
 static const char *
 wait_for_program(struct op *op, struct planning *planning)
 {
-    switch (await_program(op, planning)) {
+    enum child_end end = await_program(op, planning);
+    planning->endless = end == CHILD_RUNS || end == CHILD_STOPPED;
+    switch (end) {
     case CHILD_DONE:
         return NULL;
     case CHILD_RUNS:
@@ -253,7 +247,7 @@ static const char *
 read_plan(struct planning *planning, const char **ret, size_t *ret_length)
 {
     size_t length;
-    char *packed = plan_file_read(planning, file_in(planning, PLAN_FILE), PLAN_FILE_MAX, &length);
+    char *packed = child_file_read(planning, file_in(planning, PLAN_FILE), PLAN_FILE_MAX, &length);
     char *tar;
     size_t tar_length;
     if (packed == NULL)
@@ -365,11 +359,11 @@ plan_finish(struct op *op, struct planning *planning, const char **ret_warning)
 
 enum az_status
 plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
-          const char **ret_lack, const char **ret_refusal)
+          struct plan_lack *ret)
 {
     struct planning *planning;
     struct plan_new plan = {.modules = name};
-    *ret_lack = *ret_refusal = NULL;
+    *ret = (struct plan_lack){.why = NULL};
     enum az_status st = begin(op, modules, name, true, &planning);
     if (st != AZ_OK || planning->known)
         return st;
@@ -378,9 +372,10 @@ plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
     if (plan.plan != NULL && (st = plan_store(op, &plan)) == AZ_OK)
         st = plan_bound(op);
     else if (plan.plan == NULL)
-        *ret_lack = talloc_strdup(op->mem, planning->note);
-    if (plan.plan == NULL && planning->refusal != NULL)
-        *ret_refusal = talloc_strdup(op->mem, planning->refusal);
+        *ret = (struct plan_lack){
+            .why = talloc_strdup(op->mem, planning->note),
+            .refusal = planning->refusal != NULL ? talloc_strdup(op->mem, planning->refusal) : NULL,
+            .endless = planning->endless};
     talloc_free(planning);
     malloc_trim(0); /* the document took many times what is stored */
     return st;

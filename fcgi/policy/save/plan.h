@@ -31,13 +31,17 @@ enum az_status plan_begin(struct op *op, const struct bundle_modules *modules, c
  */
 enum az_status plan_finish(struct op *op, struct planning *planning, const char **ret_warning);
 
-/*
- * Make the plan of these modules unless it is stored, whatever engine the settings name: a
- * measurement needs it (policy.md I2). *ret_lack is why there is none, or NULL; *ret_refusal is
- * what opa build says against the policy, one error in a line, if that is why.
- */
+/* Why there is no plan. On op->mem or constant. */
+struct plan_lack {
+    const char *why;     /* NULL: there is one */
+    const char *refusal; /* what opa build says against the policy, one error in a line, or NULL */
+    bool endless;        /* opa build reached a limit of time or memory */
+};
+
+/* Make the plan of these modules unless it is stored, whatever engine the settings name: a
+ * measurement and the trial of a save need it (policy.md I2, 7.3). */
 enum az_status plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
-                         const char **ret_lack, const char **ret_refusal);
+                         struct plan_lack *ret);
 
 /* Make the plan of the bundle that is served, if it has none: it was published before the service
  * decided in its own processes, or opa build failed. */

@@ -16,6 +16,7 @@
 #include "policy/save/plan.h"
 #include "policy/save/rule_warnings.h"
 #include "policy/save/save_lock.h"
+#include "policy/save/save_trial.h"
 #include "store/db/db.h"
 #include "store/policy/bundle_history.h"
 
@@ -26,6 +27,7 @@ struct save {
     unsigned session;              /* that holds the lock */
     struct bundle_served previous; /* served when the save began */
     struct bundle_build build;     /* the bundle with the change */
+    const char *tried;             /* revision that was tried; NULL: none was */
     bool changed;                  /* the bundle differs */
     bool ready;                    /* the engine beside this process answers */
     int64_t id;                    /* of the row published */
@@ -161,6 +163,28 @@ rehearse(struct op *op, struct save *save)
     return st;
 }
 
+static enum az_status
+rows_changed(struct op *op)
+{
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "the policy rows were changed without the save lock");
+}
+
+/* Try the bundle that was rehearsed. Shipped policy is not tried: it came with the program. */
+static enum az_status
+try_bundle(struct op *op, struct save *save)
+{
+    struct bundle_new *bundle = &save->build.bundle;
+    if (!save->changed || save->plan->mode == SAVE_LATER)
+        return AZ_OK;
+    enum az_status st = save_trial(op, save->plan, &save->build, save->previous.revision,
+                                   save->measured, &save->outcome);
+    bundle->override_by = save->measured->override_by;
+    bundle->override_reason = save->measured->override_reason;
+    save->outcome.overridden = bundle->override_by != NULL;
+    save->tried = bundle->revision;
+    return st;
+}
+
 /* Write the rows and publish the bundle in one transaction, so that the bundle that is served
  * always matches the rows. */
 static enum az_status
@@ -170,6 +194,8 @@ write_and_publish(struct op *op, struct save *save)
     if (st != AZ_OK)
         return st;
     st = make_change(op, save);
+    if (st == AZ_OK && save->tried != NULL && strcmp(save->tried, save->build.bundle.revision) != 0)
+        st = rows_changed(op);
     if (st == AZ_OK && save->changed)
         st = bundle_publish(op, &save->build.bundle, &save->id);
     if (st == AZ_OK && save->changed)
@@ -198,8 +224,7 @@ check_same(struct op *op, const struct save *save)
     struct bundle_build now;
     enum az_status st = bundle_read(op, &now);
     if (st == AZ_OK && strcmp(now.bundle.revision, save->build.bundle.revision) != 0)
-        st =
-            op_fail(op, AZ_UNAVAILABLE, NULL, "the policy rows were changed without the save lock");
+        st = rows_changed(op);
     return st;
 }
 
@@ -284,7 +309,11 @@ save_finish_plan(struct op *op, struct save *save)
 static enum az_status
 save_and_keep(struct op *op, struct save *save, bool wait)
 {
-    enum az_status st = wait ? activation_call(op) : AZ_OK;
+    enum az_status st = save->plan->mode == SAVE_LATER ? AZ_OK : rehearse(op, save);
+    if (st == AZ_OK)
+        st = try_bundle(op, save);
+    if (st == AZ_OK && wait)
+        st = activation_call(op);
     if (st == AZ_OK)
         st = write_and_publish(op, save);
     if (st != AZ_OK)
@@ -334,6 +363,8 @@ save_strictly(struct op *op, struct save *save)
     /* The engines would see no difference: a disabled rule, or the same text again. */
     if (!save->changed)
         return save_and_keep(op, save, true);
+    if ((st = try_bundle(op, save)) != AZ_OK)
+        return st;
     save->ready = hook_check_ready(op);
     if ((st = activation_call(op)) != AZ_OK)
         return st;
@@ -380,6 +411,9 @@ save_measured(struct op *op, const struct save_plan *plan, struct measured *meas
     if (wait)
         db_unlisten(&after);
     save_unlock(op);
+    /* Without the lock: auditors may rehearse, and no save should wait for that. */
+    if (st == AZ_OK && plan->mode == SAVE_DRY_RUN)
+        st = try_bundle(op, &save);
     if (st == AZ_OK || save.outcome.refusal.error != NULL)
         *ret = save.outcome;
     return st;

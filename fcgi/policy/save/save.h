@@ -79,7 +79,8 @@ struct save_outcome {
     const char *previous_etag; /* of the bundle served before, "" if there is none */
     enum save_activation activation;
     struct save_refusal refusal;
-    const char *plan_warning; /* what OPA decides although the machine should; NULL: nothing */
+    const char *plan_warning;  /* what OPA decides although the machine should; NULL: nothing */
+    const char *trial_warning; /* what was not tried before the engines got it; NULL: nothing */
     json_t *warnings;   /* about rules that decide nothing (rule_warnings.h); NULL: not judged */
     const char *impact; /* what was measured, for X-Policy-Impact; NULL: nothing was */
     bool overridden;    /* guards were passed or changed, with the reason of the limits */

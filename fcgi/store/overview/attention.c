@@ -43,13 +43,15 @@ static const struct db_stmt attention_list_stmt = {
     "   WHERE m.enabled AND " RESOURCES_REDIRECT_SHARED " ORDER BY m.name LIMIT " ATTENTION_LISTED ")) a"
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
-static const char *const attention_kinds[] = {"errors", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
+static const char *const attention_kinds[] = {"not_ready", "errors", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
                                               "key_ending", "reason_new", "clients_unused", "redirect_shared", NULL};
+static const char *const attention_statuses[] = {"DOWN", "DEGRADED", NULL};
 static const struct field attention_fields[] = {
     {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},
-    {"name",   FIELD_TEXT,    .help = "Managed resource, endpoint (with a slash in front), label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
+    {"name",   FIELD_TEXT,    .help = "Check of readiness that fails on the instance that answers, managed resource, endpoint (with a slash in front), label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
     {"count",  FIELD_INTEGER, .help = "Errors, tools, connections, denials or clients", .example = "2"},
-    {"detail", FIELD_TEXT,    .help = "Cause of the errors, reason of the status, or role of the key"},
+    {"status", FIELD_TEXT,    .words = attention_statuses, .help = "Of a check: what its failure means for the instance"},
+    {"detail", FIELD_TEXT,    .help = "Reason of the failure, cause of the errors, reason of the status, or role of the key"},
     {"at",     FIELD_TEXT,    .help = "Since when; of errors the first of the last 24 hours; of a key its end; of a reason its first day; of clients the longest time without a request"},
 };
 /* clang-format on */

@@ -347,16 +347,21 @@ for my $bad (
 }
 is( evaluate( %beside, revision => 999_999 )->status, 404, 'not active: a revision that there is not' );
 
-# ---- without the engine
+# ---- without the engine that decides: it is not asked (policy.md 7.3)
 
 $stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );    # the other one does without OPA
 $stack->{opa}->stop;
+is( evaluate( path => $issue, input => input('orders.read') )->status, 200, 'engine away: a trial has its own' );
+$stack->start_opa;
+$stack->ready_as(200);
+$stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa', SVC_OPA_BINARY => '/nonexistent' } );
+$stack->{opa}->stop;
 my $away = evaluate( path => $issue, input => input('orders.read') );
 admin_error(
-    $away, 503, 'engine away: 503', error => 'temporarily_unavailable',
+    $away, 503, 'engine away, and no program for another: 503', error => 'temporarily_unavailable',
     members => { error_description => qr/policy engine is not reachable/ } );
-ok( $away->header('Retry-After'), 'engine away: with Retry-After' );
-admin_error( evaluate( auditId => $id ), 503, 'engine away: a replay too' );
+ok( $away->header('Retry-After'), '... with Retry-After' );
+admin_error( evaluate( auditId => $id ), 503, '... a replay too' );
 my $lost = decide( 'r-lost', '/token', \@crm, @grant, scope => 'orders.read' );
 $stack->start_opa;
 

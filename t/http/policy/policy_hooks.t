@@ -81,6 +81,12 @@ refused(
     qr/\Acustom\.issue\.deny must be a set, not a boolean/,
     'a value that comes from a row is refused by what it is' );
 
+# It has the right form, but no value: each decision would fail (policy.md 7.3).
+refused(
+    qq{package custom.issue\n\nclaims["a"] := x if some x in [1, 2]\n},
+    qr{\Acustom/hook\.rego:3: .*; asked: the sample question}s,
+    'a rule that contradicts itself is refused' );
+
 # Rules that keep to the forms of the hooks are saved, and so are rules of other packages.
 for my $good (
     qq{package custom.issue\n\ndeny contains "x" if input.a\n},
@@ -91,7 +97,6 @@ for my $good (
     qq{package custom.issue\n\nobligations := {}\n},
     qq{package custom.issue\n\nextensions := input.a\n},
     qq{package custom.issue\n\nclaims := {"a": 1} if input.a\n\nclaims := {"b": 1} if not input.a\n},
-    qq{package custom.issue\n\nclaims["a"] := x if some x in [1, 2]\n},
     qq{package custom.introspect\n\nobligations := {"tenant": "acme"}\n},
     qq{package custom.other\n\ndeny := ["x"]\n},
   )

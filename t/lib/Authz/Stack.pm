@@ -54,7 +54,7 @@ sub engine_settings {
     my ($self) = @_;
     my $engine = $ENV{AUTHZ_TEST_ENGINE};
     return if !defined $engine || $self->{fake_opa};
-    return ( SVC_POLICY_ENGINE => $engine, SVC_OPA_BINARY => Authz::Path::opa(), Authz::Witness::settings() );
+    return ( SVC_POLICY_ENGINE => $engine, Authz::Witness::settings() );
 }
 
 sub runtime_dir {
@@ -124,6 +124,7 @@ sub settings {
         SVC_OIDC_ISSUER               => "$self->{base}$self->{path}",
         SVC_OPA_URL                   => $self->{opa_url} // "unix:$self->{opa_socket}",
         SVC_RATE_LIMIT_ENABLED        => 'false',
+        SVC_OPA_BINARY                => Authz::Path::opa(),
         SVC_BUNDLE_CONFIRM_POLL_MS    => 50,
         SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,                                           # for a busy machine
         $self->engine_settings, $self->pooler_settings,

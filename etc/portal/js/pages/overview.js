@@ -45,6 +45,7 @@ const cure = one => (one.name?.startsWith('/') ? (/unavailable|^503/.test(one.de
 
 // How each kind of entry is said, and where it leads.
 const KINDS = {
+  not_ready: one => ({ state: one.status === 'DOWN' ? 'Down' : 'Degraded', what: `${one.name}: ${one.detail ?? 'this check of readiness fails'}`, href: to(['system']) }),
   errors: one => ({ mark: 'no', state: plural(one.count, 'error'), what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)} · ${cure(one)}`, href: to(['decisions'], { outcome: 'error', hours: 24, [one.name?.startsWith('/') ? 'endpoint' : 'resource']: one.name }), then: one.name?.startsWith('/') ? undefined : to(['resources', one.name]) }),
   resource_pending: one => ({ mark: 'wait', state: 'Pending', what: `${one.name}: ${one.detail ?? 'it was never reached'}`, note: one.at && `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   tools_waiting: one => ({ state: plural(one.count, 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) }),
@@ -56,10 +57,12 @@ const KINDS = {
   redirect_shared: one => ({ state: 'Shared redirect address', what: `${one.name}: give its authorization server an address of its own`, href: to(['resources', one.name]) }),
 };
 
-// What an operator should look at: engines that are behind or failed, and what the service lists.
+// What an operator should look at: what keeps the instance from answering, engines that are behind or failed, and what else the
+// service lists.
 export const attention = ({ engines, revisions, waits }) => [
+  ...waits.filter(one => one.kind === 'not_ready').map(KINDS.not_ready),
   ...engines.filter(one => one.code || one.activeRevision !== revisions[0]?.revision).map(one => ({ state: 'Behind', what: `engine ${one.instance} ${one.message ?? 'has another revision'}`, href: to(['system']) })),
-  ...waits.map(one => KINDS[one.kind]?.(one) ?? { state: one.kind, what: one.name ?? '' }),
+  ...waits.filter(one => one.kind !== 'not_ready').map(one => KINDS[one.kind]?.(one) ?? { state: one.kind, what: one.name ?? '' }),
 ];
 
 function Attention({ data }) {

@@ -1,10 +1,10 @@
 /*
- * Unified diffs: what diff -u writes and patch applies (policy/save/text_diff.h). The same pairs go
+ * Unified diffs: what diff -u writes and patch applies (base/text_diff.h). The same pairs go
  * through a strict model, and a part of them through the two programs.
  */
 #include "config.h"
 
-#include "policy/save/text_diff.h"
+#include "base/text_diff.h"
 
 #include <stdint.h>
 #include <stdlib.h>

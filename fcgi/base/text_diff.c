@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "policy/save/text_diff.h"
+#include "base/text_diff.h"
 
 #include <stdbool.h>
 #include <stdint.h>

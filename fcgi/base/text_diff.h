@@ -1,6 +1,6 @@
 /* The difference between two texts, as a unified diff that `patch` reads. */
-#ifndef AZ_POLICY_SAVE_TEXT_DIFF_H
-#define AZ_POLICY_SAVE_TEXT_DIFF_H
+#ifndef AZ_BASE_TEXT_DIFF_H
+#define AZ_BASE_TEXT_DIFF_H
 
 #include <stddef.h>
 #include <talloc.h>

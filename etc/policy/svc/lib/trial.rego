@@ -1,0 +1,39 @@
+# What the hooks of operators (hooks.rego) give for a question, whatever the decision makes of them: a rule for each package.
+# No decision reads this; the trial of a save does, so that rules that exclude each other, or do not end, are found although
+# no recorded question comes to them.
+package svc.lib.trial
+
+issue := {
+	"deny": [type_name(v) | v := data.custom.issue.deny],
+	"block_scopes": [type_name(v) | v := data.custom.issue.block_scopes],
+	"obligations": [type_name(v) | v := data.custom.issue.obligations],
+	"extensions": [type_name(v) | v := data.custom.issue.extensions],
+	"claims": [type_name(v) | v := data.custom.issue.claims],
+}
+
+introspect := {
+	"deny": [type_name(v) | v := data.custom.introspect.deny],
+	"obligations": [type_name(v) | v := data.custom.introspect.obligations],
+	"extensions": [type_name(v) | v := data.custom.introspect.extensions],
+	"claims": [type_name(v) | v := data.custom.introspect.claims],
+}
+
+register := {
+	"deny": [type_name(v) | v := data.custom.register.deny],
+}
+
+authzen := {
+	"allow": [type_name(v) | v := data.custom.authzen.allow],
+	"deny": [type_name(v) | v := data.custom.authzen.deny],
+	"context": [type_name(v) | v := data.custom.authzen.context],
+}
+
+gateway := {
+	"deny": [type_name(v) | v := data.custom.gateway.deny],
+	"obligations": [type_name(v) | v := data.custom.gateway.obligations],
+	"cache_seconds": [type_name(v) | v := data.custom.gateway.cache_seconds],
+}
+
+admin := {
+	"deny": [type_name(v) | v := data.custom.admin.deny],
+}

@@ -1,0 +1,19 @@
+/* The rules of a candidate that are not stored as they are in it: they are to blame for what it
+ * does. The rows of before are still stored. */
+#ifndef AZ_POLICY_SAVE_CHANGED_RULES_H
+#define AZ_POLICY_SAVE_CHANGED_RULES_H
+
+#include <stdbool.h>
+
+#include "base/op.h"
+#include "store/policy/bundles.h"
+
+/* Return a flag for each rule of the rows, on op->mem; NULL, with the reason in the log: the stored
+ * rows cannot be read. */
+const bool *changed_rules_find(struct op *op, const struct bundle_rows *rows);
+
+/* Return their paths, in some 300 octets, or "the rules" if there is none or they are not known. On
+ * op->mem or constant. */
+const char *changed_rules_names(struct op *op, const struct bundle_rows *rows);
+
+#endif
