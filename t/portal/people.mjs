@@ -33,7 +33,7 @@ async function all() {
 
   // ---- what people hold and grant, of all
 
-  for (const [name, words, count] of [['sessions', '10.20.4.17', 8], ['consents', 'shop-web', 8], ['delegations', 'Photos', 4], ['resources', 'Contracts', 4], ['approvals', 'Refund H-20931', 1]]) {
+  for (const [name, words, count] of [['sessions', '10.20.4.17', 8], ['consents', 'Halden shop', 8], ['delegations', 'Photos', 4], ['resources', 'Contracts', 4], ['approvals', 'Refund H-20931', 1]]) {
     await visit(page, `#/people?tab=${name}`, words);
     is((await rows()).length, count, `people: the list of ${name}`);
     await measure(page, `people, ${name}`, name === 'delegations' ? undefined : FEW);
@@ -53,7 +53,7 @@ async function all() {
   await until(page, 'Contracts');
   ok((await textOf(page, 'table')).includes('Contracts <b>2026</b>') && await page.$('main table b') === null, 'people: the name of a resource is text');
   await push(page, '1', 'table');
-  await until(page, 'jonas');
+  await until(page, 'Jonas Weber');
   ok(/resourceId=/.test(await page.evaluate(() => location.hash)), 'people: a resource leads to its delegations');
 
   // ---- of one person and one client
