@@ -90,6 +90,7 @@ my @NONE = (
     'config check', 'health', 'serve',
     'config doc',
     'config show',
+    'db grant',
     'db migrate',
     'db plan',
     'openapi',

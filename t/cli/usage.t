@@ -14,7 +14,7 @@ use Authzctl;
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
   ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 108, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 109, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '',  '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );

@@ -24,12 +24,12 @@ my $BOUND = 60;
 my %untried = ( settings => { SVC_OPA_BINARY => '/nonexistent' } );
 my $real    = Authz::Stack->start(%untried);
 my $stack   = Authz::Stack->start( beside => $real, bundles => 3, %untried );
-my $engine = Authz::Policy->new($real);
-my $policy = Authz::Policy->new($stack);
-my @crm    = $real->make_client( 'crm', { grants => ['client_credentials'], scopes => ['orders.read'] } );
-my @key    = ( 'X-Bundle-API-Key' => $Authz::Stack::KEY{SVC_BUNDLE_API_KEY} );
-my $held   = 'application/vnd.openpolicyagent.bundles';
-my $number = 0;
+my $engine  = Authz::Policy->new($real);
+my $policy  = Authz::Policy->new($stack);
+my @crm     = $real->make_client( 'crm', { grants => ['client_credentials'], scopes => ['orders.read'] } );
+my @key     = ( 'X-Bundle-API-Key' => $Authz::Stack::KEY{SVC_BUNDLE_API_KEY} );
+my $held    = 'application/vnd.openpolicyagent.bundles';
+my $number  = 0;
 
 sub until_true { my ($test) = @_; return defined Authz::Process::until_true( $BOUND, $test ) }
 sub etag       { return '"' . $stack->sql('SELECT b.etag FROM bundle_state s JOIN bundle b ON b.id = s.served') . '"' }
