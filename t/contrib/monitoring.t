@@ -61,8 +61,8 @@ is( faults('sum by (colour) (svc_introspect_total{path="x"})'),
 my $rules = text_of(qw(etc prometheus authz.rules.yml));
 my @alert = $rules =~ /^ +- alert: (\w+)$/mg;
 my @expr  = $rules =~ /^ +expr: (?:>-\n)?(.*?)\n +for:/msg;
-is( scalar @alert,       9,  'there are nine alerts (gateway-admin.md 7.1)' );
-is( scalar @expr,        9,  '... with an expression each' );
+is( scalar @alert,       10, 'there are ten alerts (gateway-admin.md 7.1)' );
+is( scalar @expr,        10, '... with an expression each' );
 is( faults( $expr[$_] ), '', "$alert[$_]: its metrics, labels and values exist" ) for 0 .. $#expr;
 my @reason = $rules =~ /(svc_\w+)/g;
 is( join(

@@ -166,6 +166,7 @@ own_opa_start(struct op *op, const unsigned char *body, size_t length, struct ow
     }
     if (await_ready(op, own)) {
         *ret = own;
+        *ret_why = NULL;
         return OWN_OPA_READY;
     }
     enum child_end end = own->over ? CHILD_FAILED : CHILD_RUNS;
