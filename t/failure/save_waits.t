@@ -22,7 +22,11 @@ my %host  = (
     plain => $stack,
     other => Authz::Stack->start( beside => $stack ),
     short => Authz::Stack->start( beside => $stack, settings => { SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 500 } ),
-    loose => Authz::Stack->start( beside => $stack, settings => { SVC_BUNDLE_CONFIRM_ACTIVATION => 'false' } ),
+
+    # Without the program that tries a candidate, the engine gets what it refuses (policy.md 7.3).
+    loose => Authz::Stack->start(
+        beside   => $stack,
+        settings => { SVC_BUNDLE_CONFIRM_ACTIVATION => 'false', SVC_OPA_BINARY => '/nonexistent' } ),
 );
 my %policy = map { ( $_ => Authz::Policy->new( $host{$_} ) ) } keys %host;
 my $policy = $policy{plain};
