@@ -1,4 +1,4 @@
-/* What a start warns of: settings that are valid but probably a mistake, and addresses of the
+/* Warnings of a start: settings that are valid but probably a mistake, and addresses of the
  * database on which rows and the password can be read and changed. */
 #include "config.h"
 

@@ -21,7 +21,8 @@ bool text_has_nul(const char *text, size_t len);
  * PostgreSQL counts them. */
 size_t utf8_length(const char *text, size_t len);
 
-/* What utf8_step() returns for an octet that begins no well-formed sequence: no code point. */
+/* utf8_step() returns this, which is no code point, for an octet that begins no well-formed
+ * sequence. */
 #define UTF8_MALFORMED 0x110000U
 
 /*

@@ -1,4 +1,4 @@
-/* Which routes take a path, here and at servers that read it in another way (gateway-admin.md
+/* Match a path with routes, as the gateway reads it and as other servers may (gateway-admin.md
  * 3.2). */
 #ifndef AZ_MANAGED_MATCH_H
 #define AZ_MANAGED_MATCH_H

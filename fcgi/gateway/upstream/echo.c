@@ -132,7 +132,7 @@ echo_make(TALLOC_CTX *mem, const char *value, const char *plain, struct echo **r
 
 /* ---- the search */
 
-/* What was found at a place. */
+/* The result of a look at one place of the answer. */
 struct found {
     size_t length; /* octets of the answer that are the text; 0: it is not there */
     bool begun;    /* what was read of the answer so far ends within the text */

@@ -28,7 +28,7 @@ escape_begins(char c)
  * what is held back of a stream depends on it. */
 #define ESCAPE_MAX 32
 
-/* What was read. */
+/* One octet or character of an answer, with its escapes undone. */
 struct escape_unit {
     uint32_t value; /* an octet, or a code point */
     size_t length;  /* octets that it takes; 0: the text ends within it */

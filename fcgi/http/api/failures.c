@@ -71,7 +71,7 @@ has_path_value(const struct route *route)
     return strchr(route->path, '{') != NULL || is_admin(route) || route->is_on != NULL;
 }
 
-/* Of every row, what comes by plain HTTP may be refused (http/serve/way.h). */
+/* True if a request of the row that comes by plain HTTP may be refused (http/serve/way.h). */
 static bool
 is_guarded(const struct route *route)
 {

@@ -112,9 +112,10 @@ static enum az_status
 check_scheme(struct request *req)
 {
     const struct settings *cfg = req->op.az->cfg;
+    if (!settings_issuer_is_https(cfg) || req->route->in_clear || came_by_https(req))
+        return AZ_OK;
     const char *peer = address_of_client(req->op.mem, variable(req, "REMOTE_ADDR"), NULL, 0);
-    if (!settings_issuer_is_https(cfg) || req->route->in_clear || came_by_https(req)
-        || (network_is_loopback(peer) && !came_by_trusted_proxy(req))
+    if ((network_is_loopback(peer) && !came_by_trusted_proxy(req))
         || (!settings_is_blank(cfg->plain_http_networks)
             && network_list_has(cfg->plain_http_networks, peer))
         || (!req->route->about_another && proxy_says_https(req)))

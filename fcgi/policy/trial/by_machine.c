@@ -14,7 +14,7 @@
 #include "policy/impact/side.h"
 #include "store/db/db.h"
 
-/* What the process works on. It has a copy of all but the notes, which it shares. */
+/* The work of the process, which has a copy of all but the notes, and shares those. */
 struct work {
     const struct op *op;
     const struct trial_policy *policy;
@@ -129,17 +129,23 @@ run(void *arg)
 
 /* ---- the worker */
 
-/* Note why the question that the process was at has no answer. */
+/* Note why the question that the process was at has no answer. A process that ended at no question
+ * has not read the policy, or could not begin: the machine cannot tell, and OPA must be asked. */
 static void
 note_end(const struct trial_questions *questions, struct trial_note *note, enum child_end end)
 {
+    bool asked = end == CHILD_DONE;
     for (size_t i = 0; i < questions->count; i++)
         if (note[i].state == TRIAL_RUNNING) {
+            asked = true;
             note[i].state = TRIAL_FAILED;
             snprintf(note[i].why, sizeof(note[i].why), "%s",
                      end == CHILD_RUNS ? "the evaluation does not end"
                                        : "the evaluation takes too much time or memory");
         }
+    for (size_t i = 0; i < questions->count && !asked; i++)
+        if (note[i].state == TRIAL_UNTRIED)
+            note[i].state = TRIAL_UNKNOWN;
 }
 
 /* Wait for the process; each question has its own bounds, so that this one is the last. */

@@ -40,7 +40,7 @@ enum trial_state {
 /* Octets of the file that a note names. */
 #define TRIAL_FILE_SIZE 256
 
-/* What was found out about a question. */
+/* The result of one question. */
 struct trial_note {
     enum trial_state state;
     char file[TRIAL_FILE_SIZE]; /* where the evaluation ended early, or "" */

@@ -16,7 +16,7 @@ struct registration {
     int64_t secret_expires_at; /* seconds since 1970; 0: never */
 };
 
-/* What a registration was made for. */
+/* The resource and the addresses that a registration is for. */
 struct registration_key {
     const char *resource;
     const char *issuer;

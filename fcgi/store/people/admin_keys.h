@@ -67,7 +67,7 @@ enum az_status admin_key_revoke(struct op *op, const char *id);
 /* Open the plaintext of a key, revoked or not; it is wiped with op->mem. AZ_NOT_FOUND. */
 enum az_status admin_key_reveal(struct op *op, const char *id, const char **ret_plaintext);
 
-/* What a list of those who may do something still names. */
+/* The keys and people in a list of those who may do something who are still there. */
 struct admin_keys_named {
     bool key;               /* an admin key that is valid and may save */
     bool person;            /* a person who has signed in, as person:SUBJECT */

@@ -26,7 +26,7 @@ static const struct db_stmt roles_fault_stmt = {
     " END AS fault"
     "  FROM pg_class c LEFT JOIN pg_roles r ON r.rolname = $1 WHERE c.oid = 'audit_log'::regclass",
     1};
-/* What a role can still do after the grant, by PUBLIC or by another role. */
+/* Rights that a role has beyond the grant, by PUBLIC or by another role. */
 enum roles_excess_column { EXCESS_EXCESS };
 static const struct db_stmt roles_excess_stmt = {
     "roles_excess",
