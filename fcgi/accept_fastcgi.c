@@ -175,13 +175,6 @@ fastcgi_finish(const struct http_io *io)
         FCGX_Finish_r(request);
 }
 
-static void
-fastcgi_leave(const struct http_io *io)
-{
-    ((struct fastcgi *) io->handle)->request.keepConnection = 0;
-    fastcgi_finish(io);
-}
-
 bool
 fastcgi_has_next(const struct fastcgi *held, int socket)
 {
@@ -256,5 +249,5 @@ fastcgi_io(struct fastcgi *held)
 {
     return (struct http_io){held,           fastcgi_variable, fastcgi_read, fastcgi_write,
                             fastcgi_finish, fastcgi_cut,      fastcgi_gone, fastcgi_flush,
-                            fastcgi_lend,   fastcgi_give,     fastcgi_leave};
+                            fastcgi_lend,   fastcgi_give};
 }

@@ -79,11 +79,10 @@ struct az {
     struct upstreams *upstreams; /* connections of the gateway to upstreams, or NULL */
     struct peer_memory *peers;   /* what is known about upstream MCP servers, or NULL */
     struct verdict_memory *verdicts; /* what lists of tools showed, or NULL */
-    const char *pool;   /* core, web, bundles or gateway; "single" if there is only one */
-    int pool_workers;   /* processes of the pool */
-    bool delegated;     /* there are delegations, as the last lookup of a token saw it */
-    bool at_upstream;   /* this process holds a place for upstreams (gateway/upstream/room.h) */
-    int upstream_place; /* descriptor of that place */
+    const char *pool; /* core, web, bundles or gateway; "single" if there is only one */
+    int pool_workers; /* processes of the pool */
+    bool delegated;   /* there are delegations, as the last lookup of a token saw it */
+    bool at_upstream; /* this process holds a place for upstreams (gateway/upstream/room.h) */
     int64_t upstream_refused_ms;    /* clock_monotonic_ms() when it got none; 0: it got one since */
     int64_t upstream_refused_share; /* the share that was full then; 0: all places were */
     bool fetching;   /* this process holds a place for fetches (http/fetch/fetch_places.h) */

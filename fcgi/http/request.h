@@ -80,9 +80,6 @@ struct http_io {
     int (*lend)(const struct http_io *io, unsigned *ret_request);
     /* The other process has the connection: finish() leaves it alone. */
     void (*give)(const struct http_io *io);
-    /* Finish, and take no other request from this connection, because this process goes on with
-     * what was asked. NULL: it cannot. */
-    void (*leave)(const struct http_io *io);
 };
 
 struct request {
@@ -148,7 +145,6 @@ struct request {
     struct verdict *asked; /* evaluation 2, which it packs; on op.mem */
     bool audited;          /* the handler wrote the audit row with its own write */
     uint64_t trips;        /* to the database before it began */
-    bool answered;         /* dispatch_answer_early() */
     struct response res;   /* the answer */
 };
 

@@ -23,7 +23,6 @@
 #include "gateway/mcp/tools/list.h"
 #include "gateway/mcp/tools/search.h"
 #include "http/form.h"
-#include "http/serve/dispatch.h"
 
 /* clang-format off */
 static const char *const json_rpc_versions[] = {"2.0", NULL};
@@ -256,13 +255,6 @@ answer_result(struct mcp_exchange *it)
 }
 
 static enum az_status
-answer_early(struct mcp_exchange *it)
-{
-    enum az_status st = it->req->res.begun ? answer_stream(it, AZ_OK) : answer_result(it);
-    return st == AZ_OK ? dispatch_answer_early(it->req) : st;
-}
-
-static enum az_status
 answer_request(struct mcp_exchange *it)
 {
     const struct mcp_method *method;
@@ -270,13 +262,10 @@ answer_request(struct mcp_exchange *it)
     if (st == AZ_OK && method == NULL)
         mcp_refuse(it, it->era.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
     else if (st == AZ_OK) {
-        it->answer_early = answer_early;
         mcp_cancel_begin(it);
         st = method->handle(it);
         calls_end(it->req->op.az->calls);
     }
-    if (it->req->answered)
-        return AZ_OK;
     if (it->req->res.begun)
         return answer_stream(it, st);
     if (st != AZ_OK)

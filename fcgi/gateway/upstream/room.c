@@ -217,7 +217,6 @@ upstream_room_keep(struct op *op, const char *resource, const struct upstream_ca
     if (st == AZ_OK) {
         *place = (struct room_place){az, attempt.fd};
         az->at_upstream = true;
-        az->upstream_place = attempt.fd;
         talloc_set_destructor(place, room_free);
         return AZ_OK;
     }
@@ -240,14 +239,6 @@ bool
 upstream_room_lingers(const struct az *az)
 {
     return is_counted(az) && lingering_places(az->pool_workers) > 0;
-}
-
-void
-upstream_room_share_out(const struct az *az)
-{
-    struct flock shares = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = SHARES_AT};
-    if (az->at_upstream)
-        fcntl(az->upstream_place, F_OFD_SETLK, &shares);
 }
 
 static int

@@ -36,10 +36,6 @@ bool upstream_room_lingers(const struct az *az);
 enum az_status upstream_room_linger(struct op *op, TALLOC_CTX *mem, const char *resource,
                                     const struct upstream_caller *caller);
 
-/* Give back what the room that this process keeps counts of its client, person and resource: the
- * request of another process, which ends the wait, is counted for them. The place stays. */
-void upstream_room_share_out(const struct az *az);
-
 /*
  * Keep room for the requests of an operation to upstreams, until its memory is freed. `caller` is
  * the one that the shares are counted for; NULL stands for the service itself, for which the

@@ -418,31 +418,19 @@ trips_of(const struct az *az)
     return az->db != NULL ? db_trips(az->db) : 0;
 }
 
-/* Send the answer, in this way, with everything that is written about it. */
+/* Send the answer, with everything that is written about it. */
 static void
-end_request(struct request *req, void (*finish)(const struct http_io *io))
+end_request(struct request *req)
 {
     struct az *az = req->op.az;
     write_audit(req);
     send_response(req);
-    finish(req->io);
+    req->io->finish(req->io);
     end_trace(req);
     request_log(req, req->started_us, trips_of(az) - req->trips);
     if (az->db != NULL)
         db_settle(&req->op);
     wipe(req);
-}
-
-enum az_status
-dispatch_answer_early(struct request *req)
-{
-    enum az_status st = AZ_OK;
-    int status = req->res.status;
-    end_request(req, req->io->leave);
-    req->answered = true;
-    if (req->res.status != status)
-        st = op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the audit row of the answer is not written");
-    return st;
 }
 
 void
@@ -466,16 +454,15 @@ dispatch(struct az *az, const struct http_io *io)
     req->op.request_id = "none";
     req->route = &unmatched;
     enum az_status st = dispatch_answer(req, io);
-    if (!req->answered && st == AZ_OK && req->res.status == 0)
+    if (st == AZ_OK && req->res.status == 0)
         st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the handler of the route did not answer");
-    if (!req->answered && st != AZ_OK) {
+    if (st != AZ_OK) {
         if (req->op.fault.status == AZ_OK)
             op_fail(&req->op, st == AZ_INVALID ? AZ_SERVER_ERROR : st, NULL,
                     "the failure has no recorded cause");
         respond_failure(req);
     }
-    if (!req->answered)
-        end_request(req, io->finish);
+    end_request(req);
     talloc_free(req);
     metrics_note_process(az->metrics,
                          az->db != NULL && db_is_open(az->db) ? PROCESS_IDLE : PROCESS_CLOSED);

@@ -15,12 +15,4 @@ void dispatch(struct az *az, const struct http_io *io);
  */
 enum az_status dispatch_begin_stream(struct request *req, const char *content_type);
 
-/*
- * Send the answer that the handler has made from within it, which goes on with what the request
- * began; nothing that it does then reaches the caller or the audit row, and req->io is of no use.
- * The gateway must have `leave`. AZ_UNAVAILABLE: another answer had to be sent, since the audit row
- * could not be written.
- */
-enum az_status dispatch_answer_early(struct request *req);
-
 #endif

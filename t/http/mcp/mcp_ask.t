@@ -92,11 +92,11 @@ $seen = $asking->call( $name, by => 'nobody' );
 is_deeply( told($name), { sampling => {} }, 'a token without a person: no elicitation' );
 is( text_of($seen), 'Denied: interaction_off', '... also if the upstream asks all the same' );
 
-# An older upstream needs a worker that waits, and a pool of one has none.
+# An older upstream may ask older clients alone (decisions.md "Older upstreams of modern clients").
 $peer->set( '/elder' => [ @OLDER, $LISTED, @OLDER, $done ] );
 $mcp->resource( 'elder', upstreamType => 'MCP', upstreamUrl => $peer->url('/elder'), interaction => { form => $true } );
 $stack->admin( POST => '/admin/api/managed-resources/elder/sync' );
-is( text_of( $asking->call('elder') ), 'bought', 'an older upstream in a pool of one worker' );
+is( text_of( $asking->call('elder') ), 'bought', 'an older upstream of a modern client' );
 is_deeply(
     $asking->told_older('elder'), [ {}, {} ],
     '... is told no capability' );

@@ -232,6 +232,16 @@ $shop = shop( {}, \@OLDER, asks_meanwhile( 9, method => 'elicitation/create', pa
 is( text_in( ended( begin( $shop, session($shop) ) ) ), 'bought', 'where nothing may be asked, the call goes on' );
 is( ( $asking->sent($shop) )[-1]{error}{code},          -32601,   '... and the upstream gets -32601' );
 
+# A modern client answers after the call, and such an upstream asks during it (decisions.md "Older upstreams of modern clients").
+$shop = shop(
+    { form => $true, sampling => $true }, \@OLDER,
+    asks_meanwhile( 9, method => 'elicitation/create', params => \%FORM ) );
+is( text_of( $asking->call($shop) ), 'bought',
+    'an older upstream asks a modern client that can answer: the call goes on' );
+is_deeply( $asking->told_older($shop), [ {}, {} ], '... the upstream is told no capability' );
+is( ( $asking->sent($shop) )[-1]{error}{code}, -32601, '... and gets -32601 for its question' );
+is( scalar( my @none = $asking->boxes ),       0,      '... and nothing waits' );
+
 # ---- workers that wait
 
 $shop = shop( { form => $true }, asks( $many, 'kept' ), $done );

@@ -102,18 +102,14 @@ take_one(TALLOC_CTX *mem, int connection, char **ret, size_t *ret_length)
 }
 
 enum az_status
-mailbox_take_open(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length,
-                  int *ret_connection)
+mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
 {
     /* Looked at first: who took the name away is connected by then. */
     bool open = access(box->path, F_OK) == 0;
     int connection;
     while ((connection = accept4(box->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
         enum az_status st = take_one(mem, connection, ret, ret_length);
-        if (st == AZ_OK)
-            *ret_connection = connection;
-        else
-            close(connection);
+        close(connection);
         if (st != AZ_NOT_FOUND)
             return st;
     }
@@ -121,18 +117,7 @@ mailbox_take_open(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t
 }
 
 enum az_status
-mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret, size_t *ret_length)
-{
-    int connection = -1;
-    enum az_status st = mailbox_take_open(mem, box, ret, ret_length, &connection);
-    if (connection >= 0)
-        close(connection);
-    return st;
-}
-
-enum az_status
-mailbox_put_open(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
-                 size_t length, int *ret_connection)
+mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text, size_t length)
 {
     struct sockaddr_un address;
     const char *path = place_of(op, op->mem, id, &address);
@@ -146,21 +131,9 @@ mailbox_put_open(struct op *op, const unsigned char id[MAILBOX_OCTETS], const ch
              && unlink(path) == 0
              && send(connection, text, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) length)
         st = AZ_OK;
-    if (st == AZ_OK)
-        *ret_connection = connection;
-    else if (connection >= 0)
-        close(connection);
-    return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "no socket for an answer") : st;
-}
-
-enum az_status
-mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text, size_t length)
-{
-    int connection = -1;
-    enum az_status st = mailbox_put_open(op, id, text, length, &connection);
     if (connection >= 0)
         close(connection);
-    return st;
+    return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "no socket for an answer") : st;
 }
 
 /* True if a file is a socket of ours on which nothing listens, and which no worker is just making.

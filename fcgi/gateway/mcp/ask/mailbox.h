@@ -25,18 +25,10 @@ enum az_status mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret
 enum az_status mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret,
                             size_t *ret_length);
 
-/* Do the same, and keep the connection, by which whoever put the answer in hears more. */
-enum az_status mailbox_take_open(TALLOC_CTX *mem, const struct mailbox *box, char **ret,
-                                 size_t *ret_length, int *ret_connection);
-
 /* Put an answer into the mailbox of an id, without waiting. AZ_NOT_FOUND: it is closed, or has one.
  */
 enum az_status mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
                            size_t length);
-
-/* Do the same, and keep the connection. */
-enum az_status mailbox_put_open(struct op *op, const unsigned char id[MAILBOX_OCTETS],
-                                const char *text, size_t length, int *ret_connection);
 
 /* Remove the sockets that workers left in a directory which were killed while they waited: those of
  * this account, older than a minute, on which nothing listens. */

@@ -33,11 +33,10 @@ request_state_make(struct op *op, const struct stated_call *call, const struct r
         return NULL;
     b64url_encode_into(hash, sizeof(hash), bound);
     json_t *contents =
-        jsonx_own(op->mem, json_pack("{s:I,s:i,s:s,s:O*,s:s*,s:s*,s:s*,s:s*}", "until",
+        jsonx_own(op->mem, json_pack("{s:I,s:i,s:s,s:O*,s:s*,s:s*}", "until",
                                      (json_int_t) (op_now(op) + REQUEST_STATE_SECONDS), "round",
                                      state->round, "call", bound, "questions", state->questions,
-                                     "own", state->own, "upstream", state->upstream, "carrier",
-                                     state->carrier, "duties", state->duties));
+                                     "own", state->own, "upstream", state->upstream));
     const char *text = contents != NULL ? jsonx_dump(op->mem, contents) : NULL;
     return text != NULL ? mcp_seal_text(op, PREFIX, PLACE, text, strlen(text)) : NULL;
 }
@@ -74,8 +73,6 @@ request_state_read(struct op *op, const char *text, const struct stated_call *ca
         .questions = json_object_get(contents, "questions"),
         .own = json_string_value(json_object_get(contents, "own")),
         .upstream = json_string_value(json_object_get(contents, "upstream")),
-        .carrier = json_string_value(json_object_get(contents, "carrier")),
-        .duties = json_string_value(json_object_get(contents, "duties")),
     };
     return AZ_OK;
 }

@@ -39,8 +39,6 @@ struct request_state {
                           (answer.h) */
     const char *own;   /* key of a question of ours, or NULL */
     const char *upstream; /* state of the upstream, or NULL */
-    const char *carrier;  /* id of the mailbox at which the call waits (carry.h), or NULL */
-    const char *duties;   /* with it: hash of what the upstream was asked under */
 };
 
 /* Hash a call: who calls what with which arguments. The JSON text of its parts keeps them apart. */

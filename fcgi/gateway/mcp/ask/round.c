@@ -9,8 +9,6 @@
 #include "base/uri.h"
 #include "gateway/mcp/ask/answer.h"
 #include "gateway/mcp/ask/await.h"
-#include "gateway/mcp/ask/carried.h"
-#include "gateway/mcp/ask/carry.h"
 #include "gateway/mcp/ask/round_private.h"
 #include "gateway/mcp/peer/peer.h"
 #include "gateway/mcp/peer/peer_message.h"
@@ -209,8 +207,6 @@ round_give_questions(struct mcp_round *round, const struct asked_questions *ques
     }
     round->state = (struct request_state){
         .round = round->state.round + 1, .questions = jsonx_built(&fits), .upstream = upstream};
-    if (round->waits != NULL && carry_note_state(round, &round->state) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the state of a call");
     const char *state = jsonx_built(&fits) != NULL && jsonx_built(&asked) != NULL
                             ? request_state_make(op, &round->call, &round->state)
                             : NULL;
@@ -226,6 +222,9 @@ round_give_questions(struct mcp_round *round, const struct asked_questions *ques
 }
 
 /* ---- older clients */
+
+/* Key of a request of an older upstream, which has no name. */
+#define REQUEST_KEY "request"
 
 /* Ask the client, and wait for the answers. */
 static enum az_status
@@ -287,17 +286,6 @@ take_request(struct mcp_round *round, const struct json_rpc *request, struct ask
                          : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
 }
 
-/* Let a modern client have the question of an older upstream, and wait for its next request. */
-static enum az_status
-carry_request(struct mcp_round *round, const struct json_rpc *request)
-{
-    struct asked_questions questions;
-    if (round->carrier != NULL)
-        return carry_on(round, request);
-    enum az_status st = take_request(round, request, &questions);
-    return st == AZ_OK ? carry_begin(round, &questions, request) : st;
-}
-
 /* Answer a request of an older upstream: it is a question as those of modern ones, and the call is
  * decided again with the answer before the upstream gets it. */
 static enum az_status
@@ -306,15 +294,14 @@ answer_request(void *arg, const struct json_rpc *request, const char **ret_answe
     struct mcp_round *round = arg;
     struct op *op = &round->it->req->op;
     struct asked_questions questions;
-    enum az_status st;
     if (!question_is_known(request->method)) {
         *ret_answer = peer_answer(op->mem, request);
         return *ret_answer != NULL ? AZ_OK : AZ_SERVER_ERROR;
     }
-    if (round->it->era.modern)
-        st = carry_request(round, request);
-    else if ((st = take_request(round, request, &questions)) == AZ_OK
-             && (st = await_answers(round, &questions, NULL)) == AZ_OK)
+    enum az_status st = take_request(round, request, &questions);
+    if (st == AZ_OK)
+        st = await_answers(round, &questions, NULL);
+    if (st == AZ_OK)
         st = round->decide(round->decide_arg);
     if (st != AZ_OK)
         return st;
@@ -328,8 +315,7 @@ answer_request(void *arg, const struct json_rpc *request, const char **ret_answe
 const struct peer_asker *
 mcp_round_asker(struct mcp_round *round)
 {
-    if (round->it == NULL || json_object_size(round->capabilities) == 0
-        || (round->it->era.modern && !mcp_may_carry(round->it)))
+    if (round->it == NULL || round->it->era.modern || json_object_size(round->capabilities) == 0)
         return NULL;
     round->asker = (struct peer_asker){answer_request, round};
     return &round->asker;
@@ -361,8 +347,6 @@ mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
         st = await_answers(round, &questions, upstream);
     else if (st == AZ_OK)
         st = round_give_questions(round, &questions, upstream);
-    if (st == AZ_OK && round->carried != NULL)
-        st = carried_keep(round);
     round->repeats = st == AZ_OK && !modern;
     return st;
 }

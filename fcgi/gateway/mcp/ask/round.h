@@ -2,8 +2,8 @@
  * Questions of an upstream in place of an answer, and a call that comes again with their answers
  * (MCP 2026-07-28, multi round-trip requests; gateway-admin.md 1.12). Nothing is stored between two
  * rounds: what a later one has to know is in the requestState that the client sends back. An older
- * client is asked on the stream of its call, which waits (await.h). An
- * older upstream, which a modern client cannot answer on that stream, waits with its own (carry.h).
+ * client is asked on the stream of its call, which waits (await.h). An older upstream may ask such
+ * a client alone: it asks during the call, and a modern client answers after it.
  */
 #ifndef AZ_GATEWAY_MCP_ASK_ROUND_H
 #define AZ_GATEWAY_MCP_ASK_ROUND_H
@@ -36,12 +36,7 @@ struct mcp_round {
     void *decide_arg;
     const struct gateway_target *target; /* of the call, for its questions */
     const struct gateway_action *action;
-    const struct gateway_obligations *obligations; /* of its decision */
-    void (*note)(void *arg); /* `decide_arg`: fill the audit row, which is written early */
     struct peer_asker asker;
-    struct carrier *carrier;     /* this worker holds the stream for other requests (carry.h) */
-    struct carried *carried;     /* this request is one of them */
-    const struct mailbox *waits; /* for the answers to the questions that are given, or NULL */
 };
 
 /*
@@ -58,14 +53,6 @@ void mcp_round_silence(struct mcp_round *round);
 /* Return whoever answers requests of an older upstream for the client of a round, whose members
  * `decide` to `action` are set; NULL: they may not be asked. */
 const struct peer_asker *mcp_round_asker(struct mcp_round *round);
-
-/*
- * Ask the upstream (peer_ask()), or go on with a call that waits there. AZ_UNAVAILABLE also if this
- * worker has carried the call, whose client was answered long ago. AZ_RESOURCE_UNAVAILABLE: the
- * call no longer waits. AZ_FORBIDDEN: the call is decided otherwise now.
- */
-enum az_status mcp_round_ask_peer(struct mcp_round *round, struct op *op,
-                                  const struct peer_request *request, struct peer_reply *ret);
 
 /* Find out, after a wait, if the caller would still be let in with this question; *ret_why is NULL,
  * or says why not. */

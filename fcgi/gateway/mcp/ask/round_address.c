@@ -55,8 +55,6 @@ was_declined(const struct mcp_round *round)
 {
     const char *key;
     json_t *answer;
-    if (round->carried != NULL) /* those were answers to other questions */
-        return false;
     json_object_foreach (round->answers, key, answer) {
         const char *action = json_string_value(json_object_get(answer, "action"));
         if (action == NULL || strcmp(action, "accept") != 0)

@@ -4,9 +4,6 @@
 
 #include "gateway/mcp/ask/round.h"
 
-/* Key of a request of an older upstream, which has no name. */
-#define REQUEST_KEY "request"
-
 /* Read the questions, and decide about each. */
 enum az_status round_take_questions(struct mcp_round *round, const struct gateway_target *target,
                                     const struct gateway_action *call, const json_t *requests,

@@ -22,8 +22,6 @@ struct mcp_exchange {
     /* The answer of a handler that returns AZ_OK. */
     json_t *result;              /* NULL if there is a fault */
     struct json_rpc_fault fault; /* with its HTTP status */
-    /* Send the result from within the handler (dispatch_answer_early()). */
-    enum az_status (*answer_early)(struct mcp_exchange *it);
 };
 
 /* Answer with a fault and return AZ_OK. */

@@ -103,8 +103,7 @@ resource_ask_upstream(struct mcp_exchange *it, struct resource_ask *ask)
         return st;
     if (ask->began_ms == 0)
         ask->began_ms = clock_monotonic_ms();
-    st = ask->round != NULL ? mcp_round_ask_peer(ask->round, op, &ask->request, &ask->reply)
-                            : peer_ask(op, &ask->request, &ask->reply);
+    st = peer_ask(op, &ask->request, &ask->reply);
     if (!mcp_goes_on(it)) /* denied while the upstream was asked */
         return AZ_OK;
     return st == AZ_OK ? st : resource_ask_failed(it, ask, st);
@@ -328,12 +327,6 @@ decide_again(void *arg)
     return st == AZ_OK && !mcp_goes_on(c->it) ? AZ_FORBIDDEN : st;
 }
 
-static void
-note_early(void *arg)
-{
-    resource_call_note(arg);
-}
-
 /* Let the caller hear what the upstream says meanwhile, and answer what it asks. */
 static void
 listen_to_upstream(struct resource_call *c)
@@ -354,10 +347,7 @@ listen_to_upstream(struct resource_call *c)
     c->round.decide_arg = c;
     c->round.target = &c->target;
     c->round.action = &c->action;
-    c->round.obligations = &c->decision.obligations;
-    c->round.note = note_early;
     request->asker = mcp_round_asker(&c->round);
-    c->ask.round = &c->round;
 }
 
 /* Ask policy and the upstream once. */

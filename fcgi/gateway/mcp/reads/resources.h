@@ -56,8 +56,7 @@ struct resource_ask {
     struct upstream_caller caller;
     struct peer_request request;
     struct peer_reply reply;
-    struct mcp_round *round; /* of a call that may be asked, or NULL */
-    int64_t began_ms;        /* monotonic; 0: the upstream was not asked */
+    int64_t began_ms; /* monotonic; 0: the upstream was not asked */
 };
 
 /* Begin, without a request; *ret stays where it is. */

@@ -232,15 +232,6 @@ finish_call(struct tool_call *c, enum az_status st)
                                 op->fault.status == st ? op->fault.public_text : row->description);
 }
 
-/* Note the call, and count it. */
-static void
-end_note(void *arg)
-{
-    struct tool_call *c = arg;
-    note_call(c);
-    count_call(c);
-}
-
 static enum az_status
 call_upstream(struct tool_call *c)
 {
@@ -276,8 +267,6 @@ call_upstream(struct tool_call *c)
     c->round.decide_arg = c;
     c->round.target = &c->target;
     c->round.action = &c->action;
-    c->round.obligations = &c->decision.obligations;
-    c->round.note = end_note;
     st = resource->upstream == MANAGED_MCP ? mcp_call_peer(&c->call) : mcp_call_route(&c->call);
     c->logged = log.told;
     return finish_call(c, st);
@@ -315,7 +304,7 @@ mcp_call_tool(struct mcp_exchange *it)
             i = 0;
         c.round.repeats = false;
     }
-    if (c.round.carrier == NULL)
-        end_note(&c);
+    note_call(&c);
+    count_call(&c);
     return st;
 }

@@ -104,7 +104,7 @@ mcp_call_peer(struct mcp_call *call)
     enum az_status st;
     if (request.message.params == NULL || !mcp_round_add(call->round, request.message.params))
         return op_fail(call->op, AZ_SERVER_ERROR, NULL, "out of memory for a tool call");
-    st = mcp_round_ask_peer(call->round, call->op, &request, &reply);
+    st = peer_ask(call->op, &request, &reply);
     call->status = reply.status;
     call->octets = reply.octets;
     call->credential = reply.credential;
