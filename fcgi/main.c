@@ -16,7 +16,7 @@
 #include "gateway/calls.h"
 #include "gateway/mcp/ask/mailbox.h"
 #include "gateway/relay/relay.h"
-#include "http/mapped.h"
+#include "host/file.h"
 #include "http/page/page.h"
 #include "policy/engine/shadow_tap.h"
 #include "pools.h"
@@ -208,7 +208,7 @@ main_check(TALLOC_CTX *mem)
     struct problems problems = {NULL, 0};
     const char *why;
     struct az *az = process_new(mem, false, &problems);
-    if (az != NULL && mapped_check(mem, az->cfg->runtime_dir, &why) != AZ_OK)
+    if (az != NULL && host_file_check(mem, az->cfg->runtime_dir, &why) != AZ_OK)
         problems_add(mem, &problems, "%s", why);
     if (az == NULL || problems.count > 0)
         return report(&problems);

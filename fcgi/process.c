@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "crypto/keyring.h"
 #include "crypto/random.h"
+#include "host/file.h"
 #include "http/counters.h"
-#include "http/mapped.h"
 #include "http/page/page.h"
 #include "http/shared.h"
 #include "policy/engine/engine.h"
@@ -46,22 +46,22 @@ static volatile int stopping;
 
 /* The files of SVC_RUNTIME_DIR that only this page opens. */
 struct witness_map {
-    struct mapped_head head;
+    struct host_head head;
     struct witness_board board;
 };
 struct database_map {
-    struct mapped_head head;
+    struct host_head head;
     struct db_board board;
 };
 
 static void
-use_witness(struct az *az, const struct mapped *mapped)
+use_witness(struct az *az, const struct host_file *mapped)
 {
     az->witness = witness_new(az, &((struct witness_map *) mapped->at)->board);
 }
 
 static void
-use_database(struct az *az, const struct mapped *mapped)
+use_database(struct az *az, const struct host_file *mapped)
 {
     db_use_board(az->db, &((struct database_map *) mapped->at)->board);
 }
@@ -71,7 +71,7 @@ struct process_file {
     const char *name;
     uint64_t magic;
     size_t size; /* octets */
-    void (*use)(struct az *az, const struct mapped *mapped);
+    void (*use)(struct az *az, const struct host_file *mapped);
 };
 static const struct process_file witness_file = {"witness", 0x617a7769746e6574ULL,
                                                  sizeof(struct witness_map), use_witness};
@@ -81,9 +81,9 @@ static const struct process_file database_file = {"database", 0x617a646174616232
 static enum az_status
 open_file(struct az *az, const struct process_file *file, const char **ret_why)
 {
-    struct mapped *mapped;
-    enum az_status st = mapped_open(az, az->cfg->runtime_dir, file->name, file->magic, file->size,
-                                    &mapped, ret_why);
+    struct host_file *mapped;
+    enum az_status st = host_file_open(az, az->cfg->runtime_dir, file->name, file->magic,
+                                       file->size, &mapped, ret_why);
     if (st == AZ_OK)
         file->use(az, mapped);
     return st;
@@ -98,8 +98,8 @@ know_writer(struct az *az)
     struct db_board *board = talloc_zero(az, struct db_board);
     if (board == NULL)
         return false;
-    if (mapped_read(az, az->cfg->runtime_dir, database_file.name, database_file.magic, &known,
-                    database_file.size))
+    if (host_file_read(az, az->cfg->runtime_dir, database_file.name, database_file.magic, &known,
+                       database_file.size))
         atomic_store(&board->line, atomic_load(&known.board.line));
     db_use_board(az->db, board);
     db_look_at_all(az->db);

@@ -7,8 +7,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include "host/file.h"
 
 #define KEY_WORDS (SHA256_OCTETS / sizeof(uint64_t))
 
@@ -27,25 +28,17 @@ struct calls {
     pid_t pid;           /* that took it: a child has none yet */
 };
 
-static int
-calls_free(struct calls *calls)
-{
-    munmap(calls->place, CALLS_MAX * sizeof(*calls->place));
-    return 0;
-}
-
 struct calls *
 calls_new(TALLOC_CTX *mem)
 {
     struct calls *calls = talloc_zero(mem, struct calls);
-    if (calls == NULL)
-        return NULL;
-    calls->place = mmap(NULL, CALLS_MAX * sizeof(*calls->place), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (calls->place == MAP_FAILED)
+    struct host_file *memory =
+        calls != NULL ? host_file_memory(calls, "authz-calls", CALLS_MAX * sizeof(*calls->place))
+                      : NULL;
+    if (memory == NULL)
         TALLOC_FREE(calls);
     else
-        talloc_set_destructor(calls, calls_free);
+        calls->place = memory->at;
     return calls;
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "crypto/digest.h"
+#include "host/file.h"
 #include "http/address.h"
-#include "http/mapped.h"
 #include "http/route.h"
 
 /* Entries for addresses whose log lines are counted: all of them together write at most
@@ -23,7 +23,7 @@
 #define PATH_NONE "(none)"
 
 struct counter_map {
-    struct mapped_head head;
+    struct host_head head;
     _Atomic uint64_t left_out;         /* lines left out in one minute, not reported yet */
     _Atomic uint64_t line[LINE_SLOTS]; /* lines written, by address */
     _Atomic uint64_t metrics[];        /* for metrics_new() */
@@ -118,10 +118,10 @@ counters_layout(const struct counters *counters)
 static enum az_status
 map_file(TALLOC_CTX *mem, const char *dir, struct counters *counters, const char **ret_why)
 {
-    struct mapped *mapped;
+    struct host_file *mapped;
     size_t size = sizeof(struct counter_map) + metrics_octets(counters->places);
     enum az_status st =
-        mapped_open(mem, dir, "counters", counters_layout(counters), size, &mapped, ret_why);
+        host_file_open(mem, dir, "counters", counters_layout(counters), size, &mapped, ret_why);
     if (st != AZ_OK)
         return st;
     counters->map = mapped->at;
@@ -187,11 +187,11 @@ counters_answered(struct counters *counters, const struct route *route, int stat
 static _Atomic uint64_t *
 line_slot(struct counter_map *map, const char *address)
 {
-    unsigned char text[MAPPED_KEY_OCTETS + ADDRESS_OCTETS_MAX] = {0}, digest[SHA256_OCTETS];
+    unsigned char text[HOST_KEY_OCTETS + ADDRESS_OCTETS_MAX] = {0}, digest[SHA256_OCTETS];
     uint32_t hash;
-    memcpy(text, map->head.key, MAPPED_KEY_OCTETS);
-    size_t length = address_counted(address, text + MAPPED_KEY_OCTETS);
-    if (sha256(text, MAPPED_KEY_OCTETS + length, digest) != AZ_OK)
+    memcpy(text, map->head.key, HOST_KEY_OCTETS);
+    size_t length = address_counted(address, text + HOST_KEY_OCTETS);
+    if (sha256(text, HOST_KEY_OCTETS + length, digest) != AZ_OK)
         return &map->line[0]; /* all addresses share one entry then, and the limit still holds */
     memcpy(&hash, digest, sizeof(hash));
     return &map->line[hash % LINE_SLOTS];

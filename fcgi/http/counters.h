@@ -20,7 +20,7 @@ struct route;
  * show an operator who asks for what; more of them would be the flood itself. */
 #define COUNTERS_LINES_PER_MINUTE 20
 
-/* Map DIR/counters, creating it if absent (http/mapped.h). */
+/* Map DIR/counters, creating it if absent (host/file.h). */
 enum az_status counters_open(TALLOC_CTX *mem, const char *dir, struct counters **ret,
                              const char **ret_why);
 

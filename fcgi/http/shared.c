@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "crypto/digest.h"
+#include "host/file.h"
 #include "http/address.h"
-#include "http/mapped.h"
 
 /* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
  * half a megabyte. */
@@ -44,7 +44,7 @@
 #define FIELD_MASK 0xfffffULL
 
 struct map {
-    struct mapped_head head;
+    struct host_head head;
     _Atomic uint64_t overflow; /* counter of all addresses that find no slot */
     _Atomic int place[PLACES]; /* process ids of the holders of long polls */
     _Atomic int64_t moved;     /* last time that a place for fetches changed hands; monotonic */
@@ -62,12 +62,12 @@ struct shared {
 enum az_status
 shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
 {
-    struct mapped *mapped;
+    struct host_file *mapped;
     struct shared *shared = talloc_zero(mem, struct shared);
     if (shared == NULL)
         return AZ_SERVER_ERROR;
     enum az_status st =
-        mapped_open(mem, dir, "shared", MAGIC, sizeof(struct map), &mapped, ret_why);
+        host_file_open(mem, dir, "shared", MAGIC, sizeof(struct map), &mapped, ret_why);
     if (st != AZ_OK) {
         talloc_free(shared);
         return st;
@@ -87,7 +87,7 @@ address_hash(const struct map *map, const char *address, long window)
      * and the same address has another number for each purpose. */
     const size_t head = 32 + sizeof(window);
     memset(text, 0, sizeof(text));
-    memcpy(text, map->head.key, MAPPED_KEY_OCTETS);
+    memcpy(text, map->head.key, HOST_KEY_OCTETS);
     memcpy(text + 32, &window, sizeof(window));
     size_t length = address_counted(address, text + head);
     if (sha256(text, head + length, digest) != AZ_OK)
@@ -227,11 +227,11 @@ shared_address_number(const struct shared *shared, const char *address)
 uint64_t
 shared_name_number(const struct shared *shared, const char *name)
 {
-    unsigned char text[MAPPED_KEY_OCTETS + 1 + SHA256_OCTETS], digest[SHA256_OCTETS];
+    unsigned char text[HOST_KEY_OCTETS + 1 + SHA256_OCTETS], digest[SHA256_OCTETS];
     uint64_t number;
-    memcpy(text, shared->map->head.key, MAPPED_KEY_OCTETS);
-    text[MAPPED_KEY_OCTETS] = 'n';
-    if (sha256(name, strlen(name), text + MAPPED_KEY_OCTETS + 1) != AZ_OK
+    memcpy(text, shared->map->head.key, HOST_KEY_OCTETS);
+    text[HOST_KEY_OCTETS] = 'n';
+    if (sha256(name, strlen(name), text + HOST_KEY_OCTETS + 1) != AZ_OK
         || sha256(text, sizeof(text), digest) != AZ_OK)
         return 1; /* all names have one number then */
     memcpy(&number, digest, sizeof(number));

@@ -11,7 +11,7 @@
 
 struct shared;
 
-/* Map DIR/shared, creating it if absent (http/mapped.h). */
+/* Map DIR/shared, creating it if absent (host/file.h). */
 enum az_status shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret,
                            const char **ret_why);
 

@@ -114,7 +114,7 @@ static int64_t
 octets_taken(void)
 {
     struct stat stat;
-    return fstat(shared->fd, &stat) == 0 ? (int64_t) stat.st_blocks * 512 : -1;
+    return fstat(shared->memory->fd, &stat) == 0 ? (int64_t) stat.st_blocks * 512 : -1;
 }
 
 static void
@@ -175,7 +175,8 @@ test_read_only(void)
     }
     ok(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
        "a process cannot write to what it shares, the one that read it neither");
-    ok(ftruncate(shared->fd, 0) != 0 && tree->data->count == 1, "the memory cannot be cut off");
+    ok(ftruncate(shared->memory->fd, 0) != 0 && tree->data->count == 1,
+       "the memory cannot be cut off");
     talloc_free(tree);
 }
 
@@ -283,7 +284,7 @@ test_waits_a_bounded_time(void)
     if (pid == 0) {
         struct flock lock = {
             .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SHARED_DATA_PLACES, .l_len = 1};
-        if (fcntl(shared->fd, F_SETLK, &lock) == 0 && write(ready[1], &octet, 1) == 1)
+        if (fcntl(shared->memory->fd, F_SETLK, &lock) == 0 && write(ready[1], &octet, 1) == 1)
             pause();
         _exit(1);
     }

@@ -4,11 +4,11 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/datagrams.h"
 #include "base/json/jsonx.h"
 #include "crypto/random.h"
+#include "host/file.h"
 #include "metrics/metrics.h"
 
 /* Texts of a decision, each with its NUL. */
@@ -32,27 +32,17 @@ struct shadow_tap {
     char *got; /* room for a decision that arrives; made when first needed */
 };
 
-static int
-tap_free(struct shadow_tap *tap)
-{
-    munmap(tap->board, sizeof(struct board));
-    return 0;
-}
-
 struct shadow_tap *
 shadow_tap_new(TALLOC_CTX *mem)
 {
     struct shadow_tap *tap = talloc_zero(mem, struct shadow_tap);
-    void *board = MAP_FAILED;
+    struct host_file *memory = NULL;
     if (tap != NULL && (tap->queue = datagrams_new(tap)) != NULL)
-        board = mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                     -1, 0);
-    if (board == MAP_FAILED) {
-        talloc_free(tap);
-        return NULL;
-    }
-    tap->board = board;
-    talloc_set_destructor(tap, tap_free);
+        memory = host_file_memory(tap, NULL, sizeof(struct board));
+    if (memory == NULL)
+        TALLOC_FREE(tap);
+    else
+        tap->board = memory->at;
     return tap;
 }
 

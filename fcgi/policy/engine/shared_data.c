@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -30,9 +29,6 @@ struct place_head {
     char revision[SHARED_DATA_NAME_MAX + 1];
 };
 
-/* Seals of the memory: no process can cut a piece off. */
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-
 /* A place that is being filled. The arena is first: its `grow` gets it. */
 struct filling {
     struct rego_arena arena;
@@ -52,7 +48,7 @@ set_lock(const struct shared_data *shared, short type, size_t number)
 {
     struct flock lock = {
         .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t) number, .l_len = 1};
-    return fcntl(shared->fd, F_SETLK, &lock) == 0;
+    return fcntl(shared->memory->fd, F_SETLK, &lock) == 0;
 }
 
 /* Use a place: no other process fills it then. False: one is filling it. */
@@ -69,7 +65,7 @@ use_place(struct shared_data *shared, size_t place)
 static void
 clear_place(struct shared_data *shared, size_t place)
 {
-    fallocate(shared->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+    fallocate(shared->memory->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               (off_t) (place * shared->place), (off_t) shared->place);
 }
 
@@ -171,7 +167,7 @@ grow(struct rego_arena *arena, size_t octets)
     char *limit = shared->at + (filling->place + 1) * shared->place;
     size_t size = (octets + PIECE - 1) / PIECE * PIECE;
     if (size > (size_t) (limit - arena->end)
-        || fallocate(shared->fd, 0, (off_t) (arena->end - shared->at), (off_t) size) != 0)
+        || fallocate(shared->memory->fd, 0, (off_t) (arena->end - shared->at), (off_t) size) != 0)
         return false;
     arena->end += size;
     return true;
@@ -243,25 +239,6 @@ shared_data_read(TALLOC_CTX *mem, struct shared_data *shared, const char *revisi
     return tree;
 }
 
-static int
-destroy_shared(struct shared_data *shared)
-{
-    if (shared->at != NULL)
-        munmap(shared->at, shared->place * SHARED_DATA_PLACES);
-    if (shared->fd >= 0)
-        close(shared->fd);
-    return 0;
-}
-
-/* True if the limits let a file have so many octets; one beyond them would be a signal. */
-static bool
-file_may_have(size_t octets)
-{
-    struct rlimit limit;
-    errno = EFBIG;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && octets <= limit.rlim_cur;
-}
-
 struct shared_data *
 shared_data_new(TALLOC_CTX *mem, size_t octets)
 {
@@ -270,18 +247,14 @@ shared_data_new(TALLOC_CTX *mem, size_t octets)
     if (shared == NULL)
         return NULL;
     shared->place = place;
-    shared->fd = memfd_create("authz-policy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    talloc_set_destructor(shared, destroy_shared);
-    bool made = shared->fd >= 0 && file_may_have(total) && ftruncate(shared->fd, (off_t) total) == 0
-                && fcntl(shared->fd, F_ADD_SEALS, SEALS) == 0;
-    void *at = made ? mmap(NULL, total, PROT_READ, MAP_SHARED, shared->fd, 0) : MAP_FAILED;
-    if (at == MAP_FAILED) {
+    shared->memory = host_file_memory(shared, "authz-policy", total);
+    if (shared->memory == NULL || mprotect(shared->memory->at, total, PROT_READ) != 0) {
         int cause = errno;
         talloc_free(shared);
         errno = cause;
         return NULL;
     }
-    shared->at = at;
+    shared->at = shared->memory->at;
     return shared;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <talloc.h>
 
+#include "host/file.h"
 #include "rego/value.h"
 
 /* Revisions that are there at a time: the present one, the next one, and those of workers that have
@@ -27,7 +28,7 @@
 /* The memory, as one process sees it. A process holds each place that it uses by a record lock of
  * fcntl(2), which ends with the process, however that dies. */
 struct shared_data {
-    int fd;                            /* of the memory (memfd_create(2)), for the locks */
+    struct host_file *memory;
     char *at;                          /* where it lies */
     size_t place;                      /* octets of each place */
     unsigned uses[SHARED_DATA_PLACES]; /* of this process */

@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "host/file.h"
 #include "policy/decide/effect.h"
 #include "policy/engine/engine_plan.h"
 #include "policy/impact/side.h"
@@ -175,18 +175,20 @@ trial_by_machine(struct op *op, const struct trial_policy *policy,
                 note[i].state = TRIAL_UNKNOWN;
         return AZ_OK;
     }
-    struct trial_note *shared =
-        mmap(NULL, octets, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
+    struct host_file *shared = host_file_memory(op->mem, NULL, octets);
+    if (shared == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
-    memcpy(shared, note, octets);
-    struct work work = {
-        .op = op, .policy = policy, .questions = questions, .note = shared, .side = {.plan = NULL}};
+    memcpy(shared->at, note, octets);
+    struct work work = {.op = op,
+                        .policy = policy,
+                        .questions = questions,
+                        .note = shared->at,
+                        .side = {.plan = NULL}};
     struct child *child = child_fork(op->mem, &limits, run, &work);
     enum child_end end = child != NULL ? await(op, child) : CHILD_FAILED;
     talloc_free(child);
-    memcpy(note, shared, octets);
-    munmap(shared, octets);
+    memcpy(note, shared->at, octets);
+    talloc_free(shared);
     if (child == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "no process can be made for a trial");
     note_end(questions, note, end);

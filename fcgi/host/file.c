@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/mapped.h"
+#include "host/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,24 +9,25 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "crypto/random.h"
 
 #define CANNOT_BE_CREATED                                                                          \
     "cannot be created; create it yourself, owned by the service's user, mode 0700"
 
 static int
-mapped_destroy(struct mapped *mapped)
+destroy_file(struct host_file *file)
 {
-    munmap(mapped->at, mapped->size);
-    close(mapped->fd);
+    munmap(file->at, file->size);
+    if (file->fd >= 0)
+        close(file->fd);
     return 0;
 }
 
 static enum az_status
-mapped_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
+refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
 {
     *ret_why = talloc_asprintf(mem, "SVC_RUNTIME_DIR: %s %s", dir, what);
     return AZ_SERVER_ERROR;
@@ -38,8 +39,8 @@ mapped_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char
 static int
 fill_file(int fd, uint64_t magic, size_t size)
 {
-    struct mapped_head head = {.magic = magic};
-    if (random_octets(head.key, sizeof(head.key)) != AZ_OK)
+    struct host_head head = {.magic = magic};
+    if (getrandom(head.key, sizeof(head.key), 0) != (ssize_t) sizeof(head.key))
         return EIO;
     int fault = posix_fallocate(fd, 0, (off_t) size);
     if (fault == 0 && pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head))
@@ -113,7 +114,7 @@ may_make(int fd)
  * and uses already, and they would count apart.
  */
 static int
-mapped_open_file(const char *dir, const char *path, uint64_t wanted, size_t size)
+open_or_make(const char *dir, const char *path, uint64_t wanted, size_t size)
 {
     int fd = open_fitting(path, wanted, size);
     if (!may_make(fd))
@@ -147,14 +148,14 @@ file_fault(TALLOC_CTX *mem, const char *name, size_t size)
 
 /* Refuse a directory that another user made or may enter. */
 static enum az_status
-mapped_check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
+check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
 {
     struct stat st;
     if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
-        return mapped_refuse(mem, ret_why, dir, "is not a directory");
+        return refuse(mem, ret_why, dir, "is not a directory");
     if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        return mapped_refuse(mem, ret_why, dir,
-                             "must belong to the service's user with mode 0700 (chown, chmod 700)");
+        return refuse(mem, ret_why, dir,
+                      "must belong to the service's user with mode 0700 (chown, chmod 700)");
     return AZ_OK;
 }
 
@@ -171,7 +172,7 @@ parent_of(TALLOC_CTX *mem, const char *dir)
 }
 
 enum az_status
-mapped_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
+host_file_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
 {
     struct stat st;
     bool missing = lstat(dir, &st) != 0 && errno == ENOENT;
@@ -179,40 +180,85 @@ mapped_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
     if (parent != NULL && access(parent, W_OK | X_OK) == 0)
         return AZ_OK;
     if (missing)
-        return mapped_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
-    return mapped_check_directory(mem, dir, ret_why);
+        return refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
+    return check_directory(mem, dir, ret_why);
 }
 
 enum az_status
-mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, size_t size,
-            struct mapped **ret, const char **ret_why)
+host_file_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, size_t size,
+               struct host_file **ret, const char **ret_why)
 {
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-        return mapped_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
-    enum az_status status = mapped_check_directory(mem, dir, ret_why);
+        return refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
+    enum az_status status = check_directory(mem, dir, ret_why);
     if (status != AZ_OK)
         return status;
     char *path = talloc_asprintf(mem, "%s/%s", dir, name);
-    int fd = path != NULL ? mapped_open_file(dir, path, magic, size) : -1;
+    int fd = path != NULL ? open_or_make(dir, path, magic, size) : -1;
     if (fd < 0)
-        return mapped_refuse(mem, ret_why, dir, file_fault(mem, name, size));
+        return refuse(mem, ret_why, dir, file_fault(mem, name, size));
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    struct mapped *mapped = at != MAP_FAILED ? talloc_zero(mem, struct mapped) : NULL;
-    if (mapped == NULL) {
+    struct host_file *file = at != MAP_FAILED ? talloc_zero(mem, struct host_file) : NULL;
+    if (file == NULL) {
         close(fd);
-        return mapped_refuse(
-            mem, ret_why, dir,
-            talloc_asprintf(mem, "contains the file `%s`, which cannot be mapped", name));
+        return refuse(mem, ret_why, dir,
+                      talloc_asprintf(mem, "contains the file `%s`, which cannot be mapped", name));
     }
-    *mapped = (struct mapped){at, size, fd};
-    talloc_set_destructor(mapped, mapped_destroy);
-    *ret = mapped;
+    *file = (struct host_file){.at = at, .size = size, .fd = fd};
+    talloc_set_destructor(file, destroy_file);
+    *ret = file;
     return AZ_OK;
 }
 
+/* Seals of memory without a name. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* True if the limits let a file have so many octets; one beyond them would be a signal. */
+static bool
+file_may_have(size_t octets)
+{
+    struct rlimit limit;
+    errno = EFBIG;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && octets <= limit.rlim_cur;
+}
+
+/* Return the descriptor of memory without a name. -1 with errno. */
+static int
+make_memory(const char *name, size_t size)
+{
+    int fd = file_may_have(size) ? memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
+    if (fd < 0 || (ftruncate(fd, (off_t) size) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0))
+        return fd;
+    int fault = errno;
+    close(fd);
+    errno = fault;
+    return -1;
+}
+
+struct host_file *
+host_file_memory(TALLOC_CTX *mem, const char *slots, size_t size)
+{
+    struct host_file *memory = talloc_zero(mem, struct host_file);
+    int fd = memory != NULL && slots != NULL ? make_memory(slots, size) : -1;
+    bool made = memory != NULL && (slots == NULL || fd >= 0);
+    int flags = MAP_SHARED | (slots == NULL ? MAP_ANONYMOUS : 0);
+    void *at = made ? mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0) : MAP_FAILED;
+    if (at == MAP_FAILED) {
+        int fault = errno;
+        if (fd >= 0)
+            close(fd);
+        talloc_free(memory);
+        errno = fault;
+        return NULL;
+    }
+    *memory = (struct host_file){.at = at, .size = size, .fd = fd};
+    talloc_set_destructor(memory, destroy_file);
+    return memory;
+}
+
 bool
-mapped_read(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, void *ret,
-            size_t size)
+host_file_read(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, void *ret,
+               size_t size)
 {
     uint64_t found = 0;
     struct stat st;
