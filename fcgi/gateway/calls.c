@@ -2,27 +2,25 @@
 
 #include "gateway/calls.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "host/file.h"
+#include "host/slot.h"
 
 #define KEY_WORDS (SHA256_OCTETS / sizeof(uint64_t))
 
-/* The place of a worker. `call` is the number of its call, and odd while one is answered: then the
- * key is that of the call. Numbers are not used again, so that a cancellation that comes late
+/* A worker's place, which is its slot of the memory. `call` counts its calls, and is odd during
+ * one, which the key identifies. Numbers are not used again, so that a cancellation that comes late
  * reaches no other call. */
 struct place {
-    _Atomic pid_t pid; /* 0: free */
     _Atomic uint64_t call, cancelled;
     _Atomic uint64_t key[KEY_WORDS];
 };
 
 struct calls {
+    struct host_file *memory;
     struct place *place; /* CALLS_MAX */
     struct place *own;   /* of this process, or NULL */
     pid_t pid;           /* that took it: a child has none yet */
@@ -32,21 +30,14 @@ struct calls *
 calls_new(TALLOC_CTX *mem)
 {
     struct calls *calls = talloc_zero(mem, struct calls);
-    struct host_file *memory =
-        calls != NULL ? host_file_memory(calls, "authz-calls", CALLS_MAX * sizeof(*calls->place))
-                      : NULL;
-    if (memory == NULL)
+    if (calls == NULL)
+        return NULL;
+    calls->memory = host_file_memory(calls, "authz-calls", CALLS_MAX * sizeof(*calls->place));
+    if (calls->memory == NULL)
         TALLOC_FREE(calls);
     else
-        calls->place = memory->at;
+        calls->place = calls->memory->at;
     return calls;
-}
-
-/* True if a place is free, or its worker has died. */
-static bool
-is_free(pid_t pid)
-{
-    return pid == 0 || (kill(pid, 0) != 0 && errno == ESRCH);
 }
 
 /* Return the place of this process, taken if it has none yet; NULL: all are taken. */
@@ -54,11 +45,9 @@ static struct place *
 own_place(struct calls *calls)
 {
     pid_t pid = getpid();
-    for (size_t i = 0; calls->pid != pid && i < CALLS_MAX; i++) {
-        pid_t was = atomic_load(&calls->place[i].pid);
-        if (!is_free(was) || !atomic_compare_exchange_strong(&calls->place[i].pid, &was, pid))
-            continue;
-        calls->own = &calls->place[i];
+    int64_t number = calls->pid != pid ? slot_take_one(calls->memory, 0, CALLS_MAX, 0) : -1;
+    if (number >= 0) {
+        calls->own = &calls->place[number];
         calls->pid = pid;
         calls_end(calls); /* the last worker may have died in a call */
     }

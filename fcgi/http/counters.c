@@ -126,7 +126,7 @@ map_file(TALLOC_CTX *mem, const char *dir, struct counters *counters, const char
         return st;
     counters->map = mapped->at;
     counters->metrics =
-        metrics_new(counters, counters->map->metrics, counters->place, counters->places);
+        metrics_new(counters, mapped, counters->map->metrics, counters->place, counters->places);
     /* The metrics write to the memory when they are freed, so they own it: it goes after that. */
     talloc_steal(counters->metrics != NULL ? (void *) counters->metrics : counters, mapped);
     return counters->metrics != NULL ? AZ_OK : AZ_SERVER_ERROR;

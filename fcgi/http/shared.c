@@ -2,15 +2,12 @@
 
 #include "http/shared.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "crypto/digest.h"
-#include "host/file.h"
+#include "host/slot.h"
 #include "http/address.h"
 
 /* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
@@ -26,7 +23,7 @@
  * host has at most 128 of those. */
 #define PAUSES 1024u
 /* Changes with the layout of struct map, so that a file of another layout is replaced. */
-#define MAGIC (0x617a7368617265ULL + 3)
+#define MAGIC (0x617a7368617265ULL + 4)
 /* Purposes of the hash of an address. A positive number is the window of a rate limit in seconds.
  */
 #define FOR_LOCKS (-1)
@@ -46,7 +43,6 @@
 struct map {
     struct host_head head;
     _Atomic uint64_t overflow; /* counter of all addresses that find no slot */
-    _Atomic int place[PLACES]; /* process ids of the holders of long polls */
     _Atomic int64_t moved;     /* last time that a place for fetches changed hands; monotonic */
     _Atomic uint64_t pause[PAUSES]; /* numbers that pause */
     _Atomic uint64_t slot[SLOTS];   /* counters */
@@ -56,24 +52,23 @@ struct map {
 };
 
 struct shared {
-    struct map *map; /* the mapped file */
+    struct host_file *file; /* the first slots are those of the holders of long polls */
+    struct map *map;
 };
 
 enum az_status
 shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
 {
-    struct host_file *mapped;
     struct shared *shared = talloc_zero(mem, struct shared);
     if (shared == NULL)
         return AZ_SERVER_ERROR;
     enum az_status st =
-        host_file_open(mem, dir, "shared", MAGIC, sizeof(struct map), &mapped, ret_why);
+        host_file_open(shared, dir, "shared", MAGIC, sizeof(struct map), &shared->file, ret_why);
     if (st != AZ_OK) {
         talloc_free(shared);
         return st;
     }
-    talloc_steal(shared, mapped);
-    shared->map = mapped->at;
+    shared->map = shared->file->at;
     *ret = shared;
     return AZ_OK;
 }
@@ -284,22 +279,15 @@ shared_places_have_moved(const struct shared *shared, int64_t ms)
 bool
 shared_hold_take(struct shared *shared, int limit)
 {
-    int self = (int) getpid();
-    for (int i = 0; i < limit && i < PLACES; i++) {
-        int holder = atomic_load(&shared->map->place[i]);
-        bool free = holder == 0 || holder == self || (kill(holder, 0) != 0 && errno == ESRCH);
-        if (free && atomic_compare_exchange_strong(&shared->map->place[i], &holder, self))
+    for (int i = 0; i < PLACES; i++)
+        if (slot_is_ours(shared->file, i))
             return true;
-    }
-    return false;
+    return slot_take_one(shared->file, 0, limit < PLACES ? limit : PLACES, 0) >= 0;
 }
 
 void
 shared_hold_drop(struct shared *shared)
 {
-    int self = (int) getpid();
-    for (int i = 0; i < PLACES; i++) {
-        int holder = self;
-        atomic_compare_exchange_strong(&shared->map->place[i], &holder, 0);
-    }
+    for (int i = 0; i < PLACES; i++)
+        slot_drop(shared->file, i);
 }

@@ -65,10 +65,8 @@ bool shared_is_paused(const struct shared *shared, uint64_t number, int64_t now_
 void shared_places_moved(struct shared *shared);
 bool shared_places_have_moved(const struct shared *shared, int64_t ms);
 
-/*
- * Take one of `limit` places for holding a long poll; false if all are taken. A place stores the
- * holder's process id: it is free again when that process has died.
- */
+/* Take one of `limit` places for holding a long poll, a slot each, unless this process has one;
+ * false if all are taken. */
 bool shared_hold_take(struct shared *shared, int limit);
 
 /* Give back the place of this process, if it has one. */

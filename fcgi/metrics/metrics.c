@@ -2,20 +2,17 @@
 
 #include "metrics/metrics.h"
 
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "host/slot.h"
 #include "metrics/metrics_private.h"
 
 /* Changes when a number means something else under the same name and labels. */
-#define MEANING 2
+#define MEANING 3
 /* Processes whose state is counted; three pools of 256 workers, and as many that are being
  * replaced. */
 #define PROCESSES 1024u
-/* A process is one word, so that one store changes it: pid | state 2 bits. */
-#define STATE_BITS 2
-#define STATE_MASK 3u
 
 size_t
 metric_bounds(const struct metric_row *row)
@@ -120,16 +117,18 @@ static int
 metrics_destroy(struct metrics *metrics)
 {
     if (metrics->own != NULL && metrics->pid == getpid())
-        atomic_store(metrics->own, 0);
+        slot_drop(metrics->file, metrics->own - metrics->process);
     return 0;
 }
 
 struct metrics *
-metrics_new(TALLOC_CTX *mem, void *at, const struct metric_place *place, size_t places)
+metrics_new(TALLOC_CTX *mem, struct host_file *file, void *at, const struct metric_place *place,
+            size_t places)
 {
     struct metrics *metrics = talloc_zero(mem, struct metrics);
     if (metrics == NULL)
         return NULL;
+    metrics->file = file;
     metrics->place = place;
     metrics->places = places;
     metrics->process = at;
@@ -215,41 +214,18 @@ metrics_observe(struct metrics *metrics, enum metric metric, size_t place, int64
 
 /* ---- processes */
 
-/* True if the process of a word lives. All processes of a host have one account: a number that now
- * belongs to another account's process was used again. */
-static bool
-lives(uint64_t word)
-{
-    return word != 0 && kill((pid_t) (word >> STATE_BITS), 0) == 0;
-}
-
-/* Take a free word, else that of a process that is gone; NULL: all are in use. */
-static _Atomic uint64_t *
-claim_process(struct metrics *metrics, uint64_t wanted)
-{
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < PROCESSES; i++) {
-            uint64_t word = atomic_load(&metrics->process[i]);
-            if ((word == 0 || (pass == 1 && !lives(word)))
-                && atomic_compare_exchange_strong(&metrics->process[i], &word, wanted))
-                return &metrics->process[i];
-        }
-    return NULL;
-}
-
 void
 metrics_note_process(struct metrics *metrics, enum metrics_process state)
 {
     if (metrics == NULL)
         return;
-    bool first = metrics->pid == 0;
-    if (first)
+    if (metrics->pid == 0) {
+        int64_t number = slot_take_one(metrics->file, 0, PROCESSES, 0);
+        metrics->own = number >= 0 ? &metrics->process[number] : NULL;
         metrics->pid = getpid();
-    uint64_t word = (uint64_t) metrics->pid << STATE_BITS | state;
-    if (first)
-        metrics->own = claim_process(metrics, word);
-    else if (metrics->own != NULL)
-        atomic_store_explicit(metrics->own, word, memory_order_relaxed);
+    }
+    if (metrics->own != NULL)
+        atomic_store_explicit(metrics->own, state + 1, memory_order_relaxed);
 }
 
 void
@@ -258,7 +234,7 @@ metrics_count_processes(const struct metrics *metrics, uint64_t ret[PROCESS_STAT
     memset(ret, 0, PROCESS_STATES * sizeof(ret[0]));
     for (size_t i = 0; i < PROCESSES; i++) {
         uint64_t word = atomic_load(&metrics->process[i]);
-        if ((word & STATE_MASK) < PROCESS_STATES && lives(word))
-            ret[word & STATE_MASK]++;
+        if (word > 0 && word <= PROCESS_STATES && slot_lives(metrics->file, (int64_t) i))
+            ret[word - 1]++;
     }
 }

@@ -106,6 +106,7 @@ enum metrics_process {
 extern const char *const metrics_process_states[PROCESS_STATES + 1];
 
 struct metrics;
+struct host_file;
 
 /* Return the octets of shared memory for so many places. */
 size_t metrics_octets(size_t places);
@@ -117,10 +118,11 @@ uint64_t metrics_layout(uint64_t number, const struct metric_place *place, size_
 /* Mix a text into a number (FNV-1a). */
 uint64_t metrics_mix(uint64_t number, const char *text);
 
-/* Use metrics_octets() of shared memory, which is aligned to 8 octets and was zero when it was
- * made. The memory and the places must live as long as the result. NULL: out of memory. */
-struct metrics *metrics_new(TALLOC_CTX *mem, void *at, const struct metric_place *place,
-                            size_t places);
+/* Use metrics_octets() of a file at `at`, which is aligned to 8 octets and was zero when it was
+ * made, and the first slots of the file. The file and the places must live as long as the result.
+ * NULL: out of memory. */
+struct metrics *metrics_new(TALLOC_CTX *mem, struct host_file *file, void *at,
+                            const struct metric_place *place, size_t places);
 
 /*
  * Add one. `place` is an index of the places, or 0 for a metric without them; `values` are the

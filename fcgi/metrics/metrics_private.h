@@ -8,11 +8,12 @@
 #include "metrics/metrics.h"
 
 struct metrics {
+    struct host_file *file; /* a slot of it for each process that serves requests */
     const struct metric_place *place;
     size_t places;
     size_t first[METRICS];     /* index of a metric's first word */
     _Atomic uint64_t *cell;    /* words of all metrics */
-    _Atomic uint64_t *process; /* one word per process: pid and state */
+    _Atomic uint64_t *process; /* of a slot: 1 + the state of its process */
     _Atomic uint64_t *own;     /* that of this process, or NULL */
     _Atomic uint64_t *recent;  /* decisions of the last seconds, a word for each part */
     _Atomic uint64_t *held;    /* series that metrics_settle() adds one to, or NULL */

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "host/file.h"
 #include "tap.h"
 
 static const struct metric_place places[] = {
@@ -28,13 +28,20 @@ static const struct metric_place places[] = {
 #define LAST (PLACES - 1)
 
 /* Return memory that forked processes share. */
-static void *
+static struct host_file *
 share(size_t octets)
 {
-    void *at = mmap(NULL, octets, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED)
+    struct host_file *memory = host_file_memory(NULL, "authz-test", octets);
+    if (memory == NULL)
         exit(99);
-    return at;
+    return memory;
+}
+
+/* Return metrics in it. */
+static struct metrics *
+metrics_in(TALLOC_CTX *mem, struct host_file *memory)
+{
+    return metrics_new(mem, memory, memory->at, places, PLACES);
 }
 
 static bool
@@ -75,7 +82,7 @@ answer(struct metrics *metrics, size_t place, const char *code)
 static void
 test_held(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_new(mem, share(metrics_octets(PLACES)), places, PLACES);
+    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
     hold(metrics, "allowed");
     ok(!mentions(mem, metrics, "svc_decisions_total{"), "what is held is not counted");
     hold(metrics, "error");
@@ -95,7 +102,7 @@ test_held(TALLOC_CTX *mem)
 static void
 test_labels(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_new(mem, share(metrics_octets(PLACES)), places, PLACES);
+    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
     answer(metrics, 0, "200");
     answer(metrics, 0, "200");
     answer(metrics, 0, "429");
@@ -152,7 +159,7 @@ test_labels(TALLOC_CTX *mem)
 static void
 test_histogram(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_new(mem, share(metrics_octets(PLACES)), places, PLACES);
+    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
     metrics_observe(metrics, METRIC_HTTP_SECONDS, 0, 1000);
     metrics_observe(metrics, METRIC_HTTP_SECONDS, 0, 1001);
     metrics_observe(metrics, METRIC_HTTP_SECONDS, 0, 0);
@@ -179,10 +186,10 @@ test_histogram(TALLOC_CTX *mem)
 static void
 test_parallel(TALLOC_CTX *mem)
 {
-    void *at = share(metrics_octets(PLACES));
+    struct host_file *at = share(metrics_octets(PLACES));
     for (int i = 0; i < 8; i++)
         if (fork() == 0) {
-            struct metrics *mine = metrics_new(NULL, at, places, PLACES);
+            struct metrics *mine = metrics_in(NULL, at);
             for (int j = 0; j < 1000; j++) {
                 answer(mine, (size_t) j % 2, "200");
                 metrics_observe(mine, METRIC_HTTP_SECONDS, 0, j);
@@ -192,7 +199,7 @@ test_parallel(TALLOC_CTX *mem)
         }
     while (wait(NULL) > 0)
         ;
-    struct metrics *metrics = metrics_new(mem, at, places, PLACES);
+    struct metrics *metrics = metrics_in(mem, at);
     ok(says(mem, metrics,
             "svc_http_requests_total{route=\"/token\",method=\"POST\",code=\"200\"} 4000"),
        "8 processes lose no count");
@@ -216,14 +223,14 @@ number_of(TALLOC_CTX *mem, const struct metrics *metrics, const char *begin)
 static void
 test_killed(TALLOC_CTX *mem)
 {
-    void *at = share(metrics_octets(PLACES));
-    struct metrics *metrics = metrics_new(mem, at, places, PLACES);
-    _Atomic long long *done = share(sizeof(*done));
+    struct host_file *at = share(metrics_octets(PLACES));
+    struct metrics *metrics = metrics_in(mem, at);
+    _Atomic long long *done = share(sizeof(*done))->at;
     bool good = true;
     for (int i = 0; i < 50; i++) {
         pid_t pid = fork();
         if (pid == 0) {
-            struct metrics *mine = metrics_new(NULL, at, places, PLACES);
+            struct metrics *mine = metrics_in(NULL, at);
             metrics_note_process(mine, PROCESS_BUSY);
             for (;;) {
                 metrics_observe(mine, METRIC_HTTP_SECONDS, 0, 1);
@@ -251,8 +258,8 @@ test_killed(TALLOC_CTX *mem)
 static void
 test_processes(TALLOC_CTX *mem)
 {
-    void *at = share(metrics_octets(PLACES));
-    struct metrics *metrics = metrics_new(mem, at, places, PLACES);
+    struct host_file *at = share(metrics_octets(PLACES));
+    struct metrics *metrics = metrics_in(mem, at);
     uint64_t counts[PROCESS_STATES];
     int ready[2], end[2];
     char octet = 0;
@@ -261,7 +268,7 @@ test_processes(TALLOC_CTX *mem)
     for (int i = 0; i < 3; i++)
         if (fork() == 0) {
             close(end[1]);
-            struct metrics *mine = metrics_new(NULL, at, places, PLACES);
+            struct metrics *mine = metrics_in(NULL, at);
             metrics_note_process(mine, PROCESS_BUSY);
             if (i > 0)
                 metrics_note_process(mine, PROCESS_IDLE);
@@ -313,9 +320,9 @@ test_largest(TALLOC_CTX *mem)
             talloc_asprintf(mem, "/admin/api/some-long-collection-name/{someId}/%d", i), "OTHER",
             true, true, true};
     size_t octets = metrics_octets(MANY);
-    void *at = share(octets);
-    memset(at, 0xff, octets);
-    const char *text = metrics_text(mem, metrics_new(mem, at, many, MANY), NULL, 0);
+    struct host_file *at = share(octets);
+    memset(at->at, 0xff, octets);
+    const char *text = metrics_text(mem, metrics_new(mem, at, at->at, many, MANY), NULL, 0);
     ok(text != NULL && strlen(text) < 2 << 20,
        "256 routes with all series fit into the text: %zu octets", text != NULL ? strlen(text) : 0);
 }
@@ -324,7 +331,7 @@ test_largest(TALLOC_CTX *mem)
 static void
 test_gauges(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_new(mem, share(metrics_octets(PLACES)), places, PLACES);
+    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
     const struct metric_sample samples[] = {
         {METRIC_BUNDLE_REVISION, {"a\\b\"c\nd"}, 1},
         {METRIC_KEY_AGE,         {"oidc"},       7},
@@ -363,7 +370,7 @@ static void
 measure(TALLOC_CTX *mem)
 {
     enum { TIMES = 2000000 };
-    struct metrics *metrics = metrics_new(mem, share(metrics_octets(PLACES)), places, PLACES);
+    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
     int64_t began = clock_monotonic_us();
     for (int i = 0; i < TIMES; i++)
         metrics_add(metrics, METRIC_LINES_LEFT_OUT, 0, NULL);

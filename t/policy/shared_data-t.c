@@ -282,9 +282,7 @@ test_waits_a_bounded_time(void)
         abort();
     pid_t pid = fork();
     if (pid == 0) {
-        struct flock lock = {
-            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SHARED_DATA_PLACES, .l_len = 1};
-        if (fcntl(shared->memory->fd, F_SETLK, &lock) == 0 && write(ready[1], &octet, 1) == 1)
+        if (slot_take(shared->memory, SHARED_DATA_PLACES) && write(ready[1], &octet, 1) == 1)
             pause();
         _exit(1);
     }

@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 
-/* The lock of the process that reads a revision; before it are those of the places. */
+/* The slot of the process that reads a revision; before it are those of the places. */
 #define LOCK_READING SHARED_DATA_PLACES
-/* The lock of the process that loads a plan. */
+/* The slot of the process that loads a plan. */
 #define LOCK_TURN (LOCK_READING + 1)
 /* Interval at which a process that waits looks again, in microseconds. */
 #define LOOK_US 1000
@@ -42,26 +42,17 @@ head_of(const struct shared_data *shared, size_t place)
     return (struct place_head *) (void *) (shared->at + place * shared->place);
 }
 
-/* Lock or unlock one number, without waiting. */
-static bool
-set_lock(const struct shared_data *shared, short type, size_t number)
-{
-    struct flock lock = {
-        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t) number, .l_len = 1};
-    return fcntl(shared->memory->fd, F_SETLK, &lock) == 0;
-}
-
 /* Use a place: no other process fills it then. False: one is filling it. */
 static bool
 use_place(struct shared_data *shared, size_t place)
 {
-    if (shared->uses[place] == 0 && !set_lock(shared, F_RDLCK, place))
+    if (shared->uses[place] == 0 && !slot_share(shared->memory, (int64_t) place))
         return false;
     shared->uses[place]++;
     return true;
 }
 
-/* Give the memory of a place back, which is zero then. Only for the process that locked it. */
+/* Give the memory of a place back, which is zero then. Only for the process that has it alone. */
 static void
 clear_place(struct shared_data *shared, size_t place)
 {
@@ -75,27 +66,24 @@ leave_place(struct shared_data *shared, size_t place)
 {
     if (--shared->uses[place] > 0)
         return;
-    if (set_lock(shared, F_WRLCK, place))
+    if (slot_take(shared->memory, (int64_t) place))
         clear_place(shared, place);
-    set_lock(shared, F_UNLCK, place);
+    slot_drop(shared->memory, (int64_t) place);
 }
 
-/* Lock an unused place for filling, and clear those of processes that died. Return
- * SHARED_DATA_PLACES if all are in use. Only for the process that has LOCK_READING. */
-static size_t
-lock_unused(struct shared_data *shared)
+static void
+clear_left(void *arg, int64_t number)
 {
-    size_t found = SHARED_DATA_PLACES;
-    for (size_t i = 0; i < SHARED_DATA_PLACES; i++) {
-        if (shared->uses[i] > 0 || !set_lock(shared, F_WRLCK, i))
-            continue;
-        clear_place(shared, i);
-        if (found == SHARED_DATA_PLACES)
-            found = i;
-        else
-            set_lock(shared, F_UNLCK, i);
-    }
-    return found;
+    clear_place(arg, (size_t) number);
+}
+
+/* Take an unused place for filling, and clear those of processes that died. -1: all are in use.
+ * Only for the process that has LOCK_READING. */
+static int64_t
+take_unused(struct shared_data *shared)
+{
+    slots_clean(shared->memory, 0, SHARED_DATA_PLACES, clear_left, shared);
+    return slot_take_one(shared->memory, 0, SHARED_DATA_PLACES, 0);
 }
 
 static int
@@ -173,7 +161,7 @@ grow(struct rego_arena *arena, size_t octets)
     return true;
 }
 
-/* Read a revision into a place that is locked. False: it cannot be done. */
+/* Read a revision into a place that this process has alone. False: it cannot be done. */
 static bool
 fill_place(struct shared_data *shared, size_t place, const char *revision, const char *text,
            size_t length)
@@ -205,13 +193,14 @@ static struct shared_tree *
 make_tree(TALLOC_CTX *mem, struct shared_data *shared, const char *revision, const char *text,
           size_t length)
 {
-    size_t place = lock_unused(shared);
-    if (place == SHARED_DATA_PLACES)
+    int64_t unused = take_unused(shared);
+    size_t place = (size_t) unused;
+    if (unused < 0)
         return NULL;
     if (fill_place(shared, place, revision, text, length))
-        return tree_at(mem, shared, place, revision); /* the lock becomes one of a reader */
+        return tree_at(mem, shared, place, revision); /* the slot becomes a shared one */
     clear_place(shared, place);
-    set_lock(shared, F_UNLCK, place);
+    slot_drop(shared->memory, unused);
     return NULL;
 }
 
@@ -226,7 +215,7 @@ shared_data_read(TALLOC_CTX *mem, struct shared_data *shared, const char *revisi
         struct shared_tree *tree = find_tree(mem, shared, revision);
         if (tree != NULL)
             return tree;
-        if (set_lock(shared, F_WRLCK, LOCK_READING))
+        if (slot_take(shared->memory, LOCK_READING))
             break;
         if (clock_monotonic_ms() > until)
             return NULL;
@@ -235,7 +224,7 @@ shared_data_read(TALLOC_CTX *mem, struct shared_data *shared, const char *revisi
     struct shared_tree *tree = find_tree(mem, shared, revision);
     if (tree == NULL)
         tree = make_tree(mem, shared, revision, text, length);
-    set_lock(shared, F_UNLCK, LOCK_READING);
+    slot_drop(shared->memory, LOCK_READING);
     return tree;
 }
 
@@ -261,11 +250,11 @@ shared_data_new(TALLOC_CTX *mem, size_t octets)
 bool
 shared_data_begin_turn(const struct shared_data *shared)
 {
-    return set_lock(shared, F_WRLCK, LOCK_TURN);
+    return slot_take(shared->memory, LOCK_TURN);
 }
 
 void
 shared_data_end_turn(const struct shared_data *shared)
 {
-    set_lock(shared, F_UNLCK, LOCK_TURN);
+    slot_drop(shared->memory, LOCK_TURN);
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <talloc.h>
 
-#include "host/file.h"
+#include "host/slot.h"
 #include "rego/value.h"
 
 /* Revisions that are there at a time: the present one, the next one, and those of workers that have
@@ -25,8 +25,7 @@
  * After it the process reads the revision for itself. */
 #define SHARED_DATA_WAIT_MS 1000
 
-/* The memory, as one process sees it. A process holds each place that it uses by a record lock of
- * fcntl(2), which ends with the process, however that dies. */
+/* The memory, as one process sees it. A process that uses a place shares its slot. */
 struct shared_data {
     struct host_file *memory;
     char *at;                          /* where it lies */
@@ -44,7 +43,7 @@ struct shared_tree {
 
 /*
  * Make the memory, with `octets` at most for each revision, before the workers are forked. The
- * process that calls this reads no revision from it, since a lock is not inherited. NULL, with
+ * process that calls this reads no revision from it, since a slot is not inherited. NULL, with
  * errno: it cannot be made here, and each process reads for itself.
  */
 struct shared_data *shared_data_new(TALLOC_CTX *mem, size_t octets);
