@@ -14,6 +14,7 @@
 #include "policy/engine/engine.h"
 #include "process.h"
 #include "store/db/db.h"
+#include "store/schema/roles.h"
 #include "store/schema/schema.h"
 #include "store/tokens/signing_keys.h"
 
@@ -62,6 +63,14 @@ config_follows(const struct config_findings *findings, const char *line)
 }
 
 static void
+config_warn_line(struct config_findings *findings, const char *line)
+{
+    jsonx_append(&findings->warnings, output_string(line));
+    if (!findings->cli->choice.json)
+        output_error("warning: %s", line);
+}
+
+static void
 config_warn_each(struct config_findings *findings, const struct problems *warnings)
 {
     for (size_t i = 0; i < warnings->count; i++) {
@@ -72,9 +81,7 @@ config_warn_each(struct config_findings *findings, const struct problems *warnin
             config_report(findings, CLI_CONFIG, warnings->line[i]);
             continue;
         }
-        jsonx_append(&findings->warnings, output_string(warnings->line[i]));
-        if (!findings->cli->choice.json)
-            output_error("warning: %s", warnings->line[i]);
+        config_warn_line(findings, warnings->line[i]);
     }
 }
 
@@ -97,6 +104,19 @@ config_op(struct config_findings *findings)
     return process_op(findings->cli->mem, findings->cli->az);
 }
 
+/* Say what one role for everything costs. A host may offer no second one, so it is no problem. */
+static void
+config_warn_owner(struct config_findings *findings)
+{
+    struct op op = config_op(findings);
+    bool owns = false;
+    if (roles_owns(&op, &owns) == AZ_OK && owns)
+        config_warn_line(findings,
+                         "the role of SVC_DATABASE_URL owns the tables: whoever takes over a "
+                         "process of the service can delete audit rows and drop tables; give the "
+                         "service a role of its own (doc/upgrade.md, Two roles)");
+}
+
 /* Check the database, then its schema, then that the credential key opens the stored keys. */
 static void
 config_check_database(struct config_findings *findings)
@@ -113,6 +133,7 @@ config_check_database(struct config_findings *findings)
         return;
     }
     output_line(findings->cli, "schema: ok (%d)", SCHEMA_VERSION);
+    config_warn_owner(findings);
     if (findings->cli->az->keyring == NULL)
         return; /* a key is missing; that problem is reported already */
     if ((st = signing_keys_check_stored(&op)) != AZ_OK)

@@ -15,10 +15,12 @@
 #include "store/tokens/signing_keys_turn.h"
 
 const struct cli_option db_migrate_options[] = {
-    {"offline", 0, NULL, offsetof(struct cli_choices, offline), false,
+    {"grant",     0, "ROLE",   offsetof(struct cli_choices, grant),  false,
+     "Let ROLE do what the service does, too, as db grant does"},
+    {"offline",           0,    NULL, offsetof(struct cli_choices,                     offline), false,
      "Apply all migrations, also those that the service may not run beside; it must be stopped on "
      "all hosts"},
-    {NULL,         0,       NULL,  0,                   false,                         NULL      },
+    {NULL, 0,  NULL,       0,                                 false,                                   NULL                                                       },
 };
 
 static enum az_status
@@ -31,7 +33,8 @@ migrate_schema(struct cli *cli, struct jsonx_build *report)
         st =
             op_fail(&cli->op, AZ_CONFLICT, NULL,
                     "the role of SVC_DATABASE_URL does not own the tables: run db migrate as their "
-                    "owner (doc/upgrade.md, Two roles)");
+                    "owner, as in runuser -u authz-owner -- authzctl db migrate (doc/upgrade.md, "
+                    "Two roles)");
     if (st == AZ_OK && !cli->choice.offline)
         st = schema_plan_check(&cli->op);
     if (st == AZ_OK)
@@ -102,10 +105,13 @@ load_policy(struct cli *cli, struct jsonx_build *report)
 
 /* New tables are given to the roles of the service. */
 static enum az_status
-grant_again(struct cli *cli, struct jsonx_build *report)
+grant_roles(struct cli *cli, struct jsonx_build *report)
 {
     int roles = 0;
-    enum az_status st = roles_grant_again(&cli->op, &roles);
+    const char *role = cli->choice.grant;
+    enum az_status st = role != NULL ? roles_grant(&cli->op, role) : AZ_OK;
+    if (st == AZ_OK)
+        st = roles_grant_again(&cli->op, &roles);
     if (st == AZ_OK && roles > 0)
         output_line(cli, "roles of the service: %d granted", roles);
     if (st == AZ_OK)
@@ -117,7 +123,7 @@ int
 db_migrate_run(struct cli *cli)
 {
     static enum az_status (*const steps[])(struct cli *, struct jsonx_build *) = {
-        migrate_schema,    grant_again,        db_make_partitions,
+        migrate_schema,    grant_roles,        db_make_partitions,
         make_signing_keys, register_admin_key, load_policy};
     struct jsonx_build report = {jsonx_own(cli->mem, json_object()), false};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)

@@ -52,6 +52,7 @@ struct cli_choices {
     const char *after;  /* bundle deploy: revision that must be active */
     const char *note;   /* verbs that save policy: message for the history */
     const char *dir;    /* bundle diff: directory to compare */
+    const char *grant;  /* db migrate: role of the service */
     const char *limit;  /* bundle history: most rows */
     const char *opa;    /* policy test: program of the policy engine */
     const char *policies;   /* cedar authorize: file of policies */

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # A private PostgreSQL cluster: UNIX socket only, checksums, durable commits. Needs: layout.sh, daemons.sh.
 #
-# Roles: the service connects as `authz`, with a password; this role owns the database and is not a superuser. `postgres` is
-# the superuser; only root and the account that runs the cluster can connect as it, by peer credentials.
+# Roles: the service connects as `authz`, with a password; `authz-owner` owns the tables, and the service can change neither them nor the
+# audit log. `postgres` is the superuser. Only root and the account that runs the cluster can connect as these two, by peer credentials.
 
 PG_CONNECTIONS=${AUTHZ_PG_CONNECTIONS:-100}
 # Directory with a directory for each version, and the oldest version that the schema works on.
@@ -37,6 +37,7 @@ postgres_check_version() {
 }
 
 postgres_admin_url() { printf 'postgresql://postgres@/authz?host=%s' "$RUN_DIR"; }
+postgres_owner_url() { printf 'postgresql://authz-owner@/authz?host=%s' "$RUN_DIR"; }
 postgres_url() { printf 'postgresql://authz:%s@/authz?host=%s' "$1" "$RUN_DIR"; }
 
 postgres_initdb() {
@@ -47,15 +48,21 @@ postgres_initdb() {
     as_service "$bin/initdb" --pgdata="$BASE/data" --username=postgres --encoding=UTF8 --locale=C.UTF-8 \
         --data-checksums --auth=peer --no-instructions
     as_service tee -a "$BASE/data/postgresql.conf" >/dev/null <<<"include 'authz.conf'"
-    as_service tee "$BASE/data/pg_hba.conf" >/dev/null <<-END
-		local all postgres peer map=admin
+    as_service touch "$BASE/data/authz.complete"
+}
+
+# Print who may connect as which role.
+postgres_access() {
+    cat <<-END
+		local all postgres,authz-owner peer map=admin
 		local all all scram-sha-256
 	END
-    as_service tee "$BASE/data/pg_ident.conf" >/dev/null <<-END
-		admin ${RUN_AS:-$(id -un)} postgres
-		admin root postgres
-	END
-    as_service touch "$BASE/data/authz.complete"
+}
+postgres_accounts() {
+    local account role
+    for account in "${RUN_AS:-$(id -un)}" root; do
+        for role in postgres authz-owner; do printf 'admin %s %s\n' "$account" "$role"; done
+    done
 }
 
 # Print the configuration. Commits are durable. Memory is a quarter of the machine's, at most 1 GB, because several instances
@@ -90,14 +97,19 @@ postgres_sql() { as_service psql -X -q -A -t -v ON_ERROR_STOP=1 -h "$RUN_DIR" -U
 
 postgres_ready() { as_service "$1/pg_isready" -q -h "$RUN_DIR" -U postgres -d postgres >/dev/null; }
 
-# Create the role and the database of the service; set the password of authz.conf at each start.
+# Create the roles and the database; set the password of authz.conf at each start. Instances of earlier versions have one role that owns
+# the tables.
 postgres_database() {
-    local have
-    have=$(postgres_sql -d postgres -c "SELECT count(*) FROM pg_roles WHERE rolname = 'authz'")
-    if [ "$have" = 0 ]; then postgres_sql -d postgres -c 'CREATE ROLE authz LOGIN'; fi
+    local have role
+    for role in authz authz-owner; do
+        have=$(postgres_sql -d postgres -c "SELECT count(*) FROM pg_roles WHERE rolname = '$role'")
+        if [ "$have" = 0 ]; then postgres_sql -d postgres -c "CREATE ROLE \"$role\" LOGIN"; fi
+    done
     postgres_sql -d postgres <<<"ALTER ROLE authz PASSWORD '$1'"
     have=$(postgres_sql -d postgres -c "SELECT count(*) FROM pg_database WHERE datname = 'authz'")
-    if [ "$have" = 0 ]; then postgres_sql -d postgres -c 'CREATE DATABASE authz OWNER authz'; fi
+    if [ "$have" = 0 ]; then postgres_sql -d postgres -c 'CREATE DATABASE authz OWNER "authz-owner"'; fi
+    postgres_sql -d authz -c 'REASSIGN OWNED BY authz TO "authz-owner"; ALTER SCHEMA public OWNER TO "authz-owner"' \
+        -c 'REVOKE CREATE ON SCHEMA public FROM PUBLIC'
 }
 
 # Remove the lock file of a killed server. In a container without init the server stays a zombie, and PostgreSQL takes it for
@@ -120,8 +132,10 @@ postgres_start() {
     postgres_check_version "$bin"
     postgres_initdb "$bin"
     postgres_settings | as_service tee "$BASE/data/authz.conf" >/dev/null
+    postgres_access | as_service tee "$BASE/data/pg_hba.conf" >/dev/null
+    postgres_accounts | as_service tee "$BASE/data/pg_ident.conf" >/dev/null
     if ! daemon_pid postgres >/dev/null; then postgres_unlock; fi
-    daemon_start postgres "$(postgres_settings | mark_of)" "$bin/postgres" -D "$BASE/data"
+    daemon_start postgres "$({ postgres_settings && postgres_access && postgres_accounts; } | mark_of)" "$bin/postgres" -D "$BASE/data"
     daemon_await postgres 60 postgres_ready "$bin"
     postgres_database "$password"
 }

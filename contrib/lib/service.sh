@@ -21,7 +21,15 @@ schema_migrate() {
     hint "correct the setting in your environment or in $(conf_path), then run contrib/quickstart again"
     authzctl config check --offline
     hint "run SVC_CONFIG=$(conf_path) $(authzctl_path) db status, and see $LOG_DIR/postgres.log"
-    authzctl db migrate
+    if [ "$OWN_DATABASE" = yes ]; then
+        (
+            SVC_DATABASE_URL=$(postgres_owner_url)
+            export SVC_DATABASE_URL
+            authzctl db migrate --grant authz
+        )
+    else
+        authzctl db migrate
+    fi
 }
 
 authz_sockets_there() {

@@ -190,6 +190,7 @@ env_write() {
             env_line SVC_CONFIG "$(conf_path)"
             env_line LOG_DIR "$LOG_DIR"
             env_line DATABASE_ADMIN_URL "$(postgres_admin_url)"
+            env_line DATABASE_OWNER_URL "$(postgres_owner_url)"
             env_line AUTHZ_PREFIX "$(prefix_dir)"
             env_line SERVICE_USER "${RUN_AS:-$(id -un)}"
             env_line PIDS "$(pids_text)"

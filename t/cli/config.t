@@ -17,9 +17,11 @@ use Authz::Server   ();
 use Authz::Stack    ();
 use Authzctl;
 
-# The pages are looked at too: those of the source, for what is tested need not be installed.
-my %data = ( SVC_DATA_DIR => Authz::Stack::data_dir(), SVC_OIDC_ISSUER => 'http://localhost:8080' );
-my %none = ( SVC_CONFIG   => '/dev/null', %data );
+# The pages are looked at too: those of the source, for what is tested need not be installed. Any program stands in for the engine's.
+my %data = (
+    SVC_DATA_DIR   => Authz::Stack::data_dir(), SVC_OIDC_ISSUER => 'http://localhost:8080',
+    SVC_OPA_BINARY => '/bin/sh' );
+my %none = ( SVC_CONFIG => '/dev/null', %data );
 my %keys = ( %none, %Authz::Stack::KEY );
 
 sub file {
@@ -321,21 +323,32 @@ is_deeply(
     'the text names the same, each on a line of its own' );
 
 # Against a database and an engine.
+sub checked { my ( $url, %more ) = @_; return settings( $url, SVC_OPA_BINARY => '/bin/sh', %more ) }
 my $postgres = Authz::Postgres->shared_or_new;
 my $url      = $postgres->url( $postgres->database );
-my $no_opa   = ctl_is( 69, [qw(config check)], 'check without a policy engine', env => settings($url) );
-like( $no_opa->{out}, qr/^database: ok\nschema: ok \(\d+\)\nsigning keys: ok/m,   '... finds the database right' );
-like( $no_opa->{err}, qr/\Aauthzctl: policy engine: [^\n]*SVC_OPA_URL[^\n]*\n\z/, '... and names the engine alone' );
+my $no_opa   = ctl_is( 69, [qw(config check)], 'check without a policy engine', env => checked($url) );
+like( $no_opa->{out}, qr/^database: ok\nschema: ok \(\d+\)\nsigning keys: ok/m, '... finds the database right' );
+like(
+    $no_opa->{err},
+    qr/\Aauthzctl: warning: the role [^\n]*\nauthzctl: policy engine: [^\n]*SVC_OPA_URL[^\n]*\n\z/,
+    '... and names the engine alone' );
+
+# One role for everything: what it costs. t/store/roles.t has the other side.
+my $one = ctl( [qw(config check --json)], env => checked($url) );
+is( scalar @{ $one->{json}{warnings} }, 1, 'the role of the service owns the tables: one warning' );
+like(
+    $one->{json}{warnings}[0], qr/can delete audit rows and drop tables.*doc\/upgrade\.md, Two roles/,
+    '... that says what that costs, and what to do' );
 my $no_database =
-  ctl_is( 69, [qw(config check)], 'check without a database', env => settings( $postgres->url('nowhere') ) );
+  ctl_is( 69, [qw(config check)], 'check without a database', env => checked( $postgres->url('nowhere') ) );
 like( $no_database->{err}, qr/^authzctl: database: .*nowhere.*SVC_DATABASE_URL/m, '... names it' );
 my $empty = ctl_is(
     78, [qw(config check)], 'check with an empty database',
-    env => settings( $postgres->url( $postgres->database( empty => 1 ) ) ) );
+    env => checked( $postgres->url( $postgres->database( empty => 1 ) ) ) );
 like( $empty->{err}, qr/^authzctl: .*schema 0.*run `authzctl db migrate`/m, '... says what to run' );
 my $other = ctl_is(
     78, [qw(config check)], 'check with another credential key than the keys were sealed under',
-    env => settings( $url, SVC_CREDENTIAL_KEY => 'y' x 20 ) );
+    env => checked( $url, SVC_CREDENTIAL_KEY => 'y' x 20 ) );
 like( $other->{err}, qr/SVC_CREDENTIAL_KEY/, '... names it' );
 unlike( $other->{err}, qr/y{20}/, '... without its value' );
 
@@ -345,7 +358,7 @@ SKIP: {
     my $account = Authz::Path::unprivileged();
     skip 'only root is another account than that of the service', 4 if !defined $account;
     my ( $uid, $gid ) = ( getpwnam $account )[ 2, 3 ];
-    my $plain = settings( $url =~ s/&user=[a-z]+//r );
+    my $plain = checked( $url =~ s/&user=[a-z]+//r );
     my $conf =
       file( join '', map { defined $plain->{$_} ? "$_=$plain->{$_}\n" : () } grep {/\ASVC_/} sort keys %$plain );
     my %of = ( SVC_CONFIG => "$conf", PGUSER => undef );
@@ -400,7 +413,7 @@ for my $what ( sort keys %report ) {
         } );
     my $got = ctl_is(
         $status, [qw(config check)], "config check: $what",
-        env => settings( $url, SVC_OPA_URL => 'http://127.0.0.1:' . $listen->sockport ) );
+        env => checked( $url, SVC_OPA_URL => 'http://127.0.0.1:' . $listen->sockport ) );
     like( $got->{err}, $told, '... is told apart' );
     $engine->stop;
 }

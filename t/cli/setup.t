@@ -8,10 +8,17 @@ use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use File::Temp ();
 use Test::More;
 
+use Authz::Path     ();
+use Authz::Postgres ();
+use Authz::Process  ();
+use Authz::Stack    ();
+use Authz::Web      ();
+
 plan skip_all => 'only root can configure a host' if $> != 0;
 
 my $dir = File::Temp->newdir;
 our $config = "$dir/authz.conf";
+our $bindir = '/nonexistent';
 my $stored = "SVC_OIDC_ISSUER=https://login.example\nSVC_DATABASE_URL=postgresql:///stored\n";
 
 my $script = "$FindBin::Bin/../../cli/setup-host";
@@ -19,7 +26,7 @@ my $script = "$FindBin::Bin/../../cli/setup-host";
 # Run a command; the status and everything that it printed.
 sub gets {
     my (@command) = @_;
-    local %ENV = ( %ENV, SVC_CONFIG => $config, AUTHZ_DATADIR => '/nonexistent', AUTHZ_BINDIR => '/nonexistent' );
+    local %ENV = ( %ENV, SVC_CONFIG => $config, AUTHZ_DATADIR => '/nonexistent', AUTHZ_BINDIR => $bindir );
     my $pid = open( my $out, '-|' ) // die "fork: $!";
     if ( !$pid ) {
         open STDIN,  '<',  '/dev/null' or die $!;
@@ -133,6 +140,103 @@ is( do { open my $in, '<', $config or die $!; local $/ = undef; <$in> }, $stored
     }
 }
 
+# ---- two roles of the database (decisions.md "Two roles"): the account of each connects as the role of its name
+
+{
+    my $own   = "$dir/authz-owner.env";
+    my $check = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); OWNER_URL=$1; check_owner};
+    is( ( gets( 'bash', '-c', $check, $script, $own ) )[0], 0, 'no file with the URL of the owner' );
+    Authz::Web::write_file( $own, "SVC_DATABASE_URL=postgresql://own:S3cret\@db.example/authz\n", 0600 );
+    is( ( gets( 'bash', '-c', $check, $script, $own ) )[0], 0, 'one that root alone can read' );
+    for my $mode ( '640', '604', '660' ) {
+        chmod oct $mode, $own or die $!;
+        my ( $status, $text ) = gets( 'bash', '-c', $check, $script, $own );
+        is( $status, 78, "refused: the URL of the owner in a file of mode $mode" );
+        like( $text, qr/others than root may read \Q$own\E.*chmod 600/s, '... with the reason, and what to do' );
+    }
+
+    my $role = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); DATABASE=$1; service_role};
+    for my $case (
+        [ 'postgresql:///authz',                               'authz' ],
+        [ 'postgresql://svc@db.example/authz',                 'svc' ],
+        [ 'postgresql://svc:S3cret@db.example/authz',          'svc' ],
+        [ 'postgresql://db.example/authz?a=b&user=svc&c=d',    'svc' ],
+        [ 'postgresql://db.example/authz?sslmode=verify-full', 'authz' ],
+      )
+    {
+        my ( $url, $want ) = @{$case};
+        is( ( gets( 'bash', '-c', $role, $script, $url ) )[1], $want, "the role of the service in $url" );
+    }
+
+    # The steps of the database, with a server of the test: it takes the name of the account that runs a program for the role.
+    my $postgres = Authz::Postgres->new;
+    my $bin      = Authz::Path::program('authzctl') =~ s{/[^/]+\z}{}r;
+    my $steps    = q{source <(sed '/^\[ "$(id -u)/,$d' "$0"); export PGHOST=$1 PGPORT=$2 PATH=$3:$PATH
+        AUTHZ_DATADIR=$4 OWNER_DROP_IN=$5/authz-maintain.service.d/owner.conf OWNER_URL=$5/none DATABASE=$6; getent() { :; }
+        runuser() { local account=$2; shift 3; PGUSER=$account "$@"; }; step_database; step_schema; echo "role: $SERVICE_ROLE"};
+    my $settings = Authz::Stack::base_settings('postgresql:///unused');
+    local $config = "$dir/steps.conf";
+    my $steps_for = sub {
+        my ($database) = @_;
+        delete $settings->{SVC_DATABASE_URL};
+        my $text = join '', map {"$_=$settings->{$_}\n"} grep { $_ ne 'SVC_CONFIG' } sort keys %$settings;
+        Authz::Web::write_file(
+            $config,
+            "${text}SVC_DATABASE_URL=postgresql:///$database\nSVC_OPA_URL=unix:/nonexistent\n", 0600 );
+        local $bindir = $bin;
+        return gets(
+            'bash', '-c', $steps, $script, $postgres->socket, $Authz::Postgres::PORT,
+            Authz::Path::postgres('psql') =~ s{/[^/]+\z}{}r,
+            Authz::Path::source( 'etc', 'systemd' ), $dir, "postgresql:///$database" );
+    };
+    my ( $status, $text ) = $steps_for->('fresh');
+    is( $status, 0, 'setup makes a database' ) or diag $text;
+    like( $text, qr/^role: authz$/m, '... whose owner is not the role of the service' );
+    my $as = sub {
+        my ( $who, $sql, $database ) = @_;
+        return Authz::Process->run(
+            name    => 'psql',
+            command => [
+                Authz::Path::postgres('psql'), qw(-X -q -A -t -h), $postgres->socket, '-p', $Authz::Postgres::PORT,
+                '-U',
+                $who, '-d', $database // 'fresh', '-c', $sql ] );
+    };
+    is( $postgres->sql(
+            q{SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relname ~ '^(audit|client|access)'}, 'fresh'
+        ),
+        'authz-owner',
+        '... which owns the tables' );
+    for my $sql (
+        'DELETE FROM audit_log', 'UPDATE audit_log SET outcome = NULL', 'TRUNCATE audit_log', 'DROP TABLE audit_tile',
+        'CREATE TABLE mine ()',  'ALTER TABLE client ADD mine text',    'SET ROLE "authz-owner"' )
+    {
+        like( ( $as->( 'authz', $sql ) )[1], qr/permission denied|must be owner/, "refused for the service: $sql" );
+    }
+    is( ( $as->( 'authz', 'SELECT count(*) FROM client' ) )[1], "0\n", '... which reads the tables' );
+    ok( -s "$dir/authz-maintain.service.d/owner.conf", '... and the timer runs housekeeping as the owner' );
+    is( ( $steps_for->('fresh') )[0], 0, 'the steps can be run again' );
+
+    $postgres->sql('CREATE DATABASE older OWNER authz');
+    unlink "$dir/authz-maintain.service.d/owner.conf";
+    ( $status, $text ) = $steps_for->('older');
+    is( $status, 0, 'a database that the service owns, of an earlier version' ) or diag $text;
+    like(
+        $text, qr/the role authz owns the tables.*doc\/upgrade\.md, "Two roles".*^role: $/ms,
+        '... stays so, and setup says what that costs' );
+    ok( !-e "$dir/authz-maintain.service.d/owner.conf", '... and housekeeping is the service\'s' );
+    my ( undef, $page ) =
+      Authz::Process->run( name => 'page', command => [ 'cat', Authz::Path::source(qw(doc upgrade.md)) ] );
+    my ($command) = $page =~ /psql -1 -d authz (.*\n.*)\n/;
+    $postgres->sql( join( '; ', grep { !/^CREATE ROLE/ } $command =~ /-c '([^']+)'/g ), 'older' );
+    my ( $changed, $said ) = $as->( 'authz', 'UPDATE client SET enabled = enabled', 'older' );
+    is( $changed, 0, 'the command of doc/upgrade.md lets the service go on' ) or diag $said;
+    ( $status, $text ) = $steps_for->('older');
+    like( $text, qr/^role: authz$/m, '... and setup finds the owner' ) or diag $text;
+    like(
+        ( $as->( 'authz', 'DELETE FROM audit_log', 'older' ) )[1], qr/permission denied/,
+        '... and leaves the service less' );
+}
+
 # ---- lighttpd with other sites: authz at / would answer in place of them
 
 {
@@ -237,9 +341,11 @@ SKIP: {
     chmod 0755, "$dir/bin/getent" or die $!;
     ( $status, $text ) = do { local $ENV{PATH} = "$dir/bin"; gets( $script, '--yes' ) };
     is( $status, 1, 'without systemd-sysusers and the accounts: refused' );
-    like( $text, qr/authz and authz-opa do not exist, and no systemd-sysusers is here/, '... with the reason' );
     like(
-        $text, qr/what to do: create them.*useradd --system .* authz-opa\n +useradd --system .* authz\n/s,
+        $text, qr/authz, authz-opa and authz-owner do not exist, and no systemd-sysusers is here/,
+        '... with the reason' );
+    like(
+        $text, qr/what to do: create them(.*useradd --system .* authz(-opa|-owner)?\n){3}/s,
         '... and the commands' );
 
     # The last words: the functions of the script alone, without its steps.

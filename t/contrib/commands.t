@@ -49,7 +49,9 @@ my %not_run    = (
             'the ports 80 and 443; t/deploy/tls.t runs both configurations' ] ],
     'upgrade.md' => [
         [ qr/^(?:apt|apt-get) /, $machine ],
-        [   qr/^(?:systemctl|curl|authzctl db migrate --offline)\b/,
+        [   qr/^(?:runuser -u postgres|-c 'GRANT|authzctl setup) /,
+            'the database of the machine; t/cli/setup.t and --packages' ],
+        [   qr/^(?:systemctl|curl|runuser -u authz-owner -- authzctl db migrate --offline)\b/,
             'stops the service; t/failure/rolling.t and --packages' ],
         [ qr/^patronictl /, $cluster ] ],
 );

@@ -43,7 +43,8 @@ my @compose  = map  {"$dir/$_"} qw(compose.yml compose.production.yml);
 my $of       = documents( @manifest, @compose, "$dir/kubernetes/kustomization.yaml" );
 my %object;
 for my $document ( map { @{ $of->{$_} } } @manifest ) {
-    $object{ $document->{kind} } = $document;
+    my $is_owner = $document->{metadata}{name} eq 'authz-owner';
+    $object{ $is_owner ? 'Owner' : $document->{kind} } = $document;
 }
 
 # ---- schemas
@@ -74,6 +75,7 @@ for my $case (
 # ---- the manifests agree with each other
 
 my %pod = map { ( $_ => $object{$_}{spec}{template}{spec} ) } qw(Deployment Job);
+$pod{CronJob} = $object{CronJob}{spec}{jobTemplate}{spec}{template}{spec};
 is_deeply(
     [ sort @{ $of->{"$dir/kubernetes/kustomization.yaml"}[0]{resources} } ],
     [ map {s{.*/}{}r} grep { !/example/ } @manifest ],
@@ -100,7 +102,10 @@ for my $kind ( sort keys %pod ) {
         is( scalar( grep { !$volume{ $_->{name} } } @{ $container->{volumeMounts} } ), 0,
             '... mounts volumes that are there' );
         my @secret = grep { $volume{ $_->{name} }{secret} } @{ $container->{volumeMounts} };
-        is( scalar @secret, 1, '... has one volume of secrets' );
+        is_deeply(
+            [ map { $volume{ $_->{name} }{secret}{secretName} } @secret ],
+            [ 'authz', $kind eq 'Deployment' ? () : 'authz-owner' ],
+            '... has the secrets of the service, and the address of the owner of the tables if it is a job' );
         is_deeply(
             $volume{ $secret[0]{name} }{secret}{items}, [ { key => 'bundle_api_key', path => 'bundle_api_key' } ],
             '... the engine one key and no other' ) if $is_engine;
@@ -115,7 +120,14 @@ is( $object{Deployment}{spec}{strategy}{rollingUpdate}{maxUnavailable}, 0, 'a ro
 cmp_ok(
     $object{Deployment}{spec}{replicas}, '>', $object{PodDisruptionBudget}{spec}{minAvailable},
     'a node can be drained' );
-is_deeply( $pod{Job}{containers}[0]{args}, [qw(db migrate)], 'the job makes the schema' );
+is_deeply( $pod{Job}{containers}[0]{args},     [qw(db migrate --grant authz)], 'the job makes the schema' );
+is_deeply( $pod{CronJob}{containers}[0]{args}, ['maintain'],                   '... another one drops old partitions' );
+for my $kind (qw(Job CronJob)) {
+    my %env = map { ( $_->{name} => $_->{value} ) } @{ $pod{$kind}{containers}[0]{env} };
+    is( $env{SVC_DATABASE_URL_FILE}, '/run/secrets/authz-owner/database_url', "$kind: as the owner of the tables" );
+}
+like( $object{Owner}{stringData}{database_url},  qr{^postgresql://authz-owner:}, '... which is another role' );
+like( $object{Secret}{stringData}{database_url}, qr{^postgresql://authz:},       '... than that of the service' );
 is( $pod{Job}{containers}[0]{image}, $service->{image}, '... by the image of the service' );
 my ($stop)  = text_of(qw(cli serve.c))               =~ /^#define WEB_STOP_MS (\d+)000$/m;
 my ($phase) = text_of(qw(doc reference settings.md)) =~ /^\| `SHUTDOWN_PHASE_TIMEOUT` \|[^|]*\|[^|]*\| `?(\d+)s?`? \|/m;
@@ -185,6 +197,14 @@ is( scalar( grep { $_->{network_mode} } values %$production ), 0,
 is_deeply( $production->{opa}{networks}, ['engine'], '... the engine has one of its own' );
 ok( $parts{'compose.production.yml'}{networks}{engine}{internal}, '... with no way out' );
 is_deeply( $production->{authz}{networks}, [qw(default engine)], '... to the service alone' );
+is_deeply(
+    [   map {
+            scalar grep {/owner/}
+              @{ $production->{$_}{secrets} }
+        } qw(authz opa migrate) ],
+    [ 0, 0, 1 ],
+    '... and the address of the owner of the tables is for migrations alone' );
+is( $production->{migrate}{environment}{SVC_DATABASE_URL_FILE}, '/run/secrets/database_owner_url', '... which use it' );
 my ($port) = text_of(qw(contrib containers web lighttpd.conf)) =~ /^server[.]port = (\d+)$/m;
 is( ( grep {/services[.]svc[.]url/} @{ $production->{opa}{command} } )[0],
     "--set=services.svc.url=http://authz:$port/bundles", '... where it fetches its policy by name' );

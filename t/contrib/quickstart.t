@@ -144,6 +144,28 @@ my ( $listed, $list ) = Authz::Process->run(
 ok( $listed == 0 && $list =~ /^demo-web/m, '`. env` puts authzctl on PATH, with server and key, and the engine' )
   or diag $list;
 
+# ---- the service is a role of the database that changes neither the schema nor the audit log (decisions.md "Two roles")
+
+sub as_service { return runs_sql( 'SVC_DATABASE_URL',   @_ ) }
+sub as_admin   { return runs_sql( 'DATABASE_ADMIN_URL', @_ ) }
+
+sub runs_sql {
+    my ( $url, $sql ) = @_;
+    return Authz::Process->run(
+        name    => 'psql', env => {%env},
+        command =>
+          [ 'bash', '-euc', '. "$1"; exec psql -X -q -A -t -d "${!2}" -c "$3"', 'psql', "$dir/env", $url, $sql ] );
+}
+my $owns = q{SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'audit_log'::regclass};
+is( ( as_service($owns) )[1], "authz-owner\n", 'the tables belong to another role than that of the service' );
+for my $refused (
+    'DELETE FROM audit_log', 'UPDATE audit_log SET outcome = NULL', 'DROP TABLE client',
+    'CREATE TABLE a ()' )
+{
+    my ( undef, $said ) = as_service($refused);
+    like( $said, qr/permission denied|must be owner/, "refused for the service: $refused" );
+}
+
 # ---- settings stay, and can be taken back
 
 is( sprintf( '%04o', ( stat "$dir/lock" )[2] & 07777 ), '0600', 'no other account can hold the lock' );
@@ -154,10 +176,12 @@ like(
 is_run(
     'up --no-demo', 1, qr/SVC_LOG_LEVEL.*what to do: correct the setting/s,
     'a wrong setting is refused', env => { SVC_LOG_LEVEL => 'loud' } );
-is( Authz::Web::edit("$dir/authz.conf"), $conf, '... and the file stays as it was' );
+is( Authz::Web::edit("$dir/authz.conf"),                         $conf, '... and the file stays as it was' );
+is( ( as_admin('REASSIGN OWNED BY "authz-owner" TO authz') )[0], 0, 'an instance of an earlier version has one role' );
 my $again =
   is_run( 'up --no-demo', 0, qr/Settings of your own in \S+: SVC_PAGES_NAME$/m, 'up twice: the setting is kept' );
 like( $again, qr/starting PostgreSQL … running already/, '... and what runs goes on' );
+is( ( as_service($owns) )[1], "authz-owner\n", '... and the tables have their owner' );
 is_run(
     'status', 0, qr/^provider: running, pid \d+\n.*^sign in: \Q$client\E\n.*SVC_PAGES_NAME/ms,
     'status shows provider and settings' );

@@ -98,6 +98,11 @@ my $there = $stack->sql($list);
 ctl( $SERVICE, 'maintain' );
 is( $stack->sql($list), $there + 1, '... it makes a partition that is missing' );
 
+( $status, $text ) = ctl( $SERVICE, qw(config check) );
+unlike( $text, qr/owns the tables/, 'config check: no warning under the role of the service' ) or diag $text;
+( $status, $text ) = ctl( $OWNER, qw(config check) );
+like( $text, qr/^authzctl: warning: the role of SVC_DATABASE_URL owns the tables/m, '... and one under the owner' );
+
 # ---- and cannot change the audit log or the schema
 
 my ($day) = $stack->sql(q{SELECT tableoid::regclass FROM audit_log LIMIT 1});
@@ -144,4 +149,18 @@ is( ( as_role( $SERVICE, 'SELECT * FROM of_next_version' ) )[0], q{}, 'a table o
 ( $status, $text ) = ctl( $OWNER, qw(db migrate) );
 like( $text, qr/^roles of the service: 1 granted$/m, '... db migrate grants again' );
 is( ( as_role( $SERVICE, 'SELECT * FROM of_next_version' ) )[0], 1, '... so that the service has it' );
+
+# ---- one command for both: db migrate --grant
+
+$postgres->sql("CREATE ROLE new_$$ LOGIN");
+( $status, $text ) = ctl( $OWNER, qw(db migrate --grant), "new_$$" );
+is( $status, 0, 'db migrate --grant' ) or diag $text;
+is( ( as_role( "new_$$", 'SELECT count(*) >= 0 FROM client' ) )[1], "t\n",
+    '... lets the role do what the service does' );
+ok( !( as_role( "new_$$", 'DELETE FROM audit_log' ) )[0], '... and no more' );
+for my $case ( [ 'nobody_of_this_name', qr/does not exist/ ], [ $OWNER, qr/is the owner of the tables/ ] ) {
+    ( $status, $text ) = ctl( $OWNER, qw(db migrate --grant), $case->[0] );
+    is( $status, 1, "refused: db migrate --grant $case->[0]" );
+    like( $text, $case->[1], '... with the reason' );
+}
 done_testing;
