@@ -9,6 +9,7 @@
 #include "cli/policy/refusal.h"
 #include "policy/rows/hooks.h"
 #include "policy/rows/rego_text.h"
+#include "policy/trial/members.h"
 
 /* Most errors printed: a person reads a few at a time. */
 #define REPORT_ERRORS_MAX 20
@@ -46,16 +47,16 @@ reference(TALLOC_CTX *mem, const json_t *parts, size_t count)
     return name;
 }
 
-static char *
+/* Return the words of a list, ended by NULL. NULL: no memory. */
+static const char *const *
 listed(TALLOC_CTX *mem, const json_t *words)
 {
-    char *list = talloc_strdup(mem, "");
+    const char **list = talloc_zero_array(mem, const char *, (unsigned) json_array_size(words) + 1);
     const json_t *word;
-    size_t i;
+    size_t i, count = 0;
     json_array_foreach (words, i, word)
         if (list != NULL && json_is_string(word))
-            list = talloc_asprintf_append_buffer(list, "%s%s", i > 0 ? ", " : "",
-                                                 json_string_value(word));
+            list[count++] = json_string_value(word);
     return list;
 }
 
@@ -75,9 +76,12 @@ missing_member(TALLOC_CTX *mem, const json_t *details)
     size_t at = (size_t) json_integer_value(json_object_get(details, "pos"));
     if (at >= json_array_size(parts))
         return NULL;
+    const char *const *names = listed(mem, known);
+    const char *whole = reference(mem, parts, at + 1), *parent = reference(mem, parts, at);
     if (json_array_size(known) > 0)
-        return talloc_asprintf(mem, "there is no %s; %s has %s", reference(mem, parts, at + 1),
-                               reference(mem, parts, at), listed(mem, known));
+        return whole != NULL && parent != NULL && names != NULL
+                   ? members_text(mem, whole, parent, names)
+                   : NULL;
     if (json_object_get(details, "have") == NULL)
         return NULL;
     return talloc_asprintf(mem, "there is no %s; the type of %s is %s",

@@ -7,6 +7,7 @@
 
 #include "base/json/jsonx.h"
 #include "policy/save/bundle.h"
+#include "policy/save/changed_rules.h"
 #include "policy/save/plan.h"
 #include "policy/save/rule_warnings.h"
 #include "store/db/db.h"
@@ -94,6 +95,17 @@ without_count(const char *line)
     return at != NULL ? at + sizeof(count) - 1 : line;
 }
 
+static enum az_status
+refuse_for(struct op *op, const struct making *making, const char *first,
+           struct save_outcome *outcome)
+{
+    outcome->refusal = (struct save_refusal){.error = "bundle_not_activated",
+                                             .description = first,
+                                             .expected = making->after.bundle.revision,
+                                             .active = making->before.bundle.revision};
+    return op_fail(op, AZ_UNPROCESSABLE, NULL, "bundle_not_activated: %s", first);
+}
+
 /* Refuse a candidate that opa build refuses. */
 static enum az_status
 refuse_policy(struct op *op, const struct making *making, char *text, struct save_outcome *outcome,
@@ -112,11 +124,24 @@ refuse_policy(struct op *op, const struct making *making, char *text, struct sav
     *ret_errors = jsonx_built(&errors);
     if (*ret_errors == NULL || first == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the errors of a candidate");
-    outcome->refusal = (struct save_refusal){.error = "bundle_not_activated",
-                                             .description = first,
-                                             .expected = making->after.bundle.revision,
-                                             .active = making->before.bundle.revision};
-    return op_fail(op, AZ_UNPROCESSABLE, NULL, "bundle_not_activated: %s", first);
+    return refuse_for(op, making, first, outcome);
+}
+
+/* Refuse a candidate whose rules read a member which no input has, as its save would be. */
+static enum az_status
+refuse_unknown(struct op *op, const struct making *making, struct save_outcome *outcome,
+               json_t **ret_errors)
+{
+    const struct save_limits *limits = making->plan->limits;
+    enum az_status st = AZ_OK;
+    if (limits == NULL || limits->override == NULL) /* the save judges who may pass this */
+        st = changed_rules_unknown(op, &making->after.rows, making->after_name, ret_errors);
+    if (st != AZ_OK || *ret_errors == NULL)
+        return st;
+    const char *first = changed_rules_fault(op->mem, *ret_errors);
+    if (first == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the errors of a candidate");
+    return refuse_for(op, making, first, outcome);
 }
 
 /* Plan one side. */
@@ -161,6 +186,8 @@ candidate_make(struct op *op, const struct save_plan *plan, struct save_outcome 
         st = plan_side(op, &making.after, making.after_name, &refusal);
     if (st == AZ_OK && refusal != NULL)
         st = refuse_policy(op, &making, refusal, ret_outcome, ret_errors);
+    if (st == AZ_OK)
+        st = refuse_unknown(op, &making, ret_outcome, ret_errors);
     if (st != AZ_OK)
         return st;
     ret_outcome->warnings = rule_warnings(op, &making.after.rows);

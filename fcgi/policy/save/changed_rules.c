@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "policy/engine/archive_read.h"
+#include "policy/engine/policy_texts.h"
+#include "policy/rows/rule.h"
+#include "policy/trial/members.h"
+#include "store/policy/plans.h"
 
 /* Octets of the names of rules in a refusal. */
 #define NAMES_MAX 300
@@ -46,4 +51,45 @@ changed_rules_names(struct op *op, const struct bundle_rows *rows)
             names = talloc_asprintf_append_buffer(names, "%s%s", *names != '\0' ? ", " : "",
                                                   rows->rule_path[i]);
     return names != NULL && *names != '\0' ? names : "the rules";
+}
+
+/* True if a rule in Rego is among those that changed. */
+static bool
+some_rego(const struct bundle_rows *rows, const bool *changed)
+{
+    for (size_t i = 0; changed != NULL && i < rows->rules; i++)
+        if (changed[i] && strcmp(rule_kind(rows->rule_path[i]), "rego") == 0)
+            return true;
+    return false;
+}
+
+enum az_status
+changed_rules_unknown(struct op *op, const struct bundle_rows *rows, const char *modules,
+                      json_t **ret)
+{
+    const bool *changed = changed_rules_find(op, rows);
+    struct plan_stored stored = {.plan = NULL};
+    char *plan = NULL;
+    size_t length = 0;
+    *ret = NULL;
+    if (!some_rego(rows, changed))
+        return AZ_OK;
+    enum az_status st = plan_fetch_named(op, modules, &stored);
+    if (st != AZ_OK || stored.plan == NULL)
+        return st;
+    if (archive_unpack(op->mem, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &plan, &length)
+        != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a stored plan is damaged, or no memory");
+    st = members_find(op, rows, changed, plan, length, ret);
+    talloc_free(plan);
+    return st;
+}
+
+const char *
+changed_rules_fault(TALLOC_CTX *mem, const json_t *faults)
+{
+    const json_t *first = json_array_get(faults, 0);
+    return talloc_asprintf(mem, "%s:%lld: %s", json_string_value(json_object_get(first, "path")),
+                           (long long) json_integer_value(json_object_get(first, "row")),
+                           json_string_value(json_object_get(first, "message")));
 }

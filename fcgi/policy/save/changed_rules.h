@@ -3,6 +3,7 @@
 #ifndef AZ_POLICY_SAVE_CHANGED_RULES_H
 #define AZ_POLICY_SAVE_CHANGED_RULES_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/op.h"
@@ -15,5 +16,13 @@ const bool *changed_rules_find(struct op *op, const struct bundle_rows *rows);
 /* Return their paths, in some 300 octets, or "the rules" if there is none or they are not known. On
  * op->mem or constant. */
 const char *changed_rules_names(struct op *op, const struct bundle_rows *rows);
+
+/* Find what they read of the input and no input has, in the stored plan of these modules: see
+ * members_find() (policy/trial/members.h). NULL in *ret: nothing, or there is no plan. */
+enum az_status changed_rules_unknown(struct op *op, const struct bundle_rows *rows,
+                                     const char *modules, json_t **ret);
+
+/* Return the first of these faults as an engine would tell it, FILE:ROW: what. NULL: no memory. */
+const char *changed_rules_fault(TALLOC_CTX *mem, const json_t *faults);
 
 #endif

@@ -115,14 +115,24 @@ describe(struct op *op, const struct trying *trying, const struct trial_result *
                            result->question);
 }
 
+/* True if the caller passes a refusal as he may pass guards, which is noted in `measured`. */
+static enum az_status
+is_passed(struct op *op, const struct trying *trying, bool *ret)
+{
+    struct guards guards;
+    enum az_status st = guards_read(op, &guards);
+    *ret = st == AZ_OK && limits_override(trying->plan, &guards, trying->measured);
+    return st;
+}
+
 /* Refuse the save for a question, or note that the caller passes this as he may pass guards. Nobody
  * passes what an engine is asked without an input: the save would end there, and the engine too. */
 static enum az_status
 refuse_question(struct op *op, const struct trying *trying, const struct trial_result *result)
 {
-    struct guards guards;
-    enum az_status st = result->bare ? AZ_OK : guards_read(op, &guards);
-    if (st != AZ_OK || (!result->bare && limits_override(trying->plan, &guards, trying->measured)))
+    bool passed = false;
+    enum az_status st = result->bare ? AZ_OK : is_passed(op, trying, &passed);
+    if (st != AZ_OK || passed)
         return st;
     json_t *members = jsonx_own(op->mem, json_pack("{s:s,s:b}", "question", result->question,
                                                    "overridable", (int) !result->bare));
@@ -161,6 +171,24 @@ refuse_compiled(struct op *op, const struct trying *trying, const char *text)
         first = hook_check_refusal(op, &build->rows,
                                    bundle_modules_blame(op->mem, &build->modules, first));
     return refuse(op, trying, first, NULL);
+}
+
+/* Refuse rules that read a member which no input has, unless the caller passes this. A part of them
+ * is undefined, and what it should deny would go through. */
+static enum az_status
+refuse_unknown(struct op *op, const struct trying *trying)
+{
+    const struct bundle_build *build = trying->build;
+    json_t *faults = NULL, *members;
+    bool passed = false;
+    enum az_status st = changed_rules_unknown(op, &build->rows, build->bundle.modules, &faults);
+    if (st == AZ_OK && faults != NULL)
+        st = is_passed(op, trying, &passed);
+    if (st != AZ_OK || faults == NULL || passed)
+        return st;
+    members = jsonx_own(op->mem, json_pack("{s:O,s:b}", "errors", faults, "overridable", 1));
+    return refuse(op, trying, members != NULL ? changed_rules_fault(op->mem, faults) : NULL,
+                  members);
 }
 
 /* ---- trying */
@@ -222,5 +250,7 @@ save_trial(struct op *op, const struct save_plan *plan, const struct bundle_buil
                       talloc_asprintf(op->mem, "%s: the policy cannot be compiled: %s",
                                       changed_rules_names(op, &build->rows), lack.why),
                       NULL);
-    return ask(op, &trying, lack.why == NULL);
+    if (lack.why == NULL)
+        st = refuse_unknown(op, &trying);
+    return st == AZ_OK ? ask(op, &trying, lack.why == NULL) : st;
 }
