@@ -14,6 +14,7 @@
 #include "cli/lib/output.h"
 #include "cli/lib/temp_dir.h"
 #include "policy/rows/hooks.h"
+#include "policy/rows/rego_annotations.h"
 #include "policy/rows/rego_text.h"
 
 /* Largest schema in octets; the largest one now has 16 kilobytes. */
@@ -154,18 +155,13 @@ schema_of_package(const struct check *check, const char *package)
     return json_object_get(check->schemas, name) != NULL ? name : ANY;
 }
 
-/*
- * Return a rule's text without annotations; rows and columns stay. The engine of the service does
- * not read them. Attack: this check would, and a schema in an annotation may name another by an
- * address, which the program would then fetch from this host.
- */
+/* Return a rule's text without annotations, which could name schemas of their own. */
 static char *
 without_annotations(TALLOC_CTX *mem, const char *text)
 {
-    static const char mark[] = "METADATA", plain[] = "metadata";
     char *copy = talloc_strdup(mem, text);
-    for (char *at = copy; at != NULL && (at = strstr(at, mark)) != NULL;)
-        memcpy(at, plain, sizeof(plain) - 1);
+    if (copy != NULL)
+        rego_hide_annotations(copy);
     return copy;
 }
 

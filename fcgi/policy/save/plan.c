@@ -17,6 +17,7 @@
 #include "policy/engine/archive_read.h"
 #include "policy/engine/entrypoints.h"
 #include "policy/engine/policy_texts.h"
+#include "policy/rows/rego_annotations.h"
 #include "policy/save/archive.h"
 #include "policy/save/bundle.h"
 #include "rego/plan.h"
@@ -70,6 +71,20 @@ planning_free(struct planning *planning)
 
 /* ---- beginning */
 
+/* Add a module, without its annotations: opa build would read them, and refuse a rule for one that
+ * the engine passes over. */
+static enum az_status
+add_module(struct archive *archive, const struct bundle_module *module)
+{
+    char *text = talloc_strdup(archive, module->text);
+    if (text == NULL)
+        return AZ_SERVER_ERROR;
+    rego_hide_annotations(text);
+    enum az_status st = archive_add(archive, module->file, text, strlen(text));
+    talloc_free(text);
+    return st;
+}
+
 /* Write the modules, without data: what is planned depends on nothing else. */
 static bool
 write_policy(struct planning *planning, const struct bundle_modules *modules)
@@ -82,8 +97,7 @@ write_policy(struct planning *planning, const struct bundle_modules *modules)
                             ? archive_add(archive, ".manifest", manifest, sizeof(manifest) - 1)
                             : AZ_SERVER_ERROR;
     for (size_t i = 0; st == AZ_OK && i < modules->count; i++)
-        st = archive_add(archive, modules->module[i].file, modules->module[i].text,
-                         strlen(modules->module[i].text));
+        st = add_module(archive, &modules->module[i]);
     if (st == AZ_OK)
         st = archive_finish(planning, archive, &octets, &length);
     bool written = st == AZ_OK && child_file_write(file_in(planning, POLICY_FILE), octets, length);
