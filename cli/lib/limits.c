@@ -13,17 +13,24 @@
 #include "policy/impact/verdict.h"
 #include "policy/impact/watch.h"
 
+/* clang-format off */
 const struct limit_row limit_rows[LIMIT_ROWS] = {
-    {offsetof(struct cli_choices, max_newly_denied),  "maxNewlyDenied",  "newlyDenied",
-     "newly denied"                                                                                 },
-    {offsetof(struct cli_choices, max_newly_allowed), "maxNewlyAllowed", "newlyAllowed",
-     "newly allowed"                                                                                },
-    {offsetof(struct cli_choices, max_narrowed),      "maxNarrowed",     "narrowed",     "narrowed" },
-    {offsetof(struct cli_choices, max_widened),       "maxWidened",      "widened",      "widened"  },
-    {offsetof(struct cli_choices, max_other),         "maxOther",        "other",        "other"    },
-    {offsetof(struct cli_choices, max_failing),       "maxFailing",      "failing",      "failing"  },
-    {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",     "not known"},
+    {offsetof(struct cli_choices, max_newly_denied),  "maxNewlyDenied",  "newlyDenied",  "newly denied",
+     "allowed now; the change does not allow it"},
+    {offsetof(struct cli_choices, max_newly_allowed), "maxNewlyAllowed", "newlyAllowed", "newly allowed",
+     "not allowed now; the change allows it"},
+    {offsetof(struct cli_choices, max_narrowed),      "maxNarrowed",     "narrowed",     "narrowed",
+     "allowed by both; the change gives fewer rights"},
+    {offsetof(struct cli_choices, max_widened),       "maxWidened",      "widened",      "widened",
+     "allowed by both; the change gives rights that are not given now"},
+    {offsetof(struct cli_choices, max_other),         "maxOther",        "other",        "other",
+     "the same rights; a lifetime, claim, obligation or reason differs"},
+    {offsetof(struct cli_choices, max_failing),       "maxFailing",      "failing",      "failing",
+     "the change gives no answer, and the request would fail (503)"},
+    {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",     "not known",
+     "the change reads what is not recorded, or takes too long"},
 };
+/* clang-format on */
 
 const struct save_limits limits_on_database = {.overrider = GUARDS_OPERATOR};
 

@@ -43,6 +43,7 @@
 struct limit_row {
     size_t offset; /* of the option in struct cli_choices */
     const char *parameter, *count, *words;
+    const char *meaning; /* of the words, for people */
 };
 
 #define LIMIT_ROWS 7

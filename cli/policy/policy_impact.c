@@ -139,6 +139,15 @@ print_bounds(const json_t *result)
     }
 }
 
+/* Say what the words of the counts mean, of those that are not 0. */
+static void
+print_meanings(const json_t *result)
+{
+    for (size_t i = 0; i < LIMIT_ROWS; i++)
+        if (count_of(result, &limit_rows[i]) > 0)
+            output_print("  %s: %s\n", limit_rows[i].words, limit_rows[i].meaning);
+}
+
 /* Print what the decisions cannot show. */
 static void
 print_blind(const json_t *result)
@@ -162,6 +171,7 @@ impact_print_counts(const json_t *result)
     if (number(result, "unreached") > 0)
         output_print("   unreached %lld", number(result, "unreached"));
     putchar('\n');
+    print_meanings(result);
     print_bounds(result);
     print_blind(result);
     print_clients(result);

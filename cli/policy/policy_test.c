@@ -400,12 +400,20 @@ put_policy(struct trial *trial)
     put_rows(trial);
 }
 
-/* Refuse a directory without tests: the engine would report success. */
+/* Run the tests. A directory with rules and no file of tests was checked; one whose files have no
+ * test, or that has no rules, is refused: the engine would report success. */
 static int
-need_tests(const struct trial *trial)
+run_tests(struct trial *trial)
 {
     if (bundle_dir_has_tests(&trial->dir))
+        return opa_run_tests(trial->cli, trial->opa, trial->place.path, &trial->signal);
+    if (trial->dir.tests == 0 && trial->dir.rules > 0) {
+        output_line(trial->cli,
+                    "%zu rule%s compiled and checked; no test: a test is a rule test_... in a file "
+                    "that ends in _test.rego",
+                    trial->dir.rules, trial->dir.rules == 1 ? "" : "s");
         return CLI_OK;
+    }
     output_error("%s: %s: contains no test; a test is a rule test_... in a file that ends in "
                  "_test.rego",
                  trial->cli->path, trial->dir.name);
@@ -423,10 +431,8 @@ run_in_place(struct trial *trial)
     if (trial->failed || opa_check(cli, trial->opa, inputs, &trial->candidate) != CLI_OK
         || !policy_lint(cli, trial->shipped, &trial->dir))
         return CLI_FAILED;
-    int status = need_tests(trial);
-    if (status == CLI_OK)
-        status = opa_run_tests(cli, trial->opa, trial->place.path, &trial->signal);
-    return status == CLI_OK && cli->choice.coverage
+    int status = run_tests(trial);
+    return status == CLI_OK && cli->choice.coverage && bundle_dir_has_tests(&trial->dir)
                ? policy_coverage(cli, trial->opa, &trial->place, &trial->dir, &trial->signal)
                : status;
 }

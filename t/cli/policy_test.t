@@ -145,6 +145,13 @@ like( $untested->{err}, qr{/custom/bad\.rego:\d+: rego_parse_error}m, '... are c
 unlike( $untested->{err}, qr/contains no test/, '... and their error is the only one' );
 like(
     ctl_is(
+        0, [ qw(policy test), tree( 'custom/issue.rego' => $rule ) ],
+        'good rules without a test are no failure',
+        env => \%env )->{out},
+    qr/^1 rule compiled and checked; no test: a test is a rule test_\.\.\. in a file that ends in _test\.rego$/m,
+    '... and it is said that nothing was tested' );
+like(
+    ctl_is(
         0, [ qw(policy test), tree( %good, 'custom/issue_test.rego' => $test =~ s/^/    /gmr ) ],
         'a test whose lines are indented', env => \%env )->{out},
     qr{^PASS: 7/7$}m,
@@ -192,11 +199,9 @@ unlike( $told->{out}, qr/SVC_|PGPASSWORD|crd-5a8e/, '... and no setting' );
 
 # Directories that are refused before the engine is asked.
 my @refused = (
-    [   { 'custom/issue.rego' => $rule },
-        qr/contains no test; a test is a rule test_\.\.\. in a file that ends in _test\.rego/,
-        'a directory without tests' ],
     [   { 'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test =~ s/test_deny/tets_deny/r },
-        qr/contains no test/, 'a directory whose only test is misspelt' ],
+        qr/contains no test; a test is a rule test_\.\.\. in a file that ends in _test\.rego/,
+        'a directory whose only test is misspelt' ],
     [ {}, qr/contains no test/, 'an empty directory' ],
     [   { %good, 'svc/mine.rego' => "package svc.mine\n" }, qr{svc/mine\.rego: Paths below svc belong to the service},
         'a rule below svc' ],
