@@ -61,6 +61,35 @@ static const struct {
 };
 /* clang-format on */
 
+/* What has no effect in a mode of the service (doc/cedar.md 2). */
+static void
+test_modes(TALLOC_CTX *mem, struct cedar_known known)
+{
+#define BOTH "permit (principal, action, resource);\nforbid (principal, action, resource);"
+#define PERMIT "a.cedar:1:1: a permit has no effect while cedar_mode is "
+#define ROW " (svc.operator.controls.authzen)"
+    static const struct {
+        const char *mode, *notes[3];
+    } modes[] = {
+        {"guard",  {PERMIT "guard" ROW "; with source, it permits access requests (AuthZEN)", NULL}},
+        {"source", {NULL}                                                                          },
+        {"off",
+         {PERMIT "off" ROW "; with source, it permits access requests (AuthZEN)",
+          "a.cedar:2:1: a forbid has no effect while cedar_mode is off" ROW, NULL}                 },
+        {NULL,     {NULL}                                                                          },
+    };
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        json_t *faults = jsonx_own(mem, json_array()), *notes = jsonx_own(mem, json_array());
+        known.mode = modes[i].mode;
+        ok(cedar_unknown_find(mem, &known, "a.cedar", BOTH, faults, notes), "the mode %s",
+           known.mode != NULL ? known.mode : "is not known");
+        ok(json_array_size(faults) == 0, "... no fault");
+        for (size_t k = 0; k < 2; k++)
+            is_str(json_string_value(json_array_get(notes, k)), modes[i].notes[k],
+                   "... what has no effect");
+    }
+}
+
 int
 main(void)
 {
@@ -83,6 +112,7 @@ main(void)
         is_str(json_string_value(json_array_get(notes, 0)), cases[i].note, "... the note");
         ok(json_array_size(faults) <= 1 && json_array_size(notes) <= 1, "... once");
     }
+    test_modes(mem, known);
     talloc_free(mem);
     return done();
 }

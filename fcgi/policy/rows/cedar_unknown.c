@@ -286,9 +286,25 @@ judge_node(struct unknown *unknown, const struct cedar_node *node)
         judge_node(unknown, node->child[i]);
 }
 
+/* Note a policy that has no effect in the mode of the service, once for each effect. */
+static void
+judge_mode(struct unknown *unknown, const struct cedar_policy *policy)
+{
+    const char *mode = unknown->known->mode, *effect = policy->forbid ? "forbid" : "permit";
+    const struct cedar_node node = {.place = policy->place};
+    if (mode == NULL || strcmp(mode, "source") == 0 || (policy->forbid && strcmp(mode, "off") != 0))
+        return;
+    unknown_say(unknown, unknown->notes, &node, talloc_asprintf(unknown->mem, "%s ", effect),
+                "a %s has no effect while cedar_mode is %s "
+                "(svc.operator.controls.authzen)%s",
+                effect, mode,
+                policy->forbid ? "" : "; with source, it permits access requests (AuthZEN)");
+}
+
 static void
 judge_policy(struct unknown *unknown, const struct cedar_policy *policy)
 {
+    judge_mode(unknown, policy);
     for (size_t i = 0; i < sizeof(policy->scope) / sizeof(policy->scope[0]); i++)
         judge_node(unknown, policy->scope[i]);
     for (size_t i = 0; i < policy->conditions; i++)

@@ -1,7 +1,9 @@
 /*
  * Names in a Cedar rule that the service does not have: a type, an action or a member of
  * context.svc that is not quite right makes a policy that never applies (policy.md 6.5). Types and
- * actions of access requests are their callers' own, so that only near misses are faults.
+ * actions of access requests are their callers' own, so that only near misses are faults. And what
+ * has no effect in the mode of the service: permits, unless it is `source`, and all while it is
+ * `off`.
  */
 #ifndef AZ_POLICY_ROWS_CEDAR_UNKNOWN_H
 #define AZ_POLICY_ROWS_CEDAR_UNKNOWN_H
@@ -19,6 +21,7 @@ struct cedar_known {
     const json_t *schema;   /* of CEDAR_SCHEMA_FILE */
     const char *const *row; /* payloads of the rows svc.cedar_data.*: their types are known */
     size_t rows;
+    const char *mode; /* cedar_mode of the service: guard, source or off; NULL: not known */
 };
 
 /*

@@ -12,6 +12,9 @@
 #include "policy/rows/rule.h"
 #include "policy/rows/rule_unread.h"
 
+/* The row with the mode of Cedar rules. */
+#define CEDAR_MODE_KEY "svc.operator.controls.authzen"
+
 /* Warnings in the one line of a header: more are counted. */
 #define WARNINGS_SHOWN 3
 
@@ -33,17 +36,30 @@ warn_of_rego(struct op *op, const struct bundle_rows *rows, json_t *warnings)
     return text != NULL && rule_unread_find(op->mem, text, count, warnings, warnings);
 }
 
+/* Return the mode of Cedar rules that a row says; NULL: no memory, or a row that cannot be read. */
+static const char *
+mode_of(struct op *op, const char *payload)
+{
+    json_t *row = NULL;
+    if (jsonx_parse(op->mem, payload, strlen(payload), POLICY_DATA_DEPTH_MAX, &row, NULL) != AZ_OK)
+        return NULL;
+    const char *mode = json_string_value(json_object_get(row, "cedar_mode"));
+    return mode != NULL ? mode : "guard";
+}
+
 /* Add the warnings about rules in Cedar. */
 static bool
 warn_of_cedar(struct op *op, const struct bundle_rows *rows, json_t *warnings)
 {
     json_t *schema = NULL;
-    struct cedar_known known = {.schema = NULL};
+    struct cedar_known known = {.schema = NULL, .mode = "guard"};
     const char **row = talloc_array(op->mem, const char *, (unsigned) rows->data + 1);
     bool good = row != NULL;
     for (size_t i = 0; good && i < rows->data; i++)
         if (policy_name_lies_in(rows->data_key[i], "svc.cedar_data"))
             row[known.rows++] = rows->data_payload[i];
+        else if (strcmp(rows->data_key[i], CEDAR_MODE_KEY) == 0)
+            known.mode = mode_of(op, rows->data_payload[i]);
     known.row = row;
     for (size_t i = 0; good && i < rows->rules; i++) {
         if (!is_kind(rows->rule_path[i], "cedar"))

@@ -77,6 +77,21 @@ $answer = $policy->deploy(
 admin_ok( $answer, 200, { warnings => undef }, 'rules that are read: nothing is said' );
 is( $answer->header('X-Policy-Warning'), undef, '... in no header' );
 
+# A permit while the mode is guard, which is the default, is saved and has no effect (doc/cedar.md 2).
+my $idle = { path => 'acme/any.cedar', kind => 'cedar', content => "permit (principal, action, resource);\n" };
+my $permit =
+  sub { return $stack->admin( PUT => '/admin/api/policy-rules/by-path?path=acme/any.cedar', json => $_[0] ) };
+$answer = $permit->( { %$idle, version => '1' } );
+is( $answer->header('X-Policy-Warning'),
+    'acme/any.cedar:1:1: a permit has no effect while cedar_mode is guard (svc.operator.controls.authzen); '
+      . 'with source, it permits access requests (AuthZEN)', 'a permit in the mode guard' );
+$answer = $stack->admin(
+    PATCH => '/admin/api/policy-data/by-key?dataKey=svc.operator.controls.authzen',
+    json  => { cedar_mode => 'source' } );
+is( $answer->status, 200, 'the mode source' ) or diag $answer->text;
+$answer = $permit->( { %$idle, version => '2' } );
+is( $answer->header('X-Policy-Warning'), undef, '... in which a permit permits' );
+
 # ---- authzctl
 
 my $dir = tree( 'custom/slip.rego' => $slip );
