@@ -95,8 +95,23 @@ first_scopes(struct entry *it, const char **ret)
     return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for scopes");
 }
 
-/* Challenge a caller whose token is missing or bad; `st` is the failure so far. The resource is
- * read first, for its scope. */
+enum az_status
+gateway_unknown(struct request *req)
+{
+    return op_fail(&req->op, AZ_NOT_FOUND,
+                   talloc_asprintf(req->op.mem,
+                                   "There is no such resource here. Check the name in the address; "
+                                   "%s/gateway/mcp has the tools of all that you may use",
+                                   req->op.az->cfg->oidc_issuer),
+                   "there is no such enabled resource");
+}
+
+/*
+ * Challenge a caller whose token is missing or bad; `st` is the failure so far. The resource is
+ * read first, for its scope. One that is not there has no challenge: a client would follow it to a
+ * document that is not there either, register, send its person through a sign-in, and fail then.
+ * Strangers learn no more than from those documents, and no name of another resource.
+ */
 static enum az_status
 turn_away(struct entry *it, enum az_status st, const char *error)
 {
@@ -104,6 +119,8 @@ turn_away(struct entry *it, enum az_status st, const char *error)
     az_fault_clear(&it->req->op.fault);
     const char *scopes = NULL;
     enum az_status read = take_resource(it);
+    if (read == AZ_OK && it->visit->name != NULL && it->visit->resource == NULL)
+        return gateway_unknown(it->req);
     if (read == AZ_OK)
         read = first_scopes(it, &scopes);
     if (read != AZ_OK)
@@ -224,7 +241,5 @@ gateway_enter_with(struct request *req, enum gateway_place place, const char *na
     if (st != AZ_OK)
         return st;
     req->token = ret->token;
-    return name == NULL || ret->resource != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_NOT_FOUND, NULL, "there is no such enabled resource");
+    return name == NULL || ret->resource != NULL ? AZ_OK : gateway_unknown(req);
 }

@@ -35,8 +35,8 @@ bool gateway_is_on(const struct settings *cfg);
  * not shown as it must be (DPoP), for a single use, or made for another resource; and ask policy
  * for evaluation 2. `name` is decoded from the path, NULL for /gateway/mcp. The failure has its
  * challenges: AZ_INVALID_TOKEN, AZ_DPOP_NONCE_NEEDED, AZ_FORBIDDEN with deny_reasons,
- * AZ_POLICY_UNAVAILABLE, or, for a caller with a good token, AZ_NOT_FOUND: there is no such enabled
- * resource, or a proxy cannot serve its type.
+ * AZ_POLICY_UNAVAILABLE; or AZ_NOT_FOUND: there is no such enabled resource, or a proxy cannot
+ * serve its type.
  */
 enum az_status gateway_enter(struct request *req, enum gateway_place place, const char *name,
                              struct gateway_visit *ret);
@@ -96,6 +96,10 @@ enum az_status gateway_refuse(struct request *req, const struct gateway_visit *v
 
 /* Return the codes of reasons, once each, separated by spaces; on mem, or NULL if out of memory. */
 const char *gateway_codes(TALLOC_CTX *mem, const json_t *reasons);
+
+/* Fail with AZ_NOT_FOUND and words for a mistyped name: they lead to the MCP endpoint of all
+ * resources, and name none. */
+enum az_status gateway_unknown(struct request *req);
 
 /* Return the address of the metadata document of a resource (RFC 9728 3.1), on mem, or NULL if out
  * of memory. */

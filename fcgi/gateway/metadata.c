@@ -71,7 +71,7 @@ describe_resource(struct request *req, const char *path, bool proxied)
     if (st != AZ_OK)
         return st;
     if (resource == NULL || !resource->enabled || (proxied && resource->upstream == MANAGED_MCP))
-        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "there is no such enabled resource");
+        return gateway_unknown(req);
     json_t *scopes =
         scope_ask_resource(req->op.mem, resource, proxied ? GATEWAY_PROXY : GATEWAY_MCP,
                            req->op.az->cfg->gateway_ask_all_scopes);

@@ -75,9 +75,8 @@ sub challenged {
 
 # ---- without a token
 
-my $none    = 'resource_metadata="' . metadata('/gateway/notes') . '", scope="notes:read"';
-my $bad     = "error=\"invalid_token\", $none";
-my $unknown = 'resource_metadata="' . metadata('/gateway/nothing') . '", scope="mcp"';
+my $none = 'resource_metadata="' . metadata('/gateway/notes') . '", scope="notes:read"';
+my $bad  = "error=\"invalid_token\", $none";
 challenged(
     call( GET => '/gateway/notes/status' ), $none, '',
     'no token: a challenge without an error (RFC 6750 3.1)' );
@@ -85,15 +84,26 @@ challenged( call( GET => '/gateway/notes' ), $none, '', 'no token at the resourc
 challenged(
     call( GET => '/gateway/notes/status', Authorization => 'Basic YTpi' ),
     $none, '', 'another scheme' );
-challenged(
-    call( GET => '/gateway/nothing/x' ), $unknown, '',
-    'no token, unknown resource: 401 (decisions.md "Gateway")' );
-challenged(
-    call( GET => '/gateway/off/status' ), 'resource_metadata="' . metadata('/gateway/off') . '", scope="mcp"', '',
-    'no token, disabled resource: the same' );
-challenged(
-    call( GET => '/gateway/a%22,x=%22b/x' ), 'resource_metadata="' . metadata('/gateway/mcp') . '", scope="mcp"', '',
-    'nothing of a path that is no name gets into a header' );
+
+# A challenge for what does not exist would lead a client through registration and sign-in to a token of no use.
+sub unknown {
+    my ( $answer, $rule ) = @_;
+    my $got = failed( $answer, 404, 'not_found', $rule );
+    is_deeply( [ $answer->headers('WWW-Authenticate') ], [], '... without a challenge (decisions.md "Gateway")' );
+    is( $got->{error_description},
+        "There is no such resource here. Check the name in the address; $base/gateway/mcp has the tools of all that you may use",
+        '... which leads to all resources, and names none' );
+    return;
+}
+unknown( call( GET => "/gateway/$_->[0]" ), "no token, $_->[1]: 404" )
+  for [ 'nothing/x', 'unknown resource' ], [ 'off/status', 'disabled resource' ],
+  [ 'a%22,x=%22b/x', 'a path that is no name' ], [ 'mcp/nothing', 'unknown resource of MCP' ];
+unknown( call( GET => '/gateway/nothing/x', Authz::Client::bearer('at_nonsense') ), 'a bad token, unknown resource' );
+unknown(
+    call( GET => '/gateway/nothing/x', Authz::Client::bearer( text( "$base/gateway/notes", 'notes:read' ) ) ),
+    'a token for another resource, unknown resource' );
+is( call( GET => '/.well-known/oauth-protected-resource/gateway/nothing' )->status,
+    404, 'the metadata document that a challenge would name is not there either' );
 
 # ---- tokens that are no good
 
