@@ -88,6 +88,17 @@ find_mcp(struct request *req, const char *what, const struct managed_resource **
                          NULL);
 }
 
+/* Tell an administrator why the answer of an upstream is not valid; callers are not told. */
+static enum az_status
+explain_sync(struct op *op, enum az_status st)
+{
+    const char *why = op->fault.detail;
+    if (st != AZ_UPSTREAM_INVALID || *why == '\0')
+        return st;
+    return az_fail_as(&op->fault, st,
+                      talloc_asprintf(op->mem, "The answer of the upstream is not valid: %s", why));
+}
+
 enum az_status
 tools_sync_handle(struct request *req)
 {
@@ -110,7 +121,7 @@ tools_sync_handle(struct request *req)
     caller.idp = options.idp;
     st = mcp_sync(op, resource, options.subject != NULL ? &caller : NULL, &done);
     if (st != AZ_OK)
-        return st;
+        return explain_sync(op, st);
     const json_t *waits = done.waiting_instructions;
     return respond_json(
         req, 200,

@@ -65,6 +65,20 @@ for my $case (
 }
 cmp_ok( $peer->hits('/pages'), '<=', 102, 'pages are counted' );
 
+# A server that wants another address, as many do with a slash at the end, says so; administrators see where.
+my $target = $peer->url('/moved/');
+my @moved  = ( { status => 307, type => 'text/plain', body => '', headers => [ Location => $target ] } ) x 2;
+$peer->set( '/moved' => [@moved] );
+$mcp->resource( 'moved', upstreamType => 'MCP', upstreamUrl => $peer->url('/moved') );
+admin_error(
+    $stack->admin( POST => '/admin/api/managed-resources/moved/sync' ),
+    502,
+    'a redirect: the sync fails',
+    members => {
+        error_description =>
+          qr/\AThe answer of the upstream is not valid: .*HTTP status 307\) to \Q$target\E, and redirects are not followed/
+    } );
+
 # ---- an event without data
 
 # MCP 2025-11-25, transports: a server opens a stream with an event that has an id and empty data.

@@ -24,9 +24,25 @@ answer_session(const struct peer_exchange *it)
     return "";
 }
 
+/* Return the address that a redirect names, or NULL. */
+static const char *
+redirect_of(const struct peer_exchange *it)
+{
+    for (size_t i = 0; i < it->answer->fields; i++)
+        if (it->answer->status / 100 == 3 && strcasecmp(it->answer->field[i].name, "Location") == 0)
+            return it->answer->field[i].value;
+    return NULL;
+}
+
 static enum az_status
 refuse_peer(struct peer_exchange *it, const char *why)
 {
+    const char *target = redirect_of(it);
+    if (target != NULL)
+        return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL,
+                       "the upstream redirects (HTTP status %d) to %.200s, and redirects are not "
+                       "followed; make that the address of the resource: resource %s",
+                       it->answer->status, target, it->request->resource->name);
     return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s, HTTP status %d: resource %s", why,
                    it->answer->status, it->request->resource->name);
 }
