@@ -17,6 +17,7 @@
 #define BY_FLOW {"flow", 0, "ID", AT(flow), false, "Show those of one sign-in and its tokens alone"}
 #define BY_FROM {"from", 0, "DAY", AT(from), false, "Begin with DAY (UTC), for example 2026-01-31"}
 #define BY_OUTCOME {"outcome", 0, "OUTCOME", AT(outcome), false, "Show those with OUTCOME alone: allowed, denied, rejected or error"}
+#define BY_REASON {"reason", 0, "CODE", AT(reason), false, "Show denials with the reason CODE alone"}
 #define BY_REQUEST {"request", 0, "ID", AT(request), false, "Show those of the request ID alone (X-Request-ID)"}
 #define BY_TO {"to", 0, "DAY", AT(to), false, "End with DAY (UTC)"}
 
@@ -25,7 +26,7 @@ static const struct cli_option audit_list_options[] = {
     {"limit", 0, "N", AT(limit), false, "Show at most N rows, from 1 to 200 (default 20)"},
     BY_OUTCOME,
     {"page", 0, "N", AT(page), false, "Show the page N, counted from 0"},
-    BY_REQUEST, ADMIN_BY_SUBJECT, BY_TO,
+    BY_REASON, BY_REQUEST, ADMIN_BY_SUBJECT, BY_TO,
     {NULL, 0, NULL, 0, false, NULL},
 };
 const struct cli_option audit_export_options[] = {
@@ -34,7 +35,7 @@ const struct cli_option audit_export_options[] = {
     BY_FROM,
     {"from-instant", 0, "TIME", AT(from_instant), false, "Begin at TIME, for example 2026-01-31T12:00:00Z"},
     {"operation", 0, "NAME", AT(operation), false, "Export those of one operation alone, for example createClient"},
-    BY_OUTCOME, BY_REQUEST,
+    BY_OUTCOME, BY_REASON, BY_REQUEST,
     {"status", 0, "STATUS", AT(http_status), false, "Export those with this HTTP status alone"},
     ADMIN_BY_SUBJECT, BY_TO,
     {"to-instant", 0, "TIME", AT(to_instant), false, "End before TIME"},
@@ -44,7 +45,7 @@ const struct cli_option audit_tail_options[] = {
     BY_CLIENT, BY_ENDPOINT, BY_FLOW,
     {"interval", 0, "SECONDS", AT(interval), false, "Ask every SECONDS, from 1 to 3600 (default 2)"},
     {"limit", 0, "N", AT(limit), false, "Show N rows at first, from 1 to 200 (default 10)"},
-    BY_OUTCOME, ADMIN_BY_SUBJECT,
+    BY_OUTCOME, BY_REASON, ADMIN_BY_SUBJECT,
     {NULL, 0, NULL, 0, false, NULL},
 };
 const struct cli_option report_options[] = {
@@ -57,6 +58,7 @@ const struct cli_option report_options[] = {
     {AT(endpoint), "endpoint",  ADMIN_TEXT}, \
     {AT(flow),     "flowId",    ADMIN_TEXT}, \
     {AT(outcome),  "outcome",   ADMIN_TEXT}, \
+    {AT(reason),   "reason",    ADMIN_TEXT}, \
     {AT(subject),  "subjectId", ADMIN_TEXT}
 #define DAYS {AT(from), "from", ADMIN_TEXT}, {AT(to), "to", ADMIN_TEXT}
 

@@ -82,7 +82,7 @@ struct cli_choices {
     const char *endpoint, *outcome, *flow, *request, *operation, *http_status, *from, *to;
     const char *from_instant, *to_instant, *format, *page, *interval, *input;
     bool impact; /* verbs that save policy: measure the save first */
-    const char *since, *decisions, *override_reason;
+    const char *since, *decisions, *override_reason, *reason;
     const char *rule_path, *data_key, *filters, *examples; /* policy impact */
     const char *rate, *until; /* policy shadow set: share of decisions, and end */
     bool replace;             /* so: end the shadow that is active */

@@ -44,11 +44,19 @@ sub both {
 
 # ---- list and show
 
+my ($reason) = split ' ',
+  $stack->sql(q{SELECT request_summary::json ->> 'denyCodes' FROM audit_log WHERE outcome = 'denied' LIMIT 1});
 my $list = both( 0, 'audit list --client crm --endpoint /token', 'audit list' );
 like( $list->{out}, qr/\AID +TIME +OUTCOME +METHOD +ENDPOINT +CLIENT +SUBJECT\n/, '... prints columns' );
 is( scalar( () = $list->{out} =~ m{ POST +/token +crm\b}g ), 5, '... and the rows of the filter' );
 is( scalar( () = both( 0, 'audit list --client crm --outcome denied', 'audit list --outcome' )->{out} =~ /denied/g ),
     2, '... prints the rows of the outcome alone' );
+like(
+    both( 0, "audit list --client crm --reason $reason", 'audit list --reason' )->{out},
+    qr/\A(?:ID [^\n]*|[^\n]* denied [^\n]*)(?:\n[^\n]* denied [^\n]*)+\n\z/,
+    '... prints the denials with the reason alone' );
+is( both( 0, 'audit list --reason no_such_code', 'audit list of a reason that nobody had' )->{out} =~ tr/\n//,
+    1, '... prints the headings' );
 is( scalar( split /\n/, both( 0, 'audit list --limit 2 --page 1', 'audit list --limit --page' )->{out} ), 3,
     '... a page' );
 my $page = both( 0, 'audit list --client crm --json', 'audit list --json' )->{json};

@@ -10,6 +10,7 @@
 /* clang-format off */
 const struct route_param audit_logs_params[] = {
     AUDIT_FILTER_PARAMS,
+    AUDIT_FILTER_SEARCH,
     AUDIT_FILTER_DAYS,
     {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
     {.name = "size", .min = 1, .max = AUDIT_SIZE_MAX, .help = "Rows of a page"},
