@@ -190,7 +190,7 @@ const struct admin_verb gateway_verbs[] = {
      .method = "GET", .path = API "managed-resources/{}/prompts", .columns = prompt_columns, .missing = NO_RESOURCE},
     {ADMIN_VERB_RUN("resource show", "RESOURCE", 1, NULL, verbs_asking, resource_show_run,
                 "Print a managed resource, without its secrets",
-                "Routes and tools are tables, and a tool that waits for approval is printed whole. With --json all members are printed."),
+                "Routes and tools are tables, and of a tool that waits for approval what is new is printed, against the text that was approved. With --json all members are printed."),
      .method = "GET", .path = API "managed-resources/{}", .missing = NO_RESOURCE},
     {ADMIN_VERB("resource sync", "RESOURCE", 1, resource_sync_options, cli_needs_all,
                 "Read the tools of the upstream of an MCP resource and print what changed",

@@ -1,7 +1,8 @@
-/* resource show as a person reads it: the facts as a table, then the routes, the tools, and whole
- * the tools that wait for approval. With --json it prints the answer of the API. */
+/* resource show as a person reads it: the facts as a table, then the routes, the tools, and what is
+ * new in the tools that wait for approval. With --json it prints the answer of the API. */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,74 @@ print_list(const struct cli *cli, const char *heading, const json_t *list,
     output_rows(cli, jsonx_built(&rows), columns);
 }
 
+/* Print a text with a mark in front of each line; texts of an upstream have no control characters
+ * on a terminal (output_print). */
+static void
+print_marked(const char *mark, const char *text)
+{
+    for (size_t length; *text != '\0'; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        output_print("  %s %.*s\n", mark, (int) length, text);
+    }
+}
+
+/* Return a value as a person reads it: a text as it is, another one as JSON, "" if it is absent. */
+static const char *
+value_text(const struct cli *cli, const json_t *value)
+{
+    const char *text = json_is_string(value) ? json_string_value(value)
+                       : value != NULL       ? jsonx_dump(cli->mem, value)
+                                             : "";
+    return text != NULL ? text : "(out of memory)";
+}
+
+/* Print a member of a tool under its name, before and after, unless both are the same. */
+static void
+print_difference(const struct cli *cli, const char *name, const json_t *before, const json_t *after)
+{
+    if (before == after || (before != NULL && after != NULL && json_equal(before, after)))
+        return;
+    output_print("  %s\n", name);
+    print_marked("-", value_text(cli, before));
+    print_marked("+", value_text(cli, after));
+}
+
+/* Print the arguments that differ, and the rest of the schema if that does. */
+static void
+print_arguments(const struct cli *cli, const json_t *before, const json_t *after)
+{
+    const json_t *was = json_object_get(before, "properties"),
+                 *is = json_object_get(after, "properties");
+    json_t *names = jsonx_own(cli->mem, json_object()), *value;
+    json_t *rest[] = {jsonx_copy(before), jsonx_copy(after)};
+    const char *name;
+    json_object_update(names, (json_t *) (uintptr_t) was);
+    json_object_update(names, (json_t *) (uintptr_t) is);
+    json_object_foreach (names, name, value)
+        print_difference(cli, talloc_asprintf(cli->mem, "argument %s", name),
+                         json_object_get(was, name), json_object_get(is, name));
+    for (size_t i = 0; i < 2; i++)
+        json_object_del(jsonx_own(cli->mem, rest[i]), "properties");
+    print_difference(cli, "form of the arguments", rest[0], rest[1]);
+}
+
+/* Print what the upstream changed of a tool against the text that was approved, or of a new tool
+ * all that it says. */
+static void
+print_change(const struct cli *cli, const json_t *tool)
+{
+    static const char *const members[] = {"title", "description", "outputSchema",
+                                          "upstreamAnnotations"};
+    const json_t *pin = json_object_get(tool, "pin"), *was = json_object_get(pin, "approvedText");
+    const char *sha256 = json_string_value(json_object_get(pin, "sha256"));
+    if (sha256 != NULL)
+        output_print("  pin %s\n", sha256);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        print_difference(cli, members[i], json_object_get(was, members[i]),
+                         json_object_get(tool, members[i]));
+    print_arguments(cli, json_object_get(was, "inputSchema"), json_object_get(tool, "inputSchema"));
+}
+
 /* Print the tools whose descriptions an administrator has to read. */
 static void
 print_waiting(const struct cli *cli, const json_t *tools)
@@ -85,7 +154,7 @@ print_waiting(const struct cli *cli, const json_t *tools)
         if (name == NULL || state == NULL || strcmp(state, "approved") == 0)
             continue;
         output_heading(cli, talloc_asprintf(cli->mem, "tool %s, %s:", name, state));
-        output_json(tool);
+        print_change(cli, tool);
     }
 }
 

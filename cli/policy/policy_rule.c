@@ -45,8 +45,7 @@ policy_rule_list_run(struct cli *cli)
         {"path",      "PATH"   },
         {"kind",      "KIND"   },
         {"enabled",   "ENABLED"},
-        {"version",   "VERSION"},
-        {"createdAt", "CREATED"},
+        {"updatedAt", "UPDATED"},
         {NULL,        NULL     }
     };
     const char *text;

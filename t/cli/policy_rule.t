@@ -46,9 +46,9 @@ is( ctl_is( 0, [ qw(policy rule get), $path ], 'get', env => $env )->{out}, $rul
 is( ctl( [ qw(policy rule get --json), $path ], env => $env )->{json}{kind}, 'rego',
     'get --json prints the whole rule' );
 my $list = ctl_is( 0, [qw(policy rule list)], 'list', env => $env )->{out};
-like( $list, qr/\APATH +KIND +ENABLED +VERSION +CREATED\n/, '... has headings' );
-like( $list, qr{^custom/draft\.rego +rego +false +1 }m,     '... and a line for each rule' );
-like( $list, qr{^svc/decision/issue\.rego +rego +true }m,   '... shipped ones too' );
+like( $list, qr/\APATH +KIND +ENABLED +UPDATED\n/,           '... has headings' );
+like( $list, qr{^custom/draft\.rego +rego +false +20\d\d-}m, '... and a line for each rule' );
+like( $list, qr{^svc/decision/issue\.rego +rego +true }m,    '... shipped ones too' );
 is( scalar( grep { $_->{path} eq $path } @{ ctl( [qw(policy rule list --json)], env => $env )->{json} } ), 1,
     '... as JSON' );
 

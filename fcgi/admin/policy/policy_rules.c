@@ -61,7 +61,8 @@ static const struct field policy_rule_fields[] = {
     {"digest",             FIELD_READ_ONLY, .max = FIELD_WORD_MAX, .help = "SHA-256 of the content, in hexadecimal"},
     {"enabled",            FIELD_BOOLEAN, .help = "The rule is part of the bundle", .example = "true"},
     {"compiled",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Rego that a Cedar rule is compiled to; not in lists, and absent if the rule is a draft with an error or the text has more than 8388608 octets"},
-    {"createdAt",          FIELD_READ_ONLY, .help = "Time of the last save"},
+    {"createdAt",          FIELD_READ_ONLY, .help = "Time of the first save"},
+    {"updatedAt",          FIELD_READ_ONLY, .help = "Time of the last save"},
     {"createdAtFormatted", FIELD_READ_ONLY, .help = "The same time for people"},
 };
 const struct field_table policy_rule_table = FIELD_TABLE("PolicyRuleDto", policy_rule_fields, 0);

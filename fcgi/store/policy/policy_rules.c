@@ -8,9 +8,10 @@
 #include "store/db/db.h"
 
 /* clang-format off */
-/* The view is of the first schema version, which knew no member `createdAt`. */
+/* The view is of the first schema version, which knew no members `createdAt` and `updatedAt`. */
 #define RULE_DTO                                                                                   \
-    "(SELECT v.*, to_char(c.created_at" DB_TIME " AS \"createdAt\""                                \
+    "(SELECT v.*, to_char(c.created_at" DB_TIME " AS \"createdAt\","                               \
+    " to_char(c.updated_at" DB_TIME " AS \"updatedAt\""                                            \
     " FROM policy_rule_dto v JOIN policy_rule c ON c.id = v.id) d"
 #define RULE_ROW                                                                                   \
     "SELECT r.id, r.path, r.content, r.digest, r.enabled, r.shipped,"           \
