@@ -62,6 +62,17 @@ config_follows(const struct config_findings *findings, const char *line)
     return false;
 }
 
+/* True if the program opa is needed: plans are decided by, or its path was set. */
+static bool
+config_needs_opa(const struct settings *cfg)
+{
+    const struct setting *row = settings_table;
+    while (strcmp(row->name, "SVC_OPA_BINARY") != 0)
+        row++;
+    const char *origin = cfg->origin[row - settings_table];
+    return settings_engine_is_embedded(cfg) || (origin != NULL && strcmp(origin, "default") != 0);
+}
+
 static void
 config_warn_line(struct config_findings *findings, const char *line)
 {
@@ -76,8 +87,9 @@ config_warn_each(struct config_findings *findings, const struct problems *warnin
     for (size_t i = 0; i < warnings->count; i++) {
         if (config_follows(findings, warnings->line[i]))
             continue;
-        /* The service starts then, and OPA decides, but each save goes without its plan. */
-        if (run_problem_names(warnings->line[i], "SVC_OPA_BINARY")) {
+        /* The service starts without the program, but no policy that is saved has a plan then. */
+        if (run_problem_names(warnings->line[i], "SVC_OPA_BINARY")
+            && config_needs_opa(findings->cli->az->cfg)) {
             config_report(findings, CLI_CONFIG, warnings->line[i]);
             continue;
         }

@@ -31,6 +31,8 @@
 #define TURN_MS 250
 /* Longest time between two turns while there are streams. */
 #define TICK_MS 1000
+/* Least time between a look and one that is made for room. */
+#define LOOK_AGAIN_MS 1000
 /* Events of descriptors that are taken at once, and descriptors of the process beside the streams'.
  */
 #define EVENTS 64
@@ -165,25 +167,40 @@ has_session_of(const struct relay_stream *stream, const struct relay_hold *hold)
            && memcmp(stream->hold.session, hold->session, sizeof(hold->session)) == 0;
 }
 
-/* Say if there is room for a stream: RELAY_HELD, or what is full. */
+/* Say if there is room for a stream: RELAY_HELD, or what is full. A stream that has ended takes no
+ * share. */
 static char
-find_room(const struct relay *relay, const struct relay_hold *hold)
+count_room(const struct relay *relay, const struct relay_hold *hold)
 {
     size_t client = 0, own = 0, person = 0;
     for (size_t i = 0; i < relay->count; i++) {
         const struct relay_hold *other = &relay->stream[i]->hold;
+        if (relay->stream[i]->ended != NULL)
+            continue;
         client += other->client == hold->client;
         own += other->client == hold->client && other->person == 0;
         person += hold->person != 0 && other->person == hold->person;
         if (has_session_of(relay->stream[i], hold))
             return RELAY_SESSION_FULL;
     }
-    if (relay->count >= relay->most)
+    if (relay->count >= relay->most) /* the array is full until the next sweep */
         return RELAY_FULL;
     if (hold->person == 0 ? own >= RELAY_CLIENT_MAX : person >= RELAY_PERSON_MAX)
         return hold->person == 0 ? RELAY_CLIENT_FULL : RELAY_PERSON_FULL;
     /* A client of many people leaves room for other clients. */
     return client >= RELAY_CLIENT_MAX && client >= relay->most / 4 ? RELAY_CLIENT_FULL : RELAY_HELD;
+}
+
+/* The same. A session that was deleted holds its stream until the next look, which comes at once if
+ * there is no room, at most once a second: whoever opens streams must not cause more looks. */
+static char
+find_room(struct relay *relay, const struct relay_hold *hold)
+{
+    char answer = count_room(relay, hold);
+    if (answer == RELAY_HELD || answer == RELAY_SESSION_FULL
+        || clock_monotonic_ms() - relay->looked_ms < LOOK_AGAIN_MS || !look(relay))
+        return answer;
+    return count_room(relay, hold);
 }
 
 /* Take a stream, or say why not. The first one has what is served looked at, so that each change

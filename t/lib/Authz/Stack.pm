@@ -33,7 +33,7 @@ sub base_settings {
     my ($url) = @_;
     return {
         %KEY, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => $url, SVC_DATA_DIR => data_dir(),
-        SVC_RUNTIME_DIR => runtime_dir('run') };
+        SVC_OPA_BINARY => Authz::Path::opa(), SVC_RUNTIME_DIR => runtime_dir('run') };
 }
 
 # sql/, policy/ and www/ of the source tree, laid out as they are installed.
@@ -124,7 +124,6 @@ sub settings {
         SVC_OIDC_ISSUER               => "$self->{base}$self->{path}",
         SVC_OPA_URL                   => $self->{opa_url} // "unix:$self->{opa_socket}",
         SVC_RATE_LIMIT_ENABLED        => 'false',
-        SVC_OPA_BINARY                => Authz::Path::opa(),
         SVC_BUNDLE_CONFIRM_POLL_MS    => 50,
         SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,                                           # for a busy machine
         $self->engine_settings, $self->pooler_settings,
