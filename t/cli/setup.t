@@ -345,7 +345,8 @@ SKIP: {
         $text, qr/authz, authz-opa and authz-owner do not exist, and no systemd-sysusers is here/,
         '... with the reason' );
     like(
-        $text, qr/what to do: create them(.*useradd --system .* authz(-opa|-owner)?\n){3}/s,
+        $text,
+        qr/what to do: create them, and run setup again:\n +groupadd --system authz-web(.*useradd --system .* authz(-opa|-owner)?\n){3}/s,
         '... and the commands' );
 
     # The last words: the functions of the script alone, without its steps.

@@ -33,13 +33,13 @@ my %package = (    # package => its files: name in conf-available => file of etc
 %package = map { ( $_ => { reverse %{ $package{$_} } } ) } keys %package;
 is_deeply(
     { map { ( $_ => [ sort values %{ $package{$_} } ] ) } keys %package },
-    {   'authz-lighttpd' => [qw(50-authz.conf 52-authz-tls.conf 53-authz-names.conf)],
+    {   'authz-lighttpd' => [qw(50-authz.conf 52-authz-tls.conf 53-authz-names.conf 54-authz-group.conf)],
         'authz-portal'   => ['51-authz-portal.conf'] },
     'debian/rules: the files of the packages are found' );
 
 # Programs of the host in the place of which the scripts find these, which write down how they were called.
 mkdir "$dir/bin" or die $!;
-for my $name (qw(invoke-rc.d deb-systemd-invoke)) {
+for my $name (qw(invoke-rc.d deb-systemd-invoke usermod)) {
     put( "$dir/bin/$name", "#!/bin/sh\necho \"$name \$*\" >>'$dir/called'\n", 0755 );
 }
 put("$dir/bin/dpkg-query",
@@ -56,7 +56,7 @@ sub runs {
 sub script { my ( $name, @word ) = @_; return runs( 'sh', Authz::Path::source( 'debian', $name ), @word ) }
 
 # A host with lighttpd of Debian and the files of the packages, with this text in place of that of authz.conf. The file for TLS needs
-# a certificate, and those of the console and of names need modules, so these are in short.
+# a certificate, and those of the console and of names need modules, so these are in short; that of the group has one of every machine.
 sub host {
     my ($text) = @_;
     Authz::Process->run( name => 'rm', command => [ 'rm', '-rf', $etc, "$dir/called" ] );
@@ -70,7 +70,9 @@ sub host {
         qq{\$HTTP["url"] =~ "^" + var.authz_path + "portal" { server.tag = "" }\n} );
     put( "$etc/conf-available/52-authz-tls.conf",   qq{server.tag = "tls"\n} );
     put( "$etc/conf-available/53-authz-names.conf", qq{var.authz_names = "x"\n} );
-    put( "$dir/md5",                                Digest::MD5::md5_hex( text_of(qw(etc lighttpd authz.conf)) ) );
+    put("$etc/conf-available/54-authz-group.conf",
+        text_of(qw(etc lighttpd authz-group.conf)) =~ s/"authz-web"/"daemon"/r );
+    put( "$dir/md5", Digest::MD5::md5_hex( text_of(qw(etc lighttpd authz.conf)) ) );
     return;
 }
 
@@ -84,7 +86,7 @@ sub starts {
     my ( $status, $text ) = runs( $lighttpd, '-tt', '-f', '/etc/lighttpd/lighttpd.conf' );
     return is( $status, 0, "... and lighttpd starts$what" ) || diag($text);
 }
-my @all = ( '/usr/sbin/lighty-enable-mod', 'authz', 'authz-portal', 'authz-tls', 'authz-names' );
+my @all = ( '/usr/sbin/lighty-enable-mod', 'authz', 'authz-portal', 'authz-tls', 'authz-names', 'authz-group' );
 
 # ---- everything enabled, removed and purged
 
@@ -116,7 +118,7 @@ starts('');
 host();
 runs(@all);
 script( "$_.prerm", 'upgrade', '1' ) for sort keys %package;
-is( enabled(), '50-authz.conf 51-authz-portal.conf 52-authz-tls.conf 53-authz-names.conf',
+is( enabled(), '50-authz.conf 51-authz-portal.conf 52-authz-tls.conf 53-authz-names.conf 54-authz-group.conf',
     'an upgrade disables nothing' );
 
 # ---- an upgrade brings the next rules into force
