@@ -224,7 +224,7 @@ for my $case (
         'SVC_OPA_BINARY: is not the absolute path' ],
     [ { SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => '/usr' }, 'SVC_OPA_BINARY: is not the absolute path' ],
     [ { SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => 'sh' },   'SVC_OPA_BINARY: is not the absolute path' ],
-    [ { SVC_OPA_BINARY              => '/usr/bin/nothing' }, 'SVC_OPA_BINARY: is not the absolute path' ],
+    [ { SVC_OPA_BINARY => '/usr/bin/nothing' },                      'SVC_OPA_BINARY: is not the absolute path' ],
     [ { SVC_GATEWAY_ALLOWED_ORIGINS => '*' }, 'SVC_GATEWAY_ALLOWED_ORIGINS: * is not an origin' ],
     [ { SVC_OIDC_ISSUER => 'login.example' }, 'SVC_OIDC_ISSUER: ' ],
     [ { SVC_OIDC_ISSUER => 'x', SVC_SESSION_COOKIE_SECURE => 'true' }, 'SVC_OIDC_ISSUER: ' ],
