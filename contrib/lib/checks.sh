@@ -30,7 +30,7 @@ check() {
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
         grep -a '^failed beside other tests' "$log" | sed 's/^/   /' || :
-        case $name in tests | sanitize | faults | soak) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" || : ;; esac
+        case $name in tests | others | sanitize | faults | soak) tail -n 60 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" || : ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
@@ -361,19 +361,30 @@ check_sanitize() {
 # Print the C programs among the tests, as the Makefile names them.
 c_tests() { (cd "$TOP" && find t -name '*-t.c' -o -path 't/fuzz/fuzz_*.c' | sed 's/\.c$//' | sort); }
 
-# The tests of an ordinary run under the sanitizers: the C programs with the corpora of t/fuzz, and of the whole service and its
-# faults those of the day. The others run the same code beside programs that take most of the time; contrib/check --sanitize runs
-# them too.
+# files_of RUN: print the files that t/runs names for a run; "rest" has each other Perl file.
+files_of() {
+    (
+        cd "$TOP"
+        case $1 in
+        rest) comm -13 <(files_of core | sort) <(printf '%s\n' t/*/*.t t/*/*/*.t | sort) ;;
+        *) awk -v run="$1" '$1 == run { print $2 }' t/runs ;;
+        esac
+    )
+}
+
+# Run the tests of a run: core, with all C tests, or rest.
+check_run() {
+    local programs=
+    if [ "$1" = core ]; then programs=$(c_tests); fi
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    check_tests gcc $programs $(files_of "$1")
+}
+
+# Run the C tests, with the corpora of t/fuzz, and the files of t/runs under the sanitizers. The other files run the same code beside
+# programs that take most of the time.
 check_sanitize_part() {
-    local day files all
-    cd "$TOP"
-    all=(t/http/*.t t/http/*/*.t t/failure/*.t)
-    day=$(calendar_day)
-    mapfile -t files < <(calendar_files "$day" "${all[@]}")
-    [ ${#files[@]} -gt 0 ]
-    # shellcheck disable=SC2046 # a list of words
-    check_sanitize $(c_tests) "${files[@]}"
-    printf 'day %s: %s of %s files of HTTP and faults\n' "$day" "${#files[@]}" "${#all[@]}"
+    # shellcheck disable=SC2046 # lists of words
+    check_sanitize $(c_tests) $(files_of sanitize)
 }
 
 check_valgrind() {
@@ -451,22 +462,6 @@ check_dist_again() {
     sha256sum "$archive" "$again"/build/authz-*.tar.xz
     cmp "$archive" "$again"/build/authz-*.tar.xz
     rm -rf "$again"
-}
-
-# Print the longest files and functions, for information; nothing fails.
-check_news() {
-    cd "$TOP"
-    printf '== the longest files\n'
-    sources -name '*.[ch]' | xargs -r wc -l | awk '$2 != "total"' | sort -rn | head -n 10
-    command -v ctags >/dev/null || return 0
-    printf '== the longest functions (lines, place, name)\n'
-    sources -name '*.c' | xargs -r ctags --languages=C --c-kinds=f --fields=+ne -f - 2>/dev/null | awk -F '\t' '{
-        from = to = 0
-        for (i = 4; i <= NF; i++) {
-            if ($i ~ /^line:/) from = substr($i, 6)
-            if ($i ~ /^end:/) to = substr($i, 5)
-        }
-        printf "%5d %s:%d %s\n", to - from + 1, $2, from, $1 }' | sort -rn | head -n 10
 }
 
 check_summary() {

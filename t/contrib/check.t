@@ -38,7 +38,7 @@ sh(<<"END");
 mkdir -p $clone/{fcgi,cli,sql,doc/reference,debian,.ci,etc/www/languages,etc/policy,t}
 cd $top
 cp -r contrib configure.ac Makefile.am $clone
-find t -name '*.t' -o -path t/fuzz/run | tar -cf - -T - | tar -xf - -C $clone
+find t -name '*.t' -o -path t/fuzz/run -o -path t/runs | tar -cf - -T - | tar -xf - -C $clone
 END
 my $asked = qq(#!/bin/bash\nprintf '%s %s\\n' "\${0#$clone/}" "\$*" >>$said\n);
 program( "$clone/$_", $asked )
@@ -111,7 +111,7 @@ sub check {
     unlink $said;
     sh( "rm -rf $clone/configure $clone/config.* $clone/sources.am $room/tmp && mkdir -p $room/tmp $room/home && : >$said"
     );
-    my %none = map { ( $_ => undef ) } grep {/\A(?:AUTHZ_|MAKE|MFLAGS|TESTS|RUN_OPTIONS|CALENDAR|DEBS_)/} keys %ENV;
+    my %none = map { ( $_ => undef ) } grep {/\A(?:AUTHZ_|MAKE|MFLAGS|TESTS|RUN_OPTIONS|DEBS_)/} keys %ENV;
     delete local @ENV{ keys %none };
     return Authz::Process->run(
         name => 'check',
@@ -128,8 +128,10 @@ sub said { return Authz::Web::edit($said) }
 
 # Its words, and what it asks for.
 my @mode = (
-    [ '--only gcc,tests,embedded,bench --day 1', qr{^make check: t/contrib/bench[.]t$}m ],
-    [   '--only analyzer,clang,sanitize,fuzz --day 1',
+    [ '--only gcc,embedded,bench', qr{^make check: t/contrib/bench[.]t$}m ],
+    [ '--only tests',              qr{^make check: (?!.*t/cli/config[.]t).*t/http/token/token[.]t}m ],
+    [ '--only others',             qr{^make check: (?!.*t/http/token/token[.]t).*t/cli/config[.]t}m ],
+    [   '--only analyzer,clang,sanitize,fuzz',
         qr{^configure .*--enable-analyzer.*^configure .*CC=clang.*^configure .*--enable-sanitize.*^configure .*--enable-fuzz}ms
     ],
     [ 't/base/utf8-t',             qr{^make check: t/base/utf8-t$}m ],
@@ -152,7 +154,7 @@ my @mode = (
     [ '--site',            qr{^make check: t/contrib/site[.]t$}m ],
     [ '--images',          qr{^contrib/images try --web apache}m ],
 );
-my %modifier = map { ( $_ => 1 ) } qw(--quick --only --day --all --seed --suite --dir);
+my %modifier = map { ( $_ => 1 ) } qw(--only --all --rest --seed --suite --dir);
 my ( undef, $usage ) = check('--help');
 like( $usage, qr/^  \Q$_\E: \S/m, "--help names the check $_" ) for qw(format gcc tests bench fuzz);
 my ($synopsis) = $usage =~ /\Ausage: (.*?)\n\n/s;
@@ -168,6 +170,26 @@ for my $mode (@mode) {
     like( said(), $wanted,                                     '... and does what it says' );
     like( $text,  qr/^checks: [1-9]\d* passed, 0 failed\n\z/m, '... and says so at its end' );
 }
+
+# ---- the two runs: each test is in one of them, and the files that t/runs names are there
+
+my $of = q(TOP="$1"; . "$1/contrib/lib/checks.sh"; files_of );
+my %in;
+push @{ $in{$_} }, 'core' for split /\n/, lists('core');
+push @{ $in{$_} }, 'rest' for split /\n/, lists('rest');
+is( join( ' ', grep { @{ $in{$_} } != 1 } sort keys %in ), '', 'each file is in one run' );
+is( join( ' ', grep { !-e "$top/$_" } sort( keys %in ), split /\n/, lists('sanitize') ), '', '... and is there' );
+chomp( my @every = split /^/, sh("cd $top && ls t/*/*.t t/*/*/*.t") );
+is( join( ' ', sort keys %in ), join( ' ', sort @every ), '... and no other' );
+
+sub lists {
+    my ($run) = @_;
+    my ( $ended, $list ) =
+      Authz::Process->run( name => 'lists', command => [ 'bash', '-euc', "$of $run", 'lists', $top ] );
+    die $list if $ended != 0;
+    return $list;
+}
+
 ok( !-e "$room/fuzz-found", 'a run that finds nothing leaves no folder for it' );
 
 # ---- runs that fail

@@ -56,7 +56,14 @@ is_deeply(
     \@try,
     [ 'contrib/quickstart up', 'contrib/quickstart test-client --print' ],
     'README: the commands to try' );
-is_deeply( [ grep { $_ ne 'Read on' && $part{$_} =~ /^ {4}\S/m } keys %part ], ['Try it'], '... and it has no others' );
+is_deeply(
+    [ ( $part{'Test it'} // '' ) =~ /^ {4}(\S+(?: \S+)*)(?= {2,}|$)/mg ],
+    [ 'contrib/check', 'contrib/check --rest', 'contrib/check t/http/token/token.t' ],
+    '... and those that run the tests (t/contrib/check.t takes them)' );
+is_deeply(
+    [ sort grep { $_ ne 'Read on' && $part{$_} =~ /^ {4}\S/m } keys %part ],
+    [ 'Test it', 'Try it' ],
+    '... and it has no others' );
 
 my ( undef, @up ) = split ' ', $try[0];
 my $trial;
