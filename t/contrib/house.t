@@ -169,6 +169,97 @@ refuses(
     ['t/http/x:0: 25 .t files; make rooms by subject, at most 24 each'],
     $many->( 't/http/x', 't', 25 ) );
 
+# A folder of modules: each with a header, which includes those of the modules named.
+my $modules = sub {
+    my %links = @_;
+    return map {
+        ( "fcgi/base/m/$_.h" => "/* M. */\n" . join( '', map {"#include \"base/m/$_.h\"\n"} sort @{ $links{$_} } ) )
+    } keys %links;
+};
+my $together = 'remove an include, or put what they share in a NAME_private.h';
+refuses(
+    'modules that include each other',
+    [   "fcgi/base/m:0: modules include each other (a b); $together",
+        "fcgi/base/m:0: modules include each other (c d e); $together" ],
+    $modules->( a => ['b'], b => ['a'], c => ['d'], d => ['e'], e => ['c'] ) );
+refuses(
+    'modules that include each other, and not all of them the private header',
+    ["fcgi/base/m:0: modules include each other (a b); $together"],
+    $modules->( a => [ 'b', 'a_private' ], b => ['a'], a_private => [] ) );
+accepts(
+    'modules that include each other and share a private header',
+    $modules->( a => [ 'b', 'a_private' ], b => [ 'a', 'a_private' ], a_private => [] ),
+    'fcgi/base/m/a.c' => "#include \"base/m/a.h\"\n" );
+
+my $star = sub {
+    my ($count) = @_;
+    return $modules->( centre => [ map {"m$_"} 1 .. $count ], map { ( "m$_" => [] ) } 1 .. $count );
+};
+accepts( 'a folder whose modules have 20 includes of each other', $star->(20) );
+refuses(
+    'a folder whose modules have 21 includes of each other',
+    ['fcgi/base/m:0: its modules have 21 includes of each other; make rooms by subject or remove some, at most 20'],
+    $star->(21) );
+
+my $readme = sub {
+    my ( $prose, @more ) = @_;
+    return join '', ("Prose.\n") x $prose, "\n", ( map {"f$_.c    the file $_\n"} 1 .. 12 ), @more;
+};
+my @twelve = $many->( 'fcgi/x', 'c', 12 );
+accepts( 'a folder of 11 .c files without a README',      $many->( 'fcgi/x', 'c', 11 ) );
+accepts( 'a folder of cli of 12 .c files without README', $many->( 'cli/x',  'c', 12 ) );
+accepts(
+    'a README with 15 lines of prose, of 120 columns, and each file',
+    @twelve,
+    'fcgi/x/README' => $readme->( 14, 'x' x 120 . "\n" ) );
+refuses(
+    'a folder of 12 .c files without a README',
+    ['fcgi/x:0: 12 .c files and no README; write one with a line for each of them'], @twelve );
+refuses(
+    'a README that lacks a file, names it in prose alone, and has one that is gone and one twice',
+    [   'fcgi/x/README:0: f12.c has no line; add one: the name, two blanks, what the file is for',
+        'fcgi/x/README:15: f1.c is not in this folder or stands here twice; delete the line',
+        'fcgi/x/README:16: gone.c is not in this folder or stands here twice; delete the line' ],
+    @twelve,
+    'fcgi/x/README' => $readme->( 1, "f1.c  again\n", "gone.c  gone\n" ) =~ s/^f12.c +/f12.c /mr );
+refuses(
+    'a README with 16 lines of prose',
+    ['fcgi/x/README:0: 16 lines are not of the table of files; shorten them to what a reader needs, at most 15'],
+    @twelve,
+    'fcgi/x/README' => $readme->(16) );
+refuses(
+    'a README with a line of 121 columns',
+    ['fcgi/x/README:15: has more than 120 columns; divide it'],
+    @twelve,
+    'fcgi/x/README' => $readme->( 1, 'x' x 121 . "\n" ) );
+
+my $question = 'an opening with a question word; begin with an imperative, the returned value or the name of the thing';
+my %worded   = (
+    '/* What it does. */'                  => $question,
+    "/*\n * How it\n * works. */"          => $question,
+    '/* Return the rows of before. */'     => '"of before"; say "previous", "earlier" or what it was',
+    "/* The id is none\n * of the row. */" => '"is none of"; say "does not belong to" or "is not a"',
+    '    // some hundred'                  => '"some hundred"; say "a few hundred"',
+    '    /* the row; NULL: none */'        => '": none"; say "NULL if there is no ..." or "or NULL"',
+);
+for my $comment ( sort keys %worded ) {
+    refuses(
+        "a comment: $comment",
+        ["fcgi/top/b.c:13: the comment has $worded{$comment}"],
+        'fcgi/top/b.c' => $state->($comment) );
+}
+accepts(
+    'the words of an opening behind the first one, in a comment behind code, in another word and in a text',
+    'fcgi/top/b.c' => $state->(
+            "/* Return what it does. */\nstatic const int one = 1; /* whose */\n/* Offer it. */\n"
+          . "static const char text[] = \"some hundred: none of before\";" ) );
+accepts( 'words of a test', 't/base/a-t.c' => "/* What it does, of before: none. */\n" );
+
+like(
+    ( run( 'contrib/lib/house' => '' ) )[1],
+    qr/the table allows \d+ of circles in fcgi\/cedar, and there are 0; lower it/,
+    'the numbers of the tables are those of the tree that the program stands in, and fall with it' );
+
 my $other      = "\n/* Return two. */\nint a_two(void);\n";
 my $of_other   = "\nint\na_two(void)\n{\n    return 2;\n}\n";
 my $by_itself  = $good{'fcgi/base/a.c'} . "$of_other\nint\na_three(void)\n{\n    return a_two();\n}\n";
