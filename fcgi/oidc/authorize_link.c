@@ -41,6 +41,7 @@ authorize_link(struct request *req, const struct authorization *authorization, c
         {"nonce",                 authorization->nonce},
         {"code_challenge",        authorization->code_challenge},
         {"code_challenge_method", authorization->code_challenge != NULL ? "S256" : NULL},
+        {"dpop_jkt",              authorization->dpop_jkt},
         {"resource",              authorization->resource},
         {"resource_types",        types != NULL ? words_join(mem, types) : NULL},
         {"authorization_details", details != NULL ? jsonx_dump(mem, details) : NULL},

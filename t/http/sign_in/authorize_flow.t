@@ -209,7 +209,8 @@ my $idp2 = Authz::Idp->start;
 my $two  = $idp2->register( $stack, idpId => 'second', name => 'Second <b>&"' );
 my $one  = $stack->admin( GET => '/admin/api/identity-providers/corp' )->json;
 my $ben  = Authz::Browser->new;
-my $page = $ben->get( address( %good, %full, login_hint => 'x@y.example', prompt => 'consent' ) );
+my $jkt  = 'J' x 43;
+my $page = $ben->get( address( %good, %full, login_hint => 'x@y.example', prompt => 'consent', dpop_jkt => $jkt ) );
 is( $page->status, 200,
     'several providers, and nothing says which: the chooser page (decisions.md "Choosing a provider")' );
 like(
@@ -222,7 +223,7 @@ unlike( $page->body, qr/<b>&"/, '... names are escaped' );
 my %link = Authz::Browser::query( $link[1] );
 is_deeply(
     \%link,
-    {   %good, %full, login_hint => 'x@y.example', prompt => 'consent', idp_hint => 'second',
+    {   %good, %full, login_hint => 'x@y.example', prompt => 'consent', dpop_jkt => $jkt, idp_hint => 'second',
         code_challenge_method => 'S256', scope => 'openid profile',
         authorization_details => '[{"type":"pay","amount":5}]' },
     '... which is the same request with idp_hint' );
