@@ -2,6 +2,7 @@
 
 #include "http/page/page.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +11,8 @@
 
 #include "env.h"
 #include "http/fake_io.h"
+#include "http/page/page_rows.h"
 #include "tap.h"
-
-static const char *const shipped[] = {
-    "account",     "app_link",  "away",  "busy",      "choose",     "ciba", "ciba_list",
-    "connections", "consent",   "link",  "error",     "foot",       "head", "home",
-    "logout",      "not_found", "scope", "signed_in", "signed_out", "top"};
-
-/* The pages among them. */
-static const char *const shown[] = {"account",   "away",        "busy",      "choose",    "ciba",
-                                    "ciba_list", "connections", "consent",   "link",      "error",
-                                    "home",      "logout",      "not_found", "signed_out"};
 
 static const char *
 header(const struct request *req, const char *name)
@@ -60,10 +52,14 @@ make_data_dir(TALLOC_CTX *mem)
     snprintf(path, sizeof(path), "%s/www/languages", dir);
     if (mkdir(path, 0700) != 0)
         exit(99);
-    for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
-        snprintf(path, sizeof(path), "%s.html", shipped[i]);
-        copy_shipped(dir, path);
-    }
+    const char *source = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/etc/www", source != NULL ? source : ".");
+    DIR *files = opendir(path);
+    for (const struct dirent *file; files != NULL && (file = readdir(files)) != NULL;)
+        if (strstr(file->d_name, ".html") != NULL)
+            copy_shipped(dir, file->d_name);
+    if (files == NULL || closedir(files) != 0)
+        exit(99);
     copy_shipped(dir, "languages/en.json");
     copy_shipped(dir, "languages/de.json");
     return dir;
@@ -112,25 +108,28 @@ show(TALLOC_CTX *mem, struct az *az, const char *name, const char *values, const
 static void
 test_headers(TALLOC_CTX *mem, struct az *az)
 {
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-        struct request *req = show(mem, az, shown[i], "{}", NULL);
+    for (size_t i = 0; i < PAGES; i++) {
+        struct request *req = show(mem, az, page_rows[i].name, "{}", NULL);
         const char *csp = header(req, "Content-Security-Policy");
-        is_int(req->res.status, 200, "%s: is answered", shown[i]);
-        is_str(req->res.content_type, "text/html; charset=utf-8", "%s: is HTML in UTF-8", shown[i]);
+        is_int(req->res.status, 200, "%s: is answered", page_rows[i].name);
+        is_str(req->res.content_type, "text/html; charset=utf-8", "%s: is HTML in UTF-8",
+               page_rows[i].name);
         is_str(header(req, "X-Frame-Options"), "DENY", "%s: cannot be framed (oauth.md 3.2)",
-               shown[i]);
-        is_str(header(req, "Referrer-Policy"), "no-referrer", "%s: is no referrer", shown[i]);
+               page_rows[i].name);
+        is_str(header(req, "Referrer-Policy"), "no-referrer", "%s: is no referrer",
+               page_rows[i].name);
         ok(csp != NULL && strncmp(csp, "default-src 'none'; style-src 'sha256-", 38) == 0,
-           "%s: nothing but its own style is loaded", shown[i]);
+           "%s: nothing but its own style is loaded", page_rows[i].name);
         ok(csp != NULL && strstr(csp, "; img-src data:; form-action 'self'; ") != NULL
                && strstr(csp, "; frame-ancestors 'none'; base-uri 'none'") != NULL,
-           "%s: forms lead to us alone", shown[i]);
+           "%s: forms lead to us alone", page_rows[i].name);
         ok(csp != NULL && strstr(csp, "unsafe") == NULL && strstr(csp, "script") == NULL,
-           "%s: no script runs", shown[i]);
+           "%s: no script runs", page_rows[i].name);
         ok(strstr(req->res.body, "<html lang=\"en\" dir=\"ltr\">") != NULL,
-           "%s: names its language", shown[i]);
-        ok(strstr(req->res.body, "login.example") != NULL, "%s: names whose it is", shown[i]);
-        ok(strstr(req->res.body, "{{") == NULL, "%s: is filled whole", shown[i]);
+           "%s: names its language", page_rows[i].name);
+        ok(strstr(req->res.body, "login.example") != NULL, "%s: names whose it is",
+           page_rows[i].name);
+        ok(strstr(req->res.body, "{{") == NULL, "%s: is filled whole", page_rows[i].name);
     }
 }
 
@@ -392,18 +391,19 @@ test_site(TALLOC_CTX *mem, struct az *az)
     env_settings(az)->pages_logo = "logo.svg";
     az->pages = load(az, data_dir, &problems);
     is_int((int64_t) problems.count, 0, "SVC_PAGES_NAME and SVC_PAGES_LOGO are taken");
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-        struct request *req = show(mem, az, shown[i], "{'site_name':'theirs'}", NULL);
+    for (size_t i = 0; i < PAGES; i++) {
+        struct request *req = show(mem, az, page_rows[i].name, "{'site_name':'theirs'}", NULL);
         ok(strstr(req->res.body, "<span>&lt;b&gt;Ours</span>") != NULL,
-           "%s: shows the name, escaped", shown[i]);
+           "%s: shows the name, escaped", page_rows[i].name);
         ok(strstr(req->res.body, " – &lt;b&gt;Ours</title>") != NULL, "%s: ... in its title too",
-           shown[i]);
-        ok(strstr(req->res.body, "theirs") == NULL, "%s: ... and no value replaces it", shown[i]);
+           page_rows[i].name);
+        ok(strstr(req->res.body, "theirs") == NULL, "%s: ... and no value replaces it",
+           page_rows[i].name);
         ok(strstr(req->res.body, "<img src=\"data:image/svg+xml;base64,PHN2Zy8+\" alt=\"\">")
                != NULL,
-           "%s: shows the logo", shown[i]);
+           "%s: shows the logo", page_rows[i].name);
         ok(strstr(header(req, "Content-Security-Policy"), "; img-src data:; ") != NULL,
-           "%s: ... under the same policy", shown[i]);
+           "%s: ... under the same policy", page_rows[i].name);
     }
     env_settings(az)->pages_name = "a\nb";
     env_settings(az)->pages_logo = "javascript:alert(1)";
