@@ -106,7 +106,7 @@ print_differences(const struct cli *cli, const json_t *changes, const json_t *be
     json_t *name;
     json_array_foreach (changes, i, name) {
         const char *member = json_string_value(name);
-        if (*member != '\0' && strcmp(member, "deny_reasons") != 0)
+        if (member != NULL && *member != '\0' && strcmp(member, "deny_reasons") != 0)
             jsonx_append(&rows, json_pack("{s:s,s:O*,s:O*}", "member", member, "before",
                                           json_object_get(before, member), "after",
                                           json_object_get(after, member)));
@@ -134,7 +134,8 @@ audit_replay_run(struct cli *cli)
     admin_print_object(cli, answer.json);
     print_decision(cli, "before", before);
     json_array_foreach (lacks, i, pointer)
-        output_line(cli, "not stored: %s", json_string_value(pointer));
+        if (json_is_string(pointer))
+            output_line(cli, "not stored: %s", json_string_value(pointer));
     print_decision(cli, "now", after);
     print_differences(cli, changes, before, after);
     return CLI_OK;

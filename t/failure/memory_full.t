@@ -1,5 +1,5 @@
 # The file system of the shared files is full, and that of the bodies that strangers send: no worker ends by a signal, and tokens are
-# issued (security-operations H1). Both are a tmpfs in a mount namespace of this test, which only root can make; lighttpd has the
+# issued (security-operations H1). A service that starts without room says so and ends. Both are a tmpfs in a mount namespace of this test, which only root can make; lighttpd has the
 # line of contrib/containers/web/lighttpd.conf.
 use strict;
 use warnings;
@@ -87,4 +87,30 @@ cmp_ok( free_of('shared'), '>', 8 << 20, '... and no other' );
 tokens_are_issued('no room for bodies');
 close $_ for @sender;
 ok( Authz::Process::until_true( 30, sub { free_of('uploads') > 30 << 20 } ), '... until they go' );
+
+# ---- at start: what is mapped needs its room before a request comes, or a worker would end by SIGBUS later
+
+$stack->{service}->stop;
+unlink glob "$dir/shared/*";
+Authz::Process::until_true( 30, sub { free_of('shared') > 15 << 20 } ) // die "a process has the shared files\n";
+open $filler, '>', "$dir/shared/filler" or die "filler: $!";
+for my $left ( 0, 4096, 65_536 ) {
+    1 while syswrite $filler, "\0" x 65_536;
+    1 while syswrite $filler, "\0" x 4096;
+    truncate $filler, ( -s $filler ) - $left or die $!;
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'start', env => $stack->settings, timeout => 60,
+        command => [
+            Authz::Path::program('authz.fcgi'), qw(--workers 1 --web 1 --bundles 1 --gateway 1),
+            map { ( '--listen', "$_=unix:$dir/start-$_.sock" ) } qw(core web bundles gateway) ] );
+    ok( $status > 0 && $status < 128, "a start with room for $left octets ends by itself" )
+      or diag "status $status\n$text";
+    like( $text, qr/SVC_RUNTIME_DIR[^\n]*(?:No space left|no room)/, '... and names the directory' ) or diag $text;
+    unlike( $text, qr/signal/, '... and no process of it by a signal' );
+    unlink grep { !/filler/ } glob "$dir/shared/*";
+}
+close $filler;
+unlink glob "$dir/shared/*";
+$stack->start_service;
+tokens_are_issued('with room again');
 done_testing;
