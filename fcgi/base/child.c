@@ -22,8 +22,8 @@
 /* Niceness: a program has a third of the time of a worker that wants all of it, so that requests do
  * not wait for what one save needs. */
 #define CHILD_NICENESS 5
-/* Interval at which the end is looked for, in nanoseconds: a twentieth of the shortest run. */
-#define LOOK_NS 5000000L
+/* Interval at which the end is looked for, in nanoseconds: a thirtieth of the shortest run. */
+#define LOOK_NS 1000000L
 
 struct child {
     pid_t pid; /* 0: it has ended */

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "policy/engine/archive_read.h"
-#include "policy/engine/policy_texts.h"
 #include "policy/rows/rule.h"
 #include "policy/trial/members.h"
-#include "store/policy/plans.h"
 
 /* Octets of the names of rules in a refusal. */
 #define NAMES_MAX 300
@@ -64,25 +61,12 @@ some_rego(const struct bundle_rows *rows, const bool *changed)
 }
 
 enum az_status
-changed_rules_unknown(struct op *op, const struct bundle_rows *rows, const char *modules,
-                      json_t **ret)
+changed_rules_unknown(struct op *op, const struct bundle_rows *rows, const char *plan,
+                      size_t length, json_t **ret)
 {
     const bool *changed = changed_rules_find(op, rows);
-    struct plan_stored stored = {.plan = NULL};
-    char *plan = NULL;
-    size_t length = 0;
     *ret = NULL;
-    if (!some_rego(rows, changed))
-        return AZ_OK;
-    enum az_status st = plan_fetch_named(op, modules, &stored);
-    if (st != AZ_OK || stored.plan == NULL)
-        return st;
-    if (archive_unpack(op->mem, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &plan, &length)
-        != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a stored plan is damaged, or no memory");
-    st = members_find(op, rows, changed, plan, length, ret);
-    talloc_free(plan);
-    return st;
+    return some_rego(rows, changed) ? members_find(op, rows, changed, plan, length, ret) : AZ_OK;
 }
 
 const char *

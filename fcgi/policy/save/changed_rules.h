@@ -17,10 +17,10 @@ const bool *changed_rules_find(struct op *op, const struct bundle_rows *rows);
  * op->mem or constant. */
 const char *changed_rules_names(struct op *op, const struct bundle_rows *rows);
 
-/* Find what they read of the input and no input has, in the stored plan of these modules: see
- * members_find() (policy/trial/members.h). NULL in *ret: nothing, or there is no plan. */
+/* Find what they read of the input and no input has, in the text of their plan: see members_find()
+ * (policy/trial/members.h). NULL in *ret: nothing. */
 enum az_status changed_rules_unknown(struct op *op, const struct bundle_rows *rows,
-                                     const char *modules, json_t **ret);
+                                     const char *plan, size_t length, json_t **ret);
 
 /* Return the first of these faults as an engine would tell it, FILE:ROW: what. NULL: no memory. */
 const char *changed_rules_fault(TALLOC_CTX *mem, const json_t *faults);

@@ -48,6 +48,8 @@ struct planning {
     struct child *child; /* NULL until it is started */
     bool endless;        /* it reached a limit of time or memory */
     int64_t until_ms;    /* by clock_monotonic_ms() */
+    const char *text;    /* plan.json as the program wrote it; NULL: not read yet */
+    size_t length;
 };
 
 /* ---- the directory */
@@ -192,6 +194,13 @@ plan_begin(struct op *op, const struct bundle_modules *modules, const char *name
     return begin(op, modules, name, settings_engine_is_embedded(op->az->cfg), ret);
 }
 
+enum az_status
+plan_begin_trial(struct op *op, const struct bundle_modules *modules, const char *name,
+                 struct planning **ret)
+{
+    return begin(op, modules, name, true, ret);
+}
+
 /* ---- finishing */
 
 /* Keep what the program said against the policy, if it is that. */
@@ -258,7 +267,7 @@ wait_for_program(struct op *op, struct planning *planning)
 
 /* Read plan.json from what the program wrote. Return why that failed, or NULL. */
 static const char *
-read_plan(struct planning *planning, const char **ret, size_t *ret_length)
+read_plan(struct planning *planning)
 {
     size_t length;
     char *packed = child_file_read(planning, file_in(planning, PLAN_FILE), PLAN_FILE_MAX, &length);
@@ -269,7 +278,8 @@ read_plan(struct planning *planning, const char **ret, size_t *ret_length)
     if (archive_unpack(planning, (unsigned char *) packed, length, POLICY_PLAN_MAX, &tar,
                        &tar_length)
             != AZ_OK
-        || archive_member(tar, tar_length, "plan.json", ret, ret_length) != AZ_OK)
+        || archive_member(tar, tar_length, "plan.json", &planning->text, &planning->length)
+               != AZ_OK)
         return "the plan has more than 64 MiB, or the archive of opa build cannot be read";
     return NULL;
 }
@@ -301,12 +311,12 @@ is_whole(struct planning *planning, const struct rego_plan *plan)
 /* Read the plan as a worker will. Return why it cannot be used, or NULL; planning->note then names
  * what OPA still decides. */
 static const char *
-check_plan(struct planning *planning, const char *text, size_t length)
+check_plan(struct planning *planning)
 {
     struct rego_arena arena;
     const char *why = NULL;
     rego_arena_init(&arena, planning, PLAN_TREE_MAX);
-    const struct rego_plan *plan = rego_plan_read(&arena, text, length, &why);
+    const struct rego_plan *plan = rego_plan_read(&arena, planning->text, planning->length, &why);
     if (plan == NULL)
         return why;
     if (!is_whole(planning, plan))
@@ -317,30 +327,63 @@ check_plan(struct planning *planning, const char *text, size_t length)
 
 /* Compress the plan for storing. */
 static bool
-pack_plan(struct planning *planning, const char *text, size_t length, struct plan_new *ret)
+pack_plan(struct planning *planning, struct plan_new *ret)
 {
     unsigned char *packed;
-    bool done = archive_pack(planning, text, length, &packed, &ret->length) == AZ_OK;
+    bool done =
+        archive_pack(planning, planning->text, planning->length, &packed, &ret->length) == AZ_OK;
     ret->plan = done ? packed : NULL;
     return done;
 }
 
-/* Make the plan ready for storing; without one, planning->note says why. */
+/* Wait for the plan. Without one, planning->note says why. */
+static void
+await_text(struct op *op, struct planning *planning)
+{
+    if (planning->note == NULL && planning->text == NULL)
+        planning->note = wait_for_program(op, planning);
+    if (planning->note == NULL && planning->text == NULL)
+        planning->note = read_plan(planning);
+}
+
+/* Make the plan ready for storing. Without one, planning->note says why. */
 static void
 take_plan(struct op *op, struct planning *planning, struct plan_new *ret)
 {
-    const char *text = NULL, *why = planning->note;
-    size_t length = 0;
+    await_text(op, planning);
+    const char *why = planning->note;
     if (why == NULL)
-        why = wait_for_program(op, planning);
-    if (why == NULL)
-        why = read_plan(planning, &text, &length);
-    if (why == NULL)
-        why = check_plan(planning, text, length);
-    if (why == NULL && !pack_plan(planning, text, length, ret))
+        why = check_plan(planning);
+    if (why == NULL && !pack_plan(planning, ret))
         why = "out of memory for the plan";
     if (why != NULL)
         planning->note = why;
+    ret->note = planning->note;
+}
+
+/* Store a plan that was not known, or if the settings ask for plans the reason why there is none.
+ */
+static enum az_status
+store_plan(struct op *op, const struct plan_new *plan, bool asked)
+{
+    enum az_status st = plan->plan != NULL || asked ? plan_store(op, plan) : AZ_OK;
+    return st == AZ_OK && plan->plan != NULL ? plan_bound(op) : st;
+}
+
+/* Tell what OPA still decides; NULL: nothing, or the settings say that it decides all. */
+static const char *
+warn(struct op *op, const struct planning *planning, const struct plan_new *plan)
+{
+    if (planning->note == NULL || !settings_engine_is_embedded(op->az->cfg))
+        return NULL;
+    const char *warning =
+        planning->known || plan->plan != NULL
+            ? talloc_asprintf(op->mem, "Open Policy Agent decides %s", planning->note)
+            : talloc_asprintf(op->mem, "Open Policy Agent decides by this policy: %s",
+                              planning->note);
+    if (warning != NULL)
+        log_text(AZ_SEV_WARN, "policy planned in part", "%s", warning);
+    return warning;
 }
 
 enum az_status
@@ -353,21 +396,59 @@ plan_finish(struct op *op, struct planning *planning, const char **ret_warning)
         return AZ_OK;
     if (!planning->known) {
         take_plan(op, planning, &plan);
-        plan.note = planning->note;
-        st = plan_store(op, &plan);
+        st = store_plan(op, &plan, settings_engine_is_embedded(op->az->cfg));
     }
-    if (planning->note != NULL)
-        *ret_warning =
-            planning->known || plan.plan != NULL
-                ? talloc_asprintf(op->mem, "Open Policy Agent decides %s", planning->note)
-                : talloc_asprintf(op->mem, "Open Policy Agent decides by this policy: %s",
-                                  planning->note);
-    if (*ret_warning != NULL)
-        log_text(AZ_SEV_WARN, "policy planned in part", "%s", *ret_warning);
+    *ret_warning = warn(op, planning, &plan);
     bool read = !planning->known;
     talloc_free(planning);
     if (read)
         malloc_trim(0); /* the document took many times what is stored */
+    return st;
+}
+
+/* ---- a plan that is needed */
+
+/* Return why there is no plan, on op->mem. */
+static struct plan_lack
+lack_of(struct op *op, const struct planning *planning)
+{
+    return (struct plan_lack){
+        .why = talloc_strdup(op->mem, planning->note),
+        .refusal = planning->refusal != NULL ? talloc_strdup(op->mem, planning->refusal) : NULL,
+        .endless = planning->endless};
+}
+
+enum az_status
+plan_read(struct op *op, const char *modules, const char **ret, size_t *ret_length)
+{
+    struct plan_stored stored;
+    char *text = NULL;
+    *ret = NULL;
+    enum az_status st = plan_fetch_named(op, modules, &stored);
+    if (st != AZ_OK || stored.plan == NULL)
+        return st;
+    st = archive_unpack(op->mem, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &text,
+                        ret_length);
+    *ret = text;
+    return st == AZ_OK
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "a stored plan is damaged, or no memory");
+}
+
+enum az_status
+planning_text(struct op *op, struct planning *planning, const char **ret, size_t *ret_length,
+              struct plan_lack *ret_lack)
+{
+    enum az_status st = AZ_OK;
+    *ret_lack = (struct plan_lack){.why = NULL};
+    if (planning->known)
+        st = plan_read(op, planning->modules, &planning->text, &planning->length);
+    else
+        await_text(op, planning);
+    if (!planning->known && planning->text == NULL)
+        *ret_lack = lack_of(op, planning);
+    *ret = planning->text;
+    *ret_length = planning->length;
     return st;
 }
 
@@ -382,14 +463,9 @@ plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
     if (st != AZ_OK || planning->known)
         return st;
     take_plan(op, planning, &plan);
-    plan.note = planning->note;
-    if (plan.plan != NULL && (st = plan_store(op, &plan)) == AZ_OK)
-        st = plan_bound(op);
-    else if (plan.plan == NULL)
-        *ret = (struct plan_lack){
-            .why = talloc_strdup(op->mem, planning->note),
-            .refusal = planning->refusal != NULL ? talloc_strdup(op->mem, planning->refusal) : NULL,
-            .endless = planning->endless};
+    st = store_plan(op, &plan, false);
+    if (plan.plan == NULL)
+        *ret = lack_of(op, planning);
     talloc_free(planning);
     malloc_trim(0); /* the document took many times what is stored */
     return st;

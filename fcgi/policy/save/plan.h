@@ -23,11 +23,16 @@ struct planning;
 enum az_status plan_begin(struct op *op, const struct bundle_modules *modules, const char *name,
                           struct planning **ret);
 
+/* Begin in the same way, whatever engine the settings name: the trial of a save evaluates the plan
+ * (policy.md 7.3). */
+enum az_status plan_begin_trial(struct op *op, const struct bundle_modules *modules,
+                                const char *name, struct planning **ret);
+
 /*
  * Wait for the plan, check that the machine can read it, and store it, in the open transaction or
- * in one of its own. *ret_warning tells the operator what OPA still decides, and why; NULL:
- * nothing, or OPA decides by configuration. AZ_OK without a plan too; other statuses are of the
- * database.
+ * in one of its own. Checking and packing take 40 ms, so a save does that while the engines load.
+ * *ret_warning tells the operator what OPA still decides, and why; NULL: nothing, or OPA decides by
+ * configuration. AZ_OK without a plan too; other statuses are of the database.
  */
 enum az_status plan_finish(struct op *op, struct planning *planning, const char **ret_warning);
 
@@ -38,8 +43,17 @@ struct plan_lack {
     bool endless;        /* opa build reached a limit of time or memory */
 };
 
+/* Read the text of the plan that is stored for these modules, on op->mem. NULL: there is none. */
+enum az_status plan_read(struct op *op, const char *modules, const char **ret, size_t *ret_length);
+
+/* Wait for the plan of a trial and return plan.json as opa build wrote it, which nothing has
+ * checked and which lives until plan_finish(), or the stored one. NULL: *ret_lack says why there is
+ * none. */
+enum az_status planning_text(struct op *op, struct planning *planning, const char **ret,
+                             size_t *ret_length, struct plan_lack *ret_lack);
+
 /* Make the plan of these modules unless it is stored, whatever engine the settings name: a
- * measurement and the trial of a save need it (policy.md I2, 7.3). */
+ * measurement needs it (policy.md I2). */
 enum az_status plan_need(struct op *op, const struct bundle_modules *modules, const char *name,
                          struct plan_lack *ret);
 

@@ -176,8 +176,11 @@ try_bundle(struct op *op, struct save *save)
     struct bundle_new *bundle = &save->build.bundle;
     if (!save->changed || save->plan->mode == SAVE_LATER)
         return AZ_OK;
-    enum az_status st = save_trial(op, save->plan, &save->build, save->previous.revision,
-                                   save->measured, &save->outcome);
+    enum az_status st =
+        plan_begin_trial(op, &save->build.modules, bundle->modules, &save->planning);
+    if (st == AZ_OK)
+        st = save_trial(op, save->plan, &save->build, save->planning, save->previous.revision,
+                        save->measured, &save->outcome);
     bundle->override_by = save->measured->override_by;
     bundle->override_reason = save->measured->override_reason;
     save->outcome.overridden = bundle->override_by != NULL;
@@ -292,18 +295,16 @@ refused(struct op *op, struct save *save, const struct activation *activation)
                    activation->refused_by != NULL ? activation->refused_by : "");
 }
 
-/* Begin the plan of the bundle; the engines are awaited meanwhile. */
-static enum az_status
-save_begin_plan(struct op *op, struct save *save)
-{
-    return plan_begin(op, &save->build.modules, save->build.bundle.modules, &save->planning);
-}
-
-/* Store the plan of a bundle that the engines have confirmed, or that is kept in any case. */
+/* Store the plan of a bundle that is published or was rehearsed. Its trial has begun that plan,
+ * unless there was none. */
 static enum az_status
 save_finish_plan(struct op *op, struct save *save)
 {
-    return plan_finish(op, save->planning, &save->outcome.plan_warning);
+    struct bundle_build *build = &save->build;
+    enum az_status st = AZ_OK;
+    if (save->planning == NULL)
+        st = plan_begin(op, &build->modules, build->bundle.modules, &save->planning);
+    return st == AZ_OK ? plan_finish(op, save->planning, &save->outcome.plan_warning) : st;
 }
 
 static enum az_status
@@ -321,7 +322,7 @@ save_and_keep(struct op *op, struct save *save, bool wait)
     if (!save->changed) {
         bool made;
         st = plan_served(op, &made, &save->outcome.plan_warning);
-    } else if ((st = save_begin_plan(op, save)) == AZ_OK) {
+    } else {
         st = save_finish_plan(op, save);
     }
     if (st == AZ_OK && !(wait && activation_follow(op, save->outcome.revision)))
@@ -368,15 +369,13 @@ save_strictly(struct op *op, struct save *save)
     save->ready = hook_check_ready(op);
     if ((st = activation_call(op)) != AZ_OK)
         return st;
-    st = save_begin_plan(op, save);
+    st = publish(op, save);
     if (st == AZ_OK)
-        st = publish(op, save);
+        st = save_finish_plan(op, save); /* while the engines load the bundle */
     if (st == AZ_OK)
         st = await_verdict(op, save, &activation);
     if (st == AZ_OK && !activation.taken)
         return refused(op, save, &activation);
-    if (st == AZ_OK)
-        st = save_finish_plan(op, save);
     if (st == AZ_OK)
         st = apply_plan(op, save);
     if (st != AZ_OK)
@@ -414,6 +413,8 @@ save_measured(struct op *op, const struct save_plan *plan, struct measured *meas
     /* Without the lock: auditors may rehearse, and no save should wait for that. */
     if (st == AZ_OK && plan->mode == SAVE_DRY_RUN)
         st = try_bundle(op, &save);
+    if (st == AZ_OK && plan->mode == SAVE_DRY_RUN && save.planning != NULL)
+        st = save_finish_plan(op, &save);
     if (st == AZ_OK || save.outcome.refusal.error != NULL)
         *ret = save.outcome;
     return st;

@@ -12,7 +12,6 @@
 #include "policy/rows/rule_builtins.h"
 #include "policy/save/changed_rules.h"
 #include "policy/save/hook_check.h"
-#include "policy/save/plan.h"
 #include "policy/trial/trial.h"
 #include "store/policy/plans.h"
 
@@ -62,20 +61,18 @@ read_base(struct op *op, void *arg, struct trial_policy *ret, bool *ret_is)
                              : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a bundle");
 }
 
-static enum az_status
-read_candidate(struct op *op, const struct trying *trying, bool planned, struct trial_policy *ret)
+/* Return the candidate with its plan (NULL: there is none). */
+static struct trial_policy
+candidate_of(const struct trying *trying, const char *plan, size_t length)
 {
     const struct bundle_build *build = trying->build;
-    struct plan_stored stored = {.plan = NULL};
-    enum az_status st = AZ_OK;
-    *ret = (struct trial_policy){.name = build->bundle.modules,
+    return (struct trial_policy){.name = build->bundle.modules,
+                                 .plan = plan,
+                                 .plan_length = length,
                                  .data = build->data,
                                  .data_length = strlen(build->data),
                                  .body = build->bundle.body,
                                  .body_length = build->bundle.length};
-    if (planned)
-        st = plan_fetch_named(op, build->bundle.modules, &stored);
-    return st == AZ_OK ? unpack_plan(op, &stored, ret) : st;
 }
 
 /* ---- refusing */
@@ -176,12 +173,13 @@ refuse_compiled(struct op *op, const struct trying *trying, const char *text)
 /* Refuse rules that read a member which no input has, unless the caller passes this. A part of them
  * is undefined, and what it should deny would go through. */
 static enum az_status
-refuse_unknown(struct op *op, const struct trying *trying)
+refuse_unknown(struct op *op, const struct trying *trying, const struct trial_policy *candidate)
 {
     const struct bundle_build *build = trying->build;
     json_t *faults = NULL, *members;
     bool passed = false;
-    enum az_status st = changed_rules_unknown(op, &build->rows, build->bundle.modules, &faults);
+    enum az_status st =
+        changed_rules_unknown(op, &build->rows, candidate->plan, candidate->plan_length, &faults);
     if (st == AZ_OK && faults != NULL)
         st = is_passed(op, trying, &passed);
     if (st != AZ_OK || faults == NULL || passed)
@@ -216,17 +214,11 @@ go_untried(struct op *op, const struct trying *trying, const char *why)
 
 /* Ask the questions. */
 static enum az_status
-ask(struct op *op, struct trying *trying, bool planned)
+ask(struct op *op, struct trying *trying, const struct trial_policy *candidate,
+    const struct trial_questions *questions)
 {
-    struct trial_questions questions;
-    struct trial_policy candidate;
     struct trial_result result;
-    bool hooks = bundle_modules_has(&trying->build->modules, ENTRYPOINT_HOOKS_FILE);
-    enum az_status st = read_candidate(op, trying, planned, &candidate);
-    if (st == AZ_OK)
-        st = trial_questions_read(op, hooks, &questions);
-    if (st == AZ_OK)
-        st = trial_run(op, &candidate, read_base, trying, &questions, &result);
+    enum az_status st = trial_run(op, candidate, read_base, trying, questions, &result);
     if (st != AZ_OK)
         return st;
     if (result.question != NULL)
@@ -236,11 +228,18 @@ ask(struct op *op, struct trying *trying, bool planned)
 
 enum az_status
 save_trial(struct op *op, const struct save_plan *plan, const struct bundle_build *build,
-           const char *before, struct measured *measured, struct save_outcome *outcome)
+           struct planning *planning, const char *before, struct measured *measured,
+           struct save_outcome *outcome)
 {
     struct trying trying = {plan, build, before, measured, outcome};
+    struct trial_questions questions;
     struct plan_lack lack = {.why = NULL};
-    enum az_status st = plan_need(op, &build->modules, build->bundle.modules, &lack);
+    const char *text = NULL;
+    size_t length = 0;
+    bool hooks = bundle_modules_has(&build->modules, ENTRYPOINT_HOOKS_FILE);
+    enum az_status st = trial_questions_read(op, hooks, &questions); /* opa build runs meanwhile */
+    if (st == AZ_OK)
+        st = planning_text(op, planning, &text, &length, &lack);
     if (st != AZ_OK)
         return st;
     if (lack.refusal != NULL)
@@ -250,7 +249,7 @@ save_trial(struct op *op, const struct save_plan *plan, const struct bundle_buil
                       talloc_asprintf(op->mem, "%s: the policy cannot be compiled: %s",
                                       changed_rules_names(op, &build->rows), lack.why),
                       NULL);
-    if (lack.why == NULL)
-        st = refuse_unknown(op, &trying);
-    return st == AZ_OK ? ask(op, &trying, lack.why == NULL) : st;
+    const struct trial_policy candidate = candidate_of(&trying, text, length);
+    st = text != NULL ? refuse_unknown(op, &trying, &candidate) : AZ_OK;
+    return st == AZ_OK ? ask(op, &trying, &candidate, &questions) : st;
 }

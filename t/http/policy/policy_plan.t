@@ -184,8 +184,9 @@ for my $case (@refused) {
 
 # ---- the process
 
+my $runs = "$dir/runs";
 program(
-    "env | sort >'$shown'; pwd >>'$shown'; ls -l /proc/self/fd | grep -c socket >>'$shown'; ulimit -d >>'$shown'; exit 1"
+    "echo \$1 >>'$runs'; [ \"\$1\" = build ] || exit 1; env | sort >'$shown'; pwd >>'$shown'; ls -l /proc/self/fd | grep -c socket >>'$shown'; ulimit -d >>'$shown'; exit 1"
 );
 answer_is( deploy( rule('a := 4') ), 200, 'a program that looks around' );
 open my $in, '<', $shown or die "$shown: $!";
@@ -198,6 +199,10 @@ is_deeply(
 like( $lines[0], qr{\A\Q$tmp\E/authz-plan\.\w+\z}, '... has a directory of its own' );
 is( $lines[1], 0,           '... no connection of ours' );
 is( $lines[2], 2 * 1024**2, '... and a limit of memory' );
+open $in, '<', $runs or die "$runs: $!";
+is( join( '', <$in> ), "build\nrun\n",
+    'one opa build is for the trial and for what is stored; OPA is asked without it' );
+close $in or die "$runs: $!";
 
 # ---- later
 
