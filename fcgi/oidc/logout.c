@@ -91,6 +91,20 @@ is_registered(const struct logout_facts *facts, const char *uri)
     return false;
 }
 
+/* True if an ID token of this server names the user of the cookie's session. */
+static bool
+is_of_user(const struct asked *asked)
+{
+    return asked->hint_subject != NULL && asked->facts.subject != NULL
+           && strcmp(asked->hint_subject, asked->facts.subject) == 0;
+}
+
+/*
+ * Read where the logout leads. The redirect goes by itself if an administrator registered the
+ * client, or if the user has an ID token of that client. For any other client that registered
+ * itself nobody vouches: whoever made it could send anybody to its page by a link to this service,
+ * so the user is shown where a link leads (RFC 9700 4.11.2; decisions.md "Errors at /authorize").
+ */
 static enum az_status
 logout_read_target(struct request *req, struct asked *asked)
 {
@@ -108,6 +122,7 @@ logout_read_target(struct request *req, struct asked *asked)
                        "The post_logout_redirect_uri is not registered for this client", NULL);
     asked->target.uri = uri;
     asked->target.state = state;
+    asked->target.by_link = !facts->by_admin && !is_of_user(asked);
     return AZ_OK;
 }
 
@@ -251,10 +266,7 @@ logout_handle(struct request *req)
     enum az_status st = read_asked(req, &asked);
     if (st != AZ_OK)
         return st;
-    const char *subject = asked.facts.subject;
-    bool proved =
-        asked.hint_subject != NULL && (subject == NULL || strcmp(asked.hint_subject, subject) == 0);
-    if (proved || subject == NULL)
+    if (is_of_user(&asked) || asked.facts.subject == NULL)
         return end_session(req, &asked);
     return ask_to_confirm(req, &asked);
 }

@@ -57,6 +57,7 @@ const cases = {
     delegations: [{ id: 'd1', token: 't', name: LONG, to: LONG, scopes: 'view', until: '2026-01-31' }] }],
   'logout': ['logout', { ...person, client_name: 'Expense Reports', token: 'logout-token', action: '/answer' }],
   'signed out': ['signed_out', { client_name: 'Expense Reports' }],
+  'signed out, with a link': ['signed_out', { back_href: 'https://assistant.example/bye', back_place: 'assistant.example' }],
   'home': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health', reader_href: '/to/reader', account_href: '/to/account', connections_href: '/to/connections' }],
   'home, without reader and gateway': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health' }],
   'away': ['away', { provider: 'Corporate account', client_name: 'The till', providers: [{ name: 'Partners', host: 'idp.partner.example', href: '/to/partner' }, { name: 'x', href: '/to/x' }], again_href: '/to/again', leave_href: 'https://app.example/cb?error=temporarily_unavailable', leave_place: 'app.example', leave_stranger: true, request_id: 'r1' }],

@@ -48,6 +48,6 @@ const struct page_row page_rows[PAGES] = {
     {"home",       {"issuer", "discovery_href", "health_href", "reader_href", "account_href", "connections_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
-    {"signed_out", {"client_name", NULL}                                                 },
+    {"signed_out", {"client_name", "back_href", "back_place", NULL}                      },
 };
 /* clang-format on */

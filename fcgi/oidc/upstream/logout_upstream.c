@@ -9,6 +9,7 @@
 #include "base/json/jsonx.h"
 #include "base/query.h"
 #include "base/settings/settings.h"
+#include "base/uri.h"
 #include "crypto/keyring.h"
 #include "http/page/page.h"
 #include "oidc/upstream/upstream.h"
@@ -32,6 +33,7 @@ static const struct field sealed_fields[] = {
     {"client", FIELD_TEXT,    .may_be_empty = true, FIELD_INTO(struct sealed, target.client_id)},
     {"uri",    FIELD_TEXT,    .may_be_empty = true, FIELD_INTO(struct sealed, target.uri)},
     {"state",  FIELD_TEXT,    .may_be_empty = true, FIELD_INTO(struct sealed, target.state)},
+    {"link",   FIELD_BOOLEAN, .required = true,     FIELD_INTO(struct sealed, target.by_link)},
     {"at",     FIELD_INTEGER, .required = true,     FIELD_INTO(struct sealed, at)},
 };
 /* clang-format on */
@@ -48,9 +50,10 @@ logout_seal(struct op *op, const char *bound, const struct logout_target *target
     unsigned char *box;
     size_t length;
     const char *place = place_of(op->mem, bound), *text, *sealed = NULL;
-    json_t *object = jsonx_own(op->mem, json_pack("{s:s*,s:s*,s:s*,s:I}", "client",
-                                                  target->client_id, "uri", target->uri, "state",
-                                                  target->state, "at", (json_int_t) op_now(op)));
+    json_t *object =
+        jsonx_own(op->mem, json_pack("{s:s*,s:s*,s:s*,s:b,s:I}", "client", target->client_id, "uri",
+                                     target->uri, "state", target->state, "link",
+                                     (int) target->by_link, "at", (json_int_t) op_now(op)));
     if (place != NULL && object != NULL && (text = jsonx_dump(op->mem, object)) != NULL
         && keyring_seal(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, text, strlen(text), &box,
                         &length)
@@ -89,13 +92,19 @@ enum az_status
 logout_finish(struct request *req, const struct logout_target *target)
 {
     const struct query_pair state = {"state", target->state};
-    json_t *values = jsonx_own(req->op.mem, json_object());
-    if (target->uri == NULL)
-        return respond_page(req, 200, "signed_out", values, NULL);
-    const char *url = query_append(req->op.mem, target->uri, &state, 1);
-    if (url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return respond_redirect(req, url);
+    const char *url = NULL, *place = NULL;
+    if (target->uri != NULL) {
+        url = query_append(req->op.mem, target->uri, &state, 1);
+        place = uri_place(req->op.mem, target->uri);
+        if (url == NULL || place == NULL)
+            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    }
+    if (url != NULL && !target->by_link)
+        return respond_redirect(req, url);
+    return respond_page(
+        req, 200, "signed_out",
+        jsonx_own(req->op.mem, json_pack("{s:s*,s:s*}", "back_href", url, "back_place", place)),
+        NULL);
 }
 
 const char *

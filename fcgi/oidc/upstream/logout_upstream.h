@@ -12,6 +12,7 @@ struct logout_target {
     const char *client_id; /* the client that asked, or NULL */
     const char *uri;       /* a post_logout_redirect_uri that it registered; NULL: our own page */
     const char *state;     /* sent back, or NULL */
+    bool by_link;          /* nobody vouches for it: the user follows a link on our page */
 };
 
 /*
@@ -23,7 +24,7 @@ enum az_status logout_seal(struct op *op, const char *bound, const struct logout
 enum az_status logout_open(struct op *op, const char *bound, const char *text,
                            struct logout_target *ret);
 
-/* Redirect the browser to the target, or show the last page. */
+/* Redirect the browser to the target, or show the last page, with a link to it if it is by_link. */
 enum az_status logout_finish(struct request *req, const struct logout_target *target);
 
 /* Return the provider's end_session_endpoint, or NULL if it has none, or the provider is gone or

@@ -26,6 +26,22 @@ for my $id (qw(crm wiki native)) {
         redirectUris => [$back],
         $bye{$id} ? ( postLogoutRedirectUris => [ $bye{$id} ] ) : (), @type );
 }
+
+# Clients that registered themselves, and one whose address is a program's.
+for my $row (
+    [ dcr   => 'DCR',       'https://dcr.example/bye?x=1' ],
+    [ other => 'DCR',       'https://other.example/bye' ],
+    [ vouch => 'STATEMENT', 'https://vouch.example/bye' ],
+    [ cimd  => 'CIMD',      'https://cimd.example/bye' ],
+    [ app   => 'DCR',       'com.example.app:/bye' ] )
+{
+    my ( $id, $kind, $uri ) = @$row;
+    $bye{$id} = $uri;
+    ( undef, $secret{$id} ) = $stack->make_client(
+        $id, { grants => ['authorization_code'], scopes => ['openid'] },
+        redirectUris => [$back], postLogoutRedirectUris => [$uri] );
+    $stack->sql("UPDATE client SET registration_type = '$kind' WHERE client_id = '$id'");
+}
 $stack->make_client(
     'off', undef, redirectUris => [$back], postLogoutRedirectUris => ['https://off.example/bye'],
     enabled => false );
@@ -37,7 +53,9 @@ sub sign_in {
     my $browser = Authz::Browser->new;
     my $query =
       Authz::Client::form( response_type => 'code', client_id => $id, redirect_uri => $back, scope => 'openid' );
-    $browser->follow( "$base/authorize?$query", stop => qr{\A\Q$back\E} );
+    my ($page) = reverse $browser->follow( "$base/authorize?$query", stop => qr{\A\Q$back\E} );
+    $browser->submit( $page, button => [ decision => 'allow' ], stop => qr{\A\Q$back\E} )
+      if $page->body =~ /name="decision"/;
     my %got    = Authz::Browser::query( $browser->url );
     my $answer = $stack->http->post(
         '/token', headers => [ Authz::Client::basic( $id, $secret{$id} ) ],
@@ -229,6 +247,60 @@ $page = logout( $eve, client_id => 'crm', post_logout_redirect_uri => $bye{crm} 
 like(
     $page->header('Content-Security-Policy'), qr/form-action 'self' http: https:;/,
     "form-action lets the way through the provider and back" );
+
+# ---- a client that registered itself: nobody vouches for its address (RFC 9700 4.11.2)
+
+# The last page, with a link to the client that nothing follows by itself.
+sub is_linked {
+    my ( $answer, $id, $name, $state ) = @_;
+    my ($place) = $bye{$id}     =~ m{\A(?:https://)?([^:/]+)};
+    my ($link)  = $answer->body =~ m{<a href="([^"<>]+)">Return to <bdi>\Q$place\E</bdi></a>};
+    my $url     = $bye{$id} . ( defined $state ? ( $bye{$id} =~ /[?]/ ? '&' : '?' ) . "state=$state" : '' );
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return ok(
+             $answer->status == 200
+          && !defined $answer->header('Location')
+          && !defined $answer->header('Refresh')
+          && $answer->body   =~ /signed out.*registered itself/is
+          && $answer->body   !~ /http-equiv/i
+          && ( $link // '' ) =~ s/&amp;/&/gr eq $url,
+        $name ) || diag( $answer->text );
+}
+
+for my $id (qw(dcr vouch cimd app)) {
+    my @to = ( client_id => $id, post_logout_redirect_uri => $bye{$id}, state => 's' );
+    is_linked(
+        logout( Authz::Browser->new, @to ), $id, "without a session, $id: a page with a link, no redirect",
+        's' );
+}
+my @dcr = ( post_logout_redirect_uri => $bye{dcr} );
+refused(
+    logout( $nobody, client_id => 'dcr', post_logout_redirect_uri => 'https://evil.example/' ),
+    'no link to an address that is not registered', qr/not registered for this client/ );
+logout( $nobody, client_id => 'crm', post_logout_redirect_uri => $bye{crm} );
+is( $nobody->url, $bye{crm}, "an administrator's client: a redirect without a session" );
+my ( $mal, $lure ) = sign_in( mal => 'dcr' );
+is_linked(
+    logout( Authz::Browser->new, id_token_hint => $lure, @dcr ),
+    'dcr', "without a session, with the ID token of whoever made the link: a page" );
+( $mal, $lure )  = sign_in( mal => 'dcr' );
+( $ann, $token ) = sign_in( ann => 'crm' );
+$page = logout( $ann, id_token_hint => $lure, @dcr );
+is_asked( $page, 'ann', "in the session of another user: the user is asked" );
+is_linked( ( $ann->submit($page) )[-1], 'dcr', '... and signed out on a page with a link, after the provider' );
+is( live('ann'), 0, '... the session is gone' );
+( $ann, $token ) = sign_in( ann => 'crm' );
+refused(
+    logout( $ann, id_token_hint => $token, client_id => 'dcr', @dcr ),
+    "with the user's ID token of another client: refused", qr/another client/ );
+is_linked(
+    ( $ann->submit( logout( $ann, client_id => 'dcr', @dcr, state => 'q' ) ) )[-1],
+    'dcr', 'without an ID token, after the user has confirmed: a link', 'q' );
+my ( $dan, $his ) = sign_in( dan => 'dcr' );
+logout( $dan, id_token_hint => $his, @dcr, state => 's' );
+is( $dan->url, "$bye{dcr}&state=s",
+    "with the session's own ID token of that client: a redirect, as the user has used it" );
+is( live('dan'), 0, '... the session is gone' );
 
 # ---- expired forms
 
