@@ -17,8 +17,11 @@
 #define SIGN_INS 4096u
 /* Slots that are tried for one address. */
 #define PROBES 16u
-/* Long polls held on one host at a time; far above any sensible pool. */
+/* Long polls held on one host at a time, and trials of policy; far above any sensible pool. */
 #define PLACES 64
+/* First slots of both. */
+#define HOLDS_AT 0
+#define TRIALS_AT PLACES
 /* Numbers that pause at a time. Each of them held a place for a fetch within the last minute, and a
  * host has at most 128 of those. */
 #define PAUSES 1024u
@@ -52,7 +55,7 @@ struct map {
 };
 
 struct shared {
-    struct host_file *file; /* the first slots are those of the holders of long polls */
+    struct host_file *file; /* its slots are those of who holds a long poll or a trial */
     struct map *map;
 };
 
@@ -276,18 +279,43 @@ shared_places_have_moved(const struct shared *shared, int64_t ms)
     return age >= 0 && age <= ms; /* below 0: written before the machine was started again */
 }
 
+/* Take one of the first `limit` places from a slot on, unless this process has one of them. */
+static bool
+take_place(struct shared *shared, int first, int limit)
+{
+    for (int i = first; i < first + PLACES; i++)
+        if (slot_is_ours(shared->file, i))
+            return true;
+    return slot_take_one(shared->file, first, limit < PLACES ? limit : PLACES, 0) >= 0;
+}
+
+static void
+drop_place(struct shared *shared, int first)
+{
+    for (int i = first; i < first + PLACES; i++)
+        slot_drop(shared->file, i);
+}
+
 bool
 shared_hold_take(struct shared *shared, int limit)
 {
-    for (int i = 0; i < PLACES; i++)
-        if (slot_is_ours(shared->file, i))
-            return true;
-    return slot_take_one(shared->file, 0, limit < PLACES ? limit : PLACES, 0) >= 0;
+    return take_place(shared, HOLDS_AT, limit);
 }
 
 void
 shared_hold_drop(struct shared *shared)
 {
-    for (int i = 0; i < PLACES; i++)
-        slot_drop(shared->file, i);
+    drop_place(shared, HOLDS_AT);
+}
+
+bool
+shared_trial_take(struct shared *shared, int limit)
+{
+    return take_place(shared, TRIALS_AT, limit);
+}
+
+void
+shared_trial_drop(struct shared *shared)
+{
+    drop_place(shared, TRIALS_AT);
 }

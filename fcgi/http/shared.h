@@ -72,4 +72,9 @@ bool shared_hold_take(struct shared *shared, int limit);
 /* Give back the place of this process, if it has one. */
 void shared_hold_drop(struct shared *shared);
 
+/* Take one of `limit` places for a trial of policy that a person asks for, a slot each; false if
+ * all are taken. Give it back. */
+bool shared_trial_take(struct shared *shared, int limit);
+void shared_trial_drop(struct shared *shared);
+
 #endif

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "admin/policy/impact_candidate.h"
-#include "base/clock.h"
 #include "base/json/jsonx.h"
-#include "policy/engine/engine_plan.h"
 #include "policy/impact/side.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy.h"
+#include "policy/trial/by_machine.h"
 
 /* clang-format off */
 static const struct field changes_fields[] = {
@@ -44,27 +43,26 @@ read_forms(struct request *req, const struct evaluate_beside *beside, struct imp
                             : op_fail(&req->op, st, NULL, "out of memory for changes");
 }
 
-/* Run the plan of a policy. */
+/* Let the plan answer, in a process that can be ended. */
 static enum az_status
-run_side(struct op *op, const struct side *side, const char *target, const json_t *input,
+run_plan(struct op *op, const struct trial_policy *policy, const char *target, const json_t *input,
          struct engine_trial *ret)
 {
-    char why[REGO_WHY_SIZE] = "";
-    const char *text = jsonx_dump(op->mem, input);
-    if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
-    const struct engine_plan_question question = {
+    struct trial_note note;
+    const struct trial_question question = {
         .entrypoint = target,
-        .input = text,
-        .length = strlen(text),
-        .now_ns = json_integer_value(json_object_get(json_object_get(input, "request"), "time_ns")),
-        .deadline_us = clock_monotonic_us() + IMPACT_EVALUATION_US,
+        .text = jsonx_dump(op->mem, input),
+        .input = (json_t *) (uintptr_t) input,
     };
-    enum rego_outcome outcome = engine_plan_run(op->mem, side->plan, &question, &ret->result, why);
-    if (outcome == REGO_DONE)
-        return AZ_OK;
+    if (question.text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+    enum az_status st = trial_by_machine_one(op, policy, &question, &note, &ret->result);
+    if (st != AZ_OK || note.state == TRIAL_ANSWERED)
+        return st;
+    if (*note.why == '\0')
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "the process of a trial cannot begin");
     ret->error = "evaluation_failed";
-    ret->message = talloc_strdup(op->mem, why);
+    ret->message = trial_reason(op->mem, note.file, note.row, note.why);
     return AZ_UNPROCESSABLE;
 }
 
@@ -75,14 +73,17 @@ evaluate_beside_ask(struct request *req, const struct evaluate_beside *beside, c
     struct op *op = &req->op;
     struct impact_forms forms = {.rollback = 0};
     struct impact_pair pair;
-    struct side side = {.plan = NULL};
+    struct trial_policy policy = {.plan = NULL};
     enum az_status st = read_forms(req, beside, &forms);
     if (st == AZ_OK)
         st = impact_candidate_read(req, &forms, &pair);
     if (st == AZ_OK)
-        st = side_read(op, op->mem, &pair.candidate, NULL, &side);
+        st = side_read_plan(op, op->mem, &pair.candidate, &policy.plan, &policy.plan_length);
     if (st != AZ_OK)
         return st;
+    policy.name = pair.candidate.modules;
+    policy.data = pair.candidate.data;
+    policy.data_length = strlen(pair.candidate.data);
     ret->revision = pair.candidate.revision;
-    return run_side(op, &side, target, input, ret);
+    return run_plan(op, &policy, target, input, ret);
 }

@@ -8,6 +8,7 @@
 #include "admin/credential.h"
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
+#include "admin/trial_place.h"
 #include "base/json/field_rules.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
@@ -310,6 +311,7 @@ policy_bundle_deploy_handle(struct request *req)
     struct deploy deploy = {.source = "deploy", .who = req->admin.label};
     struct deploy_result result;
     struct save_limits limits;
+    TRIAL_PLACE_AUTO place = {NULL};
     const char *mode = NULL;
     enum az_status st = impact_limits_read(req, &limits);
     deploy.limits = &limits;
@@ -320,6 +322,8 @@ policy_bundle_deploy_handle(struct request *req)
     if (st != AZ_OK)
         return st;
     policy_bundle_note(req, mode, &deploy);
+    if (deploy.dry_run && (st = trial_place_take(req, &place)) != AZ_OK)
+        return st;
     st = deploy_run(&req->op, &deploy, &result);
     return policy_bundle_answer(req, st, mode, &result);
 }

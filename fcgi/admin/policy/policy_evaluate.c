@@ -7,6 +7,7 @@
 #include "admin/policy/evaluate_beside.h"
 #include "admin/policy/policy_replay.h"
 #include "admin/policy/policy_request.h"
+#include "admin/trial_place.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
 #include "base/pack.h"
@@ -365,6 +366,7 @@ enum az_status
 policy_evaluate_handle(struct request *req)
 {
     struct evaluation evaluation = {.path = NULL};
+    TRIAL_PLACE_AUTO place = {NULL};
     enum az_status st = policy_evaluate_read(req, &evaluation);
     if (st == AZ_OK && evaluation.audit_id != 0)
         st = fetch_replay(req, &evaluation);
@@ -372,6 +374,8 @@ policy_evaluate_handle(struct request *req)
         return respond_incomparable(req, &evaluation);
     if (st == AZ_OK && is_cedar_rule(evaluation.path))
         st = policy_evaluate_cedar(req, &evaluation);
+    if (st == AZ_OK)
+        st = trial_place_take(req, &place);
     if (st == AZ_OK)
         st = policy_evaluate_ask(req, &evaluation);
     if (st != AZ_OK)

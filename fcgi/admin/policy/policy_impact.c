@@ -8,6 +8,7 @@
 #include "admin/policy/impact_candidate.h"
 #include "admin/policy/impact_limits.h"
 #include "admin/resource/path_id.h"
+#include "admin/trial_place.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "http/header_value.h"
@@ -223,9 +224,14 @@ static enum az_status
 policy_impact_respond(struct request *req, int64_t id)
 {
     const char *prefer = request_header(req, "HTTP_PREFER"), *dto;
+    TRIAL_PLACE_AUTO place = {NULL};
     long wait =
         prefer != NULL ? header_prefer_wait(prefer, POLICY_IMPACT_WAIT_MAX) : POLICY_IMPACT_WAIT;
     bool running;
+    if (wait > 0 && trial_place_take(req, &place) != AZ_OK) {
+        wait = 0; /* the state is told, without a worker that waits */
+        az_fault_clear(&req->op.fault);
+    }
     enum az_status st = impact_wait(&req->op, id, wait * 1000, &dto, &running);
     if (st == AZ_OK && dto == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such measurement");
@@ -242,13 +248,17 @@ policy_impact_create_handle(struct request *req)
     struct impact_request given = {.since = NULL};
     struct impact_selection selection;
     struct impact_pair pair;
+    TRIAL_PLACE_AUTO place = {NULL};
     const char *guards;
     int64_t id;
     enum az_status st = read_request(req, &given, &selection);
     if (st == AZ_OK)
-        st = impact_candidate_read(req, &given.forms, &pair);
+        st = trial_place_take(req, &place);
     if (st != AZ_OK)
+        return st;
+    if ((st = impact_candidate_read(req, &given.forms, &pair)) != AZ_OK)
         return policy_impact_refuse(req, st);
+    trial_place_drop(&place);
     if ((st = add_watches(req, &given, &selection, &guards)) != AZ_OK)
         return st;
     const struct impact_label label = {req->admin.label,

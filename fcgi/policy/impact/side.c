@@ -54,32 +54,46 @@ side_read_rows(struct op *op, TALLOC_CTX *mem, const char *data, struct side_row
     return st == AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "the data cannot be read");
 }
 
+/* Fail: there is no plan that can be run. */
+static enum az_status
+no_plan(struct op *op, const struct impact_side *from, const char *why)
+{
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "policy impact: revision %s: %s", from->revision, why);
+}
+
+enum az_status
+side_read_plan(struct op *op, TALLOC_CTX *mem, const struct impact_side *from, const char **ret,
+               size_t *ret_length)
+{
+    TALLOC_CTX *scratch = talloc_new(mem);
+    struct op step = op_beside(op, scratch);
+    struct plan_stored stored;
+    char *plan = NULL;
+    enum az_status st = plan_fetch_named(&step, from->modules, &stored);
+    op->fault = step.fault;
+    if (st == AZ_OK && stored.plan == NULL)
+        st = no_plan(op, from, stored.note != NULL ? stored.note : "no plan is stored");
+    else if (st == AZ_OK
+             && archive_unpack(mem, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &plan,
+                               ret_length)
+                    != AZ_OK)
+        st = no_plan(op, from, "the stored plan is damaged");
+    *ret = plan;
+    talloc_free(scratch);
+    return st;
+}
+
 enum az_status
 side_read(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,
           struct engine_plan *before, struct side *ret)
 {
     TALLOC_CTX *scratch = talloc_new(op->mem);
-    struct op step = op_beside(op, scratch);
-    struct plan_stored stored;
     struct engine_plan_texts texts = {
         .name = from->modules, .data = from->data, .data_length = strlen(from->data)};
     const char *why = NULL;
-    char *plan = NULL;
-    enum az_status st = plan_fetch_named(&step, from->modules, &stored);
-    if (st == AZ_OK && stored.plan == NULL)
-        why = stored.note != NULL ? stored.note : "no plan is stored";
-    else if (st == AZ_OK
-             && archive_unpack(scratch, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &plan,
-                               &texts.plan_length)
-                    != AZ_OK)
-        why = "the stored plan is damaged";
-    op->fault = step.fault;
-    texts.plan = plan;
-    if (st == AZ_OK && why == NULL)
-        ret->plan = engine_plan_read(mem, &texts, before, &why);
-    if (st == AZ_OK && why != NULL)
-        st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy impact: revision %s: %s", from->revision,
-                     why);
+    enum az_status st = side_read_plan(op, scratch, from, &texts.plan, &texts.plan_length);
+    if (st == AZ_OK && (ret->plan = engine_plan_read(mem, &texts, before, &why)) == NULL)
+        st = no_plan(op, from, why);
     talloc_free(scratch);
     return st == AZ_OK ? side_read_rows(op, mem, from->data, &ret->rows) : st;
 }

@@ -50,6 +50,10 @@ struct side_known {
 enum az_status side_read_rows(struct op *op, TALLOC_CTX *mem, const char *data,
                               struct side_rows *ret);
 
+/* Read the text of the plan of a policy, on mem. AZ_UNAVAILABLE as below. */
+enum az_status side_read_plan(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,
+                              const char **ret, size_t *ret_length);
+
 /* Read a policy, on mem. `before` (unless NULL) is the plan of the other one, which may be the
  * same. AZ_UNAVAILABLE: the plan is missing or cannot be run, with the reason. */
 enum az_status side_read(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,

@@ -99,11 +99,7 @@ describe(struct op *op, const struct trying *trying, const struct trial_result *
 {
     const struct bundle_build *build = trying->build;
     bool shipped = *result->file == '\0' || strncmp(result->file, "svc/", 4) == 0;
-    bool placed = strncmp(result->why, result->file, strlen(result->file)) == 0;
-    const char *text =
-        *result->file == '\0' || placed
-            ? result->why
-            : talloc_asprintf(op->mem, "%s:%u: %s", result->file, result->row, result->why);
+    const char *text = trial_reason(op->mem, result->file, result->row, result->why);
     const char *changed = shipped ? changed_rules_names(op, &build->rows) : NULL;
     if (text != NULL)
         text = bundle_modules_blame(op->mem, &build->modules, text);

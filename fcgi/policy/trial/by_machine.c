@@ -10,17 +10,27 @@
 #include "base/json/jsonx.h"
 #include "host/file.h"
 #include "policy/decide/effect.h"
+#include "policy/engine/engine.h"
 #include "policy/engine/engine_plan.h"
 #include "policy/impact/side.h"
 #include "store/db/db.h"
 
-/* The work of the process, which has a copy of all but the notes, and shares those. */
+/* The text of an answer, which the process writes. */
+struct answer {
+    size_t length; /* 0: there is none, or it is undefined */
+    char text[ENGINE_DECISION_MAX];
+};
+
+/* The work of the process, which has a copy of all but the notes and the answer, and shares those.
+ */
 struct work {
     const struct op *op;
     const struct trial_policy *policy;
     const struct trial_questions *questions;
     struct trial_note *note;
-    struct side side; /* the policy, read */
+    struct answer *answer; /* to the last question that was answered; NULL: nobody wants it */
+    struct side side;      /* the policy, read */
+    const char *unread;    /* why the machine cannot run it, or NULL */
 };
 
 bool
@@ -44,6 +54,34 @@ trial_is_answer(struct op *op, const struct trial_question *question, const json
 }
 
 /* ---- the process */
+
+/* Write the answer for the worker. False: it is too long. */
+static bool
+keep_answer(struct op *op, const json_t *answer, struct answer *ret)
+{
+    if (answer == NULL)
+        return true;
+    const char *text = jsonx_dump(op->mem, answer);
+    size_t length = text != NULL ? strlen(text) : 0;
+    if (length == 0 || length > sizeof(ret->text))
+        return false;
+    memcpy(ret->text, text, length);
+    ret->length = length;
+    return true;
+}
+
+/* Return what is wrong with an answer, or NULL; keep it if the worker wants it. */
+static const char *
+answer_fault(struct op *op, struct work *work, const struct trial_question *question,
+             json_t *answer)
+{
+    if (!trial_is_answer(op, question, work->side.rows.row[SIDE_REGISTRY], answer))
+        return answer == NULL ? "the policy gives no decision (undefined)"
+                              : "the answer is no valid decision";
+    if (work->answer != NULL && !keep_answer(op, answer, work->answer))
+        return "the answer is too long";
+    return NULL;
+}
 
 /* Ask one question. */
 static void
@@ -80,14 +118,10 @@ ask(struct work *work, const struct trial_question *question, struct trial_note 
     if (place.file != NULL)
         snprintf(note->file, sizeof(note->file), "%s", place.file);
     note->row = place.row;
-    if (state == TRIAL_ANSWERED
-        && !trial_is_answer(&op, question, work->side.rows.row[SIDE_REGISTRY], answer)) {
-        state = TRIAL_FAILED;
-        snprintf(note->why, sizeof(note->why), "%s",
-                 answer == NULL ? "the policy gives no decision (undefined)"
-                                : "the answer is no valid decision");
-    }
-    note->state = state;
+    const char *fault = state == TRIAL_ANSWERED ? answer_fault(&op, work, question, answer) : NULL;
+    if (fault != NULL)
+        snprintf(note->why, sizeof(note->why), "%s", fault);
+    note->state = fault != NULL ? TRIAL_FAILED : state;
     talloc_free(op.mem);
 }
 
@@ -101,9 +135,8 @@ read_policy(struct work *work)
                                             .data = policy->data,
                                             .plan_length = policy->plan_length,
                                             .data_length = policy->data_length};
-    const char *why;
     struct op op = op_beside(work->op, talloc_new(NULL));
-    work->side.plan = engine_plan_read(op.mem, &texts, NULL, &why);
+    work->side.plan = engine_plan_read(op.mem, &texts, NULL, &work->unread);
     return work->side.plan != NULL
            && side_read_rows(&op, op.mem, policy->data, &work->side.rows) == AZ_OK;
 }
@@ -120,10 +153,13 @@ run(void *arg)
             continue;
         if (question->recorded && clock_monotonic_ms() >= until)
             return;
-        if (readable)
+        if (readable) {
             ask(work, question, &work->note[i]);
-        else
-            work->note[i].state = TRIAL_UNKNOWN;
+            continue;
+        }
+        work->note[i].state = TRIAL_UNKNOWN;
+        snprintf(work->note[i].why, sizeof(work->note[i].why), "%s",
+                 work->unread != NULL ? work->unread : "the data cannot be read");
     }
 }
 
@@ -163,34 +199,63 @@ await(struct op *op, struct child *child)
     }
 }
 
-enum az_status
-trial_by_machine(struct op *op, const struct trial_policy *policy,
-                 const struct trial_questions *questions, struct trial_note *note)
+/* Ask in a process. `answer` (or NULL) gets the text of the answer. */
+static enum az_status
+ask_process(struct op *op, const struct trial_policy *policy,
+            const struct trial_questions *questions, struct trial_note *note, struct answer *answer)
 {
     static const struct child_limits limits = {TRIAL_CPU_SECONDS, TRIAL_MEMORY, 0};
     const size_t octets = questions->count * sizeof(*note);
-    if (policy->plan == NULL) {
-        for (size_t i = 0; i < questions->count; i++)
-            if (note[i].state == TRIAL_UNTRIED)
-                note[i].state = TRIAL_UNKNOWN;
-        return AZ_OK;
-    }
-    struct host_file *shared = host_file_memory(op->mem, NULL, octets);
+    struct host_file *shared =
+        host_file_memory(op->mem, NULL, octets + (answer != NULL ? sizeof(*answer) : 0));
     if (shared == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+    struct answer *written =
+        answer != NULL ? (struct answer *) (void *) ((char *) shared->at + octets) : NULL;
     memcpy(shared->at, note, octets);
-    struct work work = {.op = op,
-                        .policy = policy,
-                        .questions = questions,
-                        .note = shared->at,
-                        .side = {.plan = NULL}};
+    struct work work = {
+        .op = op, .policy = policy, .questions = questions, .note = shared->at, .answer = written};
     struct child *child = child_fork(op->mem, &limits, run, &work);
     enum child_end end = child != NULL ? await(op, child) : CHILD_FAILED;
     talloc_free(child);
     memcpy(note, shared->at, octets);
+    if (answer != NULL)
+        *answer = *written;
     talloc_free(shared);
     if (child == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "no process can be made for a trial");
     note_end(questions, note, end);
     return AZ_OK;
+}
+
+enum az_status
+trial_by_machine(struct op *op, const struct trial_policy *policy,
+                 const struct trial_questions *questions, struct trial_note *note)
+{
+    if (policy->plan != NULL)
+        return ask_process(op, policy, questions, note, NULL);
+    for (size_t i = 0; i < questions->count; i++)
+        if (note[i].state == TRIAL_UNTRIED)
+            note[i].state = TRIAL_UNKNOWN;
+    return AZ_OK;
+}
+
+enum az_status
+trial_by_machine_one(struct op *op, const struct trial_policy *policy,
+                     const struct trial_question *question, struct trial_note *note, json_t **ret)
+{
+    struct trial_question copy = *question;
+    const struct trial_questions questions = {&copy, 1};
+    struct answer *answer = talloc_zero(op->mem, struct answer);
+    *ret = NULL;
+    *note = (struct trial_note){.state = TRIAL_UNTRIED};
+    if (answer == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+    enum az_status st = ask_process(op, policy, &questions, note, answer);
+    if (st == AZ_OK && note->state == TRIAL_ANSWERED && answer->length > 0
+        && jsonx_parse(op->mem, answer->text, answer->length, ENGINE_ANSWER_DEPTH_MAX, ret, NULL)
+               != AZ_OK)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+    talloc_free(answer);
+    return st;
 }

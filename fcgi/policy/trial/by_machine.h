@@ -9,6 +9,12 @@
 enum az_status trial_by_machine(struct op *op, const struct trial_policy *policy,
                                 const struct trial_questions *questions, struct trial_note *note);
 
+/* Ask one question, and return the answer, on op->mem; NULL: it is undefined, or there is none,
+ * which the note tells. */
+enum az_status trial_by_machine_one(struct op *op, const struct trial_policy *policy,
+                                    const struct trial_question *question, struct trial_note *note,
+                                    json_t **ret);
+
 /* Judge the answer to a question: is it a decision? On mem, which may be freed then. */
 bool trial_is_answer(struct op *op, const struct trial_question *question, const json_t *registry,
                      json_t *answer);

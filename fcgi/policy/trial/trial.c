@@ -2,8 +2,17 @@
 
 #include "policy/trial/trial.h"
 
+#include <string.h>
+
 #include "policy/trial/by_machine.h"
 #include "policy/trial/by_opa.h"
+
+const char *
+trial_reason(TALLOC_CTX *mem, const char *file, unsigned row, const char *why)
+{
+    bool placed = strncmp(why, file, strlen(file)) == 0; /* true of no file too */
+    return placed ? talloc_strdup(mem, why) : talloc_asprintf(mem, "%s:%u: %s", file, row, why);
+}
 
 /* Ask one policy: the machine first, and OPA what the machine cannot decide. */
 static enum az_status

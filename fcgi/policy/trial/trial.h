@@ -48,6 +48,10 @@ struct trial_note {
     char why[REGO_WHY_SIZE];
 };
 
+/* Return the reason why a question has no answer, with the place where the evaluation ended, unless
+ * the reason has it: FILE:ROW: why. On mem; NULL: no memory. */
+const char *trial_reason(TALLOC_CTX *mem, const char *file, unsigned row, const char *why);
+
 /* The result of a trial: the first question without an answer that the policy before answers. */
 struct trial_result {
     const char *question; /* for people, to follow "of"; NULL: none failed */
