@@ -75,12 +75,23 @@ health_check_rules(struct op *op, struct health_findings *found)
     return embedded_check_conflicts(op);
 }
 
+/* Advice for an engine that is not there or hangs. The service cannot do that: it does not start
+ * the engine and has no right over its process. */
+#define ENGINE_CURE                                                                                \
+    "; if this lasts, restart Open Policy Agent (systemctl restart authz-opa, or its container; "  \
+    "doc/runbook.md, Engine down)"
+
 static enum az_status
 health_check_engine(struct op *op, struct health_findings *found)
 {
     found->engine = engine_revision(op, 0, &found->status);
     if (found->engine == AZ_OK)
         found->engine = engine_evaluates(op);
+    if (found->engine == AZ_UNAVAILABLE) {
+        const char *why = talloc_strdup(op->mem, op->fault.detail);
+        az_fault_clear(&op->fault);
+        op_fail(op, AZ_UNAVAILABLE, NULL, "%s%s", why != NULL ? why : "", ENGINE_CURE);
+    }
     found->engine_fault = op->fault;
     return found->engine;
 }

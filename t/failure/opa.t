@@ -403,6 +403,14 @@ sub outage {
         {   database       => 'UP', migrations          => 'UP', opa => 'DOWN', bundle => 'DOWN', signing_key => 'UP',
             credential_key => 'UP', spiffe_trust_bundle => 'UP', audit_seal => 'UP' },
         "$name: because of opa and bundle (gateway-admin.md 7.1)" );
+    my ($opa) = grep { $_->{name} eq 'opa' } @{ $ready->member('checks') };
+    like(
+        $opa->{detail},
+        qr/\Apolicy engine: .*\(unix:\Q$stack->{opa_socket}\E\); if this lasts, restart Open Policy Agent \(systemctl restart authz-opa/,
+        "$name: the check names its socket, and says what to do" );
+    like( $opa->{detail}, qr/no answer in time from process \d+ /, "$name: ... and its process" ) if $least > 0;
+    my ($first) = grep { $_->{kind} ne 'errors' } @{ $stack->admin( GET => '/admin/api/attention' )->json };
+    is( "$first->{kind} $first->{name}", 'not_ready opa', "$name: attention leads with it" );
     ok( $held < $limit * 1.9, "$name: the engine is asked once, so a worker is held for one policy timeout" )
       or diag("$held s");
     $_[4]->();
