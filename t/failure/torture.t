@@ -67,7 +67,8 @@ my @web  = $stack->make_client(
     'web', { grants => ['authorization_code'], scopes => ['openid'] },
     redirectUris => [$Authz::Grant::REDIRECT] );
 Authz::Grant->people( $stack, subject => 'alice' );
-$stack->{http} = Authz::Client->new( port => $stack->{port}, timeout => 15 );
+$stack->{http} = Authz::Client->new( port => $stack->{port}, timeout => 3 * $SILENT * Authz::Process::patience() )
+  ;    # more than any limit below
 
 # Ask until the answer is good, or has the status of before: after a fault the process connects again, or another one begins.
 sub surely {
