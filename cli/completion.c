@@ -70,7 +70,7 @@ static const struct {
 /*
  * Print the function that lists the names that exist. Strangers choose some of them (a client_id
  * may be any URL), and a shell runs what is in $(...) or behind a semicolon: a name with another
- * character than these is not offered. A colon is none of them, because bash divides words at it.
+ * character than these is not offered. A colon is left out too, because bash divides words at it.
  */
 static void
 put_lister(void)

@@ -47,7 +47,7 @@ extern const struct field_table answer_bundle_difference;  /* of two bundles */
 extern const struct field_table answer_health;             /* gateway-admin.md 7.1 */
 extern const struct field_table answer_readiness;          /* the same */
 
-/* Of POST /admin/api/object-owners/secrets. */
+/* The answer of POST /admin/api/object-owners/secrets. */
 extern const struct field_table answer_same_secrets;
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/op.h"
 
-/* Seconds between two looks of the parent of --workers for due jobs. */
+/* Interval at which the parent of --workers checks for due jobs, in seconds. */
 #define HOUSEKEEPING_EVERY 60
 
 /* Seconds between two looks for what is to be sent to other servers. A start costs 5 ms. */

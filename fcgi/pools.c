@@ -221,7 +221,7 @@ start_workers(struct az *az, struct pool *pools, size_t count)
 /* A child that works beside the workers now and then. */
 struct keeper {
     void (*work)(struct op *op);            /* NULL: there is nothing to do */
-    enum az_status (*check)(struct op *op); /* of the database, before it; NULL: none */
+    enum az_status (*check)(struct op *op); /* of the database, before the work, or NULL */
     int every;                              /* seconds between two starts */
     pid_t pid;                              /* 0: it does not run */
     time_t due;                             /* of the next start */

@@ -113,11 +113,11 @@ static const struct route_credential credential_bearer = {
     .check = NULL, .schemes = (const char *const[]){"token", NULL}
 };
 
-/* The resources of the admin API that need no code of their own (admin/README), and the filters of
- * their lists, in the order of the parameters of the statement. */
 /* Rows of a list in pages without page and size. */
 #define LISTED_MAX 1000
 
+/* The resources of the admin API that need no code of their own (admin/README), and the filters of
+ * their lists, in the order of the parameters of the statement. */
 static const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
 static const struct admin_resource consents_resource = {

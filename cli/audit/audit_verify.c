@@ -236,7 +236,7 @@ compare_root(const struct checkpoint_file *foreign, struct audit_edge *edge,
 }
 
 /* Read the hash of a leaf from a line that has it in place of a row that retention dropped. False:
- * the line is none of these. */
+ * the line has no such hash. */
 static bool
 read_gone(const char *line, size_t length, merkle_hash ret)
 {

@@ -351,7 +351,7 @@ instance_plan(struct instance *run)
         json_object_foreach (json_object_get(run->files, kind->name), key, file)
             if (status == CLI_OK)
                 status = plan_object(run, kind, key, file);
-    /* What others stand on is deleted last: the order is turned round. */
+    /* Delete in the reverse order, because later kinds refer to earlier ones. */
     size_t kinds = 0;
     while (instance_kinds[kinds].name != NULL)
         kinds++;

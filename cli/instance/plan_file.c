@@ -19,7 +19,7 @@
 /* Largest plan, in octets: the objects of an instance, indented. */
 #define PLAN_MAX (256 << 20)
 
-/* What is printed for an action, and if it counts as a change. */
+/* The words that are printed for an action, and if it counts as a change. */
 struct plan_action {
     const char *name, *counted;
     bool changes;

@@ -138,7 +138,7 @@ struct cli {
     struct problems problems;          /* problems of the settings */
     struct az *az;                     /* process, NULL when the verb needs none */
     struct az_operator by_operator;    /* of az: authzctl */
-    const char *key;                   /* admin key for --server; secret; NULL: none is sent */
+    const char *key;                   /* admin key for --server; secret; NULL if no key is sent */
     struct op op;                      /* operation of the verb */
     struct op_watch watch;             /* of op, if standard error is a terminal */
     char *told;                        /* the last text of the watch, which is not repeated */

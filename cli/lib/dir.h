@@ -52,8 +52,8 @@ char *dir_read(TALLOC_CTX *mem, int at, const char *name, size_t max, size_t *re
 
 /* A directory that this process alone writes to. */
 struct dir_held {
-    int root; /* open, -1: none */
-    int lock; /* open, -1: none */
+    int root; /* descriptor, or -1 */
+    int lock; /* descriptor, or -1 */
 };
 #define DIR_HELD_NONE ((struct dir_held){-1, -1})
 

@@ -49,7 +49,8 @@ struct limit_row {
 #define LIMIT_ROWS 7
 extern const struct limit_row limit_rows[LIMIT_ROWS];
 
-/* Those of a save on the database without options: none, by who may pass guards (policy.md G4). */
+/* The limits of a save on the database without options: it has no limits, and its user may pass
+ * guards (policy.md G4). */
 extern const struct save_limits limits_on_database;
 
 /* Fill the parameters of a save with the limits that were given (LIMITS_QUERY_MAX at most), and

@@ -193,7 +193,7 @@ impact_print_result(const json_t *result)
 
 /* ---- the request */
 
-/* What is measured. */
+/* The subject of a measurement. */
 struct impact_source {
     struct bundle_dir dir;
     struct deploy deploy;   /* a directory */

@@ -196,7 +196,8 @@ stored_refuse(struct cli *cli, const struct answer *answer, const struct refusal
     return refusal_print(cli, AZ_UNPROCESSABLE, &result, source);
 }
 
-/* Return the head of an answer that tells the measurement, or NULL: none was asked for, or made. */
+/* Return the head of an answer that describes the measurement, or NULL if no measurement was asked
+ * for or made. */
 static const char *
 impact_head(const struct cli *cli, const struct answer *answer)
 {

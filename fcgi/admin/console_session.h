@@ -5,7 +5,7 @@
 #include "http/request.h"
 
 /* Exchange the admin key of the request, or a one-time link of one, for a session with a new id;
- * the browser's session of before ends. Answer 204 with the cookie. In development mode there is no
+ * the browser's previous session ends. Answer 204 with the cookie. In development mode there is no
  * key, so no session is made. */
 enum az_status console_session_begin_handle(struct request *req);
 

@@ -1,5 +1,5 @@
-/* Who may use the admin API, and for what (specification 5, gateway-admin.md 3.9): an admin key in
- * the header X-Admin-API-Key, or the cookie of a session of the console, for which a key was
+/* Check who may use the admin API, and for what (specification 5, gateway-admin.md 3.9): an admin
+ * key in the header X-Admin-API-Key, or the cookie of a session of the console, for which a key was
  * exchanged or a person signed in. */
 #ifndef AZ_ADMIN_CREDENTIAL_H
 #define AZ_ADMIN_CREDENTIAL_H

@@ -13,7 +13,7 @@
  * be escaped. */
 #define AUDIT_EVENT_MAX (16 << 20)
 
-/* What an event is made of. */
+/* The parts of an event. */
 struct audit_event {
     TALLOC_CTX *mem;
     const struct audit_row *row;

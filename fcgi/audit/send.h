@@ -8,7 +8,7 @@
 /* Octets of an answer that are read: a report of what was not kept, or signatures. */
 #define SEND_ANSWER_MAX (64 << 10)
 
-/* What an answer means. */
+/* The meaning of an answer. */
 enum send_outcome {
     SEND_TAKEN,  /* 2xx */
     SEND_HELD,   /* 401, 403, 404: an administrator has to do something */
@@ -16,7 +16,7 @@ enum send_outcome {
     SEND_LATER,  /* any other answer, or none: try again */
 };
 
-/* What became of a request. */
+/* The result of a request. */
 struct sent {
     enum send_outcome outcome;
     const char *error; /* why it was not taken, for the administrator; without any secret */

@@ -23,7 +23,7 @@
 /* Time of one run, in milliseconds: other jobs wait for it. The next run goes on. */
 #define STREAM_RUN_MS 20000
 
-/* What a run did. */
+/* The result of a run. */
 struct streamed {
     int64_t sent, skipped, passed; /* rows */
     const char *note; /* why it sent nothing or ended early, or NULL; on op->mem, or constant */

@@ -24,12 +24,12 @@
 enum { KIND_INTERNAL = 1, KIND_SERVER = 2, KIND_CLIENT = 3 };
 enum { STATUS_ERROR = 2 };
 
-/* How a kind of ours is told: names of the semantic conventions where those have one. */
+/* Span attributes by kind, under the names of the semantic conventions where those have one. */
 /* clang-format off */
 static const struct {
     int kind;
-    const char *name, *place, *number, *port; /* attributes; NULL: none */
-    const char *text, *text_value;            /* one that each span has; NULL: none */
+    const char *name, *place, *number, *port; /* attributes, or NULL */
+    const char *text, *text_value;            /* an attribute that each span has, or NULL */
 } forms[] = {
     [TRACE_REQUEST] =  {KIND_SERVER,   "http.request.method",     "http.route",          "http.response.status_code", NULL,          NULL,             NULL},
     [TRACE_DECISION] = {KIND_INTERNAL, "authz.policy.entrypoint", "authz.policy.engine", NULL,                        NULL,          NULL,             NULL},
@@ -111,7 +111,7 @@ span_json(const struct trace *trace, const struct trace_span *span)
 
 struct serving {
     struct op *op;
-    int64_t complained_ms; /* clock_monotonic_ms() of the last line; 0: none */
+    int64_t complained_ms; /* clock_monotonic_ms() of the last line, or 0 */
 };
 
 static void

@@ -116,7 +116,7 @@ copy_texts(TALLOC_CTX *mem, const char *first, const char *const *texts)
     return copy;
 }
 
-/* Return the child that was made; NULL, and free it: none was. */
+/* Return the child if its process was made; else free it and return NULL. */
 static struct child *
 keep_child(struct child *child, pid_t pid)
 {

@@ -14,7 +14,7 @@ struct datagrams *datagrams_new(TALLOC_CTX *mem);
 bool datagrams_send(const struct datagrams *queue, const void *octets, size_t length);
 
 /* Wait for a datagram, at most so many milliseconds, and return how many octets of it are in the
- * room. -1: none came. */
+ * room. -1: no datagram came. */
 ssize_t datagrams_receive(const struct datagrams *queue, int ms, void *room, size_t size);
 
 #endif

@@ -57,8 +57,8 @@ struct az {
     struct witness *witness;         /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shadow_tap *shadow_tap;   /* sends decisions to the shadow; NULL: nothing does */
     struct relay_line *relay;        /* hands streams over; NULL: this process holds none */
-    struct calls *calls;             /* calls that can be cancelled, or NULL: none can */
-    struct tracer *tracer;           /* spans of the request in hand; NULL: none are kept */
+    struct calls *calls;             /* calls that can be cancelled, or NULL */
+    struct tracer *tracer;           /* spans of the request in hand; NULL if spans are not kept */
     struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
     struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */
     struct metrics *metrics;         /* the metrics in it, NULL in the CLI */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What a file of each type begins with; a second mark stands behind the first one. */
+/* The octets with which a file of each type begins; a second mark follows the first one. */
 static const struct {
     const char *type;
     const char *mark;

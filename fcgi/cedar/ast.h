@@ -22,7 +22,7 @@ struct cedar_place {
     unsigned line, column;
 };
 
-/* Why a file is refused. */
+/* The reason why a file is refused. */
 struct cedar_fault {
     struct cedar_place place;
     char text[256]; /* "expected `;`, found `when`" */

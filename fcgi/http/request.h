@@ -76,7 +76,8 @@ struct http_io {
     /* Send what was written and is still held back. NULL: nothing is. */
     bool (*flush)(const struct http_io *io);
     /* Return the descriptor of the connection, and the number of the request on it, if another
-     * process may go on with the answer; -1: it may not. NULL: none can. */
+     * process may go on with the answer; -1: it may not. The member is NULL if this is never
+     * possible. */
     int (*lend)(const struct http_io *io, unsigned *ret_request);
     /* The other process has the connection: finish() leaves it alone. */
     void (*give)(const struct http_io *io);
@@ -125,8 +126,8 @@ struct request {
     /* error_redirect is not trusted: the failure is a page that names its host and links there (RFC
      * 9700 4.11.2). */
     bool redirect_by_link;
-    /* Page that tells of a failure in place of the redirect to error_redirect, which it offers as a
-     * link; NULL: none. Its values are owned by op.mem. */
+    /* Page that reports a failure in place of the redirect to error_redirect, which it offers as a
+     * link; or NULL. Its values are owned by op.mem. */
     const char *failure_page;
     json_t *failure_values;
     bool redirect_judged;    /* redirect_by_link rests on the user's session */

@@ -183,7 +183,7 @@ reader_auth(struct reader *reader, const json_t *object)
     *auth = (struct managed_auth){.type = MANAGED_AUTH_NONE, .type_name = "none"};
     if (object == NULL)
         return;
-    /* Read on after a fault, so that one answer has all of them; the rules between members depend
+    /* Continue after a fault, so that one answer has all faults; the rules between members depend
      * on the type. */
     reader->at = "upstreamAuth.";
     reader_fields(reader, &managed_auth_table, object, &raw);

@@ -379,7 +379,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
     const json_t *name = json_object_get(reading->document, "name");
     if (name == NULL || json_is_null(name))
         reader_tell(&reader, "name", "is required");
-    /* Read on after a fault, so that one answer has all of them; without a name by another one, and
+    /* Continue after a fault, so that one answer has all faults; without a name by another one, and
      * not without the type, which says what may be there. */
     if (resource->name == NULL)
         resource->name = NAME_UNKNOWN;

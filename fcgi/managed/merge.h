@@ -27,8 +27,8 @@ enum az_status managed_secrets_take(TALLOC_CTX *mem, json_t *document, const cha
                                     const json_t *was_set, const char *now,
                                     struct managed_secrets_change *ret);
 
-/* What an operator decides about a tool of an MCP upstream, by member; NULL ends the list. The rest
- * comes with a sync. */
+/* The members of an MCP upstream's tool that an operator decides; NULL ends the list. A sync sets
+ * the others. */
 extern const char *const managed_tool_decided[];
 
 /* Return the name that a tool of a document has at its upstream, or NULL if it has no name. */

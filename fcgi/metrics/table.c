@@ -51,11 +51,12 @@ static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 /* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */
 static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
-/* What becomes of decisions that are put to the shadow (policy/shadow/serve.c): classes of impact, and why there is none. */
+/* Results of decisions that are put to the shadow (policy/shadow/serve.c): classes of impact, and
+ * reasons why there is no class. */
 static const char *const shadow_results[] = {"same", "newlyDenied", "newlyAllowed", "narrowed", "widened", "other", "notKnown", "moved", "dropped", NULL};
 /* Ends of a measurement of what a change of policy would do (policy/impact/run.c). */
 static const char *const impact_results[] = {"whole", "sampled", "truncated", "failed", NULL};
-/* What becomes of the spans of a request (trace/trace.c, audit/traces.c). */
+/* Results of the spans of a request (trace/trace.c, audit/traces.c). */
 static const char *const trace_results[] = {"sent", "dropped", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", "audit", NULL};
 static const char *const streams[] = {"rows", "checkpoints", NULL};

@@ -15,13 +15,13 @@ enum redeem_verdict {
 
 /*
  * Judge a code (RFC 6749 4.1.3, RFC 7636 4.6). It must be known, of this client and for this
- * redirect_uri, and the verifier (NULL: none was sent) must match its challenge. A public client
- * must have a challenge. A code that is bound to a DPoP key needs a proof by it (RFC 9449 10);
- * `jkt` is the key of the request's proof, or NULL. Without a challenge no verifier may come, or
- * else an attacker could strip the challenge from the request (RFC 9700 2.1.1). Only then does it
- * count that the code is unused, unexpired and of an enabled provider: a caller who could not have
- * redeemed the code must not be able to end its family with it, or anybody who saw a used code in a
- * log could sign the user out. *ret_why is the reason, for the log.
+ * redirect_uri, and the verifier (NULL if it was not sent) must match its challenge. A public
+ * client must have a challenge. A code that is bound to a DPoP key needs a proof by it (RFC 9449
+ * 10); `jkt` is the key of the request's proof, or NULL. Without a challenge no verifier may come,
+ * or else an attacker could strip the challenge from the request (RFC 9700 2.1.1). Only then does
+ * it count that the code is unused, unexpired and of an enabled provider: a caller who could not
+ * have redeemed the code must not be able to end its family with it, or anybody who saw a used code
+ * in a log could sign the user out. *ret_why is the reason, for the log.
  */
 enum redeem_verdict redeem_judge_code(const struct grant_row *grant, const struct client *client,
                                       const char *redirect_uri, const char *verifier,

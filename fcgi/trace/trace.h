@@ -41,8 +41,8 @@ enum trace_kind {
     TRACE_UPSTREAM, /* name: method; place: host; number: status of HTTP */
 };
 
-/* What is known of a span at its end. The texts are those of our tables and of administrators:
- * nothing that a caller sends is among them. */
+/* The facts of a span that are known at its end. The texts are those of our tables and of
+ * administrators: nothing that a caller sends is among them. */
 struct trace_facts {
     const char *name, *place; /* NULL: unknown */
     int number, port;         /* 0: unknown */
@@ -50,7 +50,7 @@ struct trace_facts {
 };
 
 struct trace_span {
-    unsigned char id[TRACE_SPAN_ID_OCTETS], parent[TRACE_SPAN_ID_OCTETS]; /* parent 0: none */
+    unsigned char id[TRACE_SPAN_ID_OCTETS], parent[TRACE_SPAN_ID_OCTETS]; /* parent may be 0 */
     int64_t start_us;                                                     /* since 1970 */
     int64_t us;
     int32_t number, port;

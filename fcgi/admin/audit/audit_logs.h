@@ -24,7 +24,8 @@ struct audit_part {
     bool summary;
 };
 
-/* Append rows as AuditLogDto with commas between them; `first`: none stand before them. */
+/* Append rows as AuditLogDto with commas between them; `first`: they are the first rows of the
+ * answer. */
 enum az_status audit_logs_append(struct op *op, const struct audit_part *part, bool first,
                                  struct buf *out);
 

@@ -5,8 +5,8 @@
 #include "admin/resource/resource.h"
 #include "managed/import/manifest.h"
 
-/* Check settings (NULL: none are given) by the schema of a manifest. AZ_INVALID: each fault is in
- * the answer's fieldErrors. AZ_SERVER_ERROR. */
+/* Check settings (may be NULL) by the schema of a manifest. AZ_INVALID: each fault is in the
+ * answer's fieldErrors. AZ_SERVER_ERROR. */
 enum az_status connector_settings_check(struct request *req,
                                         const struct managed_manifest *manifest,
                                         const json_t *settings);

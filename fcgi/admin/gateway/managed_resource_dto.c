@@ -18,8 +18,8 @@
 #include "store/gateway/resources.h"
 #include "store/gateway/resources_admin.h"
 
-/* Read on after a fault of a member, so that the answer has those of the parts too. No fault
- * depends on which secrets are stored: one that is missing makes the resource pending. */
+/* Continue after an invalid member, to report errors in nested parts too. No fault depends on which
+ * secrets are stored: one that is missing makes the resource pending. */
 static void
 managed_read_on(struct resource_reading *reading)
 {

@@ -18,8 +18,8 @@
 #define PARAM_NAME_MAX 64
 #define PARAM_VALUE_MAX 512
 
-/* What stands between the type and the data of a data: URL (RFC 2397), and the longest such URL of
- * a logo, in characters: the name of the longest type, and base64 of PICTURE_LOGO_MAX octets. */
+/* Separator of the media type and the data in a data: URL (RFC 2397), and the longest such URL of a
+ * logo, in characters: the name of the longest type, and base64 of PICTURE_LOGO_MAX octets. */
 #define LOGO_ENCODING ";base64,"
 #define LOGO_TEXT_MAX (sizeof("data:image/jpeg" LOGO_ENCODING) - 1 + (PICTURE_LOGO_MAX + 2) / 3 * 4)
 

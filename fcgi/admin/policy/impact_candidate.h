@@ -19,8 +19,8 @@ struct impact_forms {
 };
 
 /*
- * Make the candidate of the one form that is given (save/candidate.h). AZ_INVALID_FIELDS: none is,
- * or two are; else the refusal that a save would answer.
+ * Make the candidate of the one form that is given (save/candidate.h). AZ_INVALID_FIELDS: no form
+ * is given, or two are; else the refusal that a save would answer.
  */
 enum az_status impact_candidate_read(struct request *req, const struct impact_forms *forms,
                                      struct impact_pair *ret);

@@ -165,7 +165,7 @@ read_request(struct request *req, struct impact_request *ret, struct impact_sele
                : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-/* Why a preview does not measure a guard, which a save measures in any case. */
+/* Reasons why a preview does not measure a guard; a save measures each guard. */
 #define WHY_PERIOD "its period begins before that of the measurement"
 #define WHY_PART "the measurement has a filter or an end, so it leaves decisions out"
 

@@ -66,7 +66,7 @@ struct settings {
     const char *admin_api_key;       /* the first admin key */
     const char *admin_pepper;        /* key of the lookup HMAC of admin keys */
     const char *credential_key;      /* seals secrets at rest */
-    const char *credential_old;      /* opens them too; "": none */
+    const char *credential_old;      /* opens them too; may be "" */
     const char *bundle_api_key;      /* key with which the engine fetches its bundle */
     bool admin_enabled;              /* false: /admin answers 404 to key holders */
     const char *admin_networks;      /* networks that may use /admin, NULL: all */

@@ -226,8 +226,8 @@ check_cron(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problem
 void
 settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
 {
-    /* What is missing may be in the file: a new key in its place would lose the secrets in the
-     * database. */
+    /* A missing setting may be in the file that was not read; a new key would lose the secrets in
+     * the database. */
     if (cfg->source_unread)
         return;
     for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++)

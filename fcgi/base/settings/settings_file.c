@@ -87,7 +87,8 @@ settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const
     const bool named = strcmp(origin, "environment") != 0;
     const char *from =
         talloc_asprintf(cfg, "%s%s%s", named ? origin : "", named ? ": " : "", row->name);
-    /* Of a relative path, the directory of whoever calls authzctl would choose the file. */
+    /* A relative path is refused: the working directory of whoever calls authzctl would choose the
+     * file. */
     int fd = path[0] == '/' ? open_regular(path) : -1;
     if (fd >= 0) /* the value is set all the same: that it is missing would be a second problem */
         settings_file_is_fit(mem, from, path, fd, row->type == SETTING_SECRET, problems);

@@ -44,7 +44,7 @@ enum az_status forwarded_read(TALLOC_CTX *mem, const struct forwarded_fields *fi
 
 /* A public address of a resource, and what stands behind it in a request. */
 struct forwarded_match {
-    const struct managed_resource *resource; /* NULL: none has the address */
+    const struct managed_resource *resource; /* NULL if no resource has the address */
     const char *url;                         /* of publicUrls */
     size_t place;                            /* there */
     const char *rest;                        /* path behind it, "" or with a slash */

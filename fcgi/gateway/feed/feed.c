@@ -26,7 +26,7 @@ struct feed {
     int64_t resource, version;
     struct fed fed[FEED_URIS_MAX];
     size_t count;
-    struct peer_stream *stream; /* NULL: none */
+    struct peer_stream *stream; /* or NULL */
     struct peer_way way;        /* of it */
     TALLOC_CTX *way_mem;        /* of its texts */
     int64_t opened_ms, again_ms;

@@ -1,5 +1,5 @@
-/* What the feeder hears of one MCP upstream: which of the URIs that clients want changed
- * (gateway-admin.md 1.15). */
+/* Hear from one MCP upstream which of the URIs that clients watch have changed (gateway-admin.md
+ * 1.15). */
 #ifndef AZ_GATEWAY_FEED_FEED_H
 #define AZ_GATEWAY_FEED_FEED_H
 

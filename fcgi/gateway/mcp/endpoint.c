@@ -107,7 +107,7 @@ give_pong(struct mcp_exchange *it)
     return AZ_OK;
 }
 
-/* What an endpoint needs for a method to exist there: one of these. */
+/* Features of an endpoint, of which a method may need one to exist there. */
 enum { ANYWHERE = 0, RESOURCES = 1, PROMPTS = 2 };
 
 /* The methods, and the eras that have them. */
@@ -136,7 +136,7 @@ static const struct mcp_method {
 };
 /* clang-format on */
 
-/* Find the row of a method that exists here; *ret NULL: none. */
+/* Find the row of a method that exists here; *ret is NULL if there is no such method. */
 static enum az_status
 find_method(struct mcp_exchange *it, const struct mcp_method **ret)
 {

@@ -9,11 +9,11 @@
 /* The contents of a stream. */
 struct mcp_told {
     unsigned topics;                      /* bits of enum relay_topic */
-    json_t *uris;                         /* array, as the client wrote them; NULL: none */
+    json_t *uris;                         /* array, as the client wrote them, or NULL */
     int64_t watched[RELAY_URIS_MAX];      /* row of the resource of each */
     struct feed_mark fed[RELAY_URIS_MAX]; /* of those at upstreams */
     bool full;     /* a URI was left out, because as many of its upstream are watched as may be */
-    char *updates; /* their events, one behind the other; NULL: none */
+    char *updates; /* their events, one after the other, or NULL */
     const char *revision; /* of the policy that allowed them; "": not one alone */
 };
 

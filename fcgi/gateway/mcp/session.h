@@ -9,7 +9,7 @@
 enum az_status mcp_session_open(struct mcp_exchange *it, const char *version);
 
 /* Let a message of an older client go on in the session that it names: what it says of the client
- * counts. AZ_INVALID: it is none of the caller's, or is over, and it->fault says so. */
+ * counts. AZ_INVALID: the session belongs to another caller or is over, and it->fault says so. */
 enum az_status mcp_session_join(struct mcp_exchange *it);
 
 /* Handle logging/setLevel. */

@@ -15,8 +15,8 @@
  * has begun, and nothing of MCP ends it. */
 #define COMMENT ": \n\n"
 
-/* True if the request is one for the stream of a session, and it can be held. The modern revision
- * has none. */
+/* True for a GET that opens a session's event stream which the relay can hold (not in MCP
+ * 2026-07-28). */
 static bool
 asks_for_stream(const struct mcp_exchange *it)
 {

@@ -169,7 +169,8 @@ read_lists(struct op *op, const struct managed_resource *resource,
     if (tools->entries == NULL || prompts->entries == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = resource_secrets(op, resource, &request.secrets);
-    /* What is known of the server is asked anew: it says its instructions with that. */
+    /* Forget what is known of the server, so that it is asked again: its answer has the
+     * instructions. */
     if (st == AZ_OK && resource->pinned_instructions)
         peer_memory_forget(op, resource, caller, "");
     if (st == AZ_OK)
@@ -181,7 +182,8 @@ read_lists(struct op *op, const struct managed_resource *resource,
 
 /* ---- storing */
 
-/* Store the prompts with their hashes. One that clients would see as another is left out. */
+/* Store the prompts with their hashes. Skip prompts whose visible name collides with that of
+ * another. */
 static enum az_status
 store_prompts(struct op *op, const struct managed_resource *resource, struct listed *listed,
               struct mcp_synced *ret)

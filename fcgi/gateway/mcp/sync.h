@@ -7,7 +7,7 @@
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 
-/* What a sync found. */
+/* The result of a sync. */
 struct mcp_synced {
     struct tool_merge tools;
     json_t *waiting_prompts;      /* array of the names of prompts that wait for approval */

@@ -11,11 +11,11 @@
 #include "store/people/subjects.h"
 #include "store/policy/engines.h"
 
-/* How clients get tokens for tools: the first grant that policy allows counts. */
+/* Grants by which clients get tokens for tools; the first one that policy allows counts. */
 static const struct {
     const char *grant;
     bool person;   /* of a person */
-    bool exchange; /* for another token of the person, which the client has */
+    bool exchange; /* exchanges a token of the person that the client already holds */
 } ways[] = {
     {"client_credentials",                              false, false},
     {"authorization_code",                              true,  false},

@@ -34,7 +34,7 @@ enum az_status try_token_ask(struct try_token *it);
 typedef enum az_status try_ask_fn(struct op *op, const void *question, void *answer,
                                   struct verdict *ret);
 
-/* Ask until a revision answers that may decide. AZ_POLICY_UNAVAILABLE: none does. */
+/* Ask until a revision answers that may decide. AZ_POLICY_UNAVAILABLE: no such revision answers. */
 enum az_status try_ask_until(struct op *op, try_ask_fn *ask, const void *question, void *answer,
                              struct verdict *ret);
 

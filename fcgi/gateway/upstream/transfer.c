@@ -96,8 +96,8 @@ transfer_wait(struct upstream_transfer *transfer)
         curl_multi_poll(transfer->op->az->upstreams->multi, NULL, 0, (int) wait, NULL);
 }
 
-/* Let the sink do what it has to do between octets. The time that it takes is none of the
- * upstream's. */
+/* Let the sink do what it has to do between octets. Its time does not count against the upstream's
+ * limits. */
 static void
 run_between(struct upstream_transfer *transfer)
 {

@@ -25,7 +25,7 @@ const struct problems *pages_warnings(const struct pages *pages);
 const json_t *pages_texts(const struct pages *pages);
 
 /* Return the member of an object by language tag that fits the request best: by req->ui_locales or
- * the parameter of that name, else by Accept-Language, else English; NULL: none fits. */
+ * the parameter of that name, else by Accept-Language, else English; NULL if no member fits. */
 const char *page_language(const struct request *req, const json_t *by_tag);
 
 /*

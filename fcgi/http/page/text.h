@@ -12,7 +12,7 @@
 struct text_part {
     const char *words;                 /* not NUL-terminated */
     size_t length;                     /* octets of words */
-    char value[TEMPLATE_NAME_MAX + 1]; /* its name; "": none, the text ends */
+    char value[TEMPLATE_NAME_MAX + 1]; /* its name; "" where the text ends */
 };
 
 /* Read the next part and move *text behind it. False: the text ends, or has a fault: then *text is

@@ -1,6 +1,6 @@
 /*
- * The single members of client metadata: a table of the rules of each. register_metadata.c has the
- * rules between members.
+ * Rules for each member of client metadata, as a table. register_metadata.c has the rules between
+ * members.
  */
 #ifndef AZ_OAUTH_REGISTRATION_REGISTER_MEMBERS_H
 #define AZ_OAUTH_REGISTRATION_REGISTER_MEMBERS_H

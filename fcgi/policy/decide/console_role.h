@@ -9,8 +9,8 @@
 
 /*
  * Return the highest role that the row gives to a person with these claims who signed in at the
- * provider `idp_id`. ADMIN_ROLE_NONE: none, also for a row or claims that are missing or broken.
- * The claim email counts only with email_verified, since anybody may claim an address.
+ * provider `idp_id`. ADMIN_ROLE_NONE if there is no role, or if the row or the claims are missing
+ * or broken. The claim email counts only with email_verified, since anybody may claim an address.
  */
 enum admin_role console_role(const json_t *row, const char *idp_id, const json_t *claims);
 

@@ -10,8 +10,8 @@
 /* The key of its row. */
 #define DEFAULT_SCOPES_ROW "svc.operator.controls.public_client_policy"
 
-/* Return the scopes of a row (NULL: none) as a text on mem; "" if there are none. NULL: no memory.
- */
+/* Return the scopes of a row (may be NULL) as a text on mem; "" if it has no scopes. NULL: no
+ * memory. */
 const char *default_scopes_of(TALLOC_CTX *mem, const json_t *row);
 
 /* Read the scopes that are published now, as a text on op->mem; "" if there are none. One trip. */

@@ -1,5 +1,5 @@
-/* What the service would do with an answer of policy: the rules of the endpoints on a stored
- * question (policy.md I8). Nothing is asked, written or counted. */
+/* Compute what the service would do with an answer of policy: the rules of the endpoints on a
+ * stored question (policy.md I8). Nothing is asked, written or counted. */
 #ifndef AZ_POLICY_DECIDE_EFFECT_H
 #define AZ_POLICY_DECIDE_EFFECT_H
 
@@ -17,8 +17,8 @@ enum effect_outcome {
 /* One decision. The objects are on op->mem. */
 struct effect {
     enum effect_outcome outcome;
-    /* What is allowed: scopes, resource_types, grant_types (arrays), resource, details, refresh
-     * (true), verdicts (array: 0 deny, 1 step_up, 2 allow). Empty unless allowed. */
+    /* The rights that are allowed: scopes, resource_types, grant_types (arrays), resource, details,
+     * refresh (true), verdicts (array: 0 deny, 1 step_up, 2 allow). Empty unless allowed. */
     json_t *rights;
     /* The rest: lifetime, singleUse, obligations, claims, extensions, context, stepUp. */
     json_t *rest;

@@ -328,7 +328,7 @@ gateway_ask(struct op *op, const struct gateway_question *question,
     return st == AZ_OK ? stored : st;
 }
 
-/* Ask about tools, `grouped` if each stands for all of its group. */
+/* Ask about tools; if `grouped`, one represents its group. */
 static enum az_status
 ask_tools(struct op *op, const struct gateway_tools_question *question, bool grouped,
           enum gateway_verdict *verdicts, struct verdict *ret)

@@ -117,7 +117,7 @@ struct gateway_decision {
     json_t *step_up; /* array of the missing scopes, all of which are the action's; NULL: this is
                       * no case for a new authorization */
     json_t *reasons; /* array, sorted; never NULL */
-    const char *revision; /* of the policy that answered; NULL: none did */
+    const char *revision; /* of the policy that answered, or NULL */
     /* Seconds for which whoever asked may keep the answer: 0 to GATEWAY_CACHE_SECONDS_MAX. */
     int64_t cache_seconds;
     struct gateway_obligations obligations; /* set if `allow`, and then never NULL */

@@ -1,4 +1,4 @@
-/* What a checked decision does: the rules that the endpoints and a look ahead (effect.h) share. */
+/* Apply a checked decision: the rules that the endpoints and a forecast (effect.h) share. */
 #ifndef AZ_POLICY_DECIDE_OUTCOME_H
 #define AZ_POLICY_DECIDE_OUTCOME_H
 

@@ -8,8 +8,8 @@
 #include "base/op.h"
 
 /* Read the words as served now: an object by scope of objects by language tag with title and
- * description; NULL: none. It lives at least to the end of the operation. One trip, which brings
- * the row only if it has changed. */
+ * description; NULL if there are no words. It lives at least to the end of the operation. One trip,
+ * which brings the row only if it has changed. */
 enum az_status scope_words_read(struct op *op, const json_t **ret);
 
 #endif

@@ -170,7 +170,7 @@ enum az_status engine_evaluates(struct op *op);
 /* Octets of the label that tells engines apart. */
 #define ENGINE_INSTANCE_MAX 128
 
-/* Return the label `instance` of a status, else its `id`; NULL if there is none of at most
+/* Return the label `instance` of a status, else its `id`; NULL if neither has at most
  * ENGINE_INSTANCE_MAX octets. */
 const char *engine_instance(const json_t *labels);
 

@@ -13,7 +13,7 @@
 /* Locals of each function that hold the input and the base documents. */
 #define LOCAL_DATA 1
 
-/* Why OPA decides an entrypoint that a plan lacks. */
+/* The reason why OPA decides an entrypoint that a plan lacks. */
 #define NO_ENTRYPOINT "the plan does not have it"
 
 /* A plan, which revisions share. */

@@ -17,7 +17,7 @@
 /* Memory that the processes of a parent share. Words that change on their own, so a process that is
  * killed leaves nothing half-written. */
 struct board {
-    _Atomic int64_t rate;    /* one decision in so many is chosen; 0: none */
+    _Atomic int64_t rate;    /* one decision in so many is chosen; 0 chooses no decision */
     _Atomic int64_t dropped; /* not taken by the queue, since they were counted */
     _Atomic bool woken;      /* a shadow was saved */
 };
@@ -25,7 +25,7 @@ struct board {
 struct shadow_tap {
     struct board *board;
     struct datagrams *queue;
-    TALLOC_CTX *mem; /* of what is kept; NULL: nothing */
+    TALLOC_CTX *mem; /* owns the kept decisions; NULL if there are none */
     char *kept[SHADOW_TAP_KEPT_MAX];
     size_t length[SHADOW_TAP_KEPT_MAX];
     size_t count;

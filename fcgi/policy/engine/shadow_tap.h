@@ -35,8 +35,8 @@ struct shadow_question {
 /* Make the way: a queue, and memory that processes forked later share. NULL: it cannot be made. */
 struct shadow_tap *shadow_tap_new(TALLOC_CTX *mem);
 
-/* Choose one decision in `rate` in all processes from now on; 0: none. Nothing is done without a
- * tap (NULL), here and below. */
+/* Choose one decision in `rate` in all processes from now on; 0 chooses no decision. Without a tap
+ * (NULL), this function and those below do nothing. */
 void shadow_tap_set_rate(struct shadow_tap *tap, int64_t rate);
 
 /* Tell the parent that there is a shadow; and learn of it, once. */

@@ -27,7 +27,7 @@ struct kept {
 
 struct witness {
     struct witness_board *board;
-    TALLOC_CTX *mem; /* of what is kept; NULL: nothing */
+    TALLOC_CTX *mem; /* owns the kept decisions; NULL if there are none */
     struct kept kept[WITNESS_KEPT_MAX];
     size_t count;
     unsigned postponed; /* requests that were served first */

@@ -20,7 +20,7 @@ enum impact_class {
 /* Their names in the API. */
 extern const char *const impact_class_names[IMPACT_CLASSES];
 
-/* What differs in a decision of IMPACT_OTHER; bits by number. */
+/* The differences of a decision of IMPACT_OTHER; bits by number. */
 enum impact_other {
     IMPACT_LIFETIME_LONGER,
     IMPACT_LIFETIME_SHORTER,

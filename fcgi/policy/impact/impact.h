@@ -1,5 +1,5 @@
-/* What a candidate of the policy would have decided on recorded questions (policy.md 7). Two plans
- * decide, in a process that decides nothing else. */
+/* Measure what a candidate of the policy would have decided on recorded questions (policy.md 7).
+ * Two plans decide, in a process that decides nothing else. */
 #ifndef AZ_POLICY_IMPACT_IMPACT_H
 #define AZ_POLICY_IMPACT_IMPACT_H
 

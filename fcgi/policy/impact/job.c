@@ -31,7 +31,7 @@
 /* The descriptor over which the process says that it has begun. */
 #define TELL_FD (STDERR_FILENO + 1)
 
-/* What the process says first: the id of its row, or one of these. */
+/* The first message of the process: the id of its row, or one of these. */
 #define TOLD_BUSY ((int64_t) 0)
 #define TOLD_FAILED ((int64_t) -1)
 

@@ -8,7 +8,7 @@
  * (ENGINE_PLAN_OCTETS_MAX). */
 #define IMPACT_MEMORY ((size_t) 1 << 30)
 
-/* What is stored with a run. */
+/* The label that is stored with a run. */
 struct impact_label {
     const char *who;       /* label of the admin key, or authzctl */
     const char *selection; /* as JSON text, for those who read the run */

@@ -54,7 +54,7 @@ read_resource(struct op *op, const struct impact_routes *routes, const char *nam
 }
 
 /* Return the id of the route whose obligations hold for an action: a request to it, a tool, or a
- * read of it as an MCP resource. NULL: none. */
+ * read of it as an MCP resource. NULL if there is no such route. */
 static const char *
 route_of(const json_t *action)
 {

@@ -59,7 +59,7 @@ enum az_status side_read_plan(struct op *op, TALLOC_CTX *mem, const struct impac
 enum az_status side_read(struct op *op, TALLOC_CTX *mem, const struct impact_side *from,
                          struct engine_plan *before, struct side *ret);
 
-/* Return the rule of a plan that decides a question, on mem; NULL: none does. */
+/* Return the rule of a plan that decides a question, on mem; NULL if no rule does. */
 const char *side_entrypoint(TALLOC_CTX *mem, const json_t *input);
 
 /* True if a change from one policy to the other cannot change a decision of a rule (I7): the

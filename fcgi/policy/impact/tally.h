@@ -43,7 +43,7 @@ enum impact_unknown {
 
 struct tally;
 
-/* Return an empty tally on mem, which also counts against these watches (watch.h; NULL: none).
+/* Return an empty tally on mem, which also counts against these watches (watch.h; may be NULL).
  * NULL: no memory. */
 struct tally *tally_new(TALLOC_CTX *mem, int64_t examples, const json_t *watches);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What can be limited, in the order of the counts. */
+/* The counts that can be limited, in their order. */
 enum watched { WATCH_FAILING = IMPACT_CLASSES, WATCH_NOT_KNOWN, WATCHED };
 const char *const watch_limit_names[] = {"newlyDenied", "newlyAllowed", "narrowed", "widened",
                                          "other",       "failing",      "notKnown", NULL};

@@ -22,7 +22,7 @@ extern const char *const watch_limit_names[];
 /* Return the fault of a limit, which is a number or a percentage as text, or NULL. */
 const char *watch_limit_fault(const json_t *limit);
 
-/* Return counters for these watches (array, borrowed; NULL: none), on mem. NULL: no memory. */
+/* Return counters for these watches (array, borrowed, may be NULL), on mem. NULL: no memory. */
 struct watches *watches_new(TALLOC_CTX *mem, const json_t *list);
 
 /* Count a decision, made at a time in milliseconds since 1970. */

@@ -18,8 +18,8 @@ struct rule_text {
 
 /*
  * Add a warning for each rule in a hook's package that is no hook and that no rule uses, and for
- * each package that is none of the hooks' and to which no rule refers: texts "path:line: nothing
- * reads ...". A package outside of custom may be read by another program that asks the engine; its
+ * each package that is not a hook's and to which no rule refers: texts "path:line: nothing reads
+ * ...". A package outside of custom may be read by another program that asks the engine; its
  * warning goes to `notes`, the others to `faults` (arrays; the same one may be given twice). False:
  * out of memory.
  */

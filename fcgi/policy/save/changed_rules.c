@@ -11,7 +11,7 @@
 /* Octets of the names of rules in a refusal. */
 #define NAMES_MAX 300
 
-/* True if a rule of before has the path and the text. */
+/* True if a stored rule has the path and the text. */
 static bool
 has_rule(const struct bundle_rows *rows, const char *path, const char *content)
 {

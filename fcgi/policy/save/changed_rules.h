@@ -1,5 +1,5 @@
-/* The rules of a candidate that are not stored as they are in it: they are to blame for what it
- * does. The rows of before are still stored. */
+/* Find the rules of a candidate that are new or differ from the stored ones: they are to blame for
+ * what it does. The candidate is not stored yet. */
 #ifndef AZ_POLICY_SAVE_CHANGED_RULES_H
 #define AZ_POLICY_SAVE_CHANGED_RULES_H
 

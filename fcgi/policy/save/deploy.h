@@ -53,8 +53,8 @@ struct deploy {
     const json_t *replaced;
     const char *owner;   /* marks objects in the transaction of the save, or NULL */
     const json_t *marks; /* array of {kind, key, digest}, with an owner */
-    /* A shadow that the deploy promotes, which ends in the transaction of the save; 0: none. It
-     * must still be made of if_revision (AZ_CONFLICT). */
+    /* A shadow that the deploy promotes, which ends in the transaction of the save; or 0. It must
+     * still be made of if_revision (AZ_CONFLICT). */
     int64_t shadow;
 };
 

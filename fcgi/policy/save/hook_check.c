@@ -40,8 +40,8 @@ no_memory(void)
     return NULL;
 }
 
-/* Return the refusal of a candidate for which the engine gave no answer in time. The rows are still
- * those of before, so the rules that are not among them are to blame. */
+/* Return the refusal of a candidate for which the engine gave no answer in time. Nothing is stored
+ * yet, so a rule that is not stored caused it. */
 static const char *
 blame_late(struct op *op, const struct bundle_rows *rows)
 {
@@ -127,7 +127,7 @@ hook_check(struct op *op, const struct bundle_build *build)
 }
 
 /* Return the refusal of rules that exclude each other, with the new ones first; NULL: the message
- * is of another fault. The rows are still those of before. */
+ * is of another fault. The candidate is not stored yet. */
 static const char *
 blame_conflict(struct op *op, const struct bundle_rows *rows, const char *message)
 {

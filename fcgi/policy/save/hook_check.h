@@ -29,8 +29,8 @@ const char *hook_check(struct op *op, const struct bundle_build *build);
 /*
  * Return a message with which an engine refused a candidate of these rows; if it is about the use
  * of a hook in a shipped rule, the fault of that hook, and if it is about rules that exclude each
- * other, one that names those of the save (rule_conflict.h). On op->mem. The rows of before are
- * still stored.
+ * other, one that names those of the save (rule_conflict.h). On op->mem. The candidate is not
+ * stored yet.
  */
 const char *hook_check_refusal(struct op *op, const struct bundle_rows *rows, const char *message);
 

@@ -17,13 +17,13 @@
  * that time, and what is recorded meanwhile is little. */
 #define LIMITS_STORED_SECONDS 600
 
-/* What was measured for a save. */
+/* The measurement for a save. */
 struct measured {
     bool done;                    /* there is a measurement */
     const char *base, *candidate; /* revisions that it is about; NULL: any */
     const char *guards;           /* digest of the row with the guards that it was judged by */
     const char *counts;           /* JSON text for the history, or NULL */
-    /* Of a save that passes guards or changes them: id of the key (or who saves) and why. */
+    /* For a save that passes or changes guards: id of the key (or who saves) and the reason. */
     const char *override_by, *override_reason;
 };
 

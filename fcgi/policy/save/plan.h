@@ -36,7 +36,7 @@ enum az_status plan_begin_trial(struct op *op, const struct bundle_modules *modu
  */
 enum az_status plan_finish(struct op *op, struct planning *planning, const char **ret_warning);
 
-/* Why there is no plan. On op->mem or constant. */
+/* The reason why there is no plan. On op->mem or constant. */
 struct plan_lack {
     const char *why;     /* NULL: there is one */
     const char *refusal; /* what opa build says against the policy, one error in a line, or NULL */

@@ -14,8 +14,8 @@
  */
 json_t *rule_warnings(struct op *op, const struct bundle_rows *rows);
 
-/* Return the warnings as one line, the first of them if there are many; NULL: none, or no memory.
- * On mem. */
+/* Return the warnings as one line, the first of them if there are many; NULL if there are no
+ * warnings or there is no memory. On mem. */
 const char *rule_warnings_text(TALLOC_CTX *mem, const json_t *warnings);
 
 #endif

@@ -27,7 +27,7 @@ struct save {
     unsigned session;              /* that holds the lock */
     struct bundle_served previous; /* served when the save began */
     struct bundle_build build;     /* the bundle with the change */
-    const char *tried;             /* revision that was tried; NULL: none was */
+    const char *tried;             /* revision that was tried, or NULL */
     bool changed;                  /* the bundle differs */
     bool ready;                    /* the engine beside this process answers */
     int64_t id;                    /* of the row published */

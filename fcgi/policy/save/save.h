@@ -24,10 +24,10 @@ enum save_mode {
     SAVE_DRY_RUN, /* rehearsed only */
 };
 
-/* What a save may change in recorded decisions (policy.md G1). */
+/* Limits of what a save may change in recorded decisions (policy.md G1). */
 struct save_limits {
     const char *since;     /* period that is measured (impact/period.h); NULL: 24h */
-    const json_t *max;     /* object: limits by class (impact/watch.h); NULL: none */
+    const json_t *max;     /* object: limits by class (impact/watch.h), or NULL */
     const char *override;  /* reason to pass guards, or NULL; one line (save_message_fault) */
     const char *overrider; /* id of the admin key, or person:SUBJECT; GUARDS_OPERATOR: authzctl on
                               the database; NULL: there is no key */

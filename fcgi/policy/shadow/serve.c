@@ -26,10 +26,10 @@
 /* Time before a shadow that could not be made now is tried again, in milliseconds. */
 #define AGAIN_MS 10000
 
-/* What this process holds. */
+/* The state of this process. */
 struct serving {
     struct op *op;
-    int64_t id;                   /* of the shadow; 0: none yet */
+    int64_t id;                   /* of the shadow; 0 if there is no shadow yet */
     char *change;                 /* of the shadow */
     struct shadow_policy *policy; /* NULL: it cannot be made of the base */
     char *base;                   /* revision that it was tried with */

@@ -4,8 +4,8 @@
 
 #include "base/op.h"
 
-/* Seconds between two looks of the parent of --workers for a shadow that another host, or authzctl,
- * has saved. A start costs 5 ms and a connection. */
+/* Seconds between two checks of the parent of --workers for a shadow that another host, or
+ * authzctl, has saved. A start costs 5 ms and a connection. */
 #define SHADOW_SERVE_EVERY 60
 
 /* Compare the decisions that this host's workers send (engine/shadow_tap.h), for as long as there

@@ -54,7 +54,7 @@ const char *trial_reason(TALLOC_CTX *mem, const char *file, unsigned row, const 
 
 /* The result of a trial: the first question without an answer that the policy before answers. */
 struct trial_result {
-    const char *question; /* for people, to follow "of"; NULL: none failed */
+    const char *question; /* for people, to follow "of"; NULL if no question failed */
     bool bare;            /* it has no input: an engine is asked the same at each save */
     const char *file;     /* module where the evaluation ended, or "" */
     unsigned row;

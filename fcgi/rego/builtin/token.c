@@ -1,4 +1,4 @@
-/* Digests, JSON Web Tokens without a check, and UUIDs. */
+/* Digests, JWT decoding without verification, and UUIDs. */
 #include "config.h"
 
 #include <gnutls/crypto.h>

@@ -4,7 +4,7 @@
 
 #include "store/audit/tiles.h"
 
-/* Where a row is in the log. */
+/* The position of a row in the log. */
 struct audit_place {
     uint64_t leaf; /* number */
     int64_t day;   /* number of the partition, as the index of the log says */

@@ -1,4 +1,4 @@
-/* Where many rows are in the log over all audit rows. */
+/* Find the positions of many rows in the log over all audit rows. */
 #ifndef AZ_STORE_AUDIT_LEAVES_H
 #define AZ_STORE_AUDIT_LEAVES_H
 

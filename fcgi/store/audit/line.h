@@ -10,8 +10,9 @@
  * and the other columns. */
 #define AUDIT_LINE_MAX (16 << 20)
 
-/* Rows that one statement reads at most, and octets of their documents as stored; a row has some
- * hundred. A statement about all days takes 1 ms to begin, which many rows must share. */
+/* Maximum of rows that one statement reads, and of octets of their documents as stored; a row has a
+ * few hundred octets. A statement about all days takes 1 ms to begin, which many rows must
+ * share. */
 #define AUDIT_LINES_ROWS 8192
 #define AUDIT_LINES_OCTETS (8 << 20)
 

@@ -27,7 +27,7 @@ struct audit_gone {
 struct audit_epoch {
     struct audit_log_state state;
     int previous;      /* the one before it, as its first note says; restores lost those between */
-    int64_t aged;      /* hashes of the first leaves may be gone, as a note says; 0: none is */
+    int64_t aged;      /* hashes of so many first leaves may be gone, as a note says */
     bool whole;        /* these are all: the epoch ended, and the note says where */
     int aged_in;       /* epoch of that note */
     int64_t aged_leaf; /* number of that note; -1: there is none */

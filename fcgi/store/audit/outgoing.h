@@ -1,4 +1,4 @@
-/* How far what is sent of the audit log to other servers is: the rows of audit_stream. */
+/* The progress of sending the audit log to other servers: the rows of audit_stream. */
 #ifndef AZ_STORE_AUDIT_OUTGOING_H
 #define AZ_STORE_AUDIT_OUTGOING_H
 
@@ -15,7 +15,7 @@
 /* Seconds between two tries, at most, and after a server has refused the credential. */
 #define OUTGOING_WAIT_MAX 300
 
-/* What is known of one. */
+/* The state of one stream. */
 struct outgoing {
     const char *name;  /* set by the caller */
     bool begun;        /* the row is there */
@@ -29,14 +29,14 @@ struct outgoing {
     int64_t lag;     /* rows that may wait: ids that were given out since */
 };
 
-/* What became of a try. */
+/* The result of an attempt. */
 struct outgoing_step {
     int64_t up_to;
     int64_t sent, rejected, skipped, passed; /* to add */
     int64_t refused;                         /* to add, unless rows were taken */
     const char *error;                       /* NULL: it was taken */
     bool held;
-    int64_t wait; /* seconds until the next try; 0: none */
+    int64_t wait; /* seconds until the next attempt, or 0 */
 };
 
 /* Read the row of this name. */

@@ -1,4 +1,5 @@
-/* What this host signed last, in SVC_RUNTIME_DIR: the owner of the database cannot write there. */
+/* Keep what this host signed last in SVC_RUNTIME_DIR, where the owner of the database cannot
+ * write. */
 #ifndef AZ_STORE_AUDIT_SIGNED_H
 #define AZ_STORE_AUDIT_SIGNED_H
 

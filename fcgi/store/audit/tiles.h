@@ -5,7 +5,7 @@
 #include "crypto/merkle.h"
 #include "store/audit/line.h"
 
-/* How far the log reaches. */
+/* The extent of the log. */
 struct audit_log_state {
     bool begun; /* there is a log */
     int epoch;

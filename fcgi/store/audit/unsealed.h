@@ -1,4 +1,4 @@
-/* How far the seal of the audit log is behind. */
+/* Measure how far the seal of the audit log is behind. */
 #ifndef AZ_STORE_AUDIT_UNSEALED_H
 #define AZ_STORE_AUDIT_UNSEALED_H
 

@@ -345,7 +345,7 @@ enum az_status
 audit_verify_epoch(struct op *op, const struct audit_check *check, const struct audit_epoch *epoch,
                    struct audit_notes *notes, struct audit_report *ret)
 {
-    /* Of an epoch that has aged as a whole there is no leaf to go on with. */
+    /* An epoch that has aged as a whole has no leaf to continue with. */
     const struct audit_log_state begun = {.epoch = epoch->state.epoch,
                                           .size = epoch->whole ? 0 : epoch->aged};
     struct verify verify = {.op = op,

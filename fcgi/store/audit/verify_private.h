@@ -17,7 +17,7 @@ struct verify {
     const struct checkpoint **foreign; /* those from elsewhere of this log, the smallest first */
     size_t foreigns, foreign_at;       /* how many; those that were compared */
     struct audit_notes *notes;         /* days that retention dropped */
-    int64_t sealed;                    /* leaves of the last note that seals, 0: none */
+    int64_t sealed;                    /* leaves of the last note that seals, or 0 */
 };
 
 /* Columns of verify_checkpoints(). */

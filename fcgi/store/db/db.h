@@ -256,10 +256,10 @@ bool db_is_misplaced(const struct db *db);
  */
 const char *db_url_fault(const char *url);
 
-/* True if both connection strings name one server, and the same: none of them is a list. */
+/* True if both connection strings name one server, and the same. False if one is a list. */
 bool db_is_same_server(const char *url, const char *other);
 
-/* Why a connection could be read or taken over. */
+/* The reason why a connection could be read or taken over. */
 struct db_exposure {
     const char *host; /* of another machine, or these words: a bare @ or / in the string, so it may
                          hold a part of the password */

@@ -10,9 +10,9 @@
 
 /* In a mapped file, which is zero when it is made. */
 struct db_board {
-    _Atomic uint32_t host; /* server that took the last connection, plus one; 0: not known */
-    _Atomic uint64_t line; /* newest timeline of a server that takes writes (db_hosts.c); 0: none */
-    _Atomic uint32_t standby;        /* what the log said last of the standby; 0: nothing */
+    _Atomic uint32_t host;    /* server that took the last connection, plus one; 0: not known */
+    _Atomic uint64_t line;    /* newest timeline of a server that takes writes (db_hosts.c), or 0 */
+    _Atomic uint32_t standby; /* what the log said last of the standby; 0: nothing */
     _Atomic int64_t standby_told_ms; /* monotonic time of that line */
 };
 
@@ -24,7 +24,7 @@ void db_use_board(struct db *db, struct db_board *board);
 void db_look_at_all(struct db *db);
 
 /* Forget the timeline and what the log said of the standby, at the start of the service: the
- * database may have been restored, with a timeline of before. */
+ * database may have been restored, with an earlier timeline. */
 void db_forget_line(struct db *db);
 
 #endif

@@ -221,7 +221,7 @@ static bool
 connect_one(struct db *db, const struct db_host *host, bool *ret_standby)
 {
     *ret_standby = false;
-    /* Which server of a list is the right one is decided in take_server(). */
+    /* take_server() decides which server of a list is the right one. */
     db->conn = connect_with(db, host, host != NULL ? "any" : NULL, PQconnectdbParams);
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
         db_add_fault(db, "", db_connect_fault(db));

@@ -186,7 +186,7 @@ db_line_take(struct db_board *board, uint64_t line)
     return true;
 }
 
-/* Return the first error of what was sent, or its last result; NULL: none in time. */
+/* Return the first error of what was sent, or its last result; NULL if no result came in time. */
 static PGresult *
 ask_result(PGconn *conn)
 {

@@ -71,7 +71,7 @@ db_prepared_silence(struct prepared *prepared)
 {
     if (prepared->quiet || strstr(prepared->stmt->text, "%N") == NULL)
         return false;
-    db_prepared_refused(prepared); /* the server knows the text of before under the name */
+    db_prepared_refused(prepared); /* the server still has the previous text under this name */
     prepared->quiet = true;
     return true;
 }

@@ -153,7 +153,7 @@ void db_prepared_refused(struct prepared *prepared);
 bool db_result_ok(const PGresult *result);
 bool db_result_is_whole(const PGresult *result);
 
-/* Return the result of a command that counts: the one kept so far (NULL: none) if it is an error,
+/* Return the result of a command that counts: the one kept so far (may be NULL) if it is an error,
  * else the next one. The other one is freed. libpq that had no memory for a row gives an error, and
  * then the end of the command as if it had returned no rows. */
 PGresult *db_result_keep(PGresult *kept, PGresult *next);

@@ -26,7 +26,7 @@
 #define TELL_MS 1000
 #define MARKS 2
 
-/* How far the writer was. */
+/* The position of the writer. */
 struct mark {
     int64_t lsn;   /* all that it had committed then is before this place of its log */
     int64_t clock; /* its time of day then, in milliseconds since 1970 */
@@ -70,7 +70,7 @@ static const struct db_stmt standby_about_stmt = {
     " FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r",
     0};
 
-/* What is replayed up to this place is seen by the statements behind this one. */
+/* The statements after this one see everything that is replayed up to this position. */
 enum standby_reached_column { REACHED_LSN, REACHED_CLOCK, REACHED_RECOVERS };
 static const struct db_stmt standby_reached_stmt = {
     "standby_reached",

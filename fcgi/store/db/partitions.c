@@ -283,7 +283,7 @@ enum az_status
 partition_need_day(struct op *op, uint32_t day)
 {
     struct partition_lists *lists;
-    /* Of the past too: a host whose clock is late writes there. */
+    /* Days of the past too: a host whose clock is slow writes there. */
     enum az_status st = partition_know(op, INT64_MAX, &lists);
     return st == AZ_OK && !partition_contains(&lists->of[TABLE_AUDIT], day)
                ? partition_make_day(op, day)

@@ -109,7 +109,8 @@ words_of(TALLOC_CTX *mem, const int64_t *id, size_t count)
     return words;
 }
 
-/* Add a statement about ids to a batch. False: out of memory. */
+/* Add a statement about ids to a batch, and return its step; without memory, the step's parameters
+ * are marked as lost. */
 static struct db_step *
 add_about(struct op *op, struct db_batch *batch, const struct db_stmt *stmt, const int64_t *id,
           size_t count)

@@ -32,7 +32,7 @@
 
 /* A URI that is wanted. */
 struct feed_mark {
-    int64_t id;      /* of its row, or 0: it is none of an upstream */
+    int64_t id;      /* of its row, or 0 if the URI is not at an upstream */
     int64_t changes; /* that are known */
 };
 

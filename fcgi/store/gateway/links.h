@@ -38,9 +38,9 @@ struct link_request {
     const char *subject;
     int64_t idp;             /* identity_provider.id */
     const char *resource;    /* managed resource */
-    const char *client_id;   /* "": none */
+    const char *client_id;   /* may be "" */
     const char *client_name; /* of the registered client, or NULL */
-    const char *return_to;   /* "": none */
+    const char *return_to;   /* may be "" */
     const char *flow_id;
     json_t *scopes;                    /* array */
     const unsigned char *session_hash; /* of the browser session that chose Connect, until the link

@@ -1,7 +1,7 @@
 /*
- * What a sync stored of MCP upstreams beside their tools: prompts, and the instructions of the
- * server (gateway-admin.md 1.7, 1.14). An entry is served if its last description is the approved
- * one, or toolPinning is warn.
+ * Store and read what a sync finds at MCP upstreams beside their tools: prompts, and the
+ * instructions of the server (gateway-admin.md 1.7, 1.14). An entry is served if its last
+ * description is the approved one, or toolPinning is warn.
  */
 #ifndef AZ_STORE_GATEWAY_LISTING_H
 #define AZ_STORE_GATEWAY_LISTING_H

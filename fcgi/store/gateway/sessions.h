@@ -27,7 +27,7 @@ struct gateway_session {
 /* The contents of a row. */
 struct gateway_session_row {
     bool ended;
-    int log_level;   /* 0 to 7, or -1: none was set */
+    int log_level;   /* 0 to 7, or -1 if no level was set */
     bool watches;    /* it has subscriptions */
     int64_t changes; /* number of changes of these */
 };

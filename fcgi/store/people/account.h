@@ -1,4 +1,4 @@
-/* What the account page shows a person and ends for it (decisions.md "Account page"): sessions,
+/* Read and end what the account page shows a person (decisions.md "Account page"): sessions,
  * applications with consents and tokens, requests for approval, and delegations. */
 #ifndef AZ_STORE_PEOPLE_ACCOUNT_H
 #define AZ_STORE_PEOPLE_ACCOUNT_H
@@ -12,7 +12,7 @@
 /* Entries of each list; a person with more ends some to see the rest. */
 #define ACCOUNT_LISTED_MAX 100
 
-/* What can be ended. */
+/* The kinds of things that can be ended. */
 enum account_kind {
     ACCOUNT_SESSION,     /* a sign-in in another browser: its id is a sid */
     ACCOUNT_APPLICATION, /* consents and tokens of an application: its client_id */

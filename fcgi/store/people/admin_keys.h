@@ -12,7 +12,7 @@
 /* Longest label, in characters. It is shown in lists and in audit rows. */
 #define ADMIN_KEY_LABEL_MAX 128
 
-/* What a key may do (gateway-admin.md 3.9), in the order of their rights. */
+/* Roles, which say what a key may do (gateway-admin.md 3.9), in the order of their rights. */
 enum admin_role {
     ADMIN_ROLE_NONE,     /* nothing */
     ADMIN_ROLE_AUDITOR,  /* read, and ask policy */
@@ -29,8 +29,8 @@ const char *admin_role_word(enum admin_role role);
 /* Return the role of a word; ADMIN_ROLE_NONE for NULL and for any other word. */
 enum admin_role admin_role_of(const char *word);
 
-/* Who uses the admin API: a key that is neither revoked nor past its end, or a person who signed in
- * at an identity provider (admin_sessions.h). On op->mem. */
+/* A user of the admin API: a key that is neither revoked nor past its end, or a person who signed
+ * in at an identity provider (admin_sessions.h). On op->mem. */
 struct admin_key {
     const char *id;      /* of the key's row; NULL: there is no such key */
     const char *subject; /* the person; NULL: a key */
@@ -51,7 +51,7 @@ enum az_status admin_key_find(struct op *op, const char *plaintext, struct admin
 struct admin_key_wish {
     const char *label;
     const char *role;       /* a word of admin_role_words */
-    int64_t expires_ms;     /* end in milliseconds since 1970; 0: none */
+    int64_t expires_ms;     /* end in milliseconds since 1970, or 0 */
     const char *created_by; /* label of the key that makes it, or authzctl */
 };
 

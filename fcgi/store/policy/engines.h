@@ -14,8 +14,8 @@
  * counts as gone. Seconds, for SQL. An idle engine does both after each long poll, every 25 s. */
 #define ENGINE_SILENT_AFTER "60"
 
-/* What each engine said last, for an administrator, and its members. At most 1000: whoever has the
- * bundle key can report under any name. */
+/* The last report of each engine, for an administrator, and its members. At most 1000: whoever has
+ * the bundle key can report under any name. */
 extern const struct json_rows engine_rows;
 extern const struct field_table engine_view;
 

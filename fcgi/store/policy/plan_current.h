@@ -20,7 +20,7 @@ struct plan_current {
     size_t body_length;
 };
 
-/* What the caller has, or NULL. */
+/* The plan that the caller already has; its members may be NULL. */
 struct plan_known {
     const char *revision, *modules; /* names of the revision that it holds and of its plan */
     const char *data;               /* revision whose data it can have without the archive */

@@ -8,16 +8,16 @@
 struct sample {
     struct audit_sample audit; /* for a walk */
     bool partial;              /* there are more rows than may be looked at */
-    bool over;                 /* the time was over before all rows were counted: none is chosen */
-    double p;                  /* probability of each row to be taken */
-    int64_t rows, taken;       /* in the period, and in the sample */
+    bool over;           /* the time was over before all rows were counted, so no row is chosen */
+    double p;            /* probability of each row to be taken */
+    int64_t rows, taken; /* in the period, and in the sample */
 };
 
 /* Is called after each step of counting. True in *ret_over: the time is over. A status other than
  * AZ_OK ends the choice. */
 typedef enum az_status sample_pause_fn(struct op *op, void *arg, bool *ret_over);
 
-/* How rows are chosen. */
+/* The way in which rows are chosen. */
 struct sample_choice {
     int64_t last; /* largest id */
     int64_t most; /* rows, at most */

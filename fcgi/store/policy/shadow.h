@@ -42,8 +42,8 @@ struct shadow_work {
 /* PolicyShadow, with the result that its reader adds. */
 extern const struct field_table shadow_view;
 
-/* Store a shadow, and end the active one of this id (0: none) in its place. *ret_id is 0 if another
- * one is active. */
+/* Store a shadow, and end the active one of this id (may be 0) in its place. *ret_id is 0 if
+ * another one is active. */
 enum az_status shadow_insert(struct op *op, const struct shadow_new *shadow, int64_t replaced,
                              int64_t *ret_id);
 

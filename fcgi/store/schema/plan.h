@@ -1,5 +1,5 @@
 /*
- * What the migrations that are missing will do to a database in use. The first line of each file of
+ * Tell what the missing migrations will do to a database in use. The first line of each file of
  * sql/ says it, and t/store/plan.t holds it to what PostgreSQL does:
  *
  *   -- plan: KIND[; locks TABLE MODE, ...][; reads TABLE, ...][; rewrites TABLE, ...]

@@ -12,8 +12,8 @@ static const struct db_stmt roles_owns_stmt = {
     "  WHERE oid = to_regclass('audit_log')), true) AS owns",
     0};
 
-/* Why a role cannot be one of the service; NULL: it can. Whoever creates roles gives itself the
- * owner's. */
+/* The reason why a role cannot be one of the service; NULL: it can. Whoever creates roles gives
+ * itself the owner's. */
 enum roles_fault_column { FAULT_FAULT };
 static const struct db_stmt roles_fault_stmt = {
     "roles_fault",

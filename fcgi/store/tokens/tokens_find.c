@@ -201,8 +201,8 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
     return AZ_OK;
 }
 
-/* Read what was delegated to the client and the subject of the token. Without the step, this
- * process did not know yet that there are delegations: one trip more, once. */
+/* Read what was delegated to the client and the subject of the token. If the batch had no such
+ * step, delegations are news to this process, which makes one extra trip, once. */
 static enum az_status
 token_read_delegated(struct op *op, const struct db_step *step, struct token_lookup *lookup)
 {

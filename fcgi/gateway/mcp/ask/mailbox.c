@@ -121,7 +121,8 @@ mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *t
 {
     struct sockaddr_un address;
     const char *path = place_of(op, op->mem, id, &address);
-    /* Where others wait already, one of them has the answer: this one does not wait behind them. */
+    /* If the queue of the mailbox is full, one of the senders in it has the answer: do not wait
+     * behind them. */
     int connection =
         path != NULL ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     enum az_status st = AZ_NOT_FOUND;

@@ -31,7 +31,7 @@ struct question_rules {
     const char *name;           /* of the resource, for people; messages begin with it */
     const json_t *capabilities; /* that the upstream was told (question_capabilities()) */
     const char *host;           /* of the upstream */
-    const char *const *hosts;   /* others that a person may be sent to, or NULL */
+    const char *const *hosts;   /* further hosts allowed in URL questions, or NULL */
     const char *issuer_host;    /* ours, to which a person is never sent: a page there looks like
                                    one of ours */
 };

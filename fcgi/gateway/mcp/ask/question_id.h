@@ -16,8 +16,8 @@
 const char *question_id_make(struct op *op, const struct gateway_session *session,
                              const struct mailbox *box, int64_t until);
 
-/* Read an id that a client of this session sends back. AZ_INVALID: it is none of this session, or
- * has expired. AZ_SERVER_ERROR: out of memory. */
+/* Read an id that a client of this session sends back. AZ_INVALID: the id belongs to another
+ * session, or has expired. AZ_SERVER_ERROR: out of memory. */
 enum az_status question_id_read(struct op *op, const struct gateway_session *session,
                                 const char *text, unsigned char ret[MAILBOX_OCTETS]);
 

@@ -24,7 +24,7 @@ struct mcp_round {
     struct mcp_exchange *it; /* NULL: no client has called, and none can be asked */
     const struct managed_resource *resource;
     struct stated_call call;
-    json_t *capabilities;       /* that the upstream is told; never NULL once it has begun */
+    json_t *capabilities;       /* announced to the upstream; set by mcp_round_begin() */
     bool again;                 /* the call came with a state of ours, which says: */
     struct request_state state; /* the rounds so far */
     json_t *answers;            /* object: the checked answers, or NULL */

@@ -23,8 +23,8 @@ bool mcp_content_is_sound(TALLOC_CTX *mem, const json_t *block);
 /*
  * Return a sound block as clients see it: the members of its type alone, with annotations and the
  * members of `_meta` and the icons that extras.h lets pass; its texts by shown_value(), its URI
- * with the scope (scoped_uri.h; NULL: none). A new reference; NULL: out of memory, or the name of a
- * member is hidden.
+ * with the scope (scoped_uri.h; may be NULL). A new reference; NULL: out of memory, or the name of
+ * a member is hidden.
  */
 json_t *mcp_shown_block(TALLOC_CTX *mem, const char *scope, const json_t *block);
 

@@ -15,7 +15,7 @@ struct mcp_exchange {
     struct gateway_visit visit;
     struct json_rpc message; /* the request */
     struct mcp_era era;
-    struct mcp_session session;      /* of an older client; .named false: none */
+    struct mcp_session session; /* of an older client; .named is false if there is no session */
     struct managed_resources served; /* mcp_find_resources(); .item NULL: not yet found */
     bool via_search;       /* the message was a call of authz_call_tool, and names its tool now */
     const char *kept_from; /* request whose verdicts a list has (verdict_memory.h), or NULL */
@@ -33,7 +33,7 @@ mcp_refuse(struct mcp_exchange *it, int http, int code, const char *message)
 }
 
 /* Note a summary for the audit row (gateway-admin.md 3.8), with what an upstream answered to a
- * request that began then (monotonic; 0: none was asked). */
+ * request that began at that time (monotonic; 0: no upstream was asked). */
 void mcp_note(struct mcp_exchange *it, struct jsonx_build *summary, int64_t began_ms, int status,
               size_t octets);
 

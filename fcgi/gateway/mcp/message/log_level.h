@@ -3,7 +3,7 @@
 #ifndef AZ_GATEWAY_MCP_MESSAGE_LOG_LEVEL_H
 #define AZ_GATEWAY_MCP_MESSAGE_LOG_LEVEL_H
 
-/* In place of a level: none was said. */
+/* In place of a level: the client did not set a level. */
 #define MCP_LOG_UNSAID (-1)
 
 /* Return the level of a word (or NULL), or MCP_LOG_UNSAID if it is none. */

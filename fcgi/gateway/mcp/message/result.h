@@ -50,7 +50,7 @@ json_t *mcp_body_contents(TALLOC_CTX *mem, const struct mcp_body *body);
  */
 json_t *mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *result);
 
-/* What an endpoint has beside tools. */
+/* The features of an endpoint beside tools. */
 struct mcp_features {
     bool resources, prompts;
     bool log;                 /* of upstreams */

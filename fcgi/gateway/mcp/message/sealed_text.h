@@ -1,5 +1,5 @@
-/* What MCP clients are given to bring back, as a text that only this service makes and opens:
- * states of calls, sessions, and ids of questions. */
+/* Texts that MCP clients get and send back, and that only this service makes and opens: states of
+ * calls, sessions, and ids of questions. */
 #ifndef AZ_GATEWAY_MCP_MESSAGE_SEALED_TEXT_H
 #define AZ_GATEWAY_MCP_MESSAGE_SEALED_TEXT_H
 

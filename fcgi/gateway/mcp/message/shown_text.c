@@ -8,7 +8,7 @@
 #include "base/json/jsonx.h"
 #include "base/visible.h"
 
-/* What is taken out of a text. */
+/* The characters that are taken out of a text. */
 enum hiding {
     HIDE_NAMES, /* of one line: all that could make one entry look like another */
     HIDE_LINES, /* of several lines: the same, but for line feeds */

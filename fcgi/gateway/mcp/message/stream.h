@@ -15,9 +15,9 @@ const json_t *mcp_stream_token(const struct mcp_exchange *it);
 /* True if the caller takes a stream of events. */
 bool mcp_stream_takes(const struct mcp_exchange *it);
 
-/* Return the least level of the log messages that the caller wants (log_level.h), or
- * MCP_LOG_UNSAID: none. A modern one says so in `_meta`; an older one in a session gets them from
- * info on, or from the level that it set. */
+/* Return the least level of the log messages that the caller wants (log_level.h), or MCP_LOG_UNSAID
+ * if it wants no log messages. A modern client names the level in `_meta`; an older one in a
+ * session gets messages from level info on, or from the level that it set. */
 int mcp_stream_log_level(const struct mcp_exchange *it);
 
 /* Send progress, or the params of a log message, to the caller; `arg` is the exchange. False: the

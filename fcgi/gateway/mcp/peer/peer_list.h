@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* Most tools of one resource. Hosts of models can use some hundred. */
+/* Maximum of tools per resource; MCP clients cope with a few hundred. */
 #define PEER_TOOLS_MAX 1000
 /* Octets of one tool or prompt as JSON text; real ones have some thousand. */
 #define PEER_TOOL_OCTETS_MAX 65536

@@ -32,15 +32,14 @@ struct peer_way {
 /* A message to an upstream. */
 struct peer_message {
     const char *method;
-    json_t *params;       /* object, or NULL */
-    const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
-    json_t
-        *capabilities; /* object: of the client, as far as the upstream may use them; NULL: none */
-    const char *log_level; /* the least of the log messages that are wanted, or NULL: none is */
+    json_t *params;        /* object, or NULL */
+    const json_t *schema;  /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
+    json_t *capabilities;  /* object: of the client, as far as the upstream may use them, or NULL */
+    const char *log_level; /* the least level of the log messages that are wanted, or NULL */
     int round;             /* of the call: 0 is the first; each has an id of its own */
     bool notification;
     bool progress;          /* ask for progress, with PROGRESS_TOKEN */
-    struct mcp_trace trace; /* of the caller; empty: none is sent */
+    struct mcp_trace trace; /* of the caller; empty if no trace context is sent */
 };
 
 /* The message as it is sent; on the caller's memory. */

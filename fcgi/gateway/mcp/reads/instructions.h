@@ -1,5 +1,5 @@
 /*
- * What MCP upstreams say to the model about their tools (`instructions` of initialize and
+ * Serve what MCP upstreams say to the model about their tools (`instructions` of initialize and
  * server/discover), of resources whose `mcpInstructions` is pinned (gateway-admin.md 1.14).
  */
 #ifndef AZ_GATEWAY_MCP_READS_INSTRUCTIONS_H

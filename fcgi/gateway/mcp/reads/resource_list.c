@@ -44,7 +44,8 @@ struct resource_listing {
 
 /* Put "1", which a scheme does not begin with and every other part may have, in the place of each
  * expression of a template, behind the mark of a query or fragment that the expression begins (RFC
- * 6570 3.2.4, 3.2.8). False: its braces are no pairs, or a character is none of a template. */
+ * 6570 3.2.4, 3.2.8). False: its braces are no pairs, or it has a character that no template may
+ * have. */
 static bool
 fill_template(const char *text, char ret[URI_MAX + 1])
 {

@@ -131,7 +131,7 @@ enum az_status resource_refuse_uri(struct mcp_exchange *it);
 /* Answer that there is no such prompt, or none that the caller may know of. */
 enum az_status resource_refuse_prompt(struct mcp_exchange *it);
 
-/* Answer that the upstream's answer is none of this method. */
+/* Answer that the upstream did not send a valid answer to this method. */
 enum az_status resource_ask_invalid(struct mcp_exchange *it);
 
 #endif

@@ -18,7 +18,7 @@ const char *route_uri(TALLOC_CTX *mem, const struct managed_resource *resource,
 /* True if it is a template. */
 bool route_is_template(const struct managed_route *route);
 
-/* Return the entry of a route in a list: a new reference; address: the member for its URI or
+/* Return a route's list entry (new reference). `address` names the member that holds its URI or
  * template. NULL: out of memory. */
 json_t *route_entry(const struct managed_route *route, const char *address, const char *uri);
 

@@ -35,7 +35,7 @@ is_served(const struct managed_resource *resource, enum listing_kind kind,
            && (row->pin == MANAGED_PIN_APPROVED || resource->pinning == MANAGED_PINNING_WARN);
 }
 
-/* Return the place of the resource with an id; list->resources: it is none of the list. */
+/* Return the index of the resource with an id, or list->resources if the list does not have it. */
 static size_t
 place_of(const struct stored_list *list, int64_t id)
 {

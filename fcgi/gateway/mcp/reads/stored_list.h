@@ -1,7 +1,7 @@
 /*
- * What a sync stored of upstreams beside their tools, as an endpoint serves it: prompts, and
- * instructions (gateway-admin.md 1.7, 1.14). An entry is served if its resource has the setting and
- * its pin does not hold it back.
+ * Serve what a sync stored of upstreams beside their tools: prompts, and instructions
+ * (gateway-admin.md 1.7, 1.14). An entry is served if its resource has the setting and its pin does
+ * not hold it back.
  */
 #ifndef AZ_GATEWAY_MCP_READS_STORED_LIST_H
 #define AZ_GATEWAY_MCP_READS_STORED_LIST_H

@@ -1,7 +1,7 @@
 /*
- * Where the arguments of a tool go in the request to its route: `args` of a tool names the
- * arguments of the path, the query, the header fields and the JSON body (gateway-admin.md 1.5).
- * Arguments that it does not name are not sent.
+ * Put the arguments of a tool into the request to its route: `args` of a tool names the arguments
+ * of the path, the query, the header fields and the JSON body (gateway-admin.md 1.5). Arguments
+ * that it does not name are not sent.
  */
 #ifndef AZ_GATEWAY_MCP_TOOLS_ARGUMENTS_H
 #define AZ_GATEWAY_MCP_TOOLS_ARGUMENTS_H

@@ -21,7 +21,8 @@ struct rank_query {
     size_t terms;
 };
 
-/* How often a tool has each word of the query, and its length; both weighted by fields. */
+/* The number of times that a tool has each word of the query, and its length; both weighted by
+ * fields. */
 struct rank_counts {
     double times[RANK_TERMS_MAX];
     double length;

@@ -1,5 +1,5 @@
 /*
- * What policy said about the tools of an endpoint, as a worker keeps it for the next list of the
+ * Keep the policy's verdicts on the tools of an endpoint in a worker, for the next list with the
  * same token (gateway-admin.md 1.5). A list may be late by VERDICTS_SECONDS; a call is always
  * decided.
  */
