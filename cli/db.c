@@ -172,11 +172,13 @@ db_plan_run(struct cli *cli)
         return output_fault(cli);
     output_rows(cli, rows, columns);
     if (json_array_size(rows) > 0 && !cli->choice.json)
-        output_error("order: %s; programs of this release refuse the schema of before",
-                     offline ? "stop the service on all hosts, `authzctl db migrate --offline`, "
-                               "start it with this release"
-                             : "`authzctl db migrate` once, while the programs of before run on, "
-                               "then restart each host with this release");
+        output_error(
+            "order: %s; programs of this release refuse the previous schema",
+            offline
+                ? "stop the service on all hosts, `authzctl db migrate --offline`, "
+                  "start it with this release"
+                : "`authzctl db migrate` once, while the programs of the previous release run on, "
+                  "then restart each host with this release");
     return offline ? CLI_NOTABLE : CLI_OK;
 }
 

@@ -79,7 +79,7 @@ static const struct cli_verb own_verbs[] = {
      "Make the service have the objects of a directory, or do what a plan says",
      "FILE is one of `authzctl plan --out`. Each object that the files have and the service has not is created, each that differs is "
      "changed, and one that has no owner is adopted. What the files do not name stays. If another administrator changed an object "
-     "since the plan, nothing more is done, and the steps that were done are told; run it again then. The secret of a new client "
+     "since the plan, nothing more is done, and the steps that were done are listed; run it again then. The secret of a new client "
      "is printed once."},
     {"audit checkpoint", "", 0, 0, NULL, verbs_asking, CLI_DATABASE, false, audit_checkpoint_run,
      "Print the newest checkpoint of the log over all audit rows",

@@ -138,7 +138,7 @@ const struct field_table answer_audit_page = ANSWER("PageAuditLogDto", audit_pag
 
 static const struct field audit_search_fields[] = {
     {"content", FIELD_ARRAY, .required = true, .shape = &answer_audit_row, .help = "Rows found, newest first; perhaps fewer than asked for, or none, although there are more"},
-    {"next",    FIELD_TEXT, .help = "The value of `after` that goes on; absent: nothing is left"},
+    {"next",    FIELD_TEXT, .help = "The value of `after` for the next page; absent: nothing is left"},
 };
 const struct field_table answer_audit_search = ANSWER("AuditSearch", audit_search_fields);
 
@@ -303,7 +303,7 @@ const struct field_table answer_control = OPEN_ANSWER("Control", control_fields)
 
 static const struct field home_issuer_fields[] = {
     {"issuer",       FIELD_TEXT,      .help = "The home issuer; absent: there is none", .example = "\"https://login.example\""},
-    {"idpId",        FIELD_TEXT,      .help = "Its provider; absent: none has this issuer"},
+    {"idpId",        FIELD_TEXT,      .help = "Its provider; absent if no provider has this issuer"},
     {"source",       FIELD_TEXT,      .required = true, .help = "What decides: setting (SVC_SUBJECT_HOME_ISSUER), stored (by the first sign-in or a PUT), oldest (the oldest enabled provider, as long as none is stored) or none", .example = "\"stored\""},
     {"consequences", FIELD_TEXT_LIST, .help = "Of a PUT: what follows from the change"},
 };

@@ -319,7 +319,7 @@ process_look(struct op *op, enum az_status (*check)(struct op *op))
     const struct timespec pause = {LOOK_AGAIN_SECONDS, 0};
     enum az_status st = check(op);
     for (int look = 1; st == AZ_CONFLICT && look < LOOKS && !*op->az->stopping; look++) {
-        log_text(AZ_SEV_WARN, "database looked at again", "%s; in %d s once more", op->fault.detail,
+        log_text(AZ_SEV_WARN, "database checked again", "%s; in %d s once more", op->fault.detail,
                  LOOK_AGAIN_SECONDS);
         db_close(op->az->db); /* the next look is of where the addresses lead then */
         nanosleep(&pause, NULL);

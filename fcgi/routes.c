@@ -116,8 +116,8 @@ static const struct route_credential credential_bearer = {
 /* Rows of a list in pages without page and size. */
 #define LISTED_MAX 1000
 
-/* The resources of the admin API that need no code of their own (admin/README), and the filters of
- * their lists, in the order of the parameters of the statement. */
+/* The resources of the admin API that need no code of their own (admin/resource/README), and the
+ * filters of their lists, in the order of the parameters of the statement. */
 static const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
 static const struct admin_resource connectors_resource = {.rows = &connectors_rows};
 static const struct admin_resource consents_resource = {
@@ -332,7 +332,7 @@ const struct route routes[] = {
 
     {GET("/admin/api/audit-logs", "listAuditLogs", audit_logs_handle), ADMIN, QUERY(audit_logs_params), ABOUT("List audit rows, newest first"), ANSWERS(GIVES(200, answer_audit_page, "A page of rows"))},
     {GET("/admin/api/audit-logs/export", "exportAuditLogs", audit_export_handle), ADMIN, QUERY(audit_export_params), ABOUT("Export audit rows"), ANSWERS(GIVES(200, answer_audit_export, "The rows"), {200, "application/x-ndjson", NULL, false, "One row per line"}, {200, "text/csv", NULL, false, "One row per line"})},
-    {GET("/admin/api/audit-logs/search", "searchAuditLogs", audit_search_handle), ADMIN, QUERY(audit_search_params), ABOUT("Find audit rows, newest first, in a log of any size"), ANSWERS(GIVES(200, answer_audit_search, "Rows, and where to go on"))},
+    {GET("/admin/api/audit-logs/search", "searchAuditLogs", audit_search_handle), ADMIN, QUERY(audit_search_params), ABOUT("Find audit rows, newest first, in a log of any size"), ANSWERS(GIVES(200, answer_audit_search, "Rows, and where the next page begins"))},
     {GET("/admin/api/audit-logs/{id}", "getAuditLog", audit_log_handle), ADMIN, ABOUT("Show an audit row"), ANSWERS(GIVES(200, answer_audit_row, "The row"))},
     {GET("/admin/api/audit-logs/{id}/proof", "proveAuditLog", audit_proof_handle), ADMIN, ABOUT("Prove that an audit row is in the log over all rows"), ANSWERS(GIVES_TEXT("The proof with the row, in the form c2sp.org/tlog-proof@v1"), FAILS(409, "The row is not sealed yet"))},
     {GET("/admin/api/audit/checkpoint", "getAuditCheckpoint", audit_checkpoint_handle), ADMIN, ABOUT("Show the newest checkpoint of the log over all audit rows"), ANSWERS(GIVES_TEXT("A signed note (c2sp.org/tlog-checkpoint)"))},

@@ -11,7 +11,7 @@
 static const struct field setting_fields[] = {
     {"name",   FIELD_TEXT,    .required = true, .help = "The variable", .example = "\"SVC_OIDC_ISSUER\""},
     {"value",  FIELD_TEXT,    .may_be_empty = true, .help = "Its value; absent for a secret, and for a setting that has none"},
-    {"set",    FIELD_BOOLEAN, .required = true, .help = "It has a value; of a secret nothing else is told", .example = "true"},
+    {"set",    FIELD_BOOLEAN, .required = true, .help = "It has a value; nothing else of a secret is shown", .example = "true"},
     {"secret", FIELD_BOOLEAN, .required = true, .help = "Its value is not shown", .example = "false"},
     {"origin", FIELD_TEXT,    .required = true, .help = "default, environment, FILE:LINE, development, or unset", .example = "\"default\""},
     {"help",   FIELD_TEXT,    .required = true, .help = "Its meaning", .example = "\"Issuer URL\""},

@@ -121,8 +121,9 @@ read_object(struct cedar_reader *reader, const struct cedar_json *json, struct c
     const struct cedar_json *extension = cedar_json_get(json, "__extn");
     ret->type = CEDAR_ENTITY;
     if (extension != NULL)
-        return json->count == 1 ? read_extension(reader, extension, ret)
-                                : refuse_value(reader, "`__extn` stands beside other members");
+        return json->count == 1
+                   ? read_extension(reader, extension, ret)
+                   : refuse_value(reader, "`__extn` cannot be combined with other members");
     if (cedar_json_get(json, "__entity") != NULL || (reader->typed && looks_like_entity(json)))
         return read_uid(reader, json, &ret->uid);
     if (cedar_json_get(json, "__expr") != NULL)

@@ -63,7 +63,7 @@ static const struct field_table retry_table = FIELD_TABLE(NULL, retry_fields, 0)
 
 static const struct field success_fields[] = {
     {"pointer", FIELD_TEXT, .required = true, .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, FIELD_INTO(struct managed_route, success_pointer), .help = "JSON Pointer into the answer (RFC 6901)", .example = "\"/ok\""},
-    {"equals",  FIELD_ANY,  FIELD_INTO(struct managed_route, success_equals), .help = "Value that stands there in an answer that is no failure", .example = "true"},
+    {"equals",  FIELD_ANY,  FIELD_INTO(struct managed_route, success_equals), .help = "Value found there in an answer that is not a failure", .example = "true"},
 };
 static const struct field_table success_table = FIELD_TABLE(NULL, success_fields, 0);
 

@@ -394,7 +394,7 @@ like(
 # The process that sends looks at the schema first, and a running service stops when it is wrong in three looks (doc/high-availability.md
 # "A pooler"). A look that reaches no database says nothing.
 my $name   = sql('SELECT current_database()');
-my $looked = sub { return $stack->{service}->log_text =~ /database looked at again.*run `authzctl db migrate`/ };
+my $looked = sub { return $stack->{service}->log_text =~ /database checked again.*run `authzctl db migrate`/ };
 sub server { return $stack->{postgres}->sql( $_[0] ) }
 sql('UPDATE schema_migration SET version = -version WHERE version = (SELECT max(version) FROM schema_migration)');
 ok( Authz::Process::until_true( 30, $looked ), 'a schema that is too old is seen' );

@@ -64,7 +64,7 @@ variables(TALLOC_CTX *mem)
         {"{\"import\":{\"format\":\"openapi\",\"document\":\"${settings.s}\"}}",
          "resources[0].import.document shows a setting with writeOnly"                                                                                            },
         {"{\"tools\":[],\"import\":{\"format\":\"openapi\",\"document\":\"${settings.url}\"}}",
-         "resources[0].import cannot stand beside"                                                                                                                },
+         "resources[0].import cannot be combined with"                                                                                                            },
         {AUTH("literal"),                                                                       "resources[0].upstreamAuth.value must be a setting with writeOnly"},
         {AUTH("${settings.url}"),                                                               "resources[0].upstreamAuth.value must be a setting with"          },
         {"{\"upstreamUrl\":\"${settings.s}\"}",                                                 "resources[0].upstreamUrl shows a setting"                        },

@@ -128,7 +128,7 @@ static const struct { unsigned able; const char *always, *answer, *wanted, *name
     {ALL, NULL, "[]", "refused: result is not an object", "an array"},
     {ALL, NULL, "{'allow':true}", "refused: argument_mode is not known", "no argument_mode"},
     {ALL, NULL, "{'allow':true,'argument_mode':'all'}", "refused: argument_mode is not known", "an unknown one"},
-    {ALL, NULL, "{" ALLOW ",'step_up':{'scopes':['x']}}", "refused: step_up stands beside allow", "allow and step_up"},
+    {ALL, NULL, "{" ALLOW ",'step_up':{'scopes':['x']}}", "refused: step_up cannot be combined with allow", "allow and step_up"},
     {ALL, NULL, "{" DENY ",'step_up':{'scopes':['w']}}", "refused: step_up is malformed or widens the question", "step_up for a scope that the token has"},
     {ALL, NULL, "{" DENY ",'step_up':{'scopes':['y']}}", "refused: step_up is malformed or widens the question", "... for one that the operation does not need"},
     {ALL, NULL, "{" DENY ",'step_up':{'scopes':[]}}", "refused: step_up is malformed or widens the question", "... for none"},

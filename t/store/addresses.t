@@ -55,7 +55,7 @@ like( $said, $apart, '... and says so' );
 cmp_ok( time - $start, '<', 5 * Authz::Process::patience(), '... at its first look' );
 
 my $service = service('waits');
-ok( says( $service, qr/database looked at again.*$apart/ ), 'a start looks again' ) or diag( $service->log_text );
+ok( says( $service, qr/database checked again.*$apart/ ), 'a start looks again' ) or diag( $service->log_text );
 lead_to($postgres);
 ok( says( $service, qr/"started"/ ), '... and serves when they lead to one server' ) or diag( $service->log_text );
 $service->signal('TERM');
@@ -66,7 +66,7 @@ $start   = time;
 $service = service('ends');
 is( $service->wait($BOUND), 78, 'the addresses keep leading to two servers: refused with status 78' );
 cmp_ok( time - $start, '>=', 10, '... after three looks within 10 s' );
-is( scalar( () = $service->log_text =~ /database looked at again/g ), 2, '... of which the log tells' );
+is( scalar( () = $service->log_text =~ /database checked again/g ), 2, '... of which the log tells' );
 like( $service->log_text, qr/^authz\.fcgi: $apart/m, '... and the last line says what to change' );
 
 done_testing;

@@ -113,7 +113,7 @@ is( $status, 0, 'db plan: an empty database has no rows to lock' ) or diag($out)
 like( $out, qr/^1 +expand +0 +0 +false .*0001_foundation\.sql/m, '... and lists what is missing' );
 like(
     $out,
-    qr/order: `authzctl db migrate` once, while the programs of before run on, then restart each host with this release/,
+    qr/order: `authzctl db migrate` once, while the programs of the previous release run on, then restart each host with this release/,
     '... and tells the order' );
 is( ( ctl(qw(db migrate)) )[0], 0, 'db migrate' );
 is( $postgres->sql( 'SELECT checksum FROM schema_migration WHERE version = 1', $name ),

@@ -153,8 +153,8 @@ logo_rule(TALLOC_CTX *mem, const json_t *value)
         return "must be a PNG, JPEG or WebP picture";
     return strlen(found) == (size_t) (data - type) && strncmp(found, type, strlen(found)) == 0
                ? NULL
-               : field_fault_text(
-                   mem, "is a picture of the type %s, which must stand behind data:", found);
+               : field_fault_text(mem,
+                                  "is a picture of the type %s, which must follow data:", found);
 }
 
 /* clang-format off */

@@ -144,7 +144,7 @@ impact_limits_read_body(struct request *req, const json_t *impact, struct save_l
         return AZ_OK;
     struct save_limits given = {.overrider = ret->overrider};
     if (ret->since != NULL || ret->max != NULL || ret->override != NULL)
-        return request_invalid_field(req, "impact", "must not stand beside limits in the query");
+        return request_invalid_field(req, "impact", "cannot be combined with limits in the query");
     fields_read(req->op.mem, &impact_limits_table, impact, impact_limits_fault, req, &given, NULL);
     check_texts(req, &given, "impact.since", "impact.override");
     impact_limits_check(req, "impact.limits", given.max);

@@ -12,7 +12,7 @@ page_filter_read(struct request *req, const struct route_param *param)
     if (value == NULL || *value == '\0')
         return NULL;
     if (param->words != NULL && !words_has(param->words, value))
-        request_field_error(req, param->name, "is none of the values that there are");
+        request_field_error(req, param->name, "is not one of the possible values");
     return value;
 }
 

@@ -1,7 +1,7 @@
 /*
  * A resource of the admin API is a table: the handlers below list, get, create, replace and delete
- * the rows of the resource that their route names (`arg` of struct route). admin/README lists the
- * places of a new resource.
+ * the rows of the resource that their route names (`arg` of struct route). resource/README lists
+ * the places of a new resource.
  */
 #ifndef AZ_ADMIN_RESOURCE_H
 #define AZ_ADMIN_RESOURCE_H

@@ -237,7 +237,7 @@ check_import(struct manifest_reading *reading, const json_t *resource)
         return;
     read_below(reading, "resources[0].import", &managed_import_table, import);
     if (json_object_get(resource, "routes") != NULL || json_object_get(resource, "tools") != NULL)
-        managed_tell(reading, "resources[0].import", "cannot stand beside routes or tools");
+        managed_tell(reading, "resources[0].import", "cannot be combined with routes or tools");
 }
 
 static void

@@ -108,7 +108,7 @@ bc_notice_send(struct request *req, const struct ciba_notice *notice,
         done = deliver(&op, &message, request->person->idp_id);
     }
     if (op.fault.status != AZ_OK)
-        log_text(AZ_SEV_WARN, "ciba", "identity provider %s was not told of request %s: %s",
+        log_text(AZ_SEV_WARN, "ciba", "identity provider %s was not notified of request %s: %s",
                  request->person->idp_id, notice->request_id, op.fault.detail);
     if (authorization != NULL)
         secret_wipe(authorization, strlen(authorization));

@@ -262,7 +262,7 @@ gateway_answer_check(const struct gateway_question *question, const struct decis
     if (!read_step_up(question, read->output, &step_up))
         return (struct gateway_fault){"step_up", "is malformed or widens the question"};
     if (read->allow && step_up != NULL)
-        return (struct gateway_fault){"step_up", "stands beside allow"};
+        return (struct gateway_fault){"step_up", "cannot be combined with allow"};
     if (!read_cache_seconds(read->output, &cache_seconds))
         return (struct gateway_fault){"cache_seconds", "is not a number from 0 to 30"};
     *mode = wanted;

@@ -12,7 +12,7 @@ static const struct field object_owner_fields[] = {
     {"kind",      FIELD_TEXT,    .required = true, .help = "client, provider, resource, connector, rule, row or entry", .example = "\"client\""},
     {"key",       FIELD_TEXT,    .required = true, .help = "Name of the object; of an entry DATAKEY/MEMBER/NAME", .example = "\"shop\""},
     {"owner",     FIELD_TEXT,    .required = true, .help = "The owner of instance.json", .example = "\"platform\""},
-    {"digest",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "SHA-256 of the object as it was applied; empty until authzctl has told it", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+    {"digest",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "SHA-256 of the object as it was applied; empty until authzctl has sent it", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
     {"hasSecret", FIELD_BOOLEAN, .required = true, .help = "Its secrets are from the files", .example = "false"},
     {"updatedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
 };

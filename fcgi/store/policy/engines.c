@@ -47,10 +47,10 @@ static const struct db_stmt engines_list_stmt = {
 static const struct field engine_fields[] = {
     {"instance",       FIELD_TEXT, .required = true, .help = "Name that the engine gives itself", .example = "\"opa-a\""},
     {"present",        FIELD_BOOLEAN, .required = true, .help = "It has reported, and asked for its bundle, within a minute", .example = "true"},
-    {"activeRevision", FIELD_TEXT, .help = "Revision that it decides by; absent: none"},
+    {"activeRevision", FIELD_TEXT, .help = "Revision that it decides by; absent if it has no revision"},
     {"reportedAt",     FIELD_TEXT, .help = "Its last report"},
     {"askedAt",        FIELD_TEXT, .help = "Its last request for the bundle"},
-    {"code",           FIELD_TEXT, .help = "Kind of its last error; absent: none"},
+    {"code",           FIELD_TEXT, .help = "Kind of its last error; absent if there was no error"},
     {"message",        FIELD_TEXT, .help = "Its last error, in its own words"},
 };
 /* clang-format on */

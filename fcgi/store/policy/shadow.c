@@ -62,7 +62,7 @@ static const struct field change_fields[] = {
 static const struct field_table change_view = FIELD_TABLE("PolicyShadowChange", change_fields, FIELDS_ANSWER);
 static const struct field shadow_fields[] = {
     {"id",                FIELD_INTEGER, .required = true, .example = "3"},
-    {"state",             FIELD_TEXT,    .required = true, .help = "active; stale: it cannot be made of the policy of now, as note says; promoted, dropped or expired", .example = "\"active\""},
+    {"state",             FIELD_TEXT,    .required = true, .help = "active; stale: it cannot be made of the current policy, as note says; promoted, dropped or expired", .example = "\"active\""},
     {"createdAt",         FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
     {"by",                FIELD_TEXT,    .required = true, .help = "Label of the admin key, or authzctl", .example = "\"ci\""},
     {"message",           FIELD_TEXT,    .help = "Reason of the change"},
@@ -73,7 +73,7 @@ static const struct field shadow_fields[] = {
     {"baseRevision",      FIELD_TEXT,    .required = true, .help = "Revision that it was last made of, and that promote needs to be active", .example = "\"0123456789abcdef0123456789abcdef\""},
     {"candidateRevision", FIELD_TEXT,    .required = true, .help = "Revision that it would make", .example = "\"abcdef0123456789abcdef0123456789\""},
     {"note",              FIELD_TEXT,    .help = "Why it is stale"},
-    {"reportedAt",        FIELD_TEXT,    .help = "Newest report of a host that compares; absent: none does yet"},
+    {"reportedAt",        FIELD_TEXT,    .help = "Newest report of a host that compares; absent if no host has reported yet"},
     {"change",            FIELD_OBJECT,  .required = true, .shape = &change_view},
     {"result",            FIELD_OBJECT,  .help = "Counts, groups and examples with the members of PolicyImpact, requestId in place of auditId; moved: decided by another revision; dropped: not compared because the queue was full"},
 };

@@ -231,7 +231,7 @@ oauth_ok( ask( login_hint => 'alice' ), {}, 'an endpoint without TLS is not aske
 ok( Authz::Process::until_true(
         10,
         sub {
-            grep {/was not told of request .*https/} $stack->{service}->log_lines;
+            grep {/was not notified of request .*https/} $stack->{service}->log_lines;
         } ),
     '... and the log says so' );
 $peer->stop;

@@ -188,7 +188,7 @@ round_take_questions(struct mcp_round *round, const struct gateway_target *targe
                        "the upstream of %s may not ask this: %s", resource->name, why);
     if (st != AZ_OK)
         return op_fail(op, st == AZ_INVALID ? AZ_UPSTREAM_INVALID : st, NULL,
-                       "a question of the upstream of %s is none of MCP", resource->name);
+                       "a question of the upstream of %s is not one that MCP has", resource->name);
     for (size_t i = 0; st == AZ_OK && i < ret->count; i++)
         st = decide_question(round, target, call, &ret->item[i]);
     return st;

@@ -65,7 +65,7 @@ show_reply(struct mcp_call *call, const struct peer_reply *reply)
     call->result = mcp_relayed_result(mem, call->scope, reply->result);
     if (call->result == NULL)
         return op_fail(call->op, AZ_UPSTREAM_INVALID, NULL,
-                       "the result of a tool of %s is none of tools/call",
+                       "the result of a tool of %s is not a valid answer to tools/call",
                        call->tool->resource->name);
     call->failed = json_is_true(json_object_get(call->result, "isError"));
     return call->failed ? AZ_OK : check_structure(call);
