@@ -196,7 +196,8 @@ static const struct route_param ciba_waiting_params[] = {
 #define OF_GATEWAY .is_on = gateway_is_on
 #define BROWSER PUBLIC, .dialect = DIALECT_PAGE, .cache = CACHE_NO_STORE
 #define GATEWAY_PAGE BROWSER, .is_on = gateway_is_on
-/* The admin API by the least role: auditors read, and ask what changes nothing; operators write; owners make keys and see them. */
+/* The rows of the admin API by the least role that may use them: auditors read, and ask questions
+ * that change nothing; operators write; owners make and see keys. */
 #define OF_ADMIN(least) .credential = &credential_admin, .role = least, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
 #define ADMIN OF_ADMIN(ADMIN_ROLE_AUDITOR)
 #define OF_SESSION .credential = &credential_session, .role = ADMIN_ROLE_AUDITOR, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE

@@ -79,7 +79,7 @@ call_is_empty(entities_of *entities, value_of *argument, size_t count, struct ce
 
 /* ---- tags ---- */
 
-/* Find a tag. False: the arguments are no entity and String. */
+/* Find a tag. False: the arguments are not an entity and a String. */
 static bool
 find_tag(entities_of *entities, value_of *argument, const struct cedar_entity **ret_entity,
          value_of **ret_tag)

@@ -20,7 +20,7 @@ struct client_identity {
     const char *key_alg; /* its algorithm; NULL stands for the default algorithm of such a key */
 };
 
-/* A proof; on op->mem. Its secrets are wiped when that ends. */
+/* A proof; on op->mem. Its secrets are wiped when that memory is freed. */
 struct client_proof {
     const char *authorization;                  /* header, or NULL */
     struct query_pair pair[CLIENT_PROOF_PAIRS]; /* parameters of the body */

@@ -28,8 +28,8 @@ enum az_status describe_access(struct request *req, const struct described_acces
  * client that he registered. Any other client could name a host that is not its own. */
 void describe_client(struct request *req, const struct client *client, struct jsonx_build *values);
 
-/* Set `links`, the addresses of its privacy policy and terms of service that the client gave:
- * policy or terms (true), text in English, href and host of each. */
+/* Set `links`, the privacy policy and terms of service that the client named: each has `policy` or
+ * `terms` (true), a text in English, href and host. */
 void describe_links(struct request *req, const struct client *client, struct jsonx_build *values);
 
 /* Set subject_name and idp_name of the signed-in user. One trip. */

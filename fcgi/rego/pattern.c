@@ -225,7 +225,7 @@ read_count(struct pattern_reader *reader, int *ret)
     return reader->at > begin && *ret <= REPEAT_MAX;
 }
 
-/* Read how often an atom comes. False: the repetition has another form. */
+/* Read the repetition of an atom. False: the repetition has another form. */
 static bool
 read_counts(struct pattern_reader *reader, int *ret_least, int *ret_most)
 {

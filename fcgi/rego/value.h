@@ -98,7 +98,7 @@ const struct rego_value *rego_number(struct rego_arena *arena, const char *text,
 const struct rego_value *rego_string(struct rego_arena *arena, const char *text, size_t length);
 /* Borrows them; they end with NUL. */
 const struct rego_value *rego_text(struct rego_arena *arena, const char *text, size_t length);
-/* Empty ones, for the functions below. */
+/* Make empty values, to which the functions below add. */
 struct rego_value *rego_array(struct rego_arena *arena, size_t room);
 struct rego_value *rego_object(struct rego_arena *arena, size_t room);
 struct rego_value *rego_set(struct rego_arena *arena, size_t room);

@@ -28,22 +28,23 @@
     {.name = "ifRevision", .help = "Revision that must be active; else nothing is saved"}
 /* clang-format on */
 
-/* The limits of a save that has no other parameters; and all of SAVE_PARAMS. */
+/* The parameters of a save that takes limits alone, and those of a save that takes all of
+ * SAVE_PARAMS. */
 extern const struct route_param impact_limit_params[], save_params[];
 
 /* Read the limits from the query; they are empty if none is given. Every fault is in the answer's
  * fieldErrors. */
 enum az_status impact_limits_read(struct request *req, struct save_limits *ret);
 
-/* Check limits by class of a body (NULL: there are none), which stand in this member. Every fault
- * is in the answer's fieldErrors. */
+/* Check the limits by class in this member of a body (may be NULL). Every fault is in the answer's
+ * fieldErrors. */
 void impact_limits_check(struct request *req, const char *member, const json_t *limits);
 
 /* ImpactLimits: the same as a member `impact` of a body. */
 extern const struct field_table impact_limits_table;
 
-/* Read that member (NULL: it is absent) in place of the query, which must have none then. Faults as
- * above. */
+/* Read the limits from the member `impact` (may be NULL). If it is present, the query must have no
+ * limits. Faults as above. */
 enum az_status impact_limits_read_body(struct request *req, const json_t *impact,
                                        struct save_limits *ret);
 

@@ -109,7 +109,7 @@ tend_feeds(struct feeder *feeder, const struct feed_work *work, const struct man
     }
 }
 
-/* Look what is wanted. A failure leaves everything as it is. */
+/* Read which URIs are watched. A failure leaves everything as it is. */
 static void
 look(struct feeder *feeder)
 {

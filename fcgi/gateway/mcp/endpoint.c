@@ -38,8 +38,8 @@ static const struct field mcp_answer_fields[] = {
     {"result",  FIELD_OBJECT, .help = "As the method says"},
     {"error",   FIELD_OBJECT, .help = "In place of a result: code, message, and data"},
 };
-/* A fault of a message is answered in JSON-RPC; a caller that is refused before its message is
- * read, in the form of all endpoints below /gateway. */
+/* A fault of a message is answered in JSON-RPC. A caller that is refused before its message is read
+ * gets the answer of all endpoints below /gateway. */
 static const struct field mcp_failure_fields[] = {
     {"jsonrpc",           FIELD_TEXT, .help = "2.0: an error of JSON-RPC", .example = "\"2.0\""},
     {"id",                FIELD_ANY,  .help = "That of the message, if it could be read"},

@@ -11,7 +11,7 @@
 #include "http/shared.h"
 #include "oauth/own_token.h"
 
-/* Seconds after which a client may try again that got no stream. */
+/* Seconds after which a client that got no stream may try again. */
 #define RETRY_SECONDS "60"
 
 /* The topics: members of the filter, and their notifications. */

@@ -103,7 +103,7 @@ find_watched(struct mcp_exchange *it, const char *text, struct mcp_told *told,
     return st;
 }
 
-/* Add a URI to what is told; one that is there already, or finds no room, is left out. */
+/* Add a URI to the contents of the stream, unless the URI is there already or the list is full. */
 static enum az_status
 add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
             const struct managed_resource *resource, const struct feed_mark *fed)

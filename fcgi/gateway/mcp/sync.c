@@ -100,8 +100,8 @@ take_instructions(struct op *op, const struct peer_reply *reply, struct listed *
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
 }
 
-/* Read one page. Its memory is given back at once, all but the entries: a server may send 100 of
- * them. *ret_cursor is NULL behind the last one. */
+/* Read one page. All its memory but the entries is freed at once, because a server may send 100
+ * pages. *ret_cursor is NULL after the last page. */
 static enum az_status
 read_page(struct op *op, struct peer_request *request, struct listed *listed,
           const char **ret_cursor)

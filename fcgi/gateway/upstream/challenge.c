@@ -12,7 +12,7 @@
 
 #define TCHARS "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* One auth-param, as it stands in the value. */
+/* One auth-param, unchanged, as a part of the value. */
 struct param {
     const char *name;
     size_t name_length;

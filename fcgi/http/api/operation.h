@@ -23,8 +23,8 @@ void api_form_add(struct jsonx_build *form, const struct route_param *param);
  * or of the row. */
 const char *api_path(TALLOC_CTX *mem, const struct route *route);
 
-/* Return the key of the row's method in a Path Item Object: "get"; "" for a method that has none.
- */
+/* Return the key of the row's method in a Path Item Object: "get"; "" for a method that has no
+ * key. */
 const char *api_method(const struct route *route);
 
 #endif

@@ -50,7 +50,7 @@ struct loading {
     TALLOC_CTX *mem;
 };
 
-/* Tell a fault of a file or directory; own: it is the operator's. */
+/* Report a fault of a file or directory; `own` is true if the file is the operator's. */
 static void
 problem(struct loading *loading, bool own, const char *why)
 {

@@ -10,8 +10,8 @@ extern const struct field_table managed_import_table;
 
 /*
  * Put routes, tools and, if it has none, upstreamUrl into a filled document in the place of its
- * `import`. A document without one stays as it is. AZ_INVALID: a fault was told, with a place such
- * as "settings.document.paths./pets.get". AZ_SERVER_ERROR: out of memory.
+ * `import`. A document without `import` stays as it is. AZ_INVALID: a fault was reported, with a
+ * place such as "settings.document.paths./pets.get". AZ_SERVER_ERROR: out of memory.
  */
 enum az_status managed_import(TALLOC_CTX *mem, const struct managed_manifest *manifest,
                               json_t *filled, field_fault_fn *fault, void *fault_arg);

@@ -14,7 +14,7 @@
 
 /* Octets of a path that a fault shows. */
 #define KEY_SHOWN 200
-/* Most faults of one document that are reported; a person mends these first. */
+/* Maximum of faults of one document that are reported; a person fixes these first. */
 #define FAULTS_MAX 20
 
 /* Methods that are read, and the hint of MCP about a tool. */

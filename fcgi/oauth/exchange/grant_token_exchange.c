@@ -82,9 +82,9 @@ add_actor_claim(struct request *req, const struct exchange_subject *subject, jso
 }
 
 /*
- * Set what is asked for. Within an access token everything stays within that token: if it names a
- * resource, the new one names it too; if it names none, to name one is to narrow it (decisions.md
- * "Token exchange").
+ * Set the request for the new token. A token that is exchanged for an access token stays within
+ * that token: if the old one names a resource, the new one names it too; if the old one names no
+ * resource, naming one narrows it (decisions.md "Token exchange").
  */
 static enum az_status
 read_exchange_asked(struct request *req, const struct exchange_subject *subject,

@@ -68,8 +68,8 @@ struct issue_question {
     const char *jkt;        /* thumbprint of the sender's DPoP key, or NULL */
     json_t *act;            /* act claim of the token (RFC 8693 4.1), object, or NULL */
     int64_t expires_before; /* the token does not live longer, seconds since 1970; 0: no limit */
-    const unsigned char *grant; /* family that the token is bound to without being issued from it,
-                                 * of UUID7_OCTETS, or NULL */
+    const unsigned char *grant; /* family that the token is bound to, although it is not issued from
+                                   it; UUID7_OCTETS, or NULL */
     int64_t idp;                /* provider of a person whose token has no family, or 0 */
 };
 

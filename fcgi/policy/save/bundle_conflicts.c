@@ -8,8 +8,8 @@
 #include "base/json/jsonx.h"
 #include "policy/rows/rule.h"
 
-/* Names of one kind. A name at or above another one is found by looking up the other's beginnings,
- * so the cost grows with the number of rows, not with its square. */
+/* Names of one kind. To find a name that is a prefix of another, each prefix of the other is looked
+ * up, so the cost grows with the number of rows, not with its square. */
 struct sorted_names {
     struct jsonx_build set; /* name to a text that says whose name it is */
     char separator;         /* between the words of a name */

@@ -1,4 +1,4 @@
-/* The shadow as it decides: its change, made of the policy of now (policy.md S2). */
+/* Build the shadow that decides: its change, applied to the current policy (policy.md S2). */
 #ifndef AZ_POLICY_SHADOW_BUILD_H
 #define AZ_POLICY_SHADOW_BUILD_H
 

@@ -28,7 +28,7 @@ struct work {
     const struct trial_policy *policy;
     const struct trial_questions *questions;
     struct trial_note *note;
-    struct answer *answer; /* to the last question that was answered; NULL: nobody wants it */
+    struct answer *answer; /* to the last question that was answered, or NULL if not needed */
     struct side side;      /* the policy, read */
     const char *unread;    /* why the machine cannot run it, or NULL */
 };

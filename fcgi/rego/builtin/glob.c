@@ -160,7 +160,7 @@ begins_with(const struct glob *glob, const struct part *part, size_t count, cons
     return true;
 }
 
-/* Return the end of the parts of a fixed size that begin at one. */
+/* Return the index after the run of parts of fixed size that begins at `from`. */
 static size_t
 run_end(const struct glob *glob, size_t from, size_t to)
 {

@@ -292,9 +292,9 @@ add_networks(struct rego_machine *machine, struct rego_value *set, struct addres
 }
 
 /*
- * Read networks as ranges. False: one is not a network; or the engine is asked about addresses
- * without a prefix, which get that of their class there, networks of both families, and IPv6
- * networks that begin with zeros.
+ * Read networks as ranges. False: one is not a network, or the engine must decide: about addresses
+ * without a prefix, to which it gives the prefix of their class, about networks of both families,
+ * and about IPv6 networks that begin with zeros.
  */
 static bool
 read_ranges(struct rego_machine *machine, const struct rego_value *list,

@@ -9,8 +9,8 @@
 /* Octets of the longest list of leaves: two numbers of ten octets each for every leaf. */
 #define LEAVES_OCTETS_MAX (MERKLE_TILE_WIDTH * 20)
 
-/* Tiles that one statement stores at most: those of the rows of a statement (line.h) and of some
- * more that have one id, and of each level above two. */
+/* Maximum of tiles that one statement stores: those of the rows that one statement reads (line.h),
+ * some more for rows with the same id, and two of each level above. */
 #define WRITE_TILES_MAX (AUDIT_LINES_ROWS / MERKLE_TILE_WIDTH + 8 + 2 * MERKLE_LEVELS)
 
 /* ---- statements ---- */

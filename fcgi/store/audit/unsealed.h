@@ -5,7 +5,7 @@
 #include "base/op.h"
 
 /* Seconds after which rows that are not sealed are a fault: five runs of the seal, so that a slow
- * row, a host that hangs and a restart of the database are none. */
+ * row, a host that hangs or a restart of the database is not reported as one. */
 #define AUDIT_UNSEALED_MAX 300
 
 /* Read the age of the oldest row that no checkpoint covers, in seconds; 0: there is none, or no

@@ -37,10 +37,11 @@ uint64_t db_line_make(const char *cluster, unsigned long timeline);
 /* Return the line of the same cluster with another timeline. */
 uint64_t db_line_of(uint64_t line, unsigned long timeline);
 
-/* Read the line of a server that takes writes: its cluster and its timeline. *ret is 0 if it does
- * not tell, as a service that speaks the protocol of PostgreSQL. *ret_pooler: a pooler stands
- * before it; *ret_standby: the server takes no writes, which a pooler may tell of another one.
- * False: its answer was not read, as without memory; it may be an old primary. */
+/* Read the line of a server that takes writes: its cluster and its timeline. *ret is 0 if the
+ * server does not report them, such as a service that only speaks the protocol of PostgreSQL.
+ * *ret_pooler: a pooler is before it; *ret_standby: the server takes no writes, which a pooler may
+ * report of another server. False: its answer was not read, for example without memory; it may be
+ * an old primary. */
 bool db_line_read(PGconn *conn, uint64_t *ret, bool *ret_pooler, bool *ret_standby);
 
 /* Make a line that of the writer. False: another server of the same cluster took writes with a

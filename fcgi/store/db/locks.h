@@ -42,10 +42,10 @@ enum az_status lock_is_held(struct op *op, enum lock_class class, const void *oc
 
 /*
  * Try to take, or release, a session-level lock, for work that lasts longer than a transaction.
- * Neither waits. A server that refuses these locks (SQLSTATE 0A000), or has a pooler before it,
- * gives a lock of a transaction in their place, which is held open on a connection of its own, past
- * the pooler. `name` distinguishes locks of one class; "" if
- * there is only one. *ret_got: we hold it now (drop: we held it).
+ * Neither waits. If the server refuses these locks (SQLSTATE 0A000), or a pooler is before it, a
+ * transaction-level lock is taken in their place, in a transaction that stays open on a connection
+ * of its own, past the pooler. `name` distinguishes locks of one class; "" if there is only one.
+ * *ret_got: this process holds the lock now (for a release: it held the lock).
  */
 enum az_status lock_session_try(struct op *op, enum lock_class class, const char *name,
                                 bool *ret_got);

@@ -28,7 +28,7 @@ struct partition_lists {
     int64_t read_ms;           /* monotonic time of the reading */
     int64_t clock_ms;          /* time of day of the database then; milliseconds since 1970 */
     int64_t ahead_ms;          /* the clock of this host before that; milliseconds */
-    bool apart;                /* the log has told that the clock of this host is another */
+    bool apart;                /* the log has reported that the clock of this host differs */
 };
 
 /* partition_has_bucket() and so on, by table. */

@@ -67,7 +67,8 @@ enum az_status shadow_note(struct op *op, int64_t id, const char *base, const ch
                            const char *note);
 
 /* Read the result of a shadow and lock its row, in the open transaction. *ret is NULL if there is
- * no result yet. *ret_found is false if it is not active, and was not a moment ago. */
+ * no result yet. *ret_found is false if the shadow is not active, and was not active a moment
+ * ago. */
 enum az_status shadow_lock_result(struct op *op, int64_t id, const char **ret, bool *ret_found);
 
 /* Store the result of the row that is locked. */

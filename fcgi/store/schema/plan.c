@@ -34,7 +34,7 @@ static const struct part_row {
 
 struct planned {
     const char *kind;
-    const char *part[PARTS]; /* lists as they stand in the line; "": there is none */
+    const char *part[PARTS]; /* lists as the line has them; may be "" */
     int64_t rows, ms;
 };
 

@@ -22,11 +22,11 @@
 
 #define DELEGATION_LIVE "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())"
 
-/* The ids of those to one grantee, whom a condition between the two names. The grantors take turns,
- * each with the oldest of its own, so that one who delegates much to a grantee hides none of
- * another. In a turn the oldest grantor is first, then the newest, the second oldest, and so on: if
- * there are more grantors than places, half of the places are those of the oldest ones, whom no
- * later grantor can drive out, and half are those of the newest ones. */
+/* Read the ids of delegations to one grantee, whom a condition between the two names. The grantors
+ * take turns, each with its oldest delegation, so that a grantor with many delegations cannot hide
+ * those of another. In a turn the oldest grantor is first, then the newest, the second oldest, and
+ * so on: if there are more grantors than places, half of the places go to the oldest grantors, whom
+ * no later one can displace, and half to the newest. */
 #define DELEGATED_TURNS                                                                            \
     "SELECT id FROM (SELECT id, turn, row_number() OVER (PARTITION BY turn ORDER BY id) AS old,"   \
     "  row_number() OVER (PARTITION BY turn ORDER BY id DESC) AS new FROM (SELECT id,"             \

@@ -23,7 +23,7 @@
 
 struct mcp_session {
     bool named; /* the request names a session */
-    bool opens; /* its id is one of ours, and says: */
+    bool opens; /* this service made its id, from which the following members come */
     struct gateway_session key;
     const char *at;       /* name of the resource whose endpoint it is of, or NULL */
     const char *version;  /* revision that was agreed, a constant */

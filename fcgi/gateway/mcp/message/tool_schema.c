@@ -88,7 +88,8 @@ reduce_reference(struct reduction *it, const json_t *schema, size_t depth,
     return definition != NULL ? reduce(it, definition, depth, &here) : json_true();
 }
 
-/* Return the reduced schemas that a keyword holds, in an object or array as they stand. */
+/* Return the schemas that a keyword holds, each reduced, in an object or array like the
+ * original. */
 static json_t *
 reduce_inner(struct reduction *it, enum schema_applies applies, const json_t *rule, size_t depth,
              const struct followed *followed)

@@ -13,11 +13,11 @@
 #define PEER_LOG_MAX 200
 
 struct peer_log {
-    /* Pass one on: {level, logger, data}, the second if the upstream says it. False: the caller has
-     * gone. */
+    /* Pass a message on: {level, logger, data}, with `logger` if the upstream sends it. False: the
+     * caller has gone. */
     bool (*tell)(void *arg, const json_t *params);
     void *arg;
-    int level; /* the least that is passed on (log_level.h) */
+    int level; /* the least level that is passed on (log_level.h) */
     int told;  /* so far */
 };
 

@@ -25,7 +25,8 @@ static const struct resource_kind template_entries = {"resources/templates/list"
                                                       "resourceTemplates", "uriTemplate", true};
 
 /* The cursor of a page at the endpoint of all resources: the number of the managed resource whose
- * entries it has. Names are not told, because the caller may be denied all of its entries. */
+ * entries it has. The cursor has no name, because the caller may be denied all entries of the
+ * resource. */
 #define CURSOR_FORMAT "r%" PRId64
 #define CURSOR_MAX 32
 

@@ -33,7 +33,7 @@ static const struct db_stmt prune_tiles_stmt = {
 
 /* ---- the note */
 
-/* Return what the note says of an epoch, a new reference: with upTo of one that ends there. */
+/* Return the entry of an epoch in the note (new reference), with upTo if the epoch ends there. */
 static json_t *
 epoch_json(const struct prune_epoch *at)
 {

@@ -24,10 +24,10 @@ struct prune {
 };
 
 /*
- * Choose the leaves that age. Epochs age in their order, so that a note of a dropped day, which
- * lets rows of its epoch and of earlier ones pass, stays as long as one of them. An epoch that
- * another followed ages as a whole when a later one has a seal that is old enough. AZ_CONFLICT: the
- * log is not what was signed.
+ * Choose the leaves that age. Epochs age in their order: a note of a dropped day excuses missing
+ * rows of its epoch and of earlier ones, so it must stay as long as any of these. An epoch that is
+ * not the last one ages as a whole when a later epoch has a seal that is old enough. AZ_CONFLICT:
+ * the log differs from what was signed.
  */
 enum az_status prune_choose(struct prune *prune);
 
