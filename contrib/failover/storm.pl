@@ -37,7 +37,7 @@ die "usage: see the first lines of $0\n" if grep { !$option{$_} } qw(cluster dir
 my %FAULT  = map { ( $_ => 1 ) } qw(kill crash pause partition switchover etcd);
 my @faults = split /,/, $option{faults};
 if ( my ($unknown) = grep { !$FAULT{$_} } @faults ) {
-    die "--faults: $unknown is none of @{[ sort keys %FAULT ]}\n";
+    die "--faults: $unknown is not one of @{[ sort keys %FAULT ]}\n";
 }
 my %server = map { split /=/, $_, 2 } @{ $option{server} };
 my @hosts  = map { [ split /[=:]/ ] } @{ $option{host} };     # name, address, port
