@@ -76,6 +76,16 @@ read_request(const struct fake_engine *fake, int connection)
     return true;
 }
 
+/* Wait until the test lets the next piece go, or tell that it was sent. */
+static void
+pass_gate(const struct reply *reply, size_t at, bool sent)
+{
+    char octet = '.';
+    if (reply->gate > 0 && at > 0
+        && (sent ? write(reply->gate, &octet, 1) : read(reply->gate, &octet, 1)) != 1)
+        _exit(99);
+}
+
 static bool
 send_reply(int connection, const struct reply *reply)
 {
@@ -87,9 +97,11 @@ send_reply(int connection, const struct reply *reply)
                 nanosleep(
                     &(struct timespec){reply->pause_ms / 1000, reply->pause_ms % 1000 * 1000000L},
                     NULL);
+            pass_gate(reply, at, false);
             ssize_t sent = send(connection, reply->text + at, size, MSG_NOSIGNAL);
             if (sent <= 0)
                 return false;
+            pass_gate(reply, at, true);
             at += (size_t) sent;
         }
     while (reply->endless);

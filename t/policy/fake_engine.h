@@ -13,6 +13,8 @@ struct reply {
     size_t length;    /* how many of them are sent */
     size_t piece;     /* octets sent at a time; 0: all at once */
     long pause_ms;    /* before each piece */
+    int gate;         /* socket; before each further piece an octet is awaited there, and one is
+                         written after it; 0: no socket */
     bool keep;        /* the connection stays open; else it is closed after the last octet */
     bool endless;     /* the text is sent again and again, until the caller goes away */
 };
