@@ -229,8 +229,9 @@ for my $how ( [ "$alone/a.rego", "\Q$alone\E/a\\.rego" ], [ '-', 'standard input
     my $got =
       ctl_is( 1, [ qw(policy rule set custom/one.rego), $file ], "policy rule set of $file", env => \%env, @in );
     like(
-        $got->{err}, qr/^authzctl: policy rule set: $name:3: there is no input\.acton; input has [^\n]*\bact, actor\b/m,
-        '... is refused where it reads a member that no input has, and says which there are' );
+        $got->{err},
+        qr/^authzctl: policy rule set: $name:3: there is no input\.acton; did you mean 'actor'\? input has [^\n]*\bact, actor\b/m,
+        '... is refused where it reads a member that no input has, and says which is near and which there are' );
     is( bundles(), $kept, '... and nothing is published' );
 }
 ctl_is(

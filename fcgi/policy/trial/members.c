@@ -51,12 +51,12 @@ members_text(TALLOC_CTX *mem, const char *whole, const char *parent, const char 
 {
     const char *key = strrchr(whole, '.') != NULL ? strrchr(whole, '.') + 1 : whole;
     const char *near = nearest_words(mem, names, key);
-    char *text = talloc_asprintf(mem, "there is no %s; %s has ", whole, parent);
+    char *text = near != NULL ? talloc_asprintf(mem, "there is no %s; did you mean %s? %s has ",
+                                                whole, near, parent)
+                              : talloc_asprintf(mem, "there is no %s; %s has ", whole, parent);
     for (size_t i = 0; text != NULL && names[i] != NULL; i++)
         text = talloc_asprintf_append_buffer(text, "%s%s", i > 0 ? ", " : "", names[i]);
-    return text != NULL && near != NULL
-               ? talloc_asprintf_append_buffer(text, "; did you mean %s?", near)
-               : text;
+    return text;
 }
 
 /* ---- schemas */

@@ -89,14 +89,14 @@ refused(
 
 # Rules that keep to the forms of the hooks are saved, and so are rules of other packages.
 for my $good (
-    qq{package custom.issue\n\ndeny contains "x" if input.a\n},
-    qq{package custom.issue\n\ndeny := {r | some r in input.a}\n},
+    qq{package custom.issue\n\ndeny contains "x" if input.subject.claims.a\n},
+    qq{package custom.issue\n\ndeny := {r | some r in input.subject.claims.a}\n},
     qq{package custom.issue\n\ndeny := set()\n},
-    qq{package custom.issue\n\nclaims.tenant := "x"\n\nclaims.other := 1 if input.a\n},
-    qq{package custom.issue\n\nclaims[k] := v if some k, v in input.a\n},
+    qq{package custom.issue\n\nclaims.tenant := "x"\n\nclaims.other := 1 if input.subject.claims.a\n},
+    qq{package custom.issue\n\nclaims[k] := v if some k, v in input.subject.claims.a\n},
     qq{package custom.issue\n\nobligations := {}\n},
-    qq{package custom.issue\n\nextensions := input.a\n},
-    qq{package custom.issue\n\nclaims := {"a": 1} if input.a\n\nclaims := {"b": 1} if not input.a\n},
+    qq{package custom.issue\n\nextensions := input.subject.claims.a\n},
+    qq{package custom.issue\n\nclaims := {"a": 1} if input.subject.claims.a\n\nclaims := {"b": 1} if not input.subject.claims.a\n},
     qq{package custom.introspect\n\nobligations := {"tenant": "acme"}\n},
     qq{package custom.other\n\ndeny := ["x"]\n},
   )
@@ -117,7 +117,8 @@ admin_error(
 is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path = 'custom/one.rego'}), 0, '... and not stored' );
 
 # A rule that excludes a stored one of the same name: the refusal names the file of the save.
-is( deploy(qq{package custom.issue\n\ndeny contains "x" if input.a\n})->status, 200, 'a rule is stored' );
+is( deploy(qq{package custom.issue\n\ndeny contains "x" if input.subject.claims.a\n})->status, 200,
+    'a rule is stored' );
 $answer = $stack->admin(
     POST => '/admin/api/policy-bundle/deploy',
     json => {
