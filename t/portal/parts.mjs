@@ -37,6 +37,18 @@ is([whyOf({ outcome: 'denied', requestSummary: { denyCodes: 'shop%20is%20closed 
   ['shop is closed, late', 'upstream_timeout: The upstream did not answer in time', ''], 'decisions: why a row is not allowed stands in the list');
 is([resourceOf({ requestSummary: { resource: 'orders' } }), resourceOf({ requestSummary: { resourceType: 'doc', resourceId: '7' } }), resourceOf({})], ['orders', 'doc 7', ''], '... and what it is about');
 
+const { middle } = await part('text');
+is([middle('a'.repeat(48)), middle('a b'.repeat(40)), middle(`see https://${'h'.repeat(60)}/end of it`)], ['a'.repeat(48), 'a b'.repeat(40), `see https://${'h'.repeat(21)}…${'h'.repeat(14)}/end of it`], 'texts: a word of more than 48 characters is cut in its middle, and no other');
+is(middle('\u202e'.repeat(9)).includes('\u202e'), false, '... and what cannot be seen is shown');
+
+const { clock, exact, short, span } = await part('time');
+is([999, 1000, 59499, 61000, 5400000, 90000000, 172800000].map(span), ['999 ms', '1 s', '59 s', '1 min 1 s', '1 h 30 min', '1 d 1 h', '2 d'], 'durations: the two largest units');
+process.env.TZ = 'America/New_York';
+is([clock('2026-07-01T02:03:04.567Z'), exact('2026-07-01T02:03:04.567Z'), short('2026-07-01T02:03:04Z', new Date('2026-07-01T03:00:00Z')), short('2026-07-01T05:03:04Z', new Date('2026-07-01T03:00:00Z'))],
+  ['22:03:04', '2026-06-30 22:03:04 UTC-04:00 (2026-07-01 02:03:04 UTC)', 'today 22:03', '1 Jul 01:03'], 'times: those of the zone of the browser, with both zones on hover');
+process.env.TZ = 'UTC';
+is(exact('2026-07-01T02:03:04.567Z'), '2026-07-01 02:03:04 UTC', '... and once where they are the same');
+
 const { agent } = await part('parts/names');
 is(agent('Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'), 'Firefox 128 on Linux', 'people: a browser in words');
 is(agent('Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1'), 'Safari 17 on iOS', '... of a telephone');

@@ -15,13 +15,33 @@ export function brief(of) {
   return all.length <= CUT ? all : `${all.slice(0, CUT)}… (${number(all.length)} characters)`;
 }
 
+// Return a text in which each word that is longer than `most` has … in its middle. A surrogate pair is not parted.
+export function middle(of, most = 48) {
+  const head = Math.ceil(most * 0.6), tail = most - head - 1;
+  return visible(of).replace(/\S+/g, word => {
+    const all = [...word];
+    return all.length <= most ? word : `${all.slice(0, head).join('')}…${all.slice(-tail).join('')}`;
+  });
+}
+
+// What is copied of a text that is cut in its middle is the whole of it.
+addEventListener('copy', event => {
+  const selected = getSelection(), element = selected?.anchorNode?.parentElement?.closest('[data-whole]');
+  if (!element || !element.contains(selected.focusNode) || selected.toString() !== element.textContent) return;
+  event.clipboardData.setData('text/plain', element.dataset.whole);
+  event.preventDefault();
+});
+
 // A text of others, cut at 200 characters with a button for the rest; bare: without it, within a link or a button.
 export function Text({ of, code = false, whole = false, bare = false }) {
   const [open, setOpen] = useState(whole);
   const box = useRef();
   useLayoutEffect(() => { if (open && !whole) box.current?.focus(); }, [open]); // the button goes with the press
   const all = visible(of);
-  if (bare) return html`<bdi>${brief(of)}</bdi>`;
+  if (bare) {
+    const cut = all.length > CUT ? brief(all) : middle(all);
+    return cut === all ? html`<bdi>${all}</bdi>` : html`<bdi title=${all} data-whole=${all}>${cut}</bdi>`;
+  }
   const text = open || all.length <= CUT ? all : `${all.slice(0, CUT)}…`;
   const more = !open && all.length > CUT;
   return html`<bdi class=${code ? 'code' : undefined} tabindex=${open && !whole ? -1 : undefined} ref=${box}>${text}</bdi>${more && html` <button type="button" class="plain" onClick=${() => setOpen(true)}>all ${number(all.length)} characters</button>`}`;

@@ -11,16 +11,16 @@ import { Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl, number, plural } from '../text.js';
-import { isoDay, short } from '../time.js';
+import { isoDay, When } from '../time.js';
 
 const COLUMNS = [
-  { title: 'Client', sort: ['clientName', '-clientName'], cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} bare /></a><span class="second"><code><${Text} of=${row.clientId} /></code></span>` },
+  { title: 'Client', sort: ['clientName', '-clientName'], cell: row => html`<a class="strong" href=${to(['clients', row.clientId])}><${Text} of=${row.clientName || row.clientId} bare /></a><span class="second"><code><${Text} of=${row.clientId} bare /></code></span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.enabled ? 'ok' : 'off'}`}>${row.enabled ? 'enabled' : 'disabled'}</span>` },
-  { title: 'Registration', cell: row => html`by ${BY[row.registrationType] ?? row.registrationType}<span class="second">${row.clientType}</span>` },
+  { title: 'Registration', name: true, cell: row => html`by ${BY[row.registrationType] ?? row.registrationType}<span class="second">${row.clientType}</span>` },
   { title: 'Live tokens', num: true, cell: row => (row.liveTokens === undefined ? '–' : number(row.liveTokens)) },
   { title: 'Denied, 24 h', num: true, sort: ['-denied24h'], cell: row => (row.denied24h ? html`<a href=${to(['decisions'], { clientId: row.clientId, outcome: 'denied' })}>${number(row.denied24h)}</a><span class="second">of ${number(row.denied24h + row.allowed24h)}</span>` : html`0<span class="second">of ${number(row.allowed24h ?? 0)}</span>`) },
-  { title: 'Last used', when: true, sort: ['-lastUsedAt', 'lastUsedAt'], cell: row => short(row.lastUsedAt) || 'not yet' },
-  { title: 'Made', when: true, sort: ['-createdAt', 'createdAt'], cell: row => html`${short(row.createdAt)}${row.updatedBy && html`<span class="second">changed by <${Text} of=${row.updatedBy} /></span>`}` },
+  { title: 'Last used', when: true, sort: ['-lastUsedAt', 'lastUsedAt'], cell: row => html`<${When} at=${row.lastUsedAt} none='not yet' />` },
+  { title: 'Made', when: true, sort: ['-createdAt', 'createdAt'], cell: row => html`<${When} at=${row.createdAt} />${row.updatedBy && html`<span class="second">changed by <${Text} of=${row.updatedBy} /></span>`}` },
 ];
 const CHOICES = [
   ['registrationType', 'Any registration', ['ADMIN', 'DCR', 'CIMD', 'STATEMENT']], ['clientType', 'Any type', ['confidential', 'public']],

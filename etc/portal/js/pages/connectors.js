@@ -10,7 +10,7 @@ import { Json } from '../parts/tree.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, brief, plural, shell } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 
 async function load(signal) {
   const [available, installed] = await Promise.all([get('connectors/available', { signal }), get('connectors', { signal })]);
@@ -91,7 +91,7 @@ function One({ id }) {
   return html`<${Of} from=${from} what="The connector cannot be read" whole>${connector => {
     const { manifest } = connector, scopes = manifest.scopes ?? [], egress = manifest.egress ?? [];
     return html`<div class="head"><div><a class="back" href="#/connectors">Connectors</a><h1 tabindex="-1"><${Text} of=${connector.name} /></h1>
-        <p><code><${Text} of=${connector.id} /></code> · ${connector.version} · <span class=${`state ${connector.installed ? 'ok' : 'off'}`}>${connector.installed ? 'installed' : 'not installed'}</span>${connector.installedAt ? ` since ${short(connector.installedAt)}` : ''}</p><p><${Text} of=${connector.description} /></p></div></div>
+        <p><code><${Text} of=${connector.id} /></code> · ${connector.version} · <span class=${`state ${connector.installed ? 'ok' : 'off'}`}>${connector.installed ? 'installed' : 'not installed'}</span>${connector.installedAt ? html` since <${When} at=${connector.installedAt} />` : ''}</p><p><${Text} of=${connector.description} /></p></div></div>
       ${connector.installed ? html`<${Installed} connector=${connector} again=${from.again} />` : html`<${Install} connector=${connector} done=${from.again} />`}
       <p></p><div class="cols half"><section class="panel"><header><h2>Scopes</h2></header>${scopes.length ? html`<dl class="in facts">${scopes.map(scope => html`<dt><code><${Text} of=${scope.name} /></code></dt><dd><${Text} of=${scope.description ?? ''} />${scope.implies?.length > 0 && html`<span class="small"> with <${Text} of=${scope.implies.join(', ')} /></span>`}</dd>`)}</dl>` : html`<p class="in quiet">Its settings name them.</p>`}
           ${egress.length > 0 && html`<footer><span>Reaches <${Text} of=${egress.join(', ')} /></span></footer>`}</section>

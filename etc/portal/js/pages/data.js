@@ -12,7 +12,7 @@ import { Table, Tabs } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, plural } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 import { Code } from './rules.js';
 
 const pretty = payload => JSON.stringify(typeof payload === 'string' ? JSON.parse(payload) : payload, null, 2);
@@ -23,7 +23,7 @@ function List() {
   const columns = [
     { title: 'Row', cell: row => html`<a class="strong" href=${to(['data', row.dataKey])}><code><${Text} of=${row.dataKey} bare /></code></a>` },
     { title: 'Draft', cell: row => (draft.deleteData.includes(row.dataKey) ? html`<span class="state warn">deleted</span>` : row.dataKey in draft.data ? html`<span class="state warn">changed</span>` : '') },
-    { title: 'Version', num: true, cell: row => row.version }, { title: 'Written', when: true, cell: row => short(row.updatedAt) },
+    { title: 'Version', num: true, cell: row => row.version }, { title: 'Written', when: true, cell: row => html`<${When} at=${row.updatedAt} />` },
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Data</h1><p>The rows that rules read: rights of clients, settings of controls, and rows of your own.</p></div></div>
     <section class="panel" aria-label="List"><${Of} from=${from} what="The rows cannot be read">${rows => html`<${Table} label="Rows" columns=${columns} rows=${[...rows].sort((a, b) => (a.dataKey < b.dataKey ? -1 : 1))} key=${row => row.dataKey} />`}<//></section>`;
@@ -81,7 +81,7 @@ function One({ id, place }) {
     const value = objectOf(text), hasForm = schema?.properties && Object.keys(schema.properties).length > 0;
     const tab = hasForm && value ? place.query.get('as') ?? 'form' : 'json';
     const change = now => put('data', id, now === before ? undefined : now, latest.revision);
-    return html`<div class="head"><div><a class="back" href="#/data">Data</a><h1 tabindex="-1"><${Text} of=${schema?.title ?? id} /></h1><p><code><${Text} of=${id} /></code> · version ${row.version} · written ${short(row.updatedAt)}</p></div>
+    return html`<div class="head"><div><a class="back" href="#/data">Data</a><h1 tabindex="-1"><${Text} of=${schema?.title ?? id} /></h1><p><code><${Text} of=${id} /></code> · version ${row.version} · written <${When} at=${row.updatedAt} /></p></div>
         ${may('operator') && html`<div class="acts">${!id.startsWith('svc.') && html`<button type="button" class="danger" onClick=${() => remove('data', id, latest.revision)}>Delete</button>`}
           <button type="button" onClick=${ask} disabled=${!(id in draft.data) || outcome.busy}>Check <kbd aria-hidden="true">Ctrl S</kbd></button>${id in draft.data && html`<a class="button main" href="#/review">Review draft</a>`}</div>`}</div>
       <${MayNot} role="operator" /><div role="status">${outcome.good && html`<p class="done">The draft is valid. Nothing is saved yet.</p>`}</div>

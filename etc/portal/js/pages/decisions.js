@@ -11,7 +11,7 @@ import { Empty, Of } from '../parts/states.js';
 import { Filters, Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
 import { Text, curl, number } from '../text.js';
-import { before, clock, short } from '../time.js';
+import { before, seconds, When } from '../time.js';
 
 const SIZE = 50;
 const FILTERS = [
@@ -50,17 +50,15 @@ function NoMatch({ place, next }) {
     ${place.query.get('hours') && html`<p><a href=${changed(place, { hours: undefined })}>of any time</a></p>`}<//>`;
 }
 
-const when = row => (short(row.createdAt).startsWith('today') ? clock(row.createdAt) : short(row.createdAt));
-
 // Beside an open decision the list is narrow: what the other columns have stands below.
 function List({ data, place, open }) {
   const names = useNames();
   const asked = row => html`<a href=${changed(place, { open: row.id, tab: undefined })}><${Asked} row=${row} /></a>`;
   const columns = [
-    { title: 'Time, UTC', when: true, cell: row => when(row) },
+    { title: 'Time', when: true, cell: row => html`<${When} at=${row.createdAt} form=${seconds} />` },
     { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
     ...(open ? [{ title: 'Asked', cell: row => html`${asked(row)}<span class="second"><${Who} row=${row} names=${names} bare /></span><span class="second"><${Text} of=${whyOf(row)} /></span>` }] : [
-      { title: 'Asked', cell: asked }, { title: 'Who', cell: row => html`<${Who} row=${row} names=${names} />` }, { title: 'Resource', cell: row => html`<${Text} of=${resourceOf(row) || '–'} />` },
+      { title: 'Asked', cell: asked }, { title: 'Who', name: true, cell: row => html`<${Who} row=${row} names=${names} />` }, { title: 'Resource', cell: row => html`<${Text} of=${resourceOf(row) || '–'} />` },
       { title: 'Why', cell: row => html`<${Text} of=${whyOf(row)} />` }]),
   ];
   if (!data.rows.length) return html`<${NoMatch} place=${place} next=${data.next} />`;

@@ -10,12 +10,12 @@ import { Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
 import { may } from '../session.js';
 import { Text, brief } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 
 const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log' };
 const KEY = [
   { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` }, { title: 'Use', cell: row => html`${USES[row.use] ?? row.use}<span class="second">${row.alg}</span>` },
-  { title: 'State', cell: row => html`<span class=${`state ${row.state === 'active' ? 'ok' : 'off'}`}>${row.state}</span>` }, { title: 'Since', when: true, cell: row => short(row.activatedAt ?? row.createdAt) },
+  { title: 'State', cell: row => html`<span class=${`state ${row.state === 'active' ? 'ok' : 'off'}`}>${row.state}</span>` }, { title: 'Since', when: true, cell: row => html`<${When} at=${row.activatedAt ?? row.createdAt} />` },
 ];
 
 // A plaintext, until the user says that it is kept.
@@ -55,7 +55,7 @@ export default function Keys({ place }) {
   const columns = [
     { title: 'Label', cell: row => html`<span class="strong"><${Text} of=${row.label} /></span><span class="second"><code>${row.id}</code></span>` }, { title: 'Role', cell: row => row.role },
     { title: 'State', cell: row => (row.revokedAt ? html`<span class="state off">revoked</span>` : row.expiresAt && new Date(row.expiresAt) < new Date() ? html`<span class="state off">ended</span>` : html`<span class="state ok">valid</span>`) },
-    { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' }, { title: 'Ends', when: true, cell: row => short(row.expiresAt) || '–' }, { title: 'Made', when: true, cell: row => html`${short(row.createdAt)}<span class="second"><${Text} of=${row.createdBy ?? row.managedBy} /></span>` },
+    { title: 'Last used', when: true, cell: row => html`<${When} at=${row.lastUsedAt} none='not yet' />` }, { title: 'Ends', when: true, cell: row => html`<${When} at=${row.expiresAt} none='–' />` }, { title: 'Made', when: true, cell: row => html`<${When} at=${row.createdAt} /><span class="second"><${Text} of=${row.createdBy ?? row.managedBy} /></span>` },
     ...(owner ? [{ title: '', cell: row => !row.revokedAt && html`<span class="acts"><button type="button" aria-label=${`Reveal ${brief(row.label)}`} onClick=${() => ask({ what: 'reveal', row })}>Reveal…</button><button type="button" aria-label=${`Sign-in link of ${brief(row.label)}`} onClick=${() => ask({ what: 'sign', row })}>Link…</button>${row.managedBy !== 'environment' && html`<button type="button" class="danger" aria-label=${`Revoke ${brief(row.label)}`} onClick=${() => ask({ what: 'revoke', row })}>Revoke…</button>`}</span>` }] : []),
   ];
   return html`<div class="head"><div><h1 tabindex="-1">Keys</h1><p>Admin keys sign programs and people in here; signing keys sign tokens and statements.</p></div>${owner && html`<div class="acts"><button type="button" class="main" onClick=${open}>New admin key <kbd aria-hidden="true">n</kbd></button></div>`}</div>

@@ -6,7 +6,7 @@ import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, to } from '../route.js';
 import { Text, brief, number, percent, plural } from '../text.js';
-import { isoDay, short } from '../time.js';
+import { exact, isoDay, short, When } from '../time.js';
 
 const PERIODS = [['1', '24 hours'], ['7', '7 days'], ['30', '30 days']];
 const report = (from, to, signal) => get(withQuery('governance/report', { from, to }), { signal });
@@ -62,14 +62,14 @@ const KINDS = {
 export const attention = ({ engines, revisions, waits }) => [
   ...waits.filter(one => one.kind === 'not_ready').map(KINDS.not_ready),
   ...engines.filter(one => one.code || one.activeRevision !== revisions[0]?.revision).map(one => ({ state: 'Behind', what: `engine ${one.instance} ${one.message ?? 'has another revision'}`, href: to(['system']) })),
-  ...waits.filter(one => one.kind !== 'not_ready').map(one => KINDS[one.kind]?.(one) ?? { state: one.kind, what: one.name ?? '' }),
+  ...waits.filter(one => one.kind !== 'not_ready').map(one => ({ at: one.at, ...(KINDS[one.kind]?.(one) ?? { state: one.kind, what: one.name ?? '' }) })),
 ];
 
 function Attention({ data }) {
   const list = attention(data);
   const columns = [
     { title: 'State', cell: row => html`<span class=${`state ${row.mark ?? 'warn'}`}>${brief(row.state)}</span>` },
-    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second"><${Text} of=${row.note} /></span>`}${row.then && html`<a class="button" href=${row.then}>Open the resource</a>`}` },
+    { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second" title=${row.at && exact(row.at)}><${Text} of=${row.note} /></span>`}${row.then && html`<a class="button" href=${row.then}>Open the resource</a>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
     ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing fails, and nothing waits.">Errors, engines that are behind, changed tools, degraded and pending resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;
@@ -105,7 +105,7 @@ const effect = impact => (impact?.looked ? [['newlyDenied', 'denied'], ['newlyAl
 function Last({ data: { revisions } }) {
   const columns = [
     { title: 'Revision', cell: row => html`<a href=${to(['revisions', String(row.id)])}>${row.id}</a>` },
-    { title: 'Change', cell: row => html`<${Text} of=${row.message || WORD[row.triggerSource] || row.triggerSource} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
+    { title: 'Change', cell: row => html`<${Text} of=${row.message || WORD[row.triggerSource] || row.triggerSource} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · <${When} at=${row.createdAt} /></span>` },
   ];
   if (revisions.some(row => row.impact?.looked)) columns.push({ title: 'Foretold', num: true, cell: row => effect(row.impact) });
   return html`<section class="panel"><header><h2>Last revisions</h2><a class="end" href="#/revisions">All</a></header>

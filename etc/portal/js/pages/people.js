@@ -2,6 +2,7 @@
 // waiting approvals of all; #/people/{sub} shows those of one, tokens, accounts elsewhere and decisions, and signs out everywhere.
 import { get, request, useData, withQuery } from '../api.js';
 import { html, useRef, useState } from '../html.js';
+import { LostTokens } from '../parts/lost.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
 import { Asked, Outcome, whyOf } from '../parts/flow.js';
@@ -13,14 +14,14 @@ import { Table, Tabs } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl, jsonText, plural } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 
 const SHOWN = 50;
 const link = sub => html`<a class="strong" href=${to(['people', sub])}><${Text} of=${sub} bare /></a>`;
 const PERSON = [
-  { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subjectId])}><${Text} of=${row.name || row.email || row.subjectId} bare /></a><span class="second"><code><${Text} of=${row.subjectId} /></code></span>` },
-  { title: 'Address', cell: row => html`<${Text} of=${row.email ?? '–'} />` }, { title: 'Provider', cell: row => (row.idpId ? html`<a href=${to(['providers', row.idpId])}><${Text} of=${row.idpId} bare /></a>` : html`<${Text} of=${row.issuer} />`) },
-  { title: 'Sessions', num: true, cell: row => row.sessions }, { title: 'Last sign-in', when: true, cell: row => short(row.signedInAt) }, { title: 'First seen', when: true, cell: row => short(row.createdAt) },
+  { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subjectId])}><${Text} of=${row.name || row.email || row.subjectId} bare /></a><span class="second"><code><${Text} of=${row.subjectId} bare /></code></span>` },
+  { title: 'Address', cell: row => html`<${Text} of=${row.email ?? '–'} bare />` }, { title: 'Provider', cell: row => (row.idpId ? html`<a href=${to(['providers', row.idpId])}><${Text} of=${row.idpId} bare /></a>` : html`<${Text} of=${row.issuer} />`) },
+  { title: 'Sessions', num: true, cell: row => row.sessions }, { title: 'Last sign-in', when: true, cell: row => html`<${When} at=${row.signedInAt} />` }, { title: 'First seen', when: true, cell: row => html`<${When} at=${row.createdAt} />` },
 ];
 
 function List({ place }) {
@@ -56,9 +57,9 @@ async function endSessions(of) {
 function Facts({ person }) {
   const claims = Object.entries(person.claims ?? {}).filter(([name]) => !['name', 'email'].includes(name));
   const facts = [['Address', html`<${Text} of=${person.email ?? 'not known'} />`], ['Provider', person.idpId ? html`<a href=${to(['providers', person.idpId])}><${Text} of=${person.idpId} bare /></a>` : html`<${Text} of=${person.issuer} />`],
-    ['Last sign-in', short(person.signedInAt)], ['First seen', short(person.createdAt)], ['Subject', html`<code><${Text} of=${person.subjectId} /></code>`]];
+    ['Last sign-in', html`<${When} at=${person.signedInAt} />`], ['First seen', html`<${When} at=${person.createdAt} />`], ['Subject', html`<code><${Text} of=${person.subjectId} /></code>`]];
   return html`<section class="panel"><header><h2>Person</h2></header><dl class="in facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
-    <details class="in"><summary>${plural(claims.length, 'more claim')}</summary><dl class="facts">${claims.map(([name, value]) => html`<dt><${Text} of=${name} /></dt><dd><${Text} of=${typeof value === 'string' ? value : jsonText(value)} /></dd>`)}</dl></details></section>`;
+    ${claims.length > 0 && html`<details class="in"><summary>${plural(claims.length, 'more claim')}</summary><dl class="facts">${claims.map(([name, value]) => html`<dt><${Text} of=${name} /></dt><dd><${Text} of=${typeof value === 'string' ? value : jsonText(value)} /></dd>`)}</dl></details>`}</section>`;
 }
 
 // Return the person, or nothing if the service knows none of this subject.
@@ -83,12 +84,12 @@ function One({ sub }) {
       <${PartOf} name="sessions" of=${of} turn=${turn} />
       <${TokensOf} of=${of} turn=${turn} />
       <${PartOf} name="consents" of=${of} />
-      <${Part} title="Accounts elsewhere" from=${linked} what="The connections cannot be read" rows=${data => data} empty="None is connected." columns=${[{ title: 'Resource', cell: row => html`<a href=${to(['resources', row.resource], { tab: 'connections' })}><${Text} of=${row.resource} bare /></a><span class="second"><${Text} of=${row.account ?? ''} /></span>` }, { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' }]} /></div>
-      <div><${Part} title="Last decisions" from=${decisions} what="The decisions cannot be read" rows=${data => data.content} empty="None names this subject." end=${html`<a href=${to(['decisions'], { subjectId: sub })}>All</a>`} columns=${[{ title: 'Asked', cell: row => html`<a href=${to(['decisions'], { subjectId: sub, open: row.id })}><${Asked} row=${row} /></a><span class="second">${row.clientId && html`<${Name} kind="client" of=${row.clientId} />`} <${Text} of=${whyOf(row)} /></span>` }, { title: 'Time', cell: row => short(row.createdAt) }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` }]} />
+      <${Part} title="Accounts elsewhere" from=${linked} what="The connections cannot be read" rows=${data => data} empty="None is connected. One stands here once this person connects an account for a resource whose credential is that of a person." columns=${[{ title: 'Resource', cell: row => html`<a href=${to(['resources', row.resource], { tab: 'connections' })}><${Text} of=${row.resource} bare /></a><span class="second"><${Text} of=${row.account ?? ''} /></span>` }, { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Last used', when: true, cell: row => html`<${When} at=${row.lastUsedAt} none='not yet' />` }]} /></div>
+      <div><${Part} title="Last decisions" from=${decisions} what="The decisions cannot be read" rows=${data => data.content} empty="None names this subject. Each request for this person leaves one here." end=${html`<a href=${to(['decisions'], { subjectId: sub })}>All</a>`} columns=${[{ title: 'Asked', cell: row => html`<a href=${to(['decisions'], { subjectId: sub, open: row.id })}><${Asked} row=${row} /></a><span class="second">${row.clientId && html`<${Name} kind="client" of=${row.clientId} />`} <${Text} of=${whyOf(row)} /></span>` }, { title: 'Time', cell: row => html`<${When} at=${row.createdAt} />` }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` }]} />
       <${PartOf} name="approvals" of=${of} />
       <${PartOf} name="delegations" of=${of} />
       <${PartOf} name="resources" of=${of} /></div></div>
-    ${asks && html`<${Confirm} title=${`Sign ${sub} out everywhere?`} type=${sub} verb="Sign out everywhere" act=${everywhere} close=${() => ask(false)}><p>${plural(sessions.data?.length ?? 0, 'session')} and every token and code of this person end. Programs are refused at their next request.</p><//>`}`;
+    ${asks && html`<${Confirm} title=${`Sign ${sub} out everywhere?`} type=${sub} verb="Sign out everywhere" act=${everywhere} close=${() => ask(false)}><p>${plural(sessions.data?.length ?? 0, 'session')}, <${LostTokens} of=${{ subjectId: sub }} /> and every code of this person end. Programs are refused at their next request.</p><//>`}`;
 }
 
 export default function People({ place }) {

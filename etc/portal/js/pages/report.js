@@ -7,7 +7,7 @@ import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { Text, curl, number, percent, plural } from '../text.js';
-import { isoDay, short } from '../time.js';
+import { isoDay, When } from '../time.js';
 
 // A cell that a spreadsheet would read as a formula gets an apostrophe.
 const cell = value => `"${String(value ?? '').replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
@@ -31,7 +31,7 @@ const CLIENT = [{ title: 'Client', cell: row => html`<a href=${to(['clients', ro
 const ENDPOINT = [{ title: 'Endpoint', cell: row => html`<a href=${to(['decisions'], { endpoint: row.endpoint })}><code><${Text} of=${row.endpoint} bare /></code></a>` }, count('decisions'), ...refused, share];
 const REASON = [{ title: 'Reason', cell: row => html`<a href=${to(['decisions'], { outcome: 'denied', reason: row.reason })}><code><${Text} of=${row.reason} bare /></code></a>` }, { ...count('count'), title: 'Denied' }, { title: 'Period before', num: true, cell: row => (row.before ? number(row.before) : html`<span class="state warn">new</span>`) }, { title: 'Over time', cell: row => html`<${Spark} counts=${row.counts} />` }, share];
 
-const CHANGE = [{ title: 'Revision', cell: row => html`<a href=${to(['revisions', String(row.id)])}>${row.id}</a>` }, { title: 'Change', cell: row => html`<${Text} of=${row.message || row.action} /><span class="second"><${Text} of=${row.who ?? ''} /> · ${short(row.timestamp)}</span>` },
+const CHANGE = [{ title: 'Revision', cell: row => html`<a href=${to(['revisions', String(row.id)])}>${row.id}</a>` }, { title: 'Change', cell: row => html`<${Text} of=${row.message || row.action} /><span class="second"><${Text} of=${row.who ?? ''} /> · <${When} at=${row.timestamp} /></span>` },
   { title: 'Effect', cell: row => (row.effect?.looked ? `${plural(row.effect.newlyDenied ?? 0, 'newly denied', 'newly denied')}, ${number(row.effect.newlyAllowed ?? 0)} newly allowed` : 'not measured') }];
 
 const Part = ({ title, columns, rows }) => html`<section class="panel"><header><h2>${title}</h2></header>${rows.length ? html`<${Table} label=${title} columns=${columns} rows=${rows} />` : html`<${Empty} title="None in this period." />`}</section>`;
@@ -51,5 +51,5 @@ export default function Report({ place }) {
       ${data.byHour.length > 1 && html`<section class="panel"><header><h2>Decisions an hour</h2><span class="end quiet">of the last 8 days, UTC</span></header><div class="in"><${Chart} unit="hour" labels=${data.byHour.map(one => one.hour.slice(5, 16).replace('T', ' '))} allowed=${data.byHour.map(one => one.allowed)} denied=${data.byHour.map(one => one.denied)} errors=${data.byHour.map(one => one.errors)} /></div></section>`}
       <section class="panel"><header><h2>Decisions a day</h2></header><div class="in"><${Chart} labels=${data.trendLabels} allowed=${data.trendAllowed} denied=${data.trendDenied} errors=${data.trendErrors} /></div></section><p></p>
       <div class="cols half"><div><${Part} title="By client" columns=${CLIENT} rows=${data.byClient} /><${Part} title="By endpoint" columns=${ENDPOINT} rows=${data.byEndpoint} /></div>
-        <div><${Part} title="Denied, by reason" columns=${REASON} rows=${data.denialReasons.map((row, at) => ({ ...row, counts: data.reasonTrend[at].counts }))} /><${Part} title="Policy changes" columns=${CHANGE} rows=${data.recentPolicyChanges} /><section class="panel"><header><h2>Facts</h2></header><dl class="in facts"><dt>Rules</dt><dd>${number(data.activeRules)} active of ${number(data.totalRules)}</dd><dt>Data rows</dt><dd>${number(data.dataKeys)}</dd><dt>Providers</dt><dd>${number(data.identityProviderCount)}</dd><dt>Resources</dt><dd>${number(data.protectedResourceCount)}</dd><dt>Made</dt><dd>${short(data.generatedAt)}</dd></dl></section></div></div>`}<//>`;
+        <div><${Part} title="Denied, by reason" columns=${REASON} rows=${data.denialReasons.map((row, at) => ({ ...row, counts: data.reasonTrend[at].counts }))} /><${Part} title="Policy changes" columns=${CHANGE} rows=${data.recentPolicyChanges} /><section class="panel"><header><h2>Facts</h2></header><dl class="in facts"><dt>Rules</dt><dd>${number(data.activeRules)} active of ${number(data.totalRules)}</dd><dt>Data rows</dt><dd>${number(data.dataKeys)}</dd><dt>Providers</dt><dd>${number(data.identityProviderCount)}</dd><dt>Resources</dt><dd>${number(data.protectedResourceCount)}</dd><dt>Made</dt><dd><${When} at=${data.generatedAt} /></dd></dl></section></div></div>`}<//>`;
 }

@@ -5,6 +5,7 @@ import { useKeys } from '../keys.js';
 import { Changes } from '../parts/changes.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
+import { Lost } from '../parts/lost.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { EditResource, NewResource } from '../parts/resource_edit.js';
 import { State, isOff } from '../parts/resource_state.js';
@@ -16,14 +17,14 @@ import { Json } from '../parts/tree.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, brief, curl, number, plural } from '../text.js';
-import { short } from '../time.js';
+import { When, span } from '../time.js';
 
 const waiting = resource => (resource.tools ?? []).filter(waits).length;
 
 const COLUMNS = [
   { title: 'Resource', cell: row => html`<a class="strong" href=${to(['resources', row.name])}><${Text} of=${row.displayName || row.name} bare /></a><span class="second"><code><${Text} of=${row.name} /></code></span>` },
   { title: 'State', cell: row => html`<${State} of=${row} />${row.statusReason && html`<span class="second"><${Text} of=${row.statusReason} /></span>`}` },
-  { title: 'Type', cell: row => row.upstreamType }, { title: 'Upstream', cell: row => html`<code><${Text} of=${row.upstreamUrl ?? '–'} /></code>` },
+  { title: 'Type', cell: row => row.upstreamType }, { title: 'Upstream', cell: row => html`<code><${Text} of=${row.upstreamUrl ?? '–'} bare /></code>` },
   { title: 'Tools', num: true, cell: row => number(row.toolCount ?? 0) },
   { title: 'Waiting', num: true, cell: row => (row.waitingTools ? html`<span class="state warn">${row.waitingTools}</span>` : '–') },
 ];
@@ -51,7 +52,7 @@ function Connections({ path }) {
   const end = async row => { await request('DELETE', withQuery(`${path}/connections`, { subject: row.subject })); from.again(); };
   const columns = [
     { title: 'Person', cell: row => html`<a class="strong" href=${to(['people', row.subject])}><${Text} of=${row.subject} bare /></a><span class="second"><${Text} of=${row.idpId ?? ''} /></span>` }, { title: 'Account there', cell: row => html`<${Text} of=${row.account ?? '–'} />` },
-    { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Connected', when: true, cell: row => short(row.connectedAt) }, { title: 'Last used', when: true, cell: row => short(row.lastUsedAt) || 'not yet' },
+    { title: 'State', cell: row => html`<span class=${`state ${row.status === 'active' ? 'ok' : 'warn'}`}>${row.status === 'active' ? 'connected' : 'to connect again'}</span>` }, { title: 'Connected', when: true, cell: row => html`<${When} at=${row.connectedAt} />` }, { title: 'Last used', when: true, cell: row => html`<${When} at=${row.lastUsedAt} none='not yet' />` },
     ...(may('operator') ? [{ title: '', cell: row => html`<button type="button" class="danger" aria-label=${`Disconnect ${brief(row.subject)}`} onClick=${() => ask(row)}>Disconnect…</button>` }] : []),
   ];
   return html`<section class="panel" aria-label="Connections"><${Of} from=${from} what="The connections cannot be read">${rows => (rows.length ? html`<${Table} label="Connections" columns=${columns} rows=${rows} />` : html`<${Empty} title="No account is connected.">Resources whose credential is that of a person have one here for each person who connected an account.<//>`)}<//></section>
@@ -60,12 +61,15 @@ function Connections({ path }) {
 
 function Head({ resource, path, busy, run, ask }) {
   return html`<div class="head"><div><a class="back" href="#/resources">Resources</a><h1 tabindex="-1"><${Text} of=${resource.displayName || resource.name} /></h1>
-      <p>${resource.upstreamType} · <code><${Text} of=${resource.upstreamUrl ?? 'no upstream'} /></code> · <${State} of=${resource} />${resource.statusChangedAt ? ` since ${short(resource.statusChangedAt)}` : ''}${resource.syncedAt ? ` · tools read ${short(resource.syncedAt)}` : ''}${resource.lastProbe?.latencyMs !== undefined ? ` · ${number(resource.lastProbe.latencyMs)} ms` : ''}</p>
+      <p>${resource.upstreamType} · <code><${Text} of=${resource.upstreamUrl ?? 'no upstream'} /></code> · <${State} of=${resource} />${resource.statusChangedAt ? html` since <${When} at=${resource.statusChangedAt} />` : ''}${resource.syncedAt ? html` · tools read <${When} at=${resource.syncedAt} />` : ''}${resource.lastProbe?.latencyMs !== undefined ? ` · ${span(resource.lastProbe.latencyMs)}` : ''}</p>
       ${resource.statusReason && html`<p><${Text} of=${resource.statusReason} /></p>`}</div>
     <div class="acts">${may('operator') && html`${resource.upstreamType !== 'STATIC' && html`<button type="button" disabled=${busy} onClick=${run('probe', 'Probe')}>Probe</button>`}${resource.upstreamType === 'MCP' && html`<button type="button" disabled=${busy} onClick=${run('sync', 'Read tools')}>Read tools</button>`}
-        <button type="button" onClick=${() => ask(isOff(resource) ? 'enable' : 'disable')}>${isOff(resource) ? 'Enable…' : 'Disable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}
-      <a class="button" href=${to(['decisions'], { resource: resource.name })}>Decisions</a><${Elsewhere} label="As curl" title="This resource, in a shell" text=${() => curl('GET', path)} /></div></div>`;
+        <button type="button" onClick=${() => ask(isOff(resource) ? 'enable' : 'disable')}>${isOff(resource) ? 'Enable…' : 'Disable…'}</button>`}
+      <a class="button" href=${to(['decisions'], { resource: resource.name })}>Decisions</a><${Elsewhere} label="As curl" title="This resource, in a shell" text=${() => curl('GET', path)} />${may('operator') && html`<button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}</div></div>`;
 }
+
+// The tabs; another word in the address is the first one.
+const PARTS = ['edit', 'texts', 'connections', 'changes', 'json'];
 
 function One({ name, place }) {
   const path = `managed-resources/${encodeURIComponent(name)}`;
@@ -81,7 +85,7 @@ function One({ name, place }) {
     await request('PUT', path, { body: { ...rest, ...(rest.upstreamType === 'MCP' ? {} : { tools }), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} });
     from.again();
   };
-  const tab = place.query.get('tab') ?? '';
+  const tab = PARTS.includes(place.query.get('tab')) ? place.query.get('tab') : '';
   useKeys({ e: may('operator') ? () => go(changed(place, { tab: 'edit' })) : undefined });
   const tabs = resource => [['', `Tools ${number(resource.tools?.length ?? 0)}${waiting(resource) ? `, ${plural(waiting(resource), 'waits', 'wait')}` : ''}`], ['edit', 'Upstream, credential and routes'], ...(resource.upstreamType === 'MCP' ? [['texts', 'Prompts and instructions']] : []), ['connections', 'Connections'], ['changes', 'Changes'], ['json', 'JSON']];
   return html`<${Of} from=${from} what="The resource cannot be read" whole>${({ resource, etag }) => html`
@@ -96,7 +100,7 @@ function One({ name, place }) {
     ${tab === 'changes' && html`<${Changes} object=${resource.name} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${resource} /></section>`}
     ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${name}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}><p>${asks === 'disable' ? 'The gateway answers 404 for it, and its tools are hidden. Nothing is deleted.' : 'The gateway serves it again, as policy allows.'}</p><//>`}
-    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>Its routes, tools, credential and connected accounts go with it. Audit rows stay.</p><//>`}`}<//>`;
+    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>${plural((resource.routes ?? []).length, 'route')}, ${plural((resource.tools ?? []).length, 'tool')}, its credential and <${Lost} path=${`${path}/connections`} count=${list => list.length} one="connected account" /> go with it. Audit rows stay.</p><//>`}`}<//>`;
 }
 
 export default function Resources({ place }) {

@@ -14,7 +14,7 @@ import { Filters, Table } from '../parts/table.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, curl, number, plural } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 
 const WORD = { 'policy-data': 'a data row', 'policy-rule': 'a rule', deploy: 'a deploy', shipped: 'the shipped policy', rollback: 'a rollback', connector: 'a connector' };
 const what = row => row.message || `Saved by ${WORD[row.triggerSource] ?? row.triggerSource}`;
@@ -40,7 +40,7 @@ function List({ place }) {
   const from = usePage('bundle-audit', { ...query, page, size: SIZE });
   const columns = [
     { title: 'Revision', cell: row => html`<a class="strong" href=${to(['revisions', String(row.id)])}>${number(row.id)}</a>` },
-    { title: 'Change', cell: row => html`<${Text} of=${what(row)} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · ${short(row.createdAt)}</span>` },
+    { title: 'Change', cell: row => html`<${Text} of=${what(row)} /><span class="second"><${Text} of=${row.triggeredBy ?? ''} /> · <${When} at=${row.createdAt} /></span>` },
     { title: 'By', cell: row => html`<${Text} of=${WORD[row.triggerSource] ?? row.triggerSource} />` }, { title: 'Holds', cell: row => `${plural(row.ruleCount, 'rule')}, ${plural(row.dataKeys.length, 'row')}` },
     { title: 'Policy', cell: row => html`<code>${row.revision.slice(0, 12)}</code>` },
   ];

@@ -10,7 +10,7 @@ import { MayNot, Of } from '../parts/states.js';
 import { go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, plural } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 
 const START = {
   rego: path => `# Say what the rule denies, and why.\npackage ${path.split('/').slice(0, -1).join('.')}\n\ndeny contains {\n\t"code": "not_allowed", "category": "resource",\n\t"message": "say what the caller may do instead",\n} if {\n\tfalse\n}\n`,
@@ -94,7 +94,7 @@ export default function Rules({ place }) {
     const rule = rules.find(one => one.path === path);
     const known = rule || (path && path in draft.rules);
     return html`<div class="head"><div>${path && html`<a class="back" href="#/rules">Rules</a>`}<h1 tabindex="-1">${path ? html`<${Text} of=${path.split('/').at(-1)} />` : 'Rules'}</h1>
-        <p>${path ? html`<${Text} of=${path} />${rule && html` · version ${rule.version} · written ${short(rule.createdAt)}`}` : 'What policy decides by. A change becomes active by a save of the draft, and not before.'}</p></div>
+        <p>${path ? html`<${Text} of=${path} />${rule && html` · version ${rule.version} · written <${When} at=${rule.createdAt} />`}` : 'What policy decides by. A change becomes active by a save of the draft, and not before.'}</p></div>
       ${may('operator') && html`<div class="acts">
         ${rule && !path.startsWith('svc/') && html`<button type="button" class="danger" onClick=${() => { remove('rules', path, latest.revision); }}>Delete</button>`}
         ${changed && html`<button type="button" onClick=${() => { discard(); setOutcome({}); }}>Discard draft</button>`}

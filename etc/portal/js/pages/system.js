@@ -5,7 +5,7 @@ import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
 import { Text, number } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 
 async function ready(signal) {
   const answer = await fetch('../health/ready', { signal, cache: 'no-store' });
@@ -18,7 +18,7 @@ const ENGINE = [
   { title: 'Engine', cell: row => html`<${Text} of=${row.instance} />` },
   { title: 'State', cell: row => (row.code ? html`<span class="state no"><${Text} of=${row.code} /></span>` : html`<span class=${row.present ? 'state ok' : 'state off'}>${row.present ? 'present' : 'not seen'}</span>`) },
   { title: 'Revision', cell: row => html`<code>${row.activeRevision?.slice(0, 12) ?? '–'}</code>${row.message && html`<span class="second"><${Text} of=${row.message} /></span>`}` },
-  { title: 'Last report', cell: row => short(row.reportedAt) },
+  { title: 'Last report', cell: row => html`<${When} at=${row.reportedAt} />` },
 ];
 const CHECK = [{ title: 'Check', cell: row => row.name.replaceAll('_', ' ') }, { title: 'State', cell: row => html`<${State} of=${row.status} />${row.detail && html`<span class="second"><${Text} of=${row.detail} /></span>`}` }];
 

@@ -3,7 +3,7 @@ import { get, useData, withQuery } from '../api.js';
 import { html } from '../html.js';
 import { to } from '../route.js';
 import { Text } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 import { Outcome, words } from './flow.js';
 import { Empty, Of } from './states.js';
 import { Table } from './table.js';
@@ -26,7 +26,7 @@ async function load(object, signal) {
 
 const COLUMNS = [
   { title: 'Change', cell: row => html`<a href=${to(['decisions'], { open: row.id })}>${words(row.requestSummary?.operation ?? row.endpoint)}</a>` },
-  { title: 'By', cell: row => html`<${Text} of=${row.subjectId ?? row.clientId ?? '–'} />` }, { title: 'Time', cell: row => short(row.createdAt) }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
+  { title: 'By', cell: row => html`<${Text} of=${row.subjectId ?? row.clientId ?? '–'} />` }, { title: 'Time', cell: row => html`<${When} at=${row.createdAt} />` }, { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
 ];
 
 export function Changes({ object }) {

@@ -4,7 +4,8 @@ import { html, useState } from '../html.js';
 import { changed, go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, shell } from '../text.js';
-import { clock, short } from '../time.js';
+import { seconds, When } from '../time.js';
+import { LostTokens } from './lost.js';
 import { Changes } from './changes.js';
 import { EditClient } from './client_edit.js';
 import { Rights, bindingOf } from './client_rights.js';
@@ -42,7 +43,7 @@ function LastDecisions({ id }) {
   const from = useData(signal => get(withQuery('audit-logs/search', { clientId: id, view: 'summary', size: 8 }), { signal }), [id]);
   const columns = [
     { title: 'Asked', cell: row => html`<a href=${to(['decisions'], { clientId: id, open: row.id })}><${Asked} row=${row} /></a>` },
-    { title: 'Time', cell: row => (short(row.createdAt).startsWith('today') ? clock(row.createdAt) : short(row.createdAt)) },
+    { title: 'Time', when: true, cell: row => html`<${When} at=${row.createdAt} form=${seconds} />` },
     { title: 'Outcome', cell: row => html`<${Outcome} of=${row.outcome} />` },
     { title: 'Reason', cell: row => html`<code><${Text} of=${codesOf(row).join(', ')} /></code>` },
   ];
@@ -54,7 +55,7 @@ function Summary({ client, binding, place }) {
   const facts = [
     ['Authentication', html`<code>${client.tokenEndpointAuthMethod ?? (client.clientType === 'public' ? 'none' : 'client_secret_basic')}</code>`], ['Scope ceiling', html`<${Text} of=${client.scope || 'none: policy alone decides'} />`],
     ['Redirects', client.redirectUris?.length ? client.redirectUris.map(uri => html`<code><${Text} of=${uri} /></code> `) : html`<span class="quiet">none: no person signs in with it</span>`],
-    ['Last used', short(client.lastUsedAt) || 'not yet'], ['Made', short(client.createdAt)], ['Changed', html`${short(client.updatedAt)}${client.updatedBy && html` by <${Text} of=${client.updatedBy} />`}`],
+    ['Last used', html`<${When} at=${client.lastUsedAt} none='not yet' />`], ['Made', html`<${When} at=${client.createdAt} />`], ['Changed', html`<${When} at=${client.updatedAt} />${client.updatedBy && html` by <${Text} of=${client.updatedBy} />`}`],
     ['PKCE', client.pkceRequired ? 'required' : 'not required'], ['DPoP', client.dpopBoundAccessTokens ? 'its tokens are bound to a key' : 'not required'],
   ];
   const line = tokenLine(client, binding?.scopes?.find(scope => !scope.includes('*')));
@@ -64,17 +65,20 @@ function Summary({ client, binding, place }) {
       <${Same} ...${elsewhere(client)} /></div></div>`;
 }
 
+// The tabs; another word in the address is the first one.
+const PARTS = ['settings', 'rights', 'tokens', 'people', 'changes', 'json'];
+
 function Tokens({ id }) {
   const [asks, ask] = useState(false);
   const from = useData(signal => get(withQuery('tokens', { clientId: id, size: 50 }), { signal }), [id]);
   const revoke = async () => { await request('POST', 'tokens/revoke', { body: { clientId: id } }); from.again(); };
   const columns = [
     { title: 'Token', cell: row => html`<code>${row.tokenId}</code><span class="second">${row.kind}</span>` }, { title: 'Person', cell: row => html`<${Text} of=${row.subjectId ?? ''} />` },
-    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Issued', when: true, cell: row => short(row.issuedAt) }, { title: 'Ends', when: true, cell: row => short(row.expiresAt) },
+    { title: 'Scope', cell: row => html`<${Text} of=${row.scope ?? ''} />` }, { title: 'Issued', when: true, cell: row => html`<${When} at=${row.issuedAt} />` }, { title: 'Ends', when: true, cell: row => html`<${When} at=${row.expiresAt} />` },
   ];
   return html`<section class="panel"><header><h2>Live tokens</h2>${may('operator') && html`<button type="button" class="danger end" onClick=${() => ask(true)}>Revoke all tokens…</button>`}</header>
     <${Of} from=${from} what="The tokens cannot be read">${data => (data.content.length ? html`<${Table} label="Tokens" columns=${columns} rows=${data.content} />${!data.last && html`<p class="in quiet">The newest 50.</p>`}` : html`<${Empty} title="No live token.">Tokens that ended or were revoked do not stand here.<//>`)}<//></section>
-    ${asks && html`<${Confirm} title=${`Revoke every token of ${id}?`} type=${id} verb="Revoke all tokens" act=${revoke} close=${() => ask(false)}><p>Programs that hold one are refused at their next request. New tokens can be got at once.</p><//>`}`;
+    ${asks && html`<${Confirm} title=${`Revoke every token of ${id}?`} type=${id} verb="Revoke all tokens" act=${revoke} close=${() => ask(false)}><p><${LostTokens} of=${{ clientId: id }} /> end; programs that hold one are refused at their next request. New tokens can be got at once.</p><//>`}`;
 }
 
 export default function Client({ id, place }) {
@@ -85,7 +89,7 @@ export default function Client({ id, place }) {
   }, [id]);
   const [asks, ask] = useState();
   const [secret, setSecret] = useState();
-  const tab = place.query.get('tab') ?? '';
+  const tab = PARTS.includes(place.query.get('tab')) ? place.query.get('tab') : '';
   const save = async change => { await request('PUT', path, { body: { ...fileOf(from.data.client), ...change }, headers: from.data.etag ? { 'If-Match': from.data.etag } : {} }); from.again(); };
   const rotate = async () => setSecret((await request('POST', `${path}/rotate-secret`, { body: {} })).data.clientSecret);
   return html`<${Of} from=${from} what="The client cannot be read" whole>${({ client, binding, etag }) => html`
@@ -105,5 +109,5 @@ export default function Client({ id, place }) {
     ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${client.clientId}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}>
       <p>${asks === 'disable' ? 'It gets no token, and its tokens are refused at introspection. Nothing is deleted.' : 'It may ask for tokens again, as policy allows.'}</p><//>`}
     ${asks === 'rotate' && html`<${Confirm} title=${`Make a new secret for ${client.clientId}?`} type=${client.clientId} verb="Make a new secret" act=${rotate} close=${() => ask()}><p>The secret of now is refused from then on.</p><//>`}
-    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${client.clientId}?`} type=${client.clientId} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/clients'); }} close=${() => ask()}><p>Its tokens, consents and secret go with it. Its binding in policy data and its audit rows stay.</p><//>`}`}<//>`;
+    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${client.clientId}?`} type=${client.clientId} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/clients'); }} close=${() => ask()}><p><${LostTokens} of=${{ clientId: client.clientId }} />, its consents and its secret go with it. Its binding in policy data and its audit rows stay.</p><//>`}`}<//>`;
 }

@@ -5,7 +5,7 @@ import { html } from '../html.js';
 import { to } from '../route.js';
 import { session } from '../session.js';
 import { Text, brief, curl, jsonText, number, visible } from '../text.js';
-import { clockMs, day } from '../time.js';
+import { clockMs, day, When } from '../time.js';
 import { membersAt } from './because.js';
 import { Copy, Elsewhere } from './elsewhere.js';
 import { Outcome, Way, asked, codesOf } from './flow.js';
@@ -95,7 +95,7 @@ function Verdict({ row }) {
   const sentence = first?.message ?? row.requestSummary?.reason;
   const headline = row.outcome === 'denied' ? sentence ?? 'Policy denied it' : row.outcome === 'allowed' ? 'Allowed' : sentence ?? `It was ${row.outcome}`;
   return html`<div class=${row.outcome === 'denied' ? 'verdict no' : 'verdict'}>
-    <p class="small"><${Outcome} of=${row.outcome} /> ${day(row.createdAt)} ${clockMs(row.createdAt)} UTC · decision ${number(row.id)}</p>
+    <p class="small"><${Outcome} of=${row.outcome} /> <${When} at=${row.createdAt} form=${text => `${day(text)} ${clockMs(text)}`} /> · decision ${number(row.id)}</p>
     <h2><${Text} of=${headline.charAt(0).toUpperCase() + headline.slice(1)} />${/[.!?]$/.test(headline) ? '' : '.'}</h2>
     <p><b>${row.clientId || row.subjectId ? html`<${Who} row=${row} names=${names} />` : 'The caller'}</b> wanted to <${Text} of=${verb} />${object && html` <b><${Text} of=${object} /></b>`}${at && html` at <b><${Text} of=${at} /></b>`}.</p>
   </div>`;

@@ -3,7 +3,7 @@ import { withQuery, get, useData } from '../api.js';
 import { html } from '../html.js';
 import { changed } from '../route.js';
 import { Text } from '../text.js';
-import { clock } from '../time.js';
+import { clock, When } from '../time.js';
 
 const KIND = { allowed: 'off', denied: 'no', rejected: 'off', error: 'warn' };
 
@@ -51,8 +51,8 @@ export function Way({ row, place }) {
   const rows = [...(from.data?.content ?? [row])].sort((a, b) => a.id - b.id);
   return html`<h3>The way here${row.flowId && html` <span class="quiet">· flow</span> <a href=${changed(place, { flowId: row.flowId, open: undefined, after: undefined })}><code>${row.flowId.slice(0, 4)}…${row.flowId.slice(-4)}</code></a>`}</h3>
     <ol class="way">${rows.map(one => html`<li class=${one.outcome === 'denied' ? 'no' : ''} aria-current=${one.id === row.id ? 'true' : undefined}>
-      <span>${clock(one.createdAt)}</span>
+      <span><${When} at=${one.createdAt} form=${clock} /></span>
       <span>${one.id === row.id ? html`<${Asked} row=${one} />` : html`<a href=${changed(place, { open: one.id })}><${Asked} row=${one} /></a>`} ${one.outcome}</span></li>`)}
-      ${row.requestSummary?.status && html`<li><span>${clock(row.createdAt)}</span><span>The caller was told ${row.requestSummary.status}${row.requestSummary.error && html` <code><${Text} of=${row.requestSummary.error} /></code>`}${row.requestSummary.reason && html`: <${Text} of=${row.requestSummary.reason} />`}</span></li>`}
+      ${row.requestSummary?.status && html`<li><span><${When} at=${row.createdAt} form=${clock} /></span><span>The caller was told ${row.requestSummary.status}${row.requestSummary.error && html` <code><${Text} of=${row.requestSummary.error} /></code>`}${row.requestSummary.reason && html`: <${Text} of=${row.requestSummary.reason} />`}</span></li>`}
     </ol>`;
 }

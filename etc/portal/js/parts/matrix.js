@@ -4,7 +4,7 @@ import { body, count, useDraft } from '../draft.js';
 import { html, useState } from '../html.js';
 import { to } from '../route.js';
 import { Text, number } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 import { Asked, Outcome } from './flow.js';
 import { Refusal } from './refusal.js';
 import { Empty, Of } from './states.js';
@@ -63,7 +63,7 @@ export function Matrix({ place }) {
     setBusy(false);
   };
   const columns = [
-    { title: 'Question', cell: row => html`<a class="strong" href=${to(['decisions'], { open: row.id })}><${Asked} row=${row} /></a><span class="second"><${Text} of=${row.clientId ?? ''} /> · ${short(row.createdAt)} · ${number(row.id)}</span>` },
+    { title: 'Question', cell: row => html`<a class="strong" href=${to(['decisions'], { open: row.id })}><${Asked} row=${row} /></a><span class="second"><${Text} of=${row.clientId ?? ''} /> · <${When} at=${row.createdAt} /> · ${number(row.id)}</span>` },
     { title: 'Then', cell: row => html`<${Cell} of=${{ answer: row.policyDecision }} />` },
     { title: 'Active', cell: row => html`<${Cell} of=${found[row.id]?.active} />` },
     { title: 'Draft', cell: row => (changes ? html`<${Cell} of=${found[row.id]?.draft} />` : html`<span class="quiet">no draft</span>`) },

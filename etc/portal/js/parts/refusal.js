@@ -10,7 +10,7 @@ export function Refusal({ error, active, go }) {
   const faults = faultsOf(error);
   const stays = active ? ` Nothing was saved, and revision ${active.id} stays active.` : ' Nothing was saved.';
   const href = fault => (fault.path ? to(['rules', fault.path], { line: fault.line }) : to(['data', fault.dataKey]));
-  const title = { bundle_not_activated: 'Refused: the draft does not compile.', impact_refused: 'Refused for its effect.', precondition_failed: 'Refused: another save came in between.' }[error.code] ?? (faults.length ? 'Refused: a row is not valid.' : error.status === 503 ? 'It could not be checked now.' : 'Refused.');
+  const title = { bundle_not_activated: error.body?.overridable === undefined && !error.body?.errors?.some(one => /^there is no input/.test(one.message)) ? 'Refused: the draft does not compile.' : 'Refused.', impact_refused: 'Refused for its effect.', precondition_failed: 'Refused: another save came in between.' }[error.code] ?? (faults.length ? 'Refused: a row is not valid.' : error.status === 503 ? 'It could not be checked now.' : 'Refused.');
   return html`<div class="refused" role="alert" tabindex="-1" ref=${box}><b>${title}</b>${stays}
     ${faults.length
       ? html`<ul>${faults.map(fault => html`<li><a href=${href(fault)} onClick=${event => { if (go?.(fault)) event.preventDefault(); }}><${Text} of=${fault.path ? `${fault.path}, line ${fault.line}` : `${fault.dataKey}${fault.pointer}`} bare /></a>: <${Text} of=${fault.message} /></li>`)}</ul>`

@@ -3,7 +3,7 @@ import { get, request, useData } from '../api.js';
 import { html, useState } from '../html.js';
 import { may } from '../session.js';
 import { Text, brief } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 import { Confirm } from './confirm.js';
 import { Empty, Of } from './states.js';
 import { Table } from './table.js';
@@ -27,12 +27,12 @@ export function Texts({ path, resource }) {
   const columns = [
     { title: 'Prompt', cell: row => html`<span class="strong"><${Text} of=${row.title ?? row.name} /></span><span class="second"><code><${Text} of=${row.name} /></code></span>` },
     { title: 'State', cell: row => html`<${State} of=${row.status} />` }, { title: 'Text', cell: row => html`<${Text} of=${row.description ?? ''} />` },
-    { title: 'Arguments', cell: row => (row.arguments ?? []).map(one => html`<span class="chip"><${Text} of=${one.name} /></span>`) }, { title: 'Read', cell: row => short(row.seenAt) },
+    { title: 'Arguments', cell: row => (row.arguments ?? []).map(one => html`<span class="chip"><${Text} of=${one.name} /></span>`) }, { title: 'Read', cell: row => html`<${When} at=${row.seenAt} />` },
     ...(may('operator') ? [{ title: 'Approval', hidden: true, cell: button }] : []),
   ];
   return html`<section class="panel"><header><h2>Prompts</h2></header><${Of} from=${prompts} what="The prompts cannot be read">${rows => (rows?.length ? html`<${Table} label="Prompts" columns=${columns} rows=${rows} key=${row => row.name} />`
       : html`<${Empty} title="No prompt.">${resource.mcpPrompts === 'pinned' ? 'The server had none when its tools were read.' : html`They are read where <code>mcpPrompts</code> is pinned.`}<//>`)}<//></section>
-    <section class="panel"><header><h2>Instructions</h2>${said.data && html`<${State} of=${said.data.status} /><span class="end">${button(said.data)}</span>`}</header><${Of} from=${said} what="The instructions cannot be read">${one => (one ? html`<div class="in"><p class="prose"><${Text} of=${one.instructions} whole /></p><p class="small">read ${short(one.seenAt)}; hosts put this into the prompt of each model</p></div>`
+    <section class="panel"><header><h2>Instructions</h2>${said.data && html`<${State} of=${said.data.status} /><span class="end">${button(said.data)}</span>`}</header><${Of} from=${said} what="The instructions cannot be read">${one => (one ? html`<div class="in"><p class="prose"><${Text} of=${one.instructions} whole /></p><p class="small">read <${When} at=${one.seenAt} />; hosts put this into the prompt of each model</p></div>`
       : html`<${Empty} title="No instructions.">${resource.mcpInstructions === 'pinned' ? 'The server gave none when its tools were read.' : html`They are read where <code>mcpInstructions</code> is pinned.`}<//>`)}<//></section>
     ${asks && html`<${Confirm} title=${asks.name ? `Approve the prompt ${asks.name}?` : 'Approve these instructions?'} type=${asks.name} verb="Approve this text" act=${approve} close=${() => ask()}><p>Models read this text from now on, where policy allows it.</p><//>`}`;
 }

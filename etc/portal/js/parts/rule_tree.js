@@ -23,7 +23,7 @@ export function RuleTree({ rules, draft, current }) {
   const own = all.filter(path => !path.startsWith('svc/')), shipped = all.filter(path => path.startsWith('svc/'));
   const mark = path => (draft.deleteRules.includes(path) ? 'deleted' : path in draft.rules ? 'draft' : stored.get(path)?.enabled === false ? 'off' : '');
   const item = line => (line.path
-    ? html`<li><a class=${`d${line.depth}`} href=${to(['rules', line.path])} aria-current=${line.path === current ? 'page' : undefined}>${visible(line.name)}${mark(line.path) && html` <span class=${mark(line.path) === 'off' ? 'quiet' : 'state warn'}>${mark(line.path)}</span>`}</a></li>`
+    ? html`<li><a class=${`d${line.depth}`} href=${to(['rules', line.path])} title=${visible(line.path)} aria-current=${line.path === current ? 'page' : undefined}><span class="cut">${visible(line.name)}</span>${mark(line.path) && html` <span class=${mark(line.path) === 'off' ? 'quiet' : 'state warn'}>${mark(line.path)}</span>`}</a></li>`
     : html`<li><span class=${`d${line.depth}`}>${visible(line.name)}</span></li>`);
   return html`<nav aria-label="Rules">
     ${own.length ? html`<ul class="tree">${lines(own).map(item)}</ul>` : html`<p class="in quiet">No rule of your own yet. The shipped rules decide.</p>`}

@@ -5,7 +5,7 @@ import { html, useState } from '../html.js';
 import { go, to } from '../route.js';
 import { may } from '../session.js';
 import { Text, number, plural } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 import { Confirm } from './confirm.js';
 import { Failed, Of } from './states.js';
 
@@ -38,7 +38,7 @@ export function Shadow() {
   };
   if (from.data && !from.data.shadow) return null;
   return html`<section class="panel"><header><h2>Shadow</h2><${Of} from=${from} what="The shadow cannot be read">${({ shadow }) => html`<span class=${`state ${STATE[shadow.state] ?? 'off'}`}>${shadow.state}</span>`}<//></header>
-    ${from.data && html`<div class="in"><p><${Text} of=${from.data.shadow.message || plural((from.data.shadow.change?.rules?.length ?? 0) + (from.data.shadow.change?.data?.length ?? 0), 'changed file')} /> <span class="quiet">by <${Text} of=${from.data.shadow.by} />, ${short(from.data.shadow.createdAt)}; ${from.data.shadow.endedAt ? `ended ${short(from.data.shadow.endedAt)}` : `until ${short(from.data.shadow.until)}`}; one decision in ${number(from.data.shadow.rate)} is compared</span></p>
+    ${from.data && html`<div class="in"><p><${Text} of=${from.data.shadow.message || plural((from.data.shadow.change?.rules?.length ?? 0) + (from.data.shadow.change?.data?.length ?? 0), 'changed file')} /> <span class="quiet">by <${Text} of=${from.data.shadow.by} />, <${When} at=${from.data.shadow.createdAt} />; ${from.data.shadow.endedAt ? 'ended' : 'until'} <${When} at=${from.data.shadow.endedAt ?? from.data.shadow.until} />; one decision in ${number(from.data.shadow.rate)} is compared</span></p>
         ${from.data.shadow.note && html`<p><${Text} of=${from.data.shadow.note} /></p>`}</div><${Counts} of=${from.data.shadow.result} />
       ${may('operator') && STATE[from.data.shadow.state] && html`<footer><span class="acts">${from.data.shadow.state === 'active' && html`<button type="button" onClick=${() => ask('promote')}>Promote…</button>`}<button type="button" onClick=${() => ask('drop')}>Drop…</button></span></footer>`}`}
     ${asks === 'promote' && html`<${Confirm} title="Make the shadow the policy?" verb="Promote it" act=${promote} close=${() => ask()}><p>Its change is saved as a revision, if the revision that it was compared with is still active.</p><//>`}

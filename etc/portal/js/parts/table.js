@@ -13,12 +13,12 @@ function Head({ column, sort }) {
 }
 
 // A real table. columns: [{title, cell(row), num, sort, hidden: the title is for readers alone,
-// when: a time, which needs its title when the table is folded}]. The first cell holds the link. key(row), current(row).
+// when: a time, which needs its title when the table is folded; name: of a client or person, which breaks late}]. The first cell holds the link. key(row), current(row).
 export function Table({ label, columns, rows, key, current, sort }) {
   return html`<table class="fold" aria-label=${label}>
     <thead><tr>${columns.map(column => html`<${Head} column=${column} sort=${sort} />`)}</tr></thead>
     <tbody>${rows.map(row => html`<tr key=${key?.(row)} aria-current=${current?.(row) ? 'true' : undefined}>
-      ${columns.map(column => html`<td class=${column.num ? 'num' : column.when ? 'when' : undefined} data-label=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      ${columns.map(column => html`<td class=${column.num ? 'num' : column.when ? 'when' : column.hidden || column.title === '' ? 'act' : column.name ? 'name' : undefined} data-label=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table>`;
 }
 

@@ -4,7 +4,8 @@ import { request } from '../api.js';
 import { html, useState } from '../html.js';
 import { to } from '../route.js';
 import { may } from '../session.js';
-import { Text, brief, curl, number } from '../text.js';
+import { Text, brief, curl } from '../text.js';
+import { span } from '../time.js';
 import { Confirm } from './confirm.js';
 import { Elsewhere } from './elsewhere.js';
 import { Field, nearest, notJson } from './fields.js';
@@ -24,7 +25,7 @@ function Answer({ of }) {
       ${of.stepUp && html`<p>The token would need ${of.stepUp.map(scope => html`<span class="chip"><${Text} of=${scope} /></span>`)}</p>`}</div>`;
   }
   const failed = of.result?.isError;
-  return html`<div class=${of.why || failed ? 'note' : 'done'} role="status"><p><${Outcome} of="allowed" /> ${of.sent ? `the upstream answered${of.upstreamStatus ? ` ${of.upstreamStatus}` : ''} in ${number(of.ms)} ms` : 'nothing was sent upstream'}</p>
+  return html`<div class=${of.why || failed ? 'note' : 'done'} role="status"><p><${Outcome} of="allowed" /> ${of.sent ? `the upstream answered${of.upstreamStatus ? ` ${of.upstreamStatus}` : ''} in ${span(of.ms)}` : 'nothing was sent upstream'}</p>
       ${of.why && html`<p><${Text} of=${of.why} />.</p>`}${of.obligations && Object.keys(of.obligations).length > 0 && html`<p>Policy demands: <code><${Text} of=${JSON.stringify(of.obligations)} /></code></p>`}</div>
     ${of.result && html`<div class="box"><header><h3>Result</h3></header><${Json} of=${of.result} /></div>`}`;
 }

@@ -1,7 +1,7 @@
 // What an upstream changed of a tool, against the text that was approved, as agents read it.
 import { html } from '../html.js';
 import { Text, visible } from '../text.js';
-import { short } from '../time.js';
+import { When } from '../time.js';
 import { compareWords } from './diff.js';
 
 const json = value => (value === undefined ? '' : JSON.stringify(value));
@@ -34,7 +34,7 @@ export function ToolChange({ tool, others }) {
   ];
   const rest = (schema = {}) => { const { properties: _, required: __, ...others_ } = schema; return json(others_); };
   const form = rest(was.inputSchema) !== rest(tool.inputSchema);
-  return html`<section class="box change" aria-label="What the upstream changed"><header><h3>What the upstream changed</h3><span class="small">read ${short(pin.seenAt)} · against the text that ${pin.approvedBy ? html`<${Text} of=${pin.approvedBy} /> approved` : 'the first sync found'}${pin.approvedAt ? ` on ${short(pin.approvedAt)}` : ''}</span></header>
+  return html`<section class="box change" aria-label="What the upstream changed"><header><h3>What the upstream changed</h3><span class="small">read <${When} at=${pin.seenAt} /> · against the text that ${pin.approvedBy ? html`<${Text} of=${pin.approvedBy} /> approved` : 'the first sync found'}${pin.approvedAt ? html` on <${When} at=${pin.approvedAt} />` : ''}</span></header>
     <dl class="in facts">${rows.filter(([, a, b]) => a !== b).map(([name, a, b]) => html`<dt>${name}</dt><dd><${Words} before=${a} after=${b} /></dd>`)}
       ${changed.length > 0 && html`<dt>Arguments</dt><dd>${changed.map(([name, a, b]) => html`<div><code><${Text} of=${name} /></code>: <${Words} before=${a} after=${b} /></div>`)}</dd>`}
       ${form && html`<dt>Form of the arguments</dt><dd><${Words} before=${rest(was.inputSchema)} after=${rest(tool.inputSchema)} /></dd>`}
