@@ -32,6 +32,7 @@ struct managed_memory;
 struct keyring;
 struct signing_key;
 struct pages;
+struct places;
 struct upstreams;
 struct peer_memory;
 struct verdict_memory;
@@ -79,13 +80,11 @@ struct az {
     struct upstreams *upstreams; /* connections of the gateway to upstreams, or NULL */
     struct peer_memory *peers;   /* what is known about upstream MCP servers, or NULL */
     struct verdict_memory *verdicts; /* what lists of tools showed, or NULL */
-    const char *pool; /* core, web, bundles or gateway; "single" if there is only one */
-    int pool_workers; /* processes of the pool */
-    bool delegated;   /* there are delegations, as the last lookup of a token saw it */
-    bool at_upstream; /* this process holds a place for upstreams (gateway/upstream/room.h) */
-    int64_t upstream_refused_ms;    /* clock_monotonic_ms() when it got none; 0: it got one since */
-    int64_t upstream_refused_share; /* the share that was full then; 0: all places were */
-    bool fetching;   /* this process holds a place for fetches (http/fetch/fetch_places.h) */
+    const char *pool;             /* core, web, bundles or gateway; "single" if there is only one */
+    int pool_workers;             /* processes of the pool */
+    bool delegated;               /* there are delegations, as the last lookup of a token saw it */
+    struct places *upstream_room; /* for requests to upstreams (gateway/upstream/room.h), or NULL */
+    struct places *fetch_places;  /* for fetches (http/fetch/fetch_places.h), or NULL */
     bool check_owed; /* the database could not be reached at start: check it before serving */
     long parent; /* pid of the process whose start counts as the start of the service: the parent of
                     the workers, or the web server; 0 if nothing is served */

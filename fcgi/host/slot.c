@@ -62,7 +62,7 @@ slot_take_one(struct host_file *file, int64_t first, int count, int skip)
 {
     errno = EAGAIN;
     for (int i = 0; i < count; i++) {
-        int64_t number = first + (skip + i) % count;
+        int64_t number = first + count - 1 - (skip + i) % count;
         if (slot_is_ours(file, number))
             continue;
         if (slot_take(file, number))

@@ -19,8 +19,8 @@ bool slot_take(struct host_file *file, int64_t number);
 /* Take a slot together with others that share it; one of its own becomes shared. As above. */
 bool slot_share(struct host_file *file, int64_t number);
 
-/* Take one of `count` slots from `first` that this process does not have: the first free one behind
- * `skip` of them, in a circle. -1, with errno EAGAIN if other processes have all. */
+/* Take one of `count` slots from `first` that this process does not have: the last free one, or the
+ * last before `skip` of them, in a circle. -1, with errno EAGAIN if other processes have all. */
 int64_t slot_take_one(struct host_file *file, int64_t first, int count, int skip);
 
 /* Give a slot back. Nothing is done if this process does not have it. */

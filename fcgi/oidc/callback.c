@@ -265,7 +265,7 @@ callback_note_failure(struct request *req, enum az_status st)
 enum az_status
 callback_handle(struct request *req)
 {
-    FETCH_PLACE_AUTO place = {.fd = -1};
+    FETCH_PLACE_AUTO place = {.hold = NULL};
     struct sign_in_key key;
     struct sign_in sign_in = {.found = false};
     struct authorization authorization;

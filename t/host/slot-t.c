@@ -157,8 +157,9 @@ test_clean(void)
     is_int(slot_take_one(file, 0, 3, 0), 2, "of three slots the free one is taken");
     is_int(slot_take_one(file, 0, 3, 0), -1, "... and none then");
     is_int(errno, EAGAIN, "... because all are taken");
-    is_int(slot_take_one(file, 10, 4, 3), 13, "the search begins where it is told");
-    is_int(slot_take_one(file, 10, 4, 3), 10, "... and goes on at the first");
+    is_int(slot_take_one(file, 10, 4, 0), 13, "the last one is taken first");
+    is_int(slot_take_one(file, 10, 4, 3), 10, "the search begins where it is told");
+    is_int(slot_take_one(file, 10, 4, 3), 12, "... and goes on at the last");
     end(alive);
     for (int i = 0; i < 14; i++)
         slot_drop(file, i);

@@ -38,18 +38,18 @@ test_addresses(TALLOC_CTX *mem)
     enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
     const char *directory = env_directory(mem);
     struct op op[COUNT];
-    struct fetch_place place[COUNT];
+    struct other other[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         op[i] = holder_op(mem, holder_pool(mem, directory, "web", 12), 0);
         op[i].address = rows[i].address;
-        is_int(fetch_place_take(&op[i], FETCH_SAFE_HTTP, &place[i]), rows[i].fault, "%s",
-               rows[i].name);
+        other[i] = other_take(&op[i], FETCH_SAFE_HTTP, NULL);
+        is_int(other[i].fault, rows[i].fault, "%s", rows[i].name);
     }
-    fetch_place_drop(&place[0]);
-    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place[3]), FETCH_OK,
-           "a place that the /64 gives back is its own again");
+    other_drop(&other[0]);
+    other[3] = other_take(&op[3], FETCH_SAFE_HTTP, NULL);
+    is_int(other[3].fault, FETCH_OK, "a place that the /64 gives back is its own again");
     for (size_t i = 0; i < COUNT; i++)
-        fetch_place_drop(&place[i]);
+        other_drop(&other[i]);
 }
 
 /* The share of an address ends with the process too. */
@@ -72,18 +72,19 @@ test_metadata(TALLOC_CTX *mem)
 {
     const char *directory = env_directory(mem);
     struct op op[3];
-    struct fetch_place place[3];
+    struct other other[3];
     for (int i = 0; i < 3; i++)
         op[i] = holder_op(mem, holder_pool(mem, directory, "web", 16), i / 2);
-    is_int(fetch_place_take(&op[0], FETCH_CIMD, &place[0]), FETCH_OK,
-           "of 16 workers one fetches client metadata for an address");
-    is_int(fetch_place_take(&op[1], FETCH_CIMD, &place[1]), FETCH_FAULT_BUSY,
+    other[0] = other_take(&op[0], FETCH_CIMD, NULL);
+    is_int(other[0].fault, FETCH_OK, "of 16 workers one fetches client metadata for an address");
+    is_int(other_take(&op[1], FETCH_CIMD, NULL).fault, FETCH_FAULT_BUSY,
            "... and no second one for the same address (decisions.md \"CIMD documents\")");
-    is_int(fetch_place_take(&op[2], FETCH_CIMD, &place[2]), FETCH_OK, "... but for another one");
-    is_int(fetch_place_take(&op[1], FETCH_SAFE_HTTP, &place[1]), FETCH_OK,
-           "... and the first may sign in meanwhile");
+    other[2] = other_take(&op[2], FETCH_CIMD, NULL);
+    is_int(other[2].fault, FETCH_OK, "... but for another one");
+    other[1] = other_take(&op[1], FETCH_SAFE_HTTP, NULL);
+    is_int(other[1].fault, FETCH_OK, "... and the first may sign in meanwhile");
     for (int i = 0; i < 3; i++)
-        fetch_place_drop(&place[i]);
+        other_drop(&other[i]);
 }
 
 static void
@@ -165,7 +166,7 @@ test_pause(TALLOC_CTX *mem)
     struct az *az = holder_pool(mem, env_directory(mem), "web", 8);
     struct op op = holder_op(mem, az, 1);
     const struct fetch_turn turn = {browser(mem, "a"), "idp"}, other = {browser(mem, "b"), "idp"};
-    struct fetch_place place, none = {.fd = -1};
+    struct fetch_place place, none = {.hold = NULL};
     fetch_place_pause(&op, &none);
     is_int(fetch_place_take_turn(&op, &turn, &place), FETCH_OK,
            "without a place there is nothing to pay");
@@ -218,15 +219,16 @@ struct turn_row {
 static void
 take_turns(TALLOC_CTX *mem, const char *directory, const struct turn_row *rows, size_t count)
 {
-    struct fetch_place *place = talloc_array(mem, struct fetch_place, (unsigned) count);
+    struct other *other = talloc_array(mem, struct other, (unsigned) count);
     struct op *op = talloc_array(mem, struct op, (unsigned) count);
     for (size_t i = 0; i < count; i++) {
         const struct fetch_turn turn = {browser(mem, rows[i].browser), rows[i].provider};
         op[i] = holder_op(mem, holder_pool(mem, directory, "web", 8), rows[i].address);
-        is_int(fetch_place_take_turn(&op[i], &turn, &place[i]), rows[i].fault, "%s", rows[i].name);
+        other[i] = other_take(&op[i], FETCH_SAFE_HTTP, &turn);
+        is_int(other[i].fault, rows[i].fault, "%s", rows[i].name);
     }
     for (size_t i = 0; i < count; i++)
-        fetch_place_drop(&place[i]);
+        other_drop(&other[i]);
 }
 
 /* Browsers of one address take turns, and a slow provider does not take those of another one. */
@@ -300,9 +302,9 @@ test_slow(TALLOC_CTX *mem)
         fetch_place_pause(&op, &first);
         fetch_place_drop(&first);
         op.now_ms = next.now_ms = clock_realtime_ms() + rows[i].later;
-        fetch_place_take_turn(&op, &a, &first);
+        struct other other = other_take(&op, FETCH_SAFE_HTTP, &a);
         is_int(fetch_place_take_turn(&next, &b, &second), rows[i].fault, "%s", rows[i].name);
-        fetch_place_drop(&first);
+        other_drop(&other);
         fetch_place_drop(&second);
     }
 }

@@ -35,6 +35,38 @@ holder_op(TALLOC_CTX *mem, struct az *az, int address)
     return op;
 }
 
+struct other
+other_take(struct op *op, enum fetch_hosts hosts, const struct fetch_turn *turn)
+{
+    int told[2];
+    struct other other = {.fault = FETCH_FAULT_OURS};
+    other.pid = pipe(told) == 0 ? fork() : -1;
+    if (other.pid == 0) {
+        struct fetch_place place;
+        enum fetch_fault fault = turn != NULL ? fetch_place_take_turn(op, turn, &place)
+                                              : fetch_place_take(op, hosts, &place);
+        if (write(told[1], &fault, sizeof(fault)) != sizeof(fault))
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    if (read(told[0], &other.fault, sizeof(other.fault)) != sizeof(other.fault))
+        ok(false, "another process asks for a place");
+    close(told[0]);
+    close(told[1]);
+    if (other.fault != FETCH_OK)
+        other_drop(&other);
+    return other;
+}
+
+void
+other_drop(struct other *other)
+{
+    if (other->pid > 0)
+        holder_end(other->pid);
+    other->pid = 0;
+}
+
 pid_t
 hold_place(struct op *op, int ms)
 {

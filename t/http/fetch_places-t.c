@@ -60,51 +60,56 @@ test_shares(TALLOC_CTX *mem)
         {FETCH_SAFE_HTTP,   FETCH_FAULT_BUSY, "... and then all places are taken"       },
     };
     const char *directory = env_directory(mem);
-    struct op op[4];
-    struct fetch_place place[4] = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
-    for (size_t i = 0; i < 4; i++) {
+    enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
+    struct op op[COUNT];
+    struct other other[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
         op[i] = holder_op(mem, holder_pool(mem, directory, "web", 4), (int) i);
-        is_int(fetch_place_take(&op[i], rows[i].hosts, &place[i]), rows[i].fault, "%s",
-               rows[i].name);
+        other[i] = other_take(&op[i], rows[i].hosts, NULL);
+        is_int(other[i].fault, rows[i].fault, "%s", rows[i].name);
     }
-    for (size_t i = 0; i < 4; i++)
-        fetch_place_drop(&place[i]);
-    is_int(fetch_place_take(&op[0], FETCH_SAFE_HTTP, &place[0]), FETCH_OK,
-           "providers alone may take all of them");
-    is_int(fetch_place_take(&op[1], FETCH_SAFE_HTTP, &place[1]), FETCH_OK, "... the second too");
-    fetch_place_drop(&place[0]);
-    fetch_place_drop(&place[1]);
+    for (size_t i = 0; i < COUNT; i++)
+        other_drop(&other[i]);
+    other[0] = other_take(&op[0], FETCH_SAFE_HTTP, NULL);
+    is_int(other[0].fault, FETCH_OK, "providers alone may take all of them");
+    other[1] = other_take(&op[1], FETCH_SAFE_HTTP, NULL);
+    is_int(other[1].fault, FETCH_OK, "... the second too");
+    other_drop(&other[0]);
+    other_drop(&other[1]);
 }
 
 static void
 test_places(TALLOC_CTX *mem)
 {
     const char *directory = env_directory(mem);
-    struct fetch_place place[4];
+    struct other other[4];
+    struct fetch_place place;
     struct op op[4]; /* of four processes */
     for (int i = 0; i < 4; i++)
         op[i] = holder_op(mem, holder_pool(mem, directory, "web", 6), i);
-    for (int i = 0; i < 3; i++)
-        is_int(fetch_place_take(&op[i], FETCH_SAFE_HTTP, &place[i]), FETCH_OK,
-               "of 6 workers one more fetches: %d", i + 1);
-    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place[3]), FETCH_FAULT_BUSY,
-           "the fourth gets none");
-    struct op other = holder_op(mem, holder_pool(mem, directory, "core", 6), 4);
-    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &place[3]), FETCH_OK,
-           "another pool has places of its own");
-    fetch_place_drop(&place[3]);
-    fetch_place_drop(&place[1]);
-    is_int(fetch_place_take(&op[1], FETCH_SAFE_HTTP, &place[1]), FETCH_OK,
-           "a place that was given back is free");
-    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place[3]), FETCH_FAULT_BUSY,
-           "and then taken again");
     for (int i = 0; i < 3; i++) {
-        fetch_place_drop(&place[i]);
-        fetch_place_drop(&place[i]);
+        other[i] = other_take(&op[i], FETCH_SAFE_HTTP, NULL);
+        is_int(other[i].fault, FETCH_OK, "of 6 workers one more fetches: %d", i + 1);
     }
-    is_int(fetch_place_take(&op[0], FETCH_SAFE_HTTP, &place[0]), FETCH_OK,
+    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
+           "the fourth gets none");
+    struct op apart = holder_op(mem, holder_pool(mem, directory, "core", 6), 4);
+    is_int(fetch_place_take(&apart, FETCH_SAFE_HTTP, &place), FETCH_OK,
+           "another pool has places of its own");
+    fetch_place_drop(&place);
+    other_drop(&other[1]);
+    other[1] = other_take(&op[1], FETCH_SAFE_HTTP, NULL);
+    is_int(other[1].fault, FETCH_OK, "a place that was given back is free");
+    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
+           "and then taken again");
+    for (int i = 0; i < 3; i++)
+        other_drop(&other[i]);
+    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place), FETCH_OK, "all are given back");
+    fetch_place_drop(&place);
+    fetch_place_drop(&place);
+    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place), FETCH_OK,
            "giving back twice does no harm");
-    fetch_place_drop(&place[0]);
+    fetch_place_drop(&place);
 }
 
 /* A returning sign-in takes its place before the first fetch. */
@@ -114,22 +119,22 @@ test_held(TALLOC_CTX *mem)
     const char *directory = env_directory(mem);
     struct op op = env_op(mem, holder_pool(mem, directory, "web", 2));
     struct op other = env_op(mem, holder_pool(mem, directory, "web", 2));
-    struct fetch_place outer, inner, none;
+    struct fetch_place outer, inner;
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &outer), FETCH_OK, "of 2 workers one fetches");
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK,
            "a holder of a place needs no other");
-    is_int(inner.fd, -1, "... and takes none");
+    ok(inner.hold == NULL, "... and takes none");
     fetch_place_drop(&inner);
-    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &none), FETCH_FAULT_BUSY,
+    is_int(other_take(&other, FETCH_SAFE_HTTP, NULL).fault, FETCH_FAULT_BUSY,
            "... and the end of the inner use leaves the place with its holder");
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK, "... and may use it again");
     fetch_place_drop(&inner);
     fetch_place_drop(&outer);
-    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &none), FETCH_OK,
-           "the end of the outer use frees it");
+    struct other next = other_take(&other, FETCH_SAFE_HTTP, NULL);
+    is_int(next.fault, FETCH_OK, "the end of the outer use frees it");
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &outer), FETCH_FAULT_BUSY,
            "... and then its holder of before has none");
-    fetch_place_drop(&none);
+    other_drop(&next);
 }
 
 static void
@@ -150,13 +155,11 @@ test_deaths(TALLOC_CTX *mem)
         _exit(0);
     }
     fetch_place_drop(&place);
-    /* A child that was forked meanwhile shares the descriptor. Workers do not fork, but the test
-     * shows how the lock behaves. */
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
-           "a copy of the descriptor in another process keeps it");
-    holder_end(third);
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK, "until that ends");
+    /* A child that was forked meanwhile, as that of a trial (policy/trial), has no part in it. */
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+           "a place is free although a child was forked meanwhile");
     fetch_place_drop(&place);
+    holder_end(third);
     holder_end(second);
 }
 
@@ -165,10 +168,10 @@ test_without(TALLOC_CTX *mem)
 {
     struct az *az = env_az(mem);
     struct op op = env_op(mem, az);
-    struct fetch_place place = {.fd = 7};
+    struct fetch_place place;
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
            "a process without pools needs no place");
-    is_int(place.fd, -1, "... and holds none");
+    ok(place.hold == NULL, "... and holds none");
     az = holder_pool(mem, env_directory(mem), "web", 4);
     env_settings(az)->runtime_dir = "/nonexistent/run";
     op = env_op(mem, az);

@@ -2,55 +2,28 @@
 
 #include "gateway/upstream/room.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/settings/settings.h"
 #include "gateway/upstream/credential.h"
+#include "host/places.h"
 #include "http/shared.h"
 
 /* Time between two tries of a worker that waits, in milliseconds. */
 #define ROOM_LOOK_MS 2
 
 /* After a refusal, requests within this time are refused without a wait, in milliseconds: otherwise
- * each would wait for those before it. */
+ * those of a greedy client would hold the workers that others need, waiting. */
 #define ROOM_FULL_MS 1000
 
-/*
- * A place is a lock on one octet of the pool's file. The lock belongs to the descriptor
- * (F_OFD_SETLK), so it ends with the process, however that ends. What a client, a person and a
- * resource hold is counted in the same way: each has its own octets, far behind the places, at a
- * keyed hash of its name. The file stays empty.
- */
+/* Slots of the pool's file: the places, those of workers that wait for people, and far behind them
+ * those of each client, person and resource, at a keyed hash of its name. */
 #define PLACES_AT 0
 #define LINGER_AT (1LL << 19)
 #define SHARES_AT (1LL << 20)
 #define SHARE_MASK ((1ULL << 40) - 1)
-#define SHARE_OCTETS 256
-
-/* Shares of one request: of its client, its person and its resource. */
-#define SHARES_MAX 3
-
-struct room_place {
-    struct az *az;
-    int fd;
-};
-
-/* One attempt to take a place. */
-struct attempt {
-    int fd;                   /* the descriptor that gets the locks */
-    off_t at;                 /* first octet of the places */
-    int places;               /* how many there are */
-    int most;                 /* places of one share */
-    off_t share[SHARES_MAX];  /* first octet of each */
-    bool counted[SHARES_MAX]; /* the lock of that share is ours */
-    size_t shares;
-    bool greedy; /* the last try failed because of a share */
-};
+#define SHARE_SLOTS 256
 
 int
 upstream_room(int workers)
@@ -58,138 +31,78 @@ upstream_room(int workers)
     return workers > 1 ? workers - 1 : 1;
 }
 
+static int
+half(int number)
+{
+    return number / 2 > 0 ? number / 2 : 1;
+}
+
 int
 upstream_room_share(int workers)
 {
-    int half = upstream_room(workers) / 2;
-    return half > 0 ? half : 1;
-}
-
-static int
-room_free(struct room_place *place)
-{
-    close(place->fd);
-    place->az->at_upstream = false;
-    return 0;
-}
-
-/* Lock one of `count` octets. AZ_BUSY: all are locked by others. */
-static enum az_status
-room_lock(int fd, off_t at, int count)
-{
-    /* Begin at another octet in each process, so that the first is usually free. */
-    int first = (int) getpid() % count;
-    for (int i = 0; i < count; i++) {
-        struct flock lock = {.l_type = F_WRLCK,
-                             .l_whence = SEEK_SET,
-                             .l_start = at + (first + i) % count,
-                             .l_len = 1};
-        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-            return AZ_OK;
-        if (errno != EAGAIN && errno != EACCES)
-            return AZ_SERVER_ERROR;
-    }
-    return AZ_BUSY;
-}
-
-/* Lock what is still missing of the shares, and then a place. */
-static enum az_status
-room_try(struct attempt *attempt)
-{
-    enum az_status st = AZ_OK;
-    attempt->greedy = false;
-    for (size_t i = 0; i < attempt->shares && st == AZ_OK; i++) {
-        if (attempt->counted[i])
-            continue;
-        st = room_lock(attempt->fd, attempt->share[i], attempt->most);
-        attempt->counted[i] = st == AZ_OK;
-        attempt->greedy = st == AZ_BUSY;
-    }
-    return st == AZ_OK ? room_lock(attempt->fd, attempt->at, attempt->places) : st;
-}
-
-/* Return the share that the last try failed for; 0: a place of the pool. */
-static off_t
-missing_share(const struct attempt *attempt)
-{
-    for (size_t i = 0; i < attempt->shares && attempt->greedy; i++)
-        if (!attempt->counted[i])
-            return attempt->share[i];
-    return 0;
-}
-
-/*
- * Wait for what is missing. After a refusal the requests for the same share (or for any place) are
- * refused at once for a while: otherwise those of a greedy client would hold the workers that
- * others need, waiting.
- */
-static enum az_status
-room_wait(const struct op *op, struct attempt *attempt)
-{
-    const struct timespec look = {.tv_sec = 0, .tv_nsec = ROOM_LOOK_MS * 1000000L};
-    struct az *az = op->az;
-    int64_t now = clock_monotonic_ms(), until = now + UPSTREAM_ROOM_WAIT_MS;
-    enum az_status st = room_try(attempt);
-    if (az->upstream_refused_ms != 0 && now - az->upstream_refused_ms < ROOM_FULL_MS
-        && az->upstream_refused_share == missing_share(attempt))
-        until = now;
-    while (st == AZ_BUSY && now < until && !*az->stopping) {
-        nanosleep(&look, NULL);
-        st = room_try(attempt);
-        now = clock_monotonic_ms();
-    }
-    if (st == AZ_BUSY) {
-        az->upstream_refused_ms = now;
-        az->upstream_refused_share = missing_share(attempt);
-    } else if (az->upstream_refused_share == 0) {
-        az->upstream_refused_ms = 0;
-    }
-    return st;
+    return half(upstream_room(workers));
 }
 
 /* Add a share. The kind keeps a client from counting as a resource of the same name. */
 static enum az_status
-add_share(struct op *op, struct attempt *attempt, char kind, const char *name, const char *of)
+add_share(struct op *op, struct places_ask *ask, int most, char kind, const char *name,
+          const char *of)
 {
     char *key = talloc_asprintf(op->mem, "%c %s %s", kind, of != NULL ? of : "", name);
     if (key == NULL)
         return AZ_SERVER_ERROR;
     uint64_t number = shared_name_number(op->az->shared, key) & SHARE_MASK;
-    attempt->share[attempt->shares++] = (off_t) (SHARES_AT + (long long) (number * SHARE_OCTETS));
+    ask->need[ask->needs++] =
+        (struct places_need){(int64_t) (SHARES_AT + number * SHARE_SLOTS), most};
     return AZ_OK;
 }
 
-/* `kinds` are those of resource, client and person. */
+/* A kind of places: letters for the shares of resource, client and person, which have so many. */
+struct room {
+    const char *kinds;
+    struct places_need place;
+    int most;
+};
+
+/* Add the shares, and then the place. */
 static enum az_status
-add_shares(struct op *op, struct attempt *attempt, const char *kinds, const char *resource,
-           const struct upstream_caller *caller)
+add_needs(struct op *op, struct places_ask *ask, const struct room *room, const char *resource,
+          const struct upstream_caller *caller)
 {
-    enum az_status st = add_share(op, attempt, kinds[0], resource, NULL);
+    enum az_status st = add_share(op, ask, room->most, room->kinds[0], resource, NULL);
     if (st == AZ_OK && caller != NULL && caller->client_id != NULL)
-        st = add_share(op, attempt, kinds[1], caller->client_id, NULL);
+        st = add_share(op, ask, room->most, room->kinds[1], caller->client_id, NULL);
     if (st == AZ_OK && caller != NULL && caller->subject != NULL)
-        st = add_share(op, attempt, kinds[2], caller->subject, caller->idp);
+        st = add_share(op, ask, room->most, room->kinds[2], caller->subject, caller->idp);
+    ask->need[ask->needs++] = room->place;
     return st;
 }
 
-/* Open the file of the pool. False: it cannot be opened. */
-static bool
-open_room(struct op *op, struct attempt *attempt)
+/* Take what is asked for, until `mem` is freed. *ret_greedy: the caller or the resource has its
+ * share. */
+static enum az_status
+take(struct op *op, TALLOC_CTX *mem, const struct places_ask *ask, bool *ret_greedy)
 {
-    char *path = talloc_asprintf(op->mem, "%s/gateway-room", op->az->cfg->runtime_dir);
-    attempt->fd = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    return attempt->fd >= 0;
+    struct az *az = op->az;
+    struct places_hold *hold;
+    size_t lacks = 0;
+    if (az->upstream_room == NULL)
+        az->upstream_room = places_open(az, az->cfg->runtime_dir, "gateway-room");
+    enum places_end end = az->upstream_room != NULL
+                              ? places_take(mem, az->upstream_room, ask, &hold, &lacks)
+                              : PLACES_FAULT;
+    *ret_greedy = lacks + 1 < ask->needs;
+    return end == PLACES_TAKEN ? AZ_OK : end == PLACES_FULL ? AZ_BUSY : AZ_SERVER_ERROR;
 }
 
 /* Return the reason of a failure, for the operator. */
 static const char *
-room_why(enum az_status st, const struct attempt *attempt)
+room_why(enum az_status st, bool greedy)
 {
     if (st != AZ_BUSY)
         return "the file in SVC_RUNTIME_DIR cannot be opened or locked";
-    return attempt->greedy
-               ? "the client, the person or the resource has its share of the gateway's workers"
-               : "all other workers of the gateway wait for upstreams (--gateway)";
+    return greedy ? "the client, the person or the resource has its share of the gateway's workers"
+                  : "all other workers of the gateway wait for upstreams (--gateway)";
 }
 
 /* True if places are counted for this process. */
@@ -203,26 +116,23 @@ enum az_status
 upstream_room_keep(struct op *op, const char *resource, const struct upstream_caller *caller)
 {
     struct az *az = op->az;
-    if (az->at_upstream || !is_counted(az))
+    struct places_ask ask = {.wait_ms = UPSTREAM_ROOM_WAIT_MS,
+                             .look_ms = ROOM_LOOK_MS,
+                             .full_ms = ROOM_FULL_MS,
+                             .skip = (int) getpid(),
+                             .keeps = true,
+                             .stopping = az->stopping};
+    bool greedy = false;
+    if (!is_counted(az) || (az->upstream_room != NULL && places_are_kept(az->upstream_room)))
         return AZ_OK;
-    struct room_place *place = talloc(op->mem, struct room_place);
-    struct attempt attempt = {.fd = -1,
-                              .at = PLACES_AT,
-                              .places = upstream_room(az->pool_workers),
-                              .most = upstream_room_share(az->pool_workers)};
-    enum az_status st =
-        place != NULL ? add_shares(op, &attempt, "rcp", resource, caller) : AZ_SERVER_ERROR;
+    const struct room room = {
+        "rcp", {PLACES_AT, upstream_room(az->pool_workers)},
+         upstream_room_share(az->pool_workers)
+    };
+    enum az_status st = add_needs(op, &ask, &room, resource, caller);
     if (st == AZ_OK)
-        st = open_room(op, &attempt) ? room_wait(op, &attempt) : AZ_SERVER_ERROR;
-    if (st == AZ_OK) {
-        *place = (struct room_place){az, attempt.fd};
-        az->at_upstream = true;
-        talloc_set_destructor(place, room_free);
-        return AZ_OK;
-    }
-    if (attempt.fd >= 0)
-        close(attempt.fd);
-    return op_fail(op, st, NULL, "%s", room_why(st, &attempt));
+        st = take(op, op->mem, &ask, &greedy);
+    return st == AZ_OK ? st : op_fail(op, st, NULL, "%s", room_why(st, greedy));
 }
 
 /* ---- workers that wait for people */
@@ -241,35 +151,25 @@ upstream_room_lingers(const struct az *az)
     return is_counted(az) && lingering_places(az->pool_workers) > 0;
 }
 
-static int
-lingering_free(struct room_place *place)
-{
-    close(place->fd);
-    return 0;
-}
-
 enum az_status
 upstream_room_linger(struct op *op, TALLOC_CTX *mem, const char *resource,
                      const struct upstream_caller *caller)
 {
-    struct room_place *place = talloc(mem, struct room_place);
     int places = lingering_places(op->az->pool_workers);
-    struct attempt attempt = {
-        .fd = -1, .at = LINGER_AT, .places = places, .most = places / 2 > 0 ? places / 2 : 1};
-    enum az_status st = place != NULL && upstream_room_lingers(op->az)
-                            ? add_shares(op, &attempt, "RCP", resource, caller)
-                            : AZ_SERVER_ERROR;
+    const struct room room = {
+        "RCP", {LINGER_AT, places},
+         half(places)
+    };
+    struct places_ask ask = {.skip = (int) getpid(), .stopping = op->az->stopping};
+    bool greedy = false;
+    enum az_status st = upstream_room_lingers(op->az) ? add_needs(op, &ask, &room, resource, caller)
+                                                      : AZ_SERVER_ERROR;
     if (st == AZ_OK)
-        st = open_room(op, &attempt) ? room_try(&attempt) : AZ_SERVER_ERROR;
-    if (st == AZ_OK) {
-        *place = (struct room_place){op->az, attempt.fd};
-        talloc_set_destructor(place, lingering_free);
-        return AZ_OK;
-    }
-    if (attempt.fd >= 0)
-        close(attempt.fd);
+        st = take(op, mem, &ask, &greedy);
+    if (st == AZ_OK)
+        return st;
     return st == AZ_BUSY ? op_fail(op, AZ_RESOURCE_UNAVAILABLE,
                                    "Too many calls wait for answers of people; try again later",
                                    "as many workers of the gateway wait for people as may")
-                         : op_fail(op, st, NULL, "%s", room_why(st, &attempt));
+                         : op_fail(op, st, NULL, "%s", room_why(st, greedy));
 }

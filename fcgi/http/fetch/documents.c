@@ -250,7 +250,7 @@ wanted_newer(struct wanted *wanted)
 static enum az_status
 get_new(struct wanted *wanted)
 {
-    FETCH_PLACE_AUTO place = {.fd = -1};
+    FETCH_PLACE_AUTO place = {.hold = NULL};
     enum fetch_hosts hosts = wanted->limits.hosts;
     if (wanted->look.failed)
         return wanted_failure_take(wanted);

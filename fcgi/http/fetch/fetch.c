@@ -391,7 +391,7 @@ fetch_in_place(struct op *op, const struct fetch_request *request, struct fetch_
 enum az_status
 fetch(struct op *op, const struct fetch_request *request, struct fetch_answer *ret)
 {
-    FETCH_PLACE_AUTO place = {.fd = -1};
+    FETCH_PLACE_AUTO place = {.hold = NULL};
     enum fetch_fault fault = fetch_place_take(op, request->hosts, &place);
     return fault == FETCH_OK ? fetch_in_place(op, request, ret)
                              : fetch_fail(op, request, fault, fetch_place_why(fault), ret);

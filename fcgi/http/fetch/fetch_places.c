@@ -2,35 +2,28 @@
 
 #include "http/fetch/fetch_places.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/settings/settings.h"
 #include "crypto/random.h"
+#include "host/places.h"
 #include "http/shared.h"
 
 /* Time between two tries of a process that waits, in milliseconds: 20 tries of some microseconds.
  */
 #define LOOK_MS 5
 
-/*
- * A place is a lock on one octet of the pool's file. The lock belongs to the descriptor
- * (F_OFD_SETLK), so it ends with the process, and a new process with the same number does not
- * inherit it. What an address holds is counted in the same way, so no list of holders can be out of
- * date: each address has its own octets, far behind the places, at a keyed hash of the address, and
- * each browser one octet behind those. The file stays empty.
- */
+/* Slots of the pool's file: the places, those of processes that wait, far behind them those of each
+ * address, at a keyed hash of it, so that no list of holders can be out of date, and those of
+ * browsers. */
 #define PLACES_AT 0
 #define WAITS_AT 256
 #define ADDRESSES_AT (1LL << 20)
 #define NUMBER_MASK ((1ULL << 40) - 1)
-#define ADDRESS_OCTETS 1024
-/* In the octets of an address. */
+#define ADDRESS_SLOTS 1024
+/* In the slots of an address. */
 #define ITS_PLACES 0
 #define ITS_WAITS 256
 #define ITS_CLIENTS 512
@@ -48,22 +41,12 @@
 /* Places change hands if one was taken or given back within this time, in milliseconds. */
 #define MOVED_WITHIN_MS 1000
 
-/* Octets of which a place needs one. */
-struct share {
-    off_t first;
-    int count;
-};
-
 /* One attempt to take a place. */
 struct attempt {
-    const char *path;       /* the pool's file */
-    int fd;                 /* the descriptor that gets the locks */
+    struct places_ask ask;
     int workers;            /* of the pool */
     enum fetch_hosts hosts; /* whose share of the places and of the waits */
-    off_t address;          /* first octet of the client address */
-    struct share share[3];  /* what is needed, in this order; the last one is the place */
-    int shares;
-    int locked; /* so many of them are ours */
+    int64_t address;        /* first slot of the client address */
 };
 
 static int
@@ -93,99 +76,58 @@ fetch_waits(int workers, enum fetch_hosts hosts)
     return fetch_hosts_of_clients(hosts) ? all / 2 : all;
 }
 
-/* Lock one of `count` octets, the last free one. FETCH_FAULT_BUSY: all are locked by others. */
-static enum fetch_fault
-lock_one(int fd, off_t first, int count)
-{
-    for (int i = count - 1; i >= 0; i--) {
-        struct flock lock = {
-            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first + i, .l_len = 1};
-        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-            return FETCH_OK;
-        if (errno != EAGAIN && errno != EACCES)
-            return FETCH_FAULT_OURS;
-    }
-    return FETCH_FAULT_BUSY;
-}
-
-/* Lock what the place needs. An address or a browser whose share is taken locks no place. */
-static enum fetch_fault
-try_place(struct attempt *attempt)
-{
-    enum fetch_fault fault = FETCH_OK;
-    for (; attempt->locked < attempt->shares; attempt->locked++) {
-        const struct share *share = &attempt->share[attempt->locked];
-        if ((fault = lock_one(attempt->fd, share->first, share->count)) != FETCH_OK)
-            return fault;
-    }
-    return FETCH_OK;
-}
-
-static int
-open_file(const char *path)
-{
-    return path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-}
-
-/*
- * Wait until a place is free. The number of waiting workers is limited by locks too, on a
- * descriptor of their own; one address gets half of them, so that it cannot keep others from
- * waiting.
- */
-static enum fetch_fault
-wait_for_place(struct attempt *attempt, const volatile int *stopping)
-{
-    const struct timespec look = {.tv_sec = 0, .tv_nsec = LOOK_MS * 1000000L};
-    int64_t until = clock_monotonic_ms() + FETCH_WAIT_MS;
-    int waits = fetch_waits(attempt->workers, attempt->hosts);
-    int fd = waits > 0 ? open_file(attempt->path) : -1;
-    if (fd < 0)
-        return FETCH_FAULT_BUSY;
-    enum fetch_fault fault = lock_one(fd, attempt->address + ITS_WAITS, half(waits));
-    if (fault == FETCH_OK)
-        fault = lock_one(fd, WAITS_AT, waits);
-    bool waiting = fault == FETCH_OK;
-    while (waiting && !*stopping) {
-        nanosleep(&look, NULL);
-        fault = try_place(attempt);
-        waiting = fault == FETCH_FAULT_BUSY && clock_monotonic_ms() < until;
-    }
-    close(fd);
-    return fault;
-}
-
 static void
-need(struct attempt *attempt, off_t first, int count)
+need(struct attempt *attempt, int64_t first, int count)
 {
-    attempt->share[attempt->shares++] = (struct share){first, count};
+    attempt->ask.need[attempt->ask.needs++] = (struct places_need){first, count};
 }
 
-/* Add the places of the pool. They are taken from the last one down: fetches from hosts that
- * clients name use the first ones only. */
+/* Add the place of the pool, and what a process needs that waits for it. Places are taken from the
+ * last one down: fetches from hosts that clients name use the first ones only. Of the processes
+ * that wait, one address gets half, so that it cannot keep others from waiting. */
 static void
 need_place(struct attempt *attempt)
 {
+    int waits = fetch_waits(attempt->workers, attempt->hosts);
     need(attempt, PLACES_AT, fetch_places(attempt->workers, attempt->hosts));
+    attempt->ask.wait[0] = (struct places_need){attempt->address + ITS_WAITS, half(waits)};
+    attempt->ask.wait[1] = (struct places_need){WAITS_AT, waits};
+    attempt->ask.waits = 2;
+}
+
+/* Return the places of the pool, opened when they are first needed. NULL: they cannot be. */
+static struct places *
+places_of(struct op *op)
+{
+    struct az *az = op->az;
+    const char *name = talloc_asprintf(op->mem, "fetch-%s", az->pool);
+    if (az->fetch_places == NULL && name != NULL)
+        az->fetch_places = places_open(az, az->cfg->runtime_dir, name);
+    return az->fetch_places;
 }
 
 /* Take a place for the attempt, or wait for it. */
 static enum fetch_fault
-take(struct op *op, struct attempt *attempt, struct fetch_place *ret)
+take(struct op *op, const struct attempt *attempt, struct fetch_place *ret)
 {
     struct az *az = op->az;
-    if ((attempt->fd = open_file(attempt->path)) < 0)
-        return FETCH_FAULT_OURS;
-    enum fetch_fault fault = try_place(attempt);
-    if (fault == FETCH_FAULT_BUSY)
-        fault = wait_for_place(attempt, az->stopping);
-    if (fault != FETCH_OK) {
-        close(attempt->fd);
-        return fault;
-    }
-    *ret = (struct fetch_place){.fd = attempt->fd, .az = az, .since = clock_monotonic_ms()};
-    az->fetching = true;
+    struct places *places = places_of(op);
+    struct places_hold *hold = NULL;
+    size_t lacks;
+    enum places_end end =
+        places != NULL ? places_take(op->mem, places, &attempt->ask, &hold, &lacks) : PLACES_FAULT;
+    if (end != PLACES_TAKEN)
+        return end == PLACES_FULL ? FETCH_FAULT_BUSY : FETCH_FAULT_OURS;
+    *ret = (struct fetch_place){.hold = hold, .az = az, .since = clock_monotonic_ms()};
     shared_places_moved(az->shared);
     return FETCH_OK;
+}
+
+/* True if the process needs no place: it has one, or is no process of a host. */
+static bool
+needs_none(const struct az *az)
+{
+    return az->shared == NULL || (az->fetch_places != NULL && places_are_kept(az->fetch_places));
 }
 
 static struct attempt
@@ -193,18 +135,21 @@ attempt_of(struct op *op, enum fetch_hosts hosts)
 {
     uint64_t number = shared_address_number(op->az->shared, op->address) & NUMBER_MASK;
     return (struct attempt){
-        .path = talloc_asprintf(op->mem, "%s/fetch-%s", op->az->cfg->runtime_dir, op->az->pool),
+        .ask = {.wait_ms = FETCH_WAIT_MS,
+                .look_ms = LOOK_MS,
+                .keeps = true,
+                .stopping = op->az->stopping},
         .workers = op->az->pool_workers,
         .hosts = hosts,
-        .address = (off_t) (ADDRESSES_AT + (long long) (number * ADDRESS_OCTETS)),
+        .address = (int64_t) (ADDRESSES_AT + number * ADDRESS_SLOTS),
     };
 }
 
 enum fetch_fault
 fetch_place_take(struct op *op, enum fetch_hosts hosts, struct fetch_place *ret)
 {
-    *ret = (struct fetch_place){.fd = -1};
-    if (op->az->fetching || op->az->shared == NULL)
+    *ret = (struct fetch_place){.hold = NULL};
+    if (needs_none(op->az))
         return FETCH_OK;
     struct attempt attempt = attempt_of(op, hosts);
     if (fetch_hosts_of_clients(hosts))
@@ -239,14 +184,14 @@ fetch_place_take_turn(struct op *op, const struct fetch_turn *turn, struct fetch
 {
     const struct shared *shared = op->az->shared;
     uint64_t browser = browser_number(turn);
-    *ret = (struct fetch_place){.fd = -1};
-    if (op->az->fetching || shared == NULL)
+    *ret = (struct fetch_place){.hold = NULL};
+    if (needs_none(op->az))
         return FETCH_OK;
     if (shared_is_paused(shared, browser, op->now_ms, FETCH_PAUSE_MOST_MS))
         return FETCH_FAULT_BUSY;
     bool slow = shared_is_paused(shared, provider_number(op, turn), op->now_ms, FETCH_SLOW_FOR_MS);
     struct attempt attempt = attempt_of(op, slow ? FETCH_CIMD : FETCH_SAFE_HTTP);
-    need(&attempt, (off_t) (BROWSERS_AT + (long long) (browser & NUMBER_MASK)), 1);
+    need(&attempt, (int64_t) (BROWSERS_AT + (browser & NUMBER_MASK)), 1);
     need(&attempt, attempt.address + (slow ? ITS_SLOW : ITS_PLACES),
          fetch_places_of_address(attempt.workers, attempt.hosts));
     need_place(&attempt);
@@ -258,11 +203,9 @@ fetch_place_take_turn(struct op *op, const struct fetch_turn *turn, struct fetch
 void
 fetch_place_drop(struct fetch_place *place)
 {
-    if (place->fd < 0)
+    if (place->hold == NULL)
         return;
-    close(place->fd);
-    place->fd = -1;
-    place->az->fetching = false;
+    TALLOC_FREE(place->hold);
     shared_places_moved(place->az->shared);
 }
 
@@ -271,7 +214,7 @@ fetch_place_pause(const struct op *op, const struct fetch_place *place)
 {
     const struct fetch_turn *turn = &place->turn;
     int64_t held = clock_monotonic_ms() - place->since, now = clock_realtime_ms();
-    if (place->fd < 0 || turn->browser == NULL)
+    if (place->hold == NULL || turn->browser == NULL)
         return;
     if (held >= FETCH_SLOW_MS)
         shared_pause(op->az->shared, provider_number(op, turn), now, FETCH_SLOW_FOR_MS);

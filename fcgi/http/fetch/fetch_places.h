@@ -45,11 +45,12 @@ struct fetch_turn {
 };
 
 /* A place; the kernel frees it when the process ends, however it ends. */
+struct places_hold;
 struct fetch_place {
-    int fd;                 /* the pool's file with the locked octets; -1: no place is needed */
-    struct az *az;          /* the process that holds it */
-    int64_t since;          /* clock_monotonic_ms() when it was taken */
-    struct fetch_turn turn; /* whose it is; without a browser: of the address alone */
+    struct places_hold *hold; /* NULL: no place is needed */
+    struct az *az;            /* the process that holds it */
+    int64_t since;            /* clock_monotonic_ms() when it was taken */
+    struct fetch_turn turn;   /* whose it is; without a browser: of the address alone */
 };
 
 /* FETCH_PLACE_AUTO name; declares a place that is given back when its scope is left. */
@@ -83,11 +84,11 @@ enum fetch_fault fetch_place_take(struct op *op, enum fetch_hosts hosts, struct 
 enum fetch_fault fetch_place_take_turn(struct op *op, const struct fetch_turn *turn,
                                        struct fetch_place *ret);
 
-/* Give the place back. Does nothing if that was done already, or for {.fd = -1}. */
+/* Give the place back. Does nothing if that was done already, or for {.hold = NULL}. */
 void fetch_place_drop(struct fetch_place *place);
 
 /* Keep the next place from the browser for a while, because the redemption for which it took this
- * one has failed; remember a provider that was slow. Does nothing for {.fd = -1}. */
+ * one has failed; remember a provider that was slow. Does nothing for {.hold = NULL}. */
 void fetch_place_pause(const struct op *op, const struct fetch_place *place);
 
 /* Return the reason why no place was taken, for the operator. */

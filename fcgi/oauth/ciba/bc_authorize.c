@@ -299,11 +299,11 @@ respond_made(struct asking *asking)
 enum az_status
 bc_authorize_handle(struct request *req)
 {
-    struct asking asking = {.req = req, .place = {.fd = -1}};
+    struct asking asking = {.req = req, .place = {.hold = NULL}};
     enum az_status st = ask_once(&asking);
     for (int i = 1; i < CLIENT_ATTEMPTS && st == AZ_STALE; i++) {
         fetch_place_drop(&asking.place);
-        asking = (struct asking){.req = req, .place = {.fd = -1}};
+        asking = (struct asking){.req = req, .place = {.hold = NULL}};
         if ((st = client_authenticate_again(req)) == AZ_OK)
             st = ask_once(&asking);
     }
