@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "crypto/digest.h"
+#include "host/rate.h"
 #include "host/slot.h"
 #include "http/address.h"
 
@@ -15,8 +16,6 @@
 #define SLOTS 65536u
 /* Addresses whose sign-ins to the console are counted at a time. */
 #define SIGN_INS 4096u
-/* Slots that are tried for one address. */
-#define PROBES 16u
 /* Long polls held on one host at a time, and trials of policy; far above any sensible pool. */
 #define PLACES 64
 /* First slots of both. */
@@ -33,15 +32,6 @@
 #define FOR_SIGN_INS (-2)
 /* Questions of web servers in windows of so many seconds: a number below those above. */
 #define FOR_CHECKS(window) (-2 - (window))
-/* One word per number that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */
-#define PAUSE_SHIFT 44
-#define UNTIL_MASK ((1ULL << PAUSE_SHIFT) - 1)
-
-/* One word per address, so that a single compare-and-swap decides: print 24 bits | window 20 bits |
- * count 20 bits. */
-#define PRINT_SHIFT 40
-#define WINDOW_SHIFT 20
-#define FIELD_MASK 0xfffffULL
 
 struct map {
     struct host_head head;
@@ -94,126 +84,40 @@ address_hash(const struct map *map, const char *address, long window)
     return hash;
 }
 
-static uint64_t
-word_make(uint64_t print, uint64_t window, uint64_t count)
-{
-    return print << PRINT_SHIFT | window << WINDOW_SHIFT | count;
-}
-
-/*
- * True if a counter of window `its` counts now. The next window counts too, because another process
- * may have read the clock a moment later. Any other window is old, even one that seems to be ahead:
- * the window's length or the clock was changed.
- */
-static bool
-window_counts(uint64_t its, uint64_t now)
-{
-    return its == now || its == ((now + 1) & FIELD_MASK);
-}
-
-enum verdict { ADMITTED, REFUSED, TAKEN };
-
-/* Count in the slot if it is ours, or claim it if it is free or of an older window. */
-static enum verdict
-count_in_slot(_Atomic uint64_t *slot, uint64_t print, uint64_t window, uint64_t limit, bool claim)
-{
-    uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
-    for (;;) {
-        uint64_t its_window = word >> WINDOW_SHIFT & FIELD_MASK, count = word & FIELD_MASK, next;
-        bool ours = word >> PRINT_SHIFT == print && word != 0;
-        if (ours && window_counts(its_window, window)) {
-            if (count >= limit)
-                return REFUSED;
-            next = word + 1;
-        } else if (claim && (word == 0 || !window_counts(its_window, window))) {
-            next = word_make(print, window, 1);
-        } else {
-            return TAKEN;
-        }
-        if (atomic_compare_exchange_weak(slot, &word, next))
-            return ADMITTED;
-    }
-}
-
-/* A table of counters whose windows have one length. */
-struct table {
-    _Atomic uint64_t *slot, *overflow;
-    unsigned slots;
-};
-
-/* Count in the slot of a hash. */
-static bool
-count_hash(const struct table *table, uint64_t hash, uint64_t window, uint64_t limit)
-{
-    uint64_t print = hash >> PRINT_SHIFT | 1;
-    for (int pass = 0; pass < 2; pass++) /* first look for our counter, then for a free slot */
-        for (unsigned i = 0; i < PROBES; i++) {
-            enum verdict verdict = count_in_slot(&table->slot[(hash + i) % table->slots], print,
-                                                 window, limit, pass == 1);
-            if (verdict != TAKEN)
-                return verdict == ADMITTED;
-        }
-    return count_in_slot(table->overflow, 1, window, limit, true) == ADMITTED;
-}
-
-/* Return the number of a window, as a counter keeps it. */
-static uint64_t
-window_of(int64_t now, long window)
-{
-    return (uint64_t) (now / window) & FIELD_MASK;
-}
-
-/* Count a request of the number under which it is counted. */
-static bool
-admit(struct shared *shared, uint64_t number, int64_t now, long window, long limit,
-      long *ret_retry_after)
-{
-    uint64_t most = (uint64_t) limit < FIELD_MASK ? (uint64_t) limit : FIELD_MASK;
-    *ret_retry_after = window - (long) (now % window);
-    const struct table table = {shared->map->slot, &shared->map->overflow, SLOTS};
-    return count_hash(&table, number, window_of(now, window), most);
-}
-
 bool
 shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
                   long *ret_retry_after)
 {
-    return admit(shared, address_hash(shared->map, address, window), now, window, limit,
-                 ret_retry_after);
+    const struct rate_table table = {shared->map->slot, &shared->map->overflow, SLOTS};
+    return rate_count(&table, address_hash(shared->map, address, window), now, window, limit,
+                      ret_retry_after);
 }
 
 bool
 shared_check_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
                    long *ret_retry_after)
 {
-    return admit(shared, address_hash(shared->map, address, FOR_CHECKS(window)), now, window, limit,
-                 ret_retry_after);
+    const struct rate_table table = {shared->map->slot, &shared->map->overflow, SLOTS};
+    return rate_count(&table, address_hash(shared->map, address, FOR_CHECKS(window)), now, window,
+                      limit, ret_retry_after);
 }
 
 bool
 shared_sign_in_begin(struct shared *shared, const char *address, int64_t now, long *ret_retry_after)
 {
-    *ret_retry_after = SHARED_SIGN_IN_WINDOW - (long) (now % SHARED_SIGN_IN_WINDOW);
-    const struct table table = {shared->map->sign_in, &shared->map->sign_in_overflow, SIGN_INS};
-    return count_hash(&table, address_hash(shared->map, address, FOR_SIGN_INS),
-                      window_of(now, SHARED_SIGN_IN_WINDOW), SHARED_SIGN_INS_MAX);
+    const struct rate_table table = {shared->map->sign_in, &shared->map->sign_in_overflow,
+                                     SIGN_INS};
+    return rate_count(&table, address_hash(shared->map, address, FOR_SIGN_INS), now,
+                      SHARED_SIGN_IN_WINDOW, SHARED_SIGN_INS_MAX, ret_retry_after);
 }
 
-/* A counter of another window, or one that became free, is left alone. */
 void
 shared_sign_in_good(struct shared *shared, const char *address, int64_t now)
 {
-    struct map *map = shared->map;
-    uint64_t hash = address_hash(map, address, FOR_SIGN_INS);
-    uint64_t head =
-        (hash >> PRINT_SHIFT | 1) << WINDOW_SHIFT | window_of(now, SHARED_SIGN_IN_WINDOW);
-    for (unsigned i = 0; i < PROBES; i++) {
-        _Atomic uint64_t *slot = &map->sign_in[(hash + i) % SIGN_INS];
-        uint64_t word = atomic_load(slot);
-        while (word >> WINDOW_SHIFT == head && (word & FIELD_MASK) > 0)
-            if (atomic_compare_exchange_weak(slot, &word, word - 1))
-                return;
-    }
+    const struct rate_table table = {shared->map->sign_in, &shared->map->sign_in_overflow,
+                                     SIGN_INS};
+    rate_uncount(&table, address_hash(shared->map, address, FOR_SIGN_INS), now,
+                 SHARED_SIGN_IN_WINDOW);
 }
 
 uint64_t
@@ -239,31 +143,13 @@ shared_name_number(const struct shared *shared, const char *name)
 void
 shared_pause(struct shared *shared, uint64_t number, int64_t now_ms, long ms)
 {
-    struct map *map = shared->map;
-    uint64_t print = number >> PAUSE_SHIFT | 1;
-    uint64_t next = print << PAUSE_SHIFT | ((uint64_t) (now_ms + ms) & UNTIL_MASK);
-    for (unsigned i = 0; i < PROBES; i++) {
-        _Atomic uint64_t *slot = &map->pause[(number + i) % PAUSES];
-        uint64_t word = atomic_load(slot);
-        bool free = word >> PAUSE_SHIFT == print || (int64_t) (word & UNTIL_MASK) <= now_ms;
-        if (free && atomic_compare_exchange_strong(slot, &word, next))
-            return;
-    }
-    atomic_store(&map->pause[number % PAUSES], next);
+    rate_pause(shared->map->pause, PAUSES, number, now_ms, ms);
 }
 
 bool
 shared_is_paused(const struct shared *shared, uint64_t number, int64_t now_ms, long longest)
 {
-    struct map *map = shared->map;
-    uint64_t print = number >> PAUSE_SHIFT | 1;
-    for (unsigned i = 0; i < PROBES; i++) {
-        uint64_t word = atomic_load(&map->pause[(number + i) % PAUSES]);
-        int64_t until = (int64_t) (word & UNTIL_MASK);
-        if (word >> PAUSE_SHIFT == print && until > now_ms && until <= now_ms + longest)
-            return true;
-    }
-    return false;
+    return rate_is_paused(shared->map->pause, PAUSES, number, now_ms, longest);
 }
 
 void
