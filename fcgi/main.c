@@ -15,6 +15,7 @@
 #include "base/settings/settings.h"
 #include "gateway/calls.h"
 #include "gateway/mcp/ask/mailbox.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/relay/relay.h"
 #include "host/file.h"
 #include "http/page/page.h"
@@ -235,9 +236,9 @@ run_parent(struct az *az, const struct choices *choices)
         && (az->tracer = tracer_new(az, az->cfg->traces_one_in)) == NULL)
         log_text(AZ_SEV_WARN, "no traces", "their socket cannot be made");
     bool streams = az->cfg->gateway_enabled && az->cfg->gateway_streams > 0;
-    if (streams && (az->relay = relay_line_new(az)) == NULL)
+    if (streams && (az->gateway->relay = relay_line_new(az)) == NULL)
         log_text(AZ_SEV_WARN, "no streams of MCP clients", "their socket cannot be made");
-    if (az->cfg->gateway_enabled && (az->calls = calls_new(az)) == NULL)
+    if (az->cfg->gateway_enabled && (az->gateway->calls = calls_new(az)) == NULL)
         log_text(AZ_SEV_WARN, "calls of MCP clients cannot be cancelled", "no memory");
     mailbox_sweep(az->cfg->runtime_dir);
     log_text(AZ_SEV_INFO, "started",

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "crypto/keyring.h"
 #include "crypto/random.h"
+#include "gateway/process/gateway_process.h"
 #include "host/file.h"
 #include "http/counters.h"
 #include "http/page/page.h"
@@ -172,6 +173,9 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
         check_direct_url(az, problems);
     if (!settings_is_blank(cfg->database_read_url))
         check_read_url(az, problems);
+    az->gateway = talloc_zero(az, struct gateway_process);
+    if (az->gateway == NULL)
+        return NULL;
     az->stopping = &stopping;
     az->pool = "single";
     if (with_shared && problems->count == 0

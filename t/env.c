@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/process/gateway_process.h"
 
 static int stopping;
 
@@ -23,6 +24,7 @@ env_az(TALLOC_CTX *mem)
     cfg->bundle_api_key = "a bundle key of the tests";
     cfg->metrics_token = "a metrics token of the tests";
     az->cfg = cfg;
+    az->gateway = talloc_zero(az, struct gateway_process);
     az->dpop_algs = cfg->dpop_signing_algs;
     az->pool = "single";
     az->stopping = &stopping;

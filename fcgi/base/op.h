@@ -18,8 +18,7 @@ struct shared_data;
 struct prepared;
 struct witness;
 struct shadow_tap;
-struct relay_line;
-struct calls;
+struct gateway_process;
 struct tracer;
 struct shared;
 struct counters;
@@ -33,9 +32,6 @@ struct keyring;
 struct signing_key;
 struct pages;
 struct places;
-struct upstreams;
-struct peer_memory;
-struct verdict_memory;
 struct health;
 struct op_watch;
 
@@ -57,8 +53,7 @@ struct az {
     struct prepared *prepared;       /* data of a revision that may decide soon, or NULL */
     struct witness *witness;         /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shadow_tap *shadow_tap;   /* sends decisions to the shadow; NULL: nothing does */
-    struct relay_line *relay;        /* hands streams over; NULL: this process holds none */
-    struct calls *calls;             /* calls that can be cancelled, or NULL */
+    struct gateway_process *gateway; /* of the gateway (gateway/process/gateway_process.h) */
     struct tracer *tracer;           /* spans of the request in hand; NULL if spans are not kept */
     struct shared *shared;           /* mapped counters of this host, NULL in the CLI */
     struct counters *counters;       /* mapped file of the metrics, NULL in the CLI */
@@ -77,14 +72,10 @@ struct az {
     struct health *health;       /* result of the last readiness checks, or NULL */
     const char *description;     /* of the interface as JSON text, once it was asked for, or NULL */
     struct pages *pages;         /* templates of SVC_DATA_DIR/www, or NULL */
-    struct upstreams *upstreams; /* connections of the gateway to upstreams, or NULL */
-    struct peer_memory *peers;   /* what is known about upstream MCP servers, or NULL */
-    struct verdict_memory *verdicts; /* what lists of tools showed, or NULL */
-    const char *pool;             /* core, web, bundles or gateway; "single" if there is only one */
-    int pool_workers;             /* processes of the pool */
-    bool delegated;               /* there are delegations, as the last lookup of a token saw it */
-    struct places *upstream_room; /* for requests to upstreams (gateway/upstream/room.h), or NULL */
-    struct places *fetch_places;  /* for fetches (http/fetch/fetch_places.h), or NULL */
+    const char *pool;            /* core, web, bundles or gateway; "single" if there is only one */
+    int pool_workers;            /* processes of the pool */
+    bool delegated;              /* there are delegations, as the last lookup of a token saw it */
+    struct places *fetch_places; /* for fetches (http/fetch/fetch_places.h), or NULL */
     bool check_owed; /* the database could not be reached at start: check it before serving */
     long parent; /* pid of the process whose start counts as the start of the service: the parent of
                     the workers, or the web server; 0 if nothing is served */

@@ -3,6 +3,7 @@
 #include "gateway/caller.h"
 
 #include "gateway/calls.h"
+#include "gateway/process/gateway_process.h"
 #include "http/request.h"
 #include "oauth/exchange/issue_for_subject.h"
 
@@ -17,7 +18,7 @@ static bool
 caller_has_gone(void *arg)
 {
     const struct request *req = ((const struct gateway_bearer *) arg)->req;
-    return calls_is_cancelled(req->op.az->calls)
+    return calls_is_cancelled(req->op.az->gateway->calls)
            || (req->io->gone != NULL && req->io->gone(req->io));
 }
 

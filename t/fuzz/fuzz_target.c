@@ -7,6 +7,7 @@
 #include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
+#include "gateway/process/gateway_process.h"
 #include "http/fake_io.h"
 #include "http/match.h"
 
@@ -21,6 +22,7 @@ read_head(TALLOC_CTX *mem, const char *issuer, const char *target, char *const *
 {
     struct settings *cfg = talloc_zero(mem, struct settings);
     struct az *az = talloc_zero(mem, struct az);
+    az->gateway = talloc_zero(az, struct gateway_process);
     const char *set[] = {"REQUEST_URI",
                          target,
                          "REQUEST_METHOD",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "env.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 #include "tap.h"
@@ -86,7 +87,7 @@ main(void)
     test_sessions(&op);
     test_modern(&op);
     test_room(&op);
-    talloc_free(az->peers);
+    talloc_free(az->gateway->peers);
     talloc_free(mem);
     return done();
 }

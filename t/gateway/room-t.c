@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "env.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/upstream/credential.h"
 #include "http/shared.h"
 #include "tap.h"
@@ -217,7 +218,7 @@ test_link(const char *path)
 {
     char *other = talloc_asprintf(mem, "%s/other", az->cfg->runtime_dir);
     unlink(path);
-    az->upstream_room = NULL; /* as in a process that has not opened it */
+    az->gateway->room = NULL; /* as in a process that has not opened it */
     ok(symlink(other, path) == 0, "a symbolic link in place of the file");
     is_int(ask(NULL), AZ_SERVER_ERROR, "... is refused");
     ok(!has_file(other), "... and not followed");

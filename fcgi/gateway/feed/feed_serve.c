@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "gateway/feed/feed.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/relay/relay.h"
 #include "gateway/upstream/call.h"
 #include "store/db/db.h"
@@ -173,7 +174,7 @@ wait_for_bell(struct feeder *feeder)
 void
 feed_serve(struct op *op)
 {
-    const struct relay_line *line = op->az->relay;
+    const struct relay_line *line = op->az->gateway->relay;
     struct feeder feeder = {
         .op = op, .bell = relay_bell(line), .name = relay_feeder(line), .wanted = true};
     prctl(PR_SET_NAME, "authz-feeder");

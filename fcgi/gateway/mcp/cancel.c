@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/calls.h"
+#include "gateway/process/gateway_process.h"
 
 /* Make the key of a request of a session: other sessions have no part in it, and so no other
  * person. */
@@ -36,10 +37,10 @@ void
 mcp_cancel_begin(const struct mcp_exchange *it)
 {
     unsigned char key[SHA256_OCTETS];
-    if (it->req->op.az->calls != NULL && is_of_session(it) && it->message.id != NULL
+    if (it->req->op.az->gateway->calls != NULL && is_of_session(it) && it->message.id != NULL
         && strcmp(it->message.method, "initialize") != 0
         && key_of(it, it->message.id, key) == AZ_OK)
-        calls_begin(it->req->op.az->calls, key);
+        calls_begin(it->req->op.az->gateway->calls, key);
 }
 
 enum az_status
@@ -49,6 +50,6 @@ mcp_take_notification(struct mcp_exchange *it)
     unsigned char key[SHA256_OCTETS];
     if (is_of_session(it) && strcmp(it->message.method, "notifications/cancelled") == 0
         && (json_is_string(id) || json_is_integer(id)) && key_of(it, id, key) == AZ_OK)
-        calls_cancel(it->req->op.az->calls, key);
+        calls_cancel(it->req->op.az->gateway->calls, key);
     return respond_empty(it->req, 202);
 }

@@ -22,6 +22,7 @@
 #include "gateway/mcp/tools/catalogue.h"
 #include "gateway/mcp/tools/list.h"
 #include "gateway/mcp/tools/search.h"
+#include "gateway/process/gateway_process.h"
 #include "http/form.h"
 
 /* clang-format off */
@@ -264,7 +265,7 @@ answer_request(struct mcp_exchange *it)
     else if (st == AZ_OK) {
         mcp_cancel_begin(it);
         st = method->handle(it);
-        calls_end(it->req->op.az->calls);
+        calls_end(it->req->op.az->gateway->calls);
     }
     if (it->req->res.begun)
         return answer_stream(it, st);

@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/resources.h"
+#include "gateway/process/gateway_process.h"
 #include "http/route.h"
 #include "http/shared.h"
 #include "oauth/own_token.h"
@@ -37,7 +38,7 @@ bool
 mcp_holds_streams(const struct request *req)
 {
     unsigned number;
-    return req->op.az->relay != NULL && req->io->lend != NULL
+    return req->op.az->gateway->relay != NULL && req->io->lend != NULL
            && req->io->lend(req->io, &number) >= 0;
 }
 

@@ -9,6 +9,7 @@
 #include "gateway/mcp/held.h"
 #include "gateway/mcp/reads/routes.h"
 #include "gateway/mcp/tools/catalogue.h"
+#include "gateway/process/gateway_process.h"
 
 /* ---- events */
 
@@ -72,7 +73,7 @@ want_uri(struct mcp_exchange *it, struct mcp_told *told, const struct managed_re
     if (st != AZ_OK)
         return st;
     told->full = told->full || ret->id == 0;
-    relay_ring(it->req->op.az->relay);
+    relay_ring(it->req->op.az->gateway->relay);
     return AZ_OK;
 }
 

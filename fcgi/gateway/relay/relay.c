@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "crypto/random.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/relay/relay_message.h"
 
 /* Longest wait for the relay's answer, in milliseconds. It answers at once, or after one trip to
@@ -155,7 +156,7 @@ relay_reserve(struct op *op, int connection, const struct relay_hold *hold,
         return op_fail(op, AZ_SERVER_ERROR, NULL, "a stream cannot be handed over");
     reservation->reply = ends[0];
     talloc_set_destructor(reservation, reservation_free);
-    bool sent = send_hold(op->az->relay, message, length, connection, ends[1]);
+    bool sent = send_hold(op->az->gateway->relay, message, length, connection, ends[1]);
     close(ends[1]);
     talloc_free(message);
     *ret = reservation;

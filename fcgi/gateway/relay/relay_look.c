@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gateway/process/gateway_process.h"
 #include "store/gateway/feeds.h"
 #include "store/gateway/sessions.h"
 #include "store/tokens/tokens_live.h"
@@ -263,7 +264,7 @@ relay_look_feeds(struct op *op, struct relay_stream *const *stream, size_t count
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at URIs");
     if (ids == 0)
         return AZ_OK;
-    relay_ring(op->az->relay);
+    relay_ring(op->az->gateway->relay);
     enum az_status st = feeds_keep(op, id, ids, changes);
     for (size_t i = 0; st == AZ_OK && i < count; i++)
         if (stream[i]->reply < 0)

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/relay/relay_look.h"
 #include "gateway/relay/relay_message.h"
 #include "gateway/relay/relay_stream.h"
@@ -367,7 +368,7 @@ begin(struct relay *relay)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
     prctl(PR_SET_NAME, "authz-relay");
     forget_secrets(az);
-    relay->line = relay_line_receiver(az->relay);
+    relay->line = relay_line_receiver(az->gateway->relay);
     relay->most = allow_streams(az->cfg->gateway_streams);
     relay->room = talloc_size(relay->op->mem, RELAY_MESSAGE_MAX);
     relay->stream =

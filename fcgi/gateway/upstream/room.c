@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/settings/settings.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/upstream/credential.h"
 #include "host/places.h"
 #include "http/shared.h"
@@ -86,10 +87,10 @@ take(struct op *op, TALLOC_CTX *mem, const struct places_ask *ask, bool *ret_gre
     struct az *az = op->az;
     struct places_hold *hold;
     size_t lacks = 0;
-    if (az->upstream_room == NULL)
-        az->upstream_room = places_open(az, az->cfg->runtime_dir, "gateway-room");
-    enum places_end end = az->upstream_room != NULL
-                              ? places_take(mem, az->upstream_room, ask, &hold, &lacks)
+    if (az->gateway->room == NULL)
+        az->gateway->room = places_open(az, az->cfg->runtime_dir, "gateway-room");
+    enum places_end end = az->gateway->room != NULL
+                              ? places_take(mem, az->gateway->room, ask, &hold, &lacks)
                               : PLACES_FAULT;
     *ret_greedy = lacks + 1 < ask->needs;
     return end == PLACES_TAKEN ? AZ_OK : end == PLACES_FULL ? AZ_BUSY : AZ_SERVER_ERROR;
@@ -123,7 +124,7 @@ upstream_room_keep(struct op *op, const char *resource, const struct upstream_ca
                              .keeps = true,
                              .stopping = az->stopping};
     bool greedy = false;
-    if (!is_counted(az) || (az->upstream_room != NULL && places_are_kept(az->upstream_room)))
+    if (!is_counted(az) || (az->gateway->room != NULL && places_are_kept(az->gateway->room)))
         return AZ_OK;
     const struct room room = {
         "rcp", {PLACES_AT, upstream_room(az->pool_workers)},

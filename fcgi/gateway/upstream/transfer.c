@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/digits.h"
 #include "base/log.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/upstream/transfer_private.h"
 #include "trace/trace.h"
 
@@ -33,7 +34,7 @@ upstreams_free(struct upstreams *upstreams)
 static CURLM *
 connections(struct az *az)
 {
-    if (az->upstreams == NULL) {
+    if (az->gateway->upstreams == NULL) {
         struct upstreams *made = talloc_zero(az, struct upstreams);
         if (made == NULL || (made->multi = curl_multi_init()) == NULL) {
             talloc_free(made);
@@ -42,9 +43,9 @@ connections(struct az *az)
         talloc_set_destructor(made, upstreams_free);
         curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, (long) KEPT_CONNECTIONS);
         curl_multi_setopt(made->multi, CURLMOPT_PIPELINING, (long) CURLPIPE_NOTHING);
-        az->upstreams = made;
+        az->gateway->upstreams = made;
     }
-    return az->upstreams->multi;
+    return az->gateway->upstreams->multi;
 }
 
 /* ---- running */
@@ -93,7 +94,7 @@ transfer_wait(struct upstream_transfer *transfer)
     else if (transfer->plan.gone != NULL && transfer->plan.gone(transfer->plan.gone_arg))
         transfer->end = END_CALLER;
     else
-        curl_multi_poll(transfer->op->az->upstreams->multi, NULL, 0, (int) wait, NULL);
+        curl_multi_poll(transfer->op->az->gateway->upstreams->multi, NULL, 0, (int) wait, NULL);
 }
 
 /* Let the sink do what it has to do between octets. Its time does not count against the upstream's
@@ -116,8 +117,8 @@ transfer_run(struct upstream_transfer *transfer)
 {
     int running;
     while (transfer->end == END_NONE) {
-        CURLMcode code = curl_multi_perform(transfer->op->az->upstreams->multi, &running);
-        take_messages(transfer->op->az->upstreams->multi);
+        CURLMcode code = curl_multi_perform(transfer->op->az->gateway->upstreams->multi, &running);
+        take_messages(transfer->op->az->gateway->upstreams->multi);
         if (code != CURLM_OK && !transfer->finished) {
             transfer->finished = true;
             transfer->outcome = CURLE_FAILED_INIT;
@@ -195,7 +196,7 @@ static int
 transfer_free(struct upstream_transfer *transfer)
 {
     if (transfer->added)
-        curl_multi_remove_handle(transfer->op->az->upstreams->multi, transfer->curl);
+        curl_multi_remove_handle(transfer->op->az->gateway->upstreams->multi, transfer->curl);
     curl_easy_cleanup(transfer->curl);
     for (struct curl_slist *line = transfer->lines; line != NULL; line = line->next)
         gnutls_memset(line->data, 0, strlen(line->data));
@@ -232,7 +233,7 @@ transfer_new(struct op *op, const struct transfer_plan *plan)
     transfer->last_ms = transfer->began_ms + UPSTREAM_ANSWER_SECONDS * 1000;
     transfer->added =
         transfer->answer != NULL && transfer_prepare(transfer)
-        && curl_multi_add_handle(op->az->upstreams->multi, transfer->curl) == CURLM_OK;
+        && curl_multi_add_handle(op->az->gateway->upstreams->multi, transfer->curl) == CURLM_OK;
     if (transfer->added)
         return transfer;
     talloc_free(transfer);

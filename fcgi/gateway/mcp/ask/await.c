@@ -11,6 +11,7 @@
 #include "gateway/mcp/ask/answer.h"
 #include "gateway/mcp/ask/question_id.h"
 #include "gateway/mcp/message/stream.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/upstream/room.h"
 
 /* Time without a word after which a comment is sent, so that nothing on the way takes the stream
@@ -141,7 +142,7 @@ wait_a_while(struct wait *wait)
     int64_t now = clock_monotonic_ms();
     if (now >= wait->until_ms)
         return refuse_answer(wait, "No answer to a question of the upstream came in time");
-    if (*req->op.az->stopping || calls_is_cancelled(req->op.az->calls)
+    if (*req->op.az->stopping || calls_is_cancelled(req->op.az->gateway->calls)
         || (req->io->gone != NULL && req->io->gone(req->io)))
         return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client of a question has gone");
     if (now - wait->said_ms >= COMMENT_MS) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gateway/mcp/message/era.h"
+#include "gateway/process/gateway_process.h"
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 
@@ -43,7 +44,7 @@ caller_key(struct op *op, const struct managed_resource *resource,
 static struct peer_entry *
 find_peer(struct op *op, const char *key)
 {
-    struct peer_memory *memory = op->az->peers;
+    struct peer_memory *memory = op->az->gateway->peers;
     for (size_t i = 0; memory != NULL && key != NULL && i < PEER_MEMORY_ENTRIES; i++)
         if (memory->entry[i].key != NULL && strcmp(memory->entry[i].key, key) == 0)
             return &memory->entry[i];
@@ -93,7 +94,7 @@ mcp_take_entry(struct peer_memory *memory)
 static void
 keep_entry(struct op *op, const char *key, const struct peer_way *way)
 {
-    struct peer_memory *memory = op->az->peers;
+    struct peer_memory *memory = op->az->gateway->peers;
     struct peer_entry *entry = find_peer(op, key);
     char *kept = key != NULL ? talloc_strdup(memory, key) : NULL;
     if (entry != NULL)
@@ -122,9 +123,9 @@ peer_memory_keep(struct op *op, const struct managed_resource *resource,
                  const struct upstream_caller *caller, const char *told, const struct peer_way *way)
 {
     const struct peer_way server = {.modern = way->modern};
-    if (op->az->peers == NULL)
-        op->az->peers = talloc_zero(NULL, struct peer_memory);
-    if (op->az->peers == NULL)
+    if (op->az->gateway->peers == NULL)
+        op->az->gateway->peers = talloc_zero(NULL, struct peer_memory);
+    if (op->az->gateway->peers == NULL)
         return;
     keep_entry(op, server_key(op, resource), &server);
     if (!way->modern)

@@ -11,6 +11,7 @@
 #include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/reads/resources.h"
 #include "gateway/mcp/tools/catalogue.h"
+#include "gateway/process/gateway_process.h"
 #include "store/gateway/resources.h"
 
 /* ---- which there are */
@@ -76,7 +77,7 @@ enum az_status
 resource_ask_failed(struct mcp_exchange *it, const struct resource_ask *ask, enum az_status st)
 {
     const struct az_fault *fault = &it->req->op.fault;
-    if (calls_is_cancelled(it->req->op.az->calls))
+    if (calls_is_cancelled(it->req->op.az->gateway->calls))
         return resource_ask_refuse(it, AZ_INVALID_REQUEST, "The client has cancelled the request");
     if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
         return st;

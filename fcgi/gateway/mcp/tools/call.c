@@ -14,6 +14,7 @@
 #include "gateway/mcp/message/stream.h"
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/tools/tool_call.h"
+#include "gateway/process/gateway_process.h"
 #include "managed/auth.h"
 #include "metrics/metrics.h"
 #include "policy/decide/gateway_answer.h"
@@ -219,7 +220,7 @@ finish_call(struct tool_call *c, enum az_status st)
         c->it->result = c->call.result;
     if (st == AZ_OK)
         return AZ_OK;
-    if (calls_is_cancelled(op->az->calls))
+    if (calls_is_cancelled(op->az->gateway->calls))
         return tool_call_tell_model(c, AZ_INVALID_REQUEST, "The client has cancelled the call");
     if (st == AZ_INVALID)
         return tool_call_tell_model(c, AZ_INVALID_REQUEST, c->call.why);

@@ -7,6 +7,7 @@
 #include "base/b64url.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
+#include "gateway/process/gateway_process.h"
 
 /* One list. */
 struct verdict_entry {
@@ -69,7 +70,7 @@ verdicts_find(const struct mcp_exchange *it, const struct mcp_catalogue *catalog
               const struct verdict_key *key, enum gateway_verdict *ret)
 {
     struct op *op = &it->req->op;
-    const struct verdict_entry *entry = find_entry(op->az->verdicts, key);
+    const struct verdict_entry *entry = find_entry(op->az->gateway->verdicts, key);
     if (entry == NULL || entry->until_ms <= clock_monotonic_ms() || entry->tools != catalogue->tools
         || !token_revision_acceptable(it->visit.token->lookup.acceptable, entry->revision))
         return NULL;
@@ -105,12 +106,12 @@ verdicts_keep(const struct mcp_exchange *it, const struct mcp_catalogue *catalog
               const enum gateway_verdict *verdicts)
 {
     struct op *op = &it->req->op;
-    if (op->az->verdicts == NULL)
-        op->az->verdicts = talloc_zero(op->az, struct verdict_memory);
-    if (op->az->verdicts == NULL || revision == NULL)
+    if (op->az->gateway->verdicts == NULL)
+        op->az->gateway->verdicts = talloc_zero(op->az, struct verdict_memory);
+    if (op->az->gateway->verdicts == NULL || revision == NULL)
         return;
-    struct verdict_entry *place = take_place(op->az->verdicts, key);
-    char *id = talloc_strdup(op->az->verdicts, op->request_id);
+    struct verdict_entry *place = take_place(op->az->gateway->verdicts, key);
+    char *id = talloc_strdup(op->az->gateway->verdicts, op->request_id);
     struct verdict_entry fresh = {
         .key = *key,
         .until_ms = clock_monotonic_ms() + VERDICTS_SECONDS * 1000,
