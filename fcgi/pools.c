@@ -376,8 +376,9 @@ pools_run(struct az *az, struct pool *pools, size_t count)
                      HOUSEKEEPING_SENDING_EVERY,                                                                        0, 0},
         [SHADOWING] = {az->shadow_tap != NULL ? shadow_serve : NULL,        schema_check,
                      SHADOW_SERVE_EVERY,                                                                                0, 0},
-        [RELAYING] = {az->gateway->relay != NULL ? relay_serve : NULL,              NULL,                     RELAY_SERVE_EVERY,  0, 0},
-        [FEEDING] = {az->gateway->relay != NULL ? feed_serve : NULL,               NULL,                     FEED_SERVE_EVERY,   0, 0},
+        [RELAYING] = {az->gateway->relay != NULL ? relay_serve : NULL,     NULL,                     RELAY_SERVE_EVERY,  0,
+                     0                                                                                                      },
+        [FEEDING] = {az->gateway->relay != NULL ? feed_serve : NULL,      NULL,                     FEED_SERVE_EVERY,   0, 0},
         [TRACING] = {az->tracer != NULL ? traces_serve : NULL,            NULL,                     TRACES_SERVE_EVERY, 0, 0},
     };
     int status = 0;

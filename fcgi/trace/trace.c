@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/datagrams.h"
 #include "base/utf8.h"
 #include "crypto/random.h"
+#include "host/post.h"
 #include "metrics/metrics.h"
 
 /* Places of the ids in a traceparent. */
@@ -18,7 +18,7 @@
 #define PARENT_FLAGS 53
 
 struct tracer {
-    struct datagrams *queue;
+    struct post *queue;
     int64_t rate;
     bool chosen;      /* the request in hand is */
     int open;         /* the innermost span */
@@ -32,7 +32,7 @@ struct tracer *
 tracer_new(TALLOC_CTX *mem, int64_t rate)
 {
     struct tracer *tracer = talloc_zero(mem, struct tracer);
-    if (tracer == NULL || (tracer->queue = datagrams_new(tracer)) == NULL) {
+    if (tracer == NULL || (tracer->queue = post_new(tracer)) == NULL) {
         talloc_free(tracer);
         return NULL;
     }
@@ -191,14 +191,14 @@ trace_end(struct tracer *tracer, struct metrics *metrics, const struct trace_fac
     size_t length = offsetof(struct trace, span) + trace->count * sizeof(trace->span[0]);
     trace_close(tracer, 0, facts);
     tracer->chosen = false;
-    if (!datagrams_send(tracer->queue, trace, length))
+    if (!post_send(tracer->queue, trace, length, NULL, 0))
         trace_count(metrics, "dropped");
 }
 
 bool
 trace_receive(struct tracer *tracer, int ms, struct trace *ret)
 {
-    ssize_t got = datagrams_receive(tracer->queue, ms, ret, sizeof(*ret));
+    ssize_t got = post_wait(tracer->queue, ms, ret, sizeof(*ret));
     return got >= (ssize_t) offsetof(struct trace, span) && ret->count <= TRACE_SPANS_MAX
            && (size_t) got == offsetof(struct trace, span) + ret->count * sizeof(ret->span[0]);
 }

@@ -12,13 +12,14 @@
 #include "crypto/random.h"
 #include "gateway/process/gateway_process.h"
 #include "gateway/relay/relay_message.h"
+#include "host/post.h"
 
 /* Longest wait for the relay's answer, in milliseconds. It answers at once, or after one trip to
  * the database. */
 #define ANSWER_MS 5000
 
 struct relay_line {
-    int send, receive; /* ends of the socket */
+    struct post *post; /* from workers to the relay */
     int bell;          /* of the feeder: an eventfd */
     unsigned char feeder[FEED_HOLDER_OCTETS];
 };
@@ -30,8 +31,6 @@ struct relay_reservation {
 static int
 line_free(struct relay_line *line)
 {
-    close(line->send);
-    close(line->receive);
     if (line->bell >= 0)
         close(line->bell);
     return 0;
@@ -47,16 +46,14 @@ reservation_free(struct relay_reservation *reservation)
 struct relay_line *
 relay_line_new(TALLOC_CTX *mem)
 {
-    int ends[2];
     struct relay_line *line = talloc_zero(mem, struct relay_line);
-    if (line == NULL || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        talloc_free(line);
+    if (line == NULL)
         return NULL;
-    }
-    *line = (struct relay_line){
-        .send = ends[0], .receive = ends[1], .bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    line->post = post_new(line);
+    line->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     talloc_set_destructor(line, line_free);
-    if (line->bell < 0 || random_octets(line->feeder, sizeof(line->feeder)) != AZ_OK)
+    if (line->post == NULL || line->bell < 0
+        || random_octets(line->feeder, sizeof(line->feeder)) != AZ_OK)
         TALLOC_FREE(line);
     return line;
 }
@@ -83,29 +80,7 @@ relay_feeder(const struct relay_line *line)
 int
 relay_line_receiver(const struct relay_line *line)
 {
-    return line->receive;
-}
-
-/* Send a message with the descriptors of the connection and of the reply. */
-static bool
-send_hold(const struct relay_line *line, char *message, size_t length, int connection, int reply)
-{
-    const int passed[2] = {connection, reply};
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(sizeof(passed))];
-    } control = {.room = {0}};
-    struct iovec part = {message, length};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.room,
-                            .msg_controllen = sizeof(control.room)};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(passed));
-    memcpy(CMSG_DATA(rights), passed, sizeof(passed));
-    return sendmsg(line->send, &header, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) length;
+    return post_receiver(line->post);
 }
 
 /* Wait for the relay's answer; 0: there is none. */
@@ -151,12 +126,12 @@ relay_reserve(struct op *op, int connection, const struct relay_hold *hold,
     char *message = talloc_size(op->mem, RELAY_MESSAGE_MAX);
     struct relay_reservation *reservation = talloc_zero(op->mem, struct relay_reservation);
     size_t length = message != NULL ? relay_message_write(hold, message) : 0;
-    if (reservation == NULL || length == 0
-        || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    if (reservation == NULL || length == 0 || !post_pair(ends))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "a stream cannot be handed over");
     reservation->reply = ends[0];
     talloc_set_destructor(reservation, reservation_free);
-    bool sent = send_hold(op->az->gateway->relay, message, length, connection, ends[1]);
+    const int passed[RELAY_DESCRIPTORS] = {connection, ends[1]};
+    bool sent = post_send(op->az->gateway->relay->post, message, length, passed, RELAY_DESCRIPTORS);
     close(ends[1]);
     talloc_free(message);
     *ret = reservation;

@@ -3,8 +3,9 @@
 #include "gateway/relay/relay_message.h"
 
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
+
+#include "host/post.h"
 
 /* A message begins with the stream, whose texts follow, each with its NUL. */
 size_t
@@ -46,26 +47,10 @@ bool
 relay_message_receive(int line, char *room, struct relay_hold *ret,
                       int ret_passed[RELAY_DESCRIPTORS])
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(RELAY_DESCRIPTORS * sizeof(int))];
-    } control;
-    struct iovec part = {room, RELAY_MESSAGE_MAX};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.room,
-                            .msg_controllen = sizeof(control.room)};
-    ssize_t got = recvmsg(line, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *rights = got >= 0 ? CMSG_FIRSTHDR(&header) : NULL;
-    if (rights == NULL || rights->cmsg_type != SCM_RIGHTS)
-        return false;
-    /* At the limit of open files fewer of them come. */
-    size_t came = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    memcpy(ret_passed, CMSG_DATA(rights), came * sizeof(int));
-    if (came == RELAY_DESCRIPTORS && (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0
-        && relay_message_read(room, (size_t) got, ret))
-        return true;
-    for (size_t i = 0; i < came; i++)
+    ssize_t got = post_receive(line, room, RELAY_MESSAGE_MAX, ret_passed, RELAY_DESCRIPTORS);
+    if (got < 0 || relay_message_read(room, (size_t) got, ret))
+        return got >= 0;
+    for (size_t i = 0; i < RELAY_DESCRIPTORS; i++)
         close(ret_passed[i]);
     return false;
 }

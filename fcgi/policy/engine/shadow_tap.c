@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/datagrams.h"
 #include "base/json/jsonx.h"
 #include "crypto/random.h"
 #include "host/file.h"
+#include "host/post.h"
 #include "metrics/metrics.h"
 
 /* Texts of a decision, each with its NUL. */
@@ -24,7 +24,7 @@ struct board {
 
 struct shadow_tap {
     struct board *board;
-    struct datagrams *queue;
+    struct post *queue;
     TALLOC_CTX *mem; /* owns the kept decisions; NULL if there are none */
     char *kept[SHADOW_TAP_KEPT_MAX];
     size_t length[SHADOW_TAP_KEPT_MAX];
@@ -37,7 +37,7 @@ shadow_tap_new(TALLOC_CTX *mem)
 {
     struct shadow_tap *tap = talloc_zero(mem, struct shadow_tap);
     struct host_file *memory = NULL;
-    if (tap != NULL && (tap->queue = datagrams_new(tap)) != NULL)
+    if (tap != NULL && (tap->queue = post_new(tap)) != NULL)
         memory = host_file_memory(tap, NULL, sizeof(struct board));
     if (memory == NULL)
         TALLOC_FREE(tap);
@@ -130,7 +130,7 @@ shadow_tap_send(struct az *az)
     if (tap == NULL || tap->mem == NULL)
         return;
     for (size_t i = 0; i < tap->count; i++)
-        if (!datagrams_send(tap->queue, tap->kept[i], tap->length[i]))
+        if (!post_send(tap->queue, tap->kept[i], tap->length[i], NULL, 0))
             drop(az);
     TALLOC_FREE(tap->mem);
     tap->count = 0;
@@ -160,6 +160,6 @@ shadow_tap_receive(struct shadow_tap *tap, int ms, struct shadow_question *ret)
 {
     if (tap->got == NULL && (tap->got = talloc_size(tap, SHADOW_TAP_OCTETS_MAX)) == NULL)
         return false;
-    ssize_t got = datagrams_receive(tap->queue, ms, tap->got, SHADOW_TAP_OCTETS_MAX);
+    ssize_t got = post_wait(tap->queue, ms, tap->got, SHADOW_TAP_OCTETS_MAX);
     return got > 0 && unpack(tap->got, (size_t) got, ret);
 }

@@ -8,7 +8,7 @@
 #ifndef AZ_GATEWAY_MCP_ASK_QUESTION_ID_H
 #define AZ_GATEWAY_MCP_ASK_QUESTION_ID_H
 
-#include "gateway/mcp/ask/mailbox.h"
+#include "host/mailbox.h"
 #include "store/gateway/sessions.h"
 
 /* Return the id of a question that a mailbox waits for until then (seconds since 1970), on op->mem,

@@ -2,7 +2,7 @@
  * it out or keeps others waiting (gateway-admin.md 1.13). */
 #include "config.h"
 
-#include "gateway/mcp/ask/mailbox.h"
+#include "host/mailbox.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 #include "config.h"
 
-#include "gateway/mcp/ask/mailbox.h"
+#include "host/mailbox.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,11 +15,7 @@
 #include "base/b64url.h"
 #include "base/clock.h"
 #include "base/settings/settings.h"
-#include "crypto/random.h"
-#include "gateway/mcp/ask/answer.h"
 
-/* Octets of one message: the answers of a call, with what stands around one. */
-#define MESSAGE_MAX (ANSWERS_OCTETS_MAX + 64)
 /* Time in which a worker that has opened the connection puts its answer in, in milliseconds: it has
  * nothing else to do. */
 #define PUT_MS 1000
@@ -68,7 +65,7 @@ mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret)
 {
     struct sockaddr_un address;
     struct mailbox *box = talloc_zero(mem, struct mailbox);
-    if (box == NULL || random_octets(box->id, sizeof(box->id)) != AZ_OK
+    if (box == NULL || getrandom(box->id, sizeof(box->id), 0) != (ssize_t) sizeof(box->id)
         || (box->path = place_of(op, box, box->id, &address)) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "no memory for an answer, or SVC_RUNTIME_DIR is too long for a socket");
@@ -87,13 +84,13 @@ static enum az_status
 take_one(TALLOC_CTX *mem, int connection, char **ret, size_t *ret_length)
 {
     struct pollfd waited = {.fd = connection, .events = POLLIN};
-    char *text = talloc_size(mem, MESSAGE_MAX + 1);
+    char *text = talloc_size(mem, MAILBOX_TEXT_MAX + 1);
     ssize_t got = text != NULL && poll(&waited, 1, PUT_MS) == 1
-                      ? recv(connection, text, MESSAGE_MAX + 1, 0)
+                      ? recv(connection, text, MAILBOX_TEXT_MAX + 1, 0)
                       : -1;
     if (got == 0)
         return AZ_NOT_FOUND;
-    if (got < 0 || got > MESSAGE_MAX)
+    if (got < 0 || got > MAILBOX_TEXT_MAX)
         return AZ_INVALID;
     text[got] = '\0';
     *ret = text;
@@ -126,7 +123,7 @@ mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *t
     int connection =
         path != NULL ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     enum az_status st = AZ_NOT_FOUND;
-    if (connection < 0 || length > MESSAGE_MAX)
+    if (connection < 0 || length > MAILBOX_TEXT_MAX)
         st = AZ_SERVER_ERROR;
     else if (connect(connection, (const struct sockaddr *) &address, sizeof(address)) == 0
              && unlink(path) == 0

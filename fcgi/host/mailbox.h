@@ -1,14 +1,17 @@
 /*
- * A place where a worker waits for an answer that another worker of this host receives: a socket in
+ * A post for one text to one process, which waits for it under a random id: a socket in
  * SVC_RUNTIME_DIR, which processes of our account alone can open. Who takes its name away first may
- * put the one answer in, so an answer is taken once.
+ * put the text in, so a text is taken once.
  */
-#ifndef AZ_GATEWAY_MCP_ASK_MAILBOX_H
-#define AZ_GATEWAY_MCP_ASK_MAILBOX_H
+#ifndef AZ_HOST_MAILBOX_H
+#define AZ_HOST_MAILBOX_H
 
 #include "base/op.h"
 
 #define MAILBOX_OCTETS 16
+/* Octets of the text: the answers to the questions of a call (64 KiB, gateway-admin.md 1.12), with
+ * what stands around one. */
+#define MAILBOX_TEXT_MAX ((64 << 10) + 64)
 
 struct mailbox {
     unsigned char id[MAILBOX_OCTETS]; /* random */
