@@ -14,7 +14,7 @@
 struct places {
     struct host_file *file;
     const struct places_hold *kept; /* what this process keeps, or NULL */
-    int64_t refused_ms;             /* clock_monotonic_ms() of the last refusal; 0: none */
+    int64_t refused_ms;             /* clock_monotonic_ms() of the last refusal, or 0 */
     int64_t refused;                /* first slot of what was missing then */
 };
 

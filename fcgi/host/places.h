@@ -27,7 +27,7 @@ struct places_ask {
     size_t needs;
     struct places_need wait[2]; /* so a process needs that waits; those are given back after it */
     size_t waits;
-    int wait_ms; /* longest wait; 0: none */
+    int wait_ms; /* longest wait, or 0 */
     int look_ms; /* time between two tries of a process that waits */
     int full_ms; /* after a refusal this process waits for nothing more of the kind; 0: it does */
     int skip;    /* the search begins so many slots behind the last: spreads those that look */

@@ -26,12 +26,13 @@ bool post_send(const struct post *post, const void *octets, size_t length, const
 
 /*
  * Take a text, which has exactly so many descriptors, from the end that texts come from. Return its
- * octets. -1: none is there, or what came has other descriptors or more octets, and then nothing of
- * it stays open.
+ * octets. -1: nothing is there, or what came has other descriptors or more octets, and then nothing
+ * of it stays open.
  */
 ssize_t post_receive(int receiver, void *room, size_t size, int *ret_passed, size_t count);
 
-/* Wait for a text without descriptors, at most so many milliseconds, and take it. -1: none came. */
+/* Wait for a text without descriptors, at most so many milliseconds, and take it. -1: nothing came.
+ */
 ssize_t post_wait(const struct post *post, int ms, void *room, size_t size);
 
 /* Make a connection whose ends keep texts apart: one to pass, one to hear the answer by. */

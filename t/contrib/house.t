@@ -118,6 +118,22 @@ refuses(
     ['fcgi/top/b.c:16: held outlives its function and can change; pass it down in a struct, or make it const'],
     'fcgi/top/b.c' => $state->("static int\nfour(void)\n{\n    static int held;\n    return held;\n}") );
 
+my $locks = $good{'fcgi/top/b.c'} . "\nint c = fcntl(1, F_SETLK, 0);\n";
+for my $use ( 'mmap(0)', 'flock(1, 2)', 'fcntl(1, F_OFD_SETLKW, 0)', 'kill(pid, 0)', 'socketpair(AF_UNIX, 1, 0, 0)' ) {
+    my ($word) = $use =~ /fcntl\(1, (\w+)/ ? $1 : $use =~ /\A(\w+)/;
+    my $line = "fcgi/top/b.c:13: $word is of fcgi/host; use or extend a module of that room";
+    refuses(
+        "what processes share outside fcgi/host: $use",
+        [ $use =~ /AF_UNIX/ ? $line =~ s/$word/AF_UNIX/r : (), $line ],
+        'fcgi/top/b.c' => $good{'fcgi/top/b.c'} . "\nint c = $use;\n" );
+}
+accepts(
+    'the same in fcgi/host, in cli and in a test, and kill() with a signal',
+    'fcgi/host/c.c' => $locks,
+    'cli/c.c'       => $locks,
+    't/top/c-t.c'   => $locks,
+    'fcgi/top/b.c'  => $good{'fcgi/top/b.c'} . "\nint c = kill(pid, SIGTERM);\n" );
+
 my $circle = 'folders include each other in a circle';
 refuses(
     'two folders that include each other',
