@@ -10,6 +10,7 @@ package Authz::Peer;
 # An answer of JSON-RPC with the id 1 gets the id of its request. An answer, all members optional (a list of answers: one after the other, the last stays):
 #   status => 200, type => 'application/json', headers => [ Name => 'value', ... ], body => 'text' or { JSON }
 #   delay => SECONDS      before the head          pad => N        N blanks after the body
+#   held => 1             before the head, until let_go() names the path, at most 5 minutes
 #   stall => N            sits after N octets of the body            drip => SECONDS  between octets, head and all
 #   truncate => N         ends after N octets of the body, of more that were promised
 #   chunked => 1          in chunks (with stall: the head alone)     endless => 1     chunks without end
@@ -161,6 +162,7 @@ sub _serve {
         my ($text) = grep { index( $request->{body} // '', $_ ) >= 0 } keys %{ $answer->{instead} // {} };
         $answer = $answer->{instead}{$text} if defined $text;
         $answer = _with_id( $answer, $request );
+        $self->_hold( ( split /\?/, $target )[0] ) if $answer->{held};
         $self->_await( $client, $answer, ( split /\?/, $target )[0] ), next if $answer->{await};
         _answer( $client, $answer ) or last;
     }
@@ -198,6 +200,15 @@ sub _head {
     my $head  = sprintf "HTTP/1.1 %d Told\r\n", $answer->{status} // 200;
     while ( my ( $name, $value ) = splice @field, 0, 2 ) { $head .= "$name: $value\r\n" if length $value }
     return "$head\r\n";
+}
+
+# Let the answers of a path go that are held, and all that come.
+sub let_go { my ( $self, $path ) = @_; return _write( $self->_file( $path, 'go' ), 'x' ) }
+
+sub _hold {
+    my ( $self, $path ) = @_;
+    for ( 1 .. 6000 ) { last if -e $self->_file( $path, 'go' ); sleep 0.05 }
+    return;
 }
 
 # An answer whose end comes after other requests: a stream of events that asks the client something.
