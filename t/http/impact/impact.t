@@ -20,7 +20,7 @@ my @desk  = $stack->make_client( 'desk', { grants => ['client_credentials'], sco
 
 sub impact {
     my (%body) = @_;
-    return $stack->admin( POST => $where, json => \%body, headers => [ Prefer => 'wait=25' ] );
+    return $stack->measured( POST => $where, json => \%body );
 }
 sub rule   { my ($text) = @_; return { path => 'custom/issue.rego', content => "package custom.issue\n\n$text\n" } }
 sub deny   { my ($when) = @_; return rule( 'deny contains {"code": "no_way", "category": "policy"} if ' . $when ) }

@@ -13,7 +13,8 @@ use Authz::Stack ();
 my $where = '/admin/api/policy-impact';
 my $rules = '/admin/api/policy-rules/by-path';
 my $stack =
-  Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa(), SVC_IMPACT_DECISIONS => 1000 } );
+  Authz::Stack->start(
+    settings => { SVC_OPA_BINARY => Authz::Path::opa(), SVC_IMPACT_DECISIONS => 1000, SVC_IMPACT_SECONDS => 300 } );
 my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => [ 'read', 'write' ] } );
 $stack->token( @crm, scope => $_ ) for 'read', 'write';
 $stack->sql(<<'SQL');
@@ -32,10 +33,7 @@ sub rule {
 
 sub impact {
     my ( $when, %more ) = @_;
-    return $stack->admin(
-        POST    => $where,
-        json    => { rule => rule($when), examples => 0, %more },
-        headers => [ Prefer => 'wait=25' ] );
+    return $stack->measured( POST => $where, json => { rule => rule($when), examples => 0, %more } );
 }
 
 sub save {
@@ -87,7 +85,7 @@ CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_s
 CREATE TRIGGER linger BEFORE UPDATE OF looked ON policy_impact FOR EACH ROW WHEN (NEW.state = 'running' AND NEW.looked = 0)
        EXECUTE FUNCTION linger()
 SQL
-my $late = $brief->admin( POST => $where, json => { rule => rule($write) }, headers => [ Prefer => 'wait=25' ] );
+my $late = $brief->measured( POST => $where, json => { rule => rule($write) } );
 admin_ok(
     $late, 200,
     {   state     => 'done', looked => 0, truncated => sub { $_[0] }, empty => sub { !$_[0] }, sampled => undef,

@@ -273,6 +273,22 @@ sub admin {
       ->request( $method, "$self->{path}$target", %option, headers => [ @key, @{ $option{headers} // [] } ] );
 }
 
+# Ask for a measurement (policy.md 7), or for a running one, and wait until it is done: its process has the lowest priority, so
+# beside other work it may take longer than the 25 s that one request waits.
+sub measured {
+    my ( $self, $method, $target, %option ) = @_;
+    my @wait   = ( Prefer => 'wait=25' );
+    my $answer = $self->admin( $method, $target, %option, headers => [ @wait, @{ $option{headers} // [] } ] );
+    my ($id)   = $answer->status == 202 ? $answer->member('id') : ();
+    Authz::Process::until_true(
+        240,
+        sub {
+            $answer = $self->admin( GET => "/admin/api/policy-impact/$id", headers => \@wait );
+            return $answer->status != 202;
+        } ) if defined $id;
+    return $answer;
+}
+
 # A client with what it may do: make_client('crm', {grants => [...], ...}, clientType => 'public', ...). Returns (id, secret).
 sub make_client {
     my ( $self, $id, $binding, %field ) = @_;
