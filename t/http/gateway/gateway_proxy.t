@@ -172,9 +172,14 @@ fails( $gateway->ask( GET => 'crm', '/nothing' ), 404, 'not_found', 'no route: 4
 fails( $gateway->ask( GET => 'crm', '/off' ),     404, 'not_found', 'a disabled route: 404' );
 $answer = fails( $gateway->ask( DELETE => 'crm', '/old/7' ), 405, undef, 'another method: 405' );
 is( $answer->header('Allow'), 'GET', '... with Allow' );
+$gateway->resource( 'other', upstreamUrl => 'https://10.0.0.1', routes => [ { id => 'a', path => '/' } ] );
 fails(
-    $gateway->ask( GET => 'nobody', '/', token => $gateway->token('crm') ), 401, undef,
+    $gateway->ask( GET => 'other', '/', token => $gateway->token('crm') ), 401, undef,
     'a token of another resource: 401' );
+$answer = fails(
+    $gateway->ask( GET => 'nobody', '/', token => $gateway->token('crm') ), 404, 'not_found',
+    'a resource that is not there: 404' );
+is( $answer->header('WWW-Authenticate'), undef, '... without a challenge, which a client would follow' );
 fails( $gateway->ask( GET => 'crm', '/any/x', token => undef ), 401, undef, 'no token: 401' );
 $hits = $peer->requests;
 

@@ -65,6 +65,6 @@ for my $case (
     cmp_ok( length $asked, '<=', 4096, 'a challenge has at most 4096 octets of scopes' );
     cmp_ok( length $asked, '>',  3990, '... and as many as fit' );
     is( $asked, join( ' ', ( 'desk:read', sort @long )[ 0 .. scalar( my @n = $asked =~ / /g ) ] ), '... whole ones' );
-    is( $mcp->modern( 'tools/list', {}, at => 'nothing', token => undef )->status, 401, 'an unknown resource: 401' );
+    is( $mcp->modern( 'tools/list', {}, at => 'nothing', token => undef )->status, 404, 'an unknown resource: 404' );
 }
 done_testing;

@@ -480,9 +480,9 @@ $at = $stack;
 
 # ---- without the development switch
 
-my $strict = Authz::Stack->start( beside => $stack, settings =>
+my $without = Authz::Stack->start( beside => $stack, settings =>
       { Authz::Idp->settings, SVC_SAFE_HTTP_CA_FILE => Authz::Peer->ca_file, SVC_CIMD_FETCH_TIMEOUT_SECONDS => 2 } );
-sub ask_strict { my ($client_id) = @_; return $strict->http->get( target($client_id) ) }
+sub ask_strict { my ($client_id) = @_; return $without->http->get( target($client_id) ) }
 $peer->forget;
 page(
     ask_strict( serve('/strict') ), 400, qr/unknown or disabled/,
