@@ -17,9 +17,10 @@ const given = {
     'gzip-file-as-resource': { name: 'a.gz', data: 'data:text/plain,hello', outputType: 'resource' },
     'trigger-long-running-operation': { duration: 1, steps: 2 },
 };
-// What is no part of an answer: the name of a session, and the time.
+// The name of a session and the time are no part of an answer: a resource says to the second when it was made.
 const plain = (answer) => JSON.parse(JSON.stringify({ content: answer.content, structuredContent: answer.structuredContent, isError: answer.isError ?? false })
-    .replaceAll(/session [0-9a-f-]{36}/g, 'session').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'));
+    .replaceAll(/session [0-9a-f-]{36}/g, 'session').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+    .replaceAll(/\d{1,2}:\d\d:\d\d(\s[AP]M)?/g, 'time'));
 const parts = ({ name, title, description, inputSchema, outputSchema, annotations = {} }) => ({ name, title, description, inputSchema, outputSchema, annotations: Object.entries(annotations).sort() });
 
 async function connected(url, headers) {
