@@ -99,7 +99,10 @@ await ann.goto(`${base}/logout?${new URLSearchParams({ client_id: 'wiki', post_l
 ok((await heading(ann)).startsWith('Sign out of '), 'logout: without proof the person is asked');
 await isWell(ann, 'logout');
 await pressEnterOn(ann, 'Sign out');
-is(ann.url(), 'https://app.example/bye', 'logout: Enter leads through the provider to the client, the policy of the page lets it');
+ok(ann.url().startsWith(`${base}/logout/return?`), 'logout: a client that registered itself gets no redirect (RFC 9700 4.11.2): Enter leads through the provider to the last page', ann.url());
+is(await heading(ann), 'You are signed out', '... which says so');
+await pressEnterOn(ann, 'Return to app.example');
+is(ann.url(), 'https://app.example/bye', '... and has a link to the client, the policy of the page lets it');
 await ann.goto(authorize('wiki'));
 is(await heading(ann), 'Sign in', 'logout: the session is over');
 await pressEnterOn(ann, 'The corp accounts 127.0.0.1');
