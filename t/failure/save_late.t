@@ -147,4 +147,49 @@ is( $stack->token(@crm)->status, 200, '... and decisions go on' );
 my $other = create( $stack, "package custom.issue\n\ndeny contains \"y\" if input.client.id == \"none\"\n" );
 is( $other->status, 201, '... any other is saved' ) or diag $other->text;
 like( $other->header('X-Policy-Warning') // '', qr{was not tried .*$untried}, '... with a warning' );
+
+# ---- with a program that does not take the policy in
+
+# The machine leaves questions of this rule to OPA.
+my $LEFT = "package custom.issue\n\ndeny contains \"z\" if { trace(input.client.id); input.client.id == \"none\" }\n";
+
+# Write the program: an OPA that ends as said when it is started with a bundle that has a text.
+sub end_with {
+    my ( $path, $text, $end ) = @_;
+    my $real = Authz::Path::opa();
+    open my $out, '>', $path or die "$path: $!";
+    print {$out} <<"END";
+#!/bin/sh
+PATH=/usr/bin:/bin
+if test "\$1" = run && tar -xzOf bundle.tar.gz | grep -q '$text'; then $end; fi
+exec '$real' "\$@"
+END
+    close $out or die "$path: $!";
+    chmod 0755, $path or die "$path: $!";
+    return;
+}
+
+my $program = Authz::Process::directory() . '/opa-ends';
+my $crash   = 'echo "fatal error: runtime: out of memory" >&2; exit 2';
+end_with( $program, 'trace(', $crash );
+$stack = Authz::Stack->start( settings => { SVC_OPA_BINARY => $program } );
+@crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
+for my $case ( [ 'a limit ends', 'kill -s XCPU $$' ], [ 'ends without memory', $crash ] ) {
+    end_with( $program, 'trace(', $case->[1] );
+    admin_error(
+        create( $stack, $LEFT ),
+        422,
+        "a policy with which OPA $case->[0], and the one before not, is refused (policy.md 7.3 T4)",
+        error   => 'bundle_not_activated',
+        members => { error_description => qr{Open Policy Agent takes too much time or memory.*sample question} } );
+    is( $stack->token(@crm)->status, 200, '... and decisions go on' );
+}
+for my $case ( [ 'it runs with no policy', '.', 'exit 1' ], [ 'the policy before ends it, too', '.', $crash ] ) {
+    end_with( $program, @$case[ 1, 2 ] );
+    my $saved = $stack->admin(
+        PUT  => '/admin/api/policy-rules/by-path?path=custom/late.rego',
+        json => { path => 'custom/late.rego', kind => 'rego', version => '1', content => "$LEFT# $case->[0]\n" } );
+    like( $saved->status, qr/\A20[01]\z/, "if $case->[0], a policy is saved" ) or diag $saved->text;
+    like( $saved->header('X-Policy-Warning') // '', qr{was not tried .*Open Policy Agent}, '... with a warning' );
+}
 done_testing;

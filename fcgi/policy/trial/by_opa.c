@@ -101,8 +101,7 @@ trial_by_opa(struct op *op, const struct trial_policy *policy,
         ask_all(op, own, questions, rows.row[SIDE_REGISTRY], note);
         break;
     case OWN_OPA_REFUSED:
-        note_failure(&note[first], *ret_untried);
-        *ret_untried = NULL;
+        note_failure(&note[first], *ret_untried); /* and the others are not asked */
         break;
     case OWN_OPA_NONE:
         break;

@@ -29,8 +29,8 @@
 struct own_opa {
     char *dir;
     struct child *child;
-    struct az az; /* the process, with this engine in place of its own */
-    bool over;
+    struct az az;       /* the process, with this engine in place of its own */
+    enum child_end end; /* CHILD_RUNS until it has ended */
 };
 
 static int
@@ -77,8 +77,9 @@ start_process(struct own_opa *own, const char *program)
 static bool
 is_over(struct own_opa *own)
 {
-    own->over = own->over || child_wait(own->child, 0) != CHILD_RUNS;
-    return own->over;
+    if (own->end == CHILD_RUNS)
+        own->end = child_wait(own->child, 0);
+    return own->end != CHILD_RUNS;
 }
 
 /* True if it has its bundle. A failure is not one of the request. */
@@ -112,13 +113,20 @@ await_ready(struct op *op, struct own_opa *own)
     return false;
 }
 
+/* True if the bundle ended the process: by a limit, or by a failure of its runtime, as without
+ * memory. The program writes other failures, as of its arguments, in a line without these words. */
+static bool
+ended_by_bundle(const struct own_opa *own, const char *output)
+{
+    return own->end == CHILD_STOPPED || strstr(output, "fatal error: ") != NULL
+           || strstr(output, "panic: ") != NULL;
+}
+
 /* Return what it said last, in one line. */
 static const char *
-last_words(struct op *op, const struct own_opa *own)
+last_words(char *text, size_t length)
 {
-    size_t length;
-    char *text = child_file_read(op->mem, path_of(own, OUTPUT_FILE), OUTPUT_MAX, &length);
-    if (text == NULL || length == 0)
+    if (length == 0)
         return "no message";
     if (length > QUOTE_MAX)
         text += length - QUOTE_MAX;
@@ -129,6 +137,23 @@ last_words(struct op *op, const struct own_opa *own)
                                                                          : "an unreadable message";
 }
 
+/* Tell why it is not ready. */
+static enum own_opa_start
+tell_end(struct op *op, const struct own_opa *own, const char **ret_why)
+{
+    size_t length;
+    *ret_why = "Open Policy Agent does not take the policy in within 10 s";
+    if (own->end == CHILD_RUNS)
+        return OWN_OPA_REFUSED;
+    char *output = child_file_read(op->mem, path_of(own, OUTPUT_FILE), OUTPUT_MAX, &length);
+    bool by_bundle = ended_by_bundle(own, output != NULL ? output : "");
+    *ret_why = talloc_asprintf(op->mem, "Open Policy Agent ended: %s",
+                               output != NULL ? last_words(output, length) : "no message");
+    if (by_bundle)
+        *ret_why = "Open Policy Agent takes too much time or memory to take the policy in";
+    return by_bundle ? OWN_OPA_REFUSED : OWN_OPA_NONE;
+}
+
 static struct own_opa *
 make(struct op *op, const unsigned char *body, size_t length)
 {
@@ -137,6 +162,7 @@ make(struct op *op, const unsigned char *body, size_t length)
         return NULL;
     talloc_set_destructor(own, own_opa_free);
     own->az = *op->az;
+    own->end = CHILD_RUNS;
     own->dir = child_directory_make(own, "authz-trial");
     const char *url =
         own->dir != NULL ? talloc_asprintf(own, "unix:%s/" SOCKET_FILE, own->dir) : NULL;
@@ -169,12 +195,9 @@ own_opa_start(struct op *op, const unsigned char *body, size_t length, struct ow
         *ret_why = NULL;
         return OWN_OPA_READY;
     }
-    enum child_end end = own->over ? CHILD_FAILED : CHILD_RUNS;
-    *ret_why = end == CHILD_RUNS
-                   ? "Open Policy Agent does not take the policy in within 10 s"
-                   : talloc_asprintf(op->mem, "Open Policy Agent ended: %s", last_words(op, own));
+    enum own_opa_start start = tell_end(op, own, ret_why);
     talloc_free(own);
-    return end == CHILD_RUNS ? OWN_OPA_REFUSED : OWN_OPA_NONE;
+    return start;
 }
 
 struct op

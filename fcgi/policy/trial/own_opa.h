@@ -14,7 +14,7 @@ struct own_opa;
 /* Outcomes of starting one. */
 enum own_opa_start {
     OWN_OPA_READY,
-    OWN_OPA_NONE,    /* there is no program, or it does not run: see why */
+    OWN_OPA_NONE,    /* there is no program, or the host does not let it run: see why */
     OWN_OPA_REFUSED, /* it does not take the bundle in, or not in time and memory: see why */
 };
 
