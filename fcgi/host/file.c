@@ -42,7 +42,10 @@ fill_file(int fd, uint64_t magic, size_t size)
     struct host_head head = {.magic = magic};
     if (getrandom(head.key, sizeof(head.key), 0) != (ssize_t) sizeof(head.key))
         return EIO;
-    int fault = posix_fallocate(fd, 0, (off_t) size);
+    int fault;
+    do /* a signal may interrupt it on a file system in memory (fallocate(2)) */
+        fault = posix_fallocate(fd, 0, (off_t) size);
+    while (fault == EINTR);
     if (fault == 0 && pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head))
         fault = errno;
     return fault;
@@ -76,8 +79,10 @@ make_file(const char *path, uint64_t magic, size_t size)
 static bool
 has_blocks(int fd, const struct stat *st)
 {
-    return st->st_blocks * 512 >= st->st_size || fallocate(fd, 0, 0, st->st_size) == 0
-           || errno == EOPNOTSUPP || errno == ENOSYS;
+    int done = st->st_blocks * 512 >= st->st_size ? 0 : -1;
+    while (done != 0 && (done = fallocate(fd, 0, 0, st->st_size)) != 0 && errno == EINTR)
+        ;
+    return done == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
 /* Open the file. -1 with errno ESTALE: it is not ours, or has another size or magic. */
