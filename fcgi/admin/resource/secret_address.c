@@ -20,8 +20,8 @@ struct secret_address {
 
 /*
  * The origin of an upstream counts: its routes are paths. The whole address of an endpoint counts:
- * at a host of many tenants the path is the tenant. A token that was fetched with a secret is as good as
- * the secret until it ends, so upstreamUrl counts for those too.
+ * at a host of many tenants the path is the tenant. A token that was fetched with a secret is as
+ * good as the secret until it ends, so upstreamUrl counts for those too.
  */
 #define AUTH "upstreamAuth"
 /* clang-format off */
