@@ -30,21 +30,24 @@ parameter_name_plain(TALLOC_CTX *mem, const char *name)
     return plain;
 }
 
-/* Return an octet of a name as it is compared. */
+/* Return an octet of a name as it is compared. A bracket that nothing closes is an underscore to
+ * PHP. */
 static char
 folded(char octet)
 {
     if (octet >= 'A' && octet <= 'Z')
         return (char) (octet + 32);
-    return octet == '.' || octet == ' ' ? '_' : octet;
+    return octet != '\0' && strchr(". [", octet) != NULL ? '_' : octet;
 }
 
 bool
 parameter_name_is_same(const char *a, const char *b)
 {
-    while (*a != '\0' && folded(*a) == folded(*b)) {
-        a++;
-        b++;
-    }
-    return (*a == '\0' && (*b == '\0' || *b == '[')) || (*b == '\0' && *a == '[');
+    char last = '\0'; /* PHP passes over what stands behind a closed bracket */
+    for (; *a != '\0' && folded(*a) == folded(*b); a++, b++)
+        last = *a;
+    if (*a != '\0' && *b != '\0')
+        return false;
+    const char *rest = *a != '\0' ? a : b;
+    return *rest == '\0' || *rest == '[' || last == ']';
 }

@@ -13,8 +13,9 @@ char *parameter_name_plain(TALLOC_CTX *mem, const char *name);
 
 /*
  * True if a framework may take two plain names for one: they differ by the case of letters
- * (ASP.NET), or by a blank or dot in place of an underscore (PHP), or one of them is a member of
- * the other ("a" and "a[b]"). Two members of one name are two.
+ * (ASP.NET), or by a blank, a dot or an open bracket in place of an underscore (PHP), or one of
+ * them is a member of the other ("a" and "a[b]") or goes on behind a closed bracket ("a[b]" and
+ * "a[b]c", PHP). Two members of one name are two.
  */
 bool parameter_name_is_same(const char *a, const char *b);
 
