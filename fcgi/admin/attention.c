@@ -17,13 +17,13 @@ attention_list_handle(struct request *req)
     const char *text = NULL;
     json_t *stored = NULL, *faults = health_faults(&req->op);
     enum az_status st = faults != NULL ? json_rows_list(&req->op, &attention_rows, NULL, 0, &text)
-                                       : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+                                       : op_no_memory(&req->op);
     if (st == AZ_OK && json_array_size(faults) == 0)
         return respond_json_text(req, 200, text);
     if (st == AZ_OK
         && (jsonx_parse(req->op.mem, text, strlen(text), ATTENTION_DEPTH_MAX, &stored, NULL)
                 != AZ_OK
             || json_array_extend(faults, stored) != 0))
-        st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        st = op_no_memory(&req->op);
     return st == AZ_OK ? respond_json(req, 200, faults) : st;
 }

@@ -71,8 +71,7 @@ begin_session(struct request *req, const struct session *session)
         return st;
     req->admin =
         (struct admin_key){.subject = session->subject, .label = session->subject, .role = role};
-    st = url != NULL ? admin_cookie_make(req, hash)
-                     : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    st = url != NULL ? admin_cookie_make(req, hash) : op_no_memory(&req->op);
     if (st == AZ_OK)
         st =
             admin_session_begin(&req->op, hash, had ? before : NULL, &req->admin, session->id_hash);

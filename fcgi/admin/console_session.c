@@ -60,7 +60,7 @@ console_session_end_handle(struct request *req)
     if (!req->admin_by_session)
         return respond_empty(req, 204);
     if (!admin_cookie_read(req, hash))
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the session's cookie");
+        return op_no_memory(&req->op);
     enum az_status st = admin_session_end(&req->op, hash);
     if (st != AZ_OK)
         return st;

@@ -364,7 +364,7 @@ health_ready_handle(struct request *req)
 {
     const struct health *health = health_result(&req->op);
     if (health == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     struct jsonx_build list = {json_array(), false};
     for (size_t i = 0; i < CHECKS; i++) {
         bool up = (health->failed & 1u << i) == 0;

@@ -108,6 +108,6 @@ metrics_handle(struct request *req)
     read_stored(&req->op, &samples);
     const char *text = metrics_text(req->op.mem, req->op.az->metrics, samples.list, samples.count);
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the metrics");
+        return op_no_memory(&req->op);
     return respond_octets(req, 200, METRICS_TYPE, text, strlen(text));
 }

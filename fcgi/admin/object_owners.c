@@ -139,7 +139,7 @@ marks_read(struct request *req, const struct field_table *table, const json_t *i
                                mark.digest, "mac", mark.secret != NULL ? mac : NULL));
     }
     *ret = jsonx_built(&marks);
-    return *ret != NULL ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 static void

@@ -80,6 +80,6 @@ operator_rule_check(struct request *req)
     };
     enum az_status st = question.values != NULL && question.path != NULL
                             ? admin_request_ask(&req->op, &question, &verdict)
-                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+                            : op_no_memory(&req->op);
     return st == AZ_OK && verdict.decision.allow ? AZ_OK : refuse(req, &verdict, st);
 }

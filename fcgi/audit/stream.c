@@ -88,7 +88,7 @@ event_of(const struct run *run, struct op *step, const PGresult *result, int i, 
         *ret = run->form->text_of(&event);
     }
     if (*ret == NULL)
-        return op_fail(step, AZ_SERVER_ERROR, NULL, "out of memory for an audit event");
+        return op_no_memory(step);
     if (strlen(*ret) > STREAM_EVENT_MAX)
         *ret = NULL;
     return AZ_OK;
@@ -139,7 +139,7 @@ read_batch(const struct run *run, struct op *step, struct batch *batch)
     }
     buf_append_text(&batch->body, run->form->end);
     if (st == AZ_OK && batch->body.status != AZ_OK)
-        return op_fail(step, AZ_SERVER_ERROR, NULL, "out of memory for a batch of audit events");
+        return op_no_memory(step);
     return st;
 }
 

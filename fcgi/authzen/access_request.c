@@ -137,7 +137,7 @@ entity_read_with_default(struct op *op, size_t which, json_t *value,
     const json_t *sent = defaults != NULL ? defaults[which].sent : NULL;
     if (json_is_object(value) && json_is_object(sent) && request_fields[which].shape != NULL
         && (value = complete_entity(op, which, value, sent, copied)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = entity_read(op, which, value, ret);
     if (st == AZ_OK && ret->value == NULL && ret->fault == NULL && defaults != NULL) {
         *ret = defaults[which];
@@ -171,8 +171,7 @@ request_append(struct op *op, const json_t *object, const struct read_entity *de
     }
     if (*ret_fault == NULL)
         jsonx_append(requests, json_incref(jsonx_built(&request)));
-    return request.lost || requests->lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory")
-                                          : AZ_OK;
+    return request.lost || requests->lost ? op_no_memory(op) : AZ_OK;
 }
 
 static enum az_status
@@ -262,6 +261,6 @@ access_request_read(struct op *op, const json_t *body, bool several, struct acce
     ret->faults = talloc_zero_array(op->mem, const char *, (unsigned) ret->count);
     ret->requests = jsonx_own(op->mem, json_array());
     if (ret->faults == NULL || ret->requests == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return ret->batch ? batch_read(op, body, members.evaluations, ret) : single_read(op, body, ret);
 }

@@ -232,7 +232,7 @@ build_answer(struct evaluation *it)
         it->body = decision_body(op, it->access.decisions);
         *(it->access.decisions[0].allow ? &it->permits : &it->denies) = 1;
     }
-    return it->body != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return it->body != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- the audit row */

@@ -136,4 +136,7 @@ op_failed(enum az_status status)
 #define op_fail(op, status, public_text, ...)                                                      \
     op_failed(az_fail(&(op)->fault, (status), (public_text), __VA_ARGS__))
 
+/* The same for a lack of memory, which no user can act on: the log names the function. */
+#define op_no_memory(op) op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory in %s", __func__)
+
 #endif

@@ -79,7 +79,7 @@ send_complete(struct op *op, const struct client_ask *ask, const char *authoriza
 {
     char *body = ask->json ? make_json(op->mem, ask) : make_form(op->mem, ask);
     if (body == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     const struct fetch_request request = {
         .hosts = ask->hosts,
         .url = ask->url,
@@ -123,7 +123,7 @@ client_join_scopes(struct op *op, const json_t *scopes, const char *separator, c
                       : talloc_asprintf_append(text, "%s%s", separator != NULL ? separator : " ",
                                                json_string_value(scope));
         if (text == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
     }
     *ret = text;
     return AZ_OK;

@@ -36,5 +36,5 @@ browser_secret_verifier(struct op *op, const char **ret_verifier, const char **r
     if (st != AZ_OK)
         return st;
     *ret_challenge = b64url_encode(op->mem, hash, sizeof(hash));
-    return *ret_challenge != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret_challenge != NULL ? AZ_OK : op_no_memory(op);
 }

@@ -63,7 +63,7 @@ prove_by_basic(struct op *op, const struct client_identity *identity, struct cli
     ret->authorization = name != NULL && secret != NULL ? client_basic(op, name, secret) : NULL;
     if (secret != NULL)
         secret_wipe(secret, strlen(secret));
-    return ret->authorization != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return ret->authorization != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Read a private key in PEM (PKCS#8, or the older forms of RSA and EC). */

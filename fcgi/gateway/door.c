@@ -92,7 +92,7 @@ first_scopes(struct entry *it, const char **ret)
                                ? scope_ask_resource(op->mem, visit->resource, visit->place, all)
                                : scope_ask_resources(op->mem, resources.item, resources.count, all);
     *ret = scopes != NULL ? scope_ask_text(op->mem, scopes) : NULL;
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for scopes");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status
@@ -214,9 +214,7 @@ make_visit(struct request *req, enum gateway_place place, const char *name,
                                    named ? name : ""),
         .token = talloc_zero(req->op.mem, struct own_token),
     };
-    return ret->address != NULL && ret->token != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory at the door");
+    return ret->address != NULL && ret->token != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 enum az_status

@@ -34,7 +34,7 @@ check_pair(struct collecting *it, const char *name, const char *plain, const cha
     const char **repeat = it->route->query_repeat;
     char *its = parameter_name_plain(it->op->mem, other);
     if (its == NULL)
-        return op_fail(it->op, AZ_SERVER_ERROR, NULL, "out of memory for a parameter");
+        return op_no_memory(it->op);
     return parameter_name_is_same(plain, its)
                    && !(is_listed(repeat, name) && is_listed(repeat, other))
                ? op_fail(it->op, AZ_INVALID_REQUEST,
@@ -56,7 +56,7 @@ check_name(struct collecting *it, const char *name)
     char *plain = parameter_name_plain(it->op->mem, name);
     enum az_status st = AZ_OK;
     if (plain == NULL)
-        return op_fail(it->op, AZ_SERVER_ERROR, NULL, "out of memory for a parameter");
+        return op_no_memory(it->op);
     if (it->own != NULL && parameter_name_is_same(plain, it->own))
         return op_fail(it->op, AZ_INVALID_REQUEST,
                        "A parameter has a name that servers take for that of a credential",
@@ -95,7 +95,7 @@ add_argument(struct collecting *it, const char *name, const char *value)
         good = json_object_set_new(it->object, name,
                                    many ? json_pack("[s]", value) : json_string(value))
                == 0;
-    return good ? AZ_OK : op_fail(it->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return good ? AZ_OK : op_no_memory(it->op);
 }
 
 enum az_status

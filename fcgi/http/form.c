@@ -204,7 +204,7 @@ form_read_octets(struct request *req)
                        announced, max);
     char *body = talloc_size(req->op.mem, length + 1);
     if (body == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     size_t used = 0;
     long got = 1;
     /* Ask for one octet more than announced, to see that the body ends where it should. */

@@ -57,7 +57,7 @@ set_text(struct request *req, const struct own_cookie *cookie, const char *value
     char full[COOKIE_NAME_SIZE], *text = secret_alloc(req->op.mem, SET_COOKIE_MAX);
     cookie_name(req, cookie, full);
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a cookie");
+        return op_no_memory(&req->op);
     char age[40] = "";
     if (max_age >= 0)
         snprintf(age, sizeof(age), "; Max-Age=%ld", max_age);

@@ -112,7 +112,7 @@ request_read_target(struct request *req)
     bool too_long = strlen(target) > HTTP_TARGET_MAX;
     target = strip_base(req->op.mem, req->op.az->cfg->oidc_issuer, skip_authority(target));
     if (target == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     for (const char *c = target; *c != '\0'; c++)
         if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
             return op_fail(&req->op, AZ_INVALID_REQUEST,
@@ -121,7 +121,7 @@ request_read_target(struct request *req)
     req->path = length == 0 ? "/" : talloc_strndup(req->op.mem, target, length);
     req->query = target[length] == '?' && !too_long ? target + length + 1 : "";
     if (req->path == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return too_long ? op_fail(&req->op, AZ_TARGET_TOO_LONG, NULL,
                               "the target has more than %d octets", HTTP_TARGET_MAX)
                     : AZ_OK;
@@ -145,7 +145,7 @@ request_read_head(struct request *req, const struct http_io *io)
     if (req->method == NULL || req->op.request_id == NULL) {
         req->method = "";
         req->op.request_id = "none";
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     }
     req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
                                 io->variable(io, "HTTP_X_FORWARDED_FOR"), /* of any length */
@@ -155,7 +155,7 @@ request_read_head(struct request *req, const struct http_io *io)
     if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent))) {
         req->user_agent = utf8_strndup(req->op.mem, agent, AUDIT_USER_AGENT_MAX);
         if (req->user_agent == NULL) /* a rule may be about it */
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(&req->op);
     }
     return request_read_target(req);
 }

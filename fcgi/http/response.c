@@ -62,7 +62,7 @@ respond_json(struct request *req, int status, json_t *json)
 {
     char *text = json != NULL ? jsonx_dump(req->op.mem, json) : NULL;
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the answer");
+        return op_no_memory(&req->op);
     return respond_json_text(req, status, text);
 }
 
@@ -77,8 +77,7 @@ respond_location(struct request *req, int status, const char *url)
                        "the target of a redirect is too long or contains a forbidden character");
     char *copy = talloc_strdup(req->op.mem, url);
     if (copy == NULL || req->res.headers == HTTP_HEADERS_MAX)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
-                       "out of memory, or the Location header does not fit");
+        return op_no_memory(&req->op);
     respond_header(req, "Location", copy);
     return respond_empty(req, status);
 }
@@ -139,7 +138,7 @@ request_field_error(struct request *req, const char *field, const char *message)
     json_t *fields = json_object_get(req->error_body, "fieldErrors");
     if (json_object_get(fields, field) == NULL
         && json_object_set_new(fields, field, json_string(message)) != 0)
-        op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the faults of fields");
+        op_no_memory(&req->op);
 }
 
 enum az_status

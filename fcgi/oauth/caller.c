@@ -78,8 +78,7 @@ judge_token(struct request *req, const struct token_row *row, struct caller *cal
         jsonx_own(req->op.mem, json_pack("{s:O,s:s*,s:o}", "scopes", words, "resource",
                                          row->resource, "resource_types",
                                          json_is_array(types) ? json_incref(types) : json_array()));
-    return caller->token != NULL ? AZ_OK
-                                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return caller->token != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 enum az_status

@@ -102,7 +102,7 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     question->scopes = limited ? words_array_within(req->op.mem, words, all) : words;
     question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
     if (question->scopes == NULL || question->default_scopes == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     /* Details decide (specification 4.2): scopes beside them may all be left out. */
     if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0
         && question->details == NULL)
@@ -134,14 +134,14 @@ grant_narrow_scopes(struct request *req, const char *granted, const char *const 
     const char *asked = request_param(req, "scope");
     json_t *within = words_split(req->op.mem, granted), *words;
     if (within == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     enum az_status st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
     if (asked != NULL && ignored != NULL
         && ((words = without_ignored(req, words, within, ignored)) == NULL
             || (asked = words_join(req->op.mem, words)) == NULL))
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     if (!words_array_is_within(words, within))
         return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
                        NULL);
@@ -153,9 +153,8 @@ grant_narrow_scopes(struct request *req, const char *granted, const char *const 
                             : within;
     question->default_scopes = jsonx_own(req->op.mem, json_array());
     /* Without memory there must not be no ceiling. */
-    return question->ceiling != NULL && question->default_scopes != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return question->ceiling != NULL && question->default_scopes != NULL ? AZ_OK
+                                                                         : op_no_memory(&req->op);
 }
 
 enum az_status

@@ -299,7 +299,7 @@ respond_signed(const struct introspection *it, json_t *body)
                                      it->caller.client->client_id, "iat", (json_int_t) op_now(op),
                                      "token_introspection", body));
     if (claims == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a signed answer");
+        return op_no_memory(op);
     enum az_status st = signing_key_get(op, SIGNING_ALG_ALWAYS, &key);
     if (st == AZ_OK && jws_sign_json(op->mem, key, key->alg, SIGNED_TYP, claims, &text) != AZ_OK)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign an answer");

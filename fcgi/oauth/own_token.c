@@ -147,7 +147,7 @@ own_token_require(struct request *req, const char *const *scopes)
     const char *text = access_token_text(req);
     struct own_token *token = talloc_zero(req->op.mem, struct own_token);
     if (token == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
+        return op_no_memory(&req->op);
     if (text == NULL) {
         access_token_challenge(req, NULL);
         return op_fail(&req->op, AZ_INVALID_TOKEN, "The request needs a Bearer token",

@@ -136,8 +136,7 @@ respond_issued(struct request *req, struct issued *issued)
                   issued->has_refresh ? issued->refresh.text : issued->kept_refresh, "id_token",
                   issued->id_token, "authorization_details", issued->details));
     issued_done(issued);
-    return body != NULL ? respond_json(req, 200, body)
-                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the answer");
+    return body != NULL ? respond_json(req, 200, body) : op_no_memory(&req->op);
 }
 
 enum az_status

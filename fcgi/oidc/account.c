@@ -78,7 +78,7 @@ add_scope_words(struct request *req, json_t *applications)
         if (st == AZ_OK
             && (json_object_set_new(entry, "words", list) != 0
                 || !describe_scopes(req, words, account_text(entry, "scopes"), list)))
-            st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the page");
+            st = op_no_memory(&req->op);
         else if (st != AZ_OK)
             json_decref(list);
     }
@@ -202,6 +202,5 @@ account_end_handle(struct request *req)
                                                                  account_kind_words[kind], "id", id,
                                                                  "ended", ended)));
     const char *url = account_href(req, ended ? "?answered=ended" : "");
-    return url != NULL ? respond_see_other(req, url)
-                       : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return url != NULL ? respond_see_other(req, url) : op_no_memory(&req->op);
 }

@@ -217,8 +217,7 @@ authorize_read_scope(struct request *req, struct authorization *authorization)
     if (st != AZ_OK)
         return st;
     authorization->scope = words_join(req->op.mem, words);
-    return authorization->scope != NULL ? AZ_OK
-                                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return authorization->scope != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 /* Read resource. A token is for one resource: equal repetitions count once, two different values

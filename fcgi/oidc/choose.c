@@ -79,7 +79,7 @@ add_choices(struct request *req, const struct authorization *authorization,
     jsonx_set(values, "providers", list.value);
     if (st != AZ_OK)
         return st;
-    return values->lost ? op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory") : AZ_OK;
+    return values->lost ? op_no_memory(&req->op) : AZ_OK;
 }
 
 static struct jsonx_build

@@ -274,8 +274,7 @@ accept_answer(struct request *req, const struct session *session,
     if (!done)
         return refuse_gone(req);
     const char *url = page_href(req, "answered", ciba_answers[answer.approved ? 0 : 1]);
-    return url != NULL ? respond_redirect(req, url)
-                       : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return url != NULL ? respond_redirect(req, url) : op_no_memory(&req->op);
 }
 
 enum az_status

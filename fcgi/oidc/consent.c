@@ -117,7 +117,7 @@ describe_switch(struct request *req, const struct authorization *authorization,
     other.login_hint = NULL;
     const char *url = authorize_link(req, &other, NULL);
     if (url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     if (request_target_fits(url))
         jsonx_set(values, "switch_href", json_string(url));
     return AZ_OK;

@@ -88,7 +88,7 @@ describe_access(struct request *req, const struct described_access *access,
     if (!values->lost && describe_scopes(req, words, access->scope, scopes)
         && consent_show_details(req->op.mem, access->resource_types, access->details, details))
         return AZ_OK;
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the page");
+    return op_no_memory(&req->op);
 }
 
 const char *

@@ -51,7 +51,7 @@ dump_request(struct op *op, const struct authorization *authorization, const cha
     enum az_status st = authorization_dump(op, authorization, &object);
     const char *text = st == AZ_OK ? jsonx_dump(op->mem, object) : NULL;
     if (st == AZ_OK && text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an authorization request");
+        return op_no_memory(op);
     *ret = text;
     return st;
 }
@@ -66,7 +66,7 @@ read_providers(struct flow_step *step, bool fresh, bool *ret_hinted)
     step->fit =
         talloc_array(op->mem, const struct identity_provider *, (unsigned) step->list->count + 1);
     if (step->fit == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     step->fits = flow_providers(step->list, step->authorization, step->fit, ret_hinted);
     return AZ_OK;
 }
@@ -155,7 +155,7 @@ respond_code(struct request *req, const struct authorization *authorization, con
     char *url = query_append(req->op.mem, authorization->redirect_uri, pairs,
                              sizeof(pairs) / sizeof(pairs[0]));
     if (url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     enum az_status st = respond_redirect(req, url);
     secret_wipe(url, strlen(url));
     return st;
@@ -168,7 +168,7 @@ remember_consent(struct flow_step *step, struct grant_new *grant, unsigned char 
     struct op *op = &step->req->op;
     grant->redirect_host = authorization_redirect_host(op, step->authorization);
     if (grant->redirect_host == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return step->allowed ? flow_consent_hash(op, step->authorization, room, &grant->consent)
                          : AZ_OK;
 }
@@ -258,8 +258,7 @@ ask_consent(struct flow_step *step)
     req->audited = true;
     const char *url =
         talloc_asprintf(op->mem, "%s/authorize/consent?id=%s", op->az->cfg->oidc_issuer, id);
-    return url != NULL ? respond_redirect(req, url)
-                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return url != NULL ? respond_redirect(req, url) : op_no_memory(op);
 }
 
 /* Ask policy about the request of a signed-in user, and look for a remembered consent to what would

@@ -84,7 +84,7 @@ preview_narrow(struct op *op, const struct authorization *asked, const struct de
         granted.resource_types =
             words_array_within(op->mem, asked->resource_types, decision->resource_types);
     if (granted.scope == NULL || (types && granted.resource_types == NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     /* No type at all would mean every type at /token. */
     if (types && json_array_size(granted.resource_types) == 0)
         return op_fail(op, AZ_INVALID_TARGET, "Policy grants none of the requested resource types",

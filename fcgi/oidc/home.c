@@ -34,6 +34,6 @@ home_handle(struct request *req)
             jsonx_set(&values, links[i].name, json_string(href));
     }
     if (jsonx_built(&values) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return respond_page(req, 200, "home", values.value, NULL);
 }

@@ -236,7 +236,7 @@ ask_to_confirm(struct request *req, const struct asked *asked)
                   label != NULL && visible_fault(label) == NULL ? label : asked->facts.subject,
                   "client_name", name != NULL && visible_fault(name) == NULL ? name : NULL));
     if (values == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return respond_page(req, 200, "logout", values, form_action(req, asked));
 }
 

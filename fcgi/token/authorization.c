@@ -81,7 +81,7 @@ authorization_dump(struct op *op, const struct authorization *authorization, jso
     if (complete && details != NULL)
         complete = json_object_set_new(object, "details", json_string(details)) == 0;
     if (!complete)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an authorization request");
+        return op_no_memory(op);
     *ret = object;
     return AZ_OK;
 }
@@ -193,6 +193,6 @@ authorization_consent_hash(struct op *op, const struct authorization *authorizat
                   authorization->details));
     const char *text = covered != NULL ? jsonx_dump_sorted(op->mem, covered) : NULL;
     if (host == NULL || text == NULL || sha256(text, strlen(text), ret) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a consent");
+        return op_no_memory(op);
     return AZ_OK;
 }

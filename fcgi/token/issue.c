@@ -193,7 +193,7 @@ make_and_store(struct op *op, const struct issue_question *question,
         .idp = question->idp,
     };
     if (st == AZ_OK && question->act != NULL && token.act == NULL)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
+        st = op_no_memory(op);
     if (st == AZ_OK)
         st = family != NULL ? use_family(op, family, &making, &token, audit, ret_stored)
                             : token_insert(op, &token, audit, ret_stored);

@@ -66,9 +66,8 @@ make_issuance(struct op *op, const struct grant_row *grant, struct shown *shown)
     shown->issued = jsonx_own(
         op->mem, json_pack("{s:{s:s,s:s},s:o}", "request", "grant_type", "refresh_token", "flow_id",
                            grant->flow_id, "subject", question_subject(grant->subject, &user)));
-    return words != NULL && shown->baseline != NULL && shown->issued != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return words != NULL && shown->baseline != NULL && shown->issued != NULL ? AZ_OK
+                                                                             : op_no_memory(op);
 }
 
 static enum az_status
@@ -94,7 +93,7 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
                   (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at, "scopes",
                   json_object_get(shown->baseline, "scopes"), "jit_single_use", row->jit, "cnf",
                   row->jkt != NULL ? json_pack("{s:s}", "jkt", row->jkt) : NULL));
-    return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return question->token != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Read the acceptable revisions again, because a save may just have been confirmed. */

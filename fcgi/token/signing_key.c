@@ -57,7 +57,7 @@ signing_key_get(struct op *op, const char *wanted, const struct jwk **ret)
         return st;
     struct signing_key *fresh = talloc(op->az, struct signing_key);
     if (fresh == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *fresh = (struct signing_key){.next = held != NULL ? held->next : NULL,
                                   .alg = alg,
                                   .key = talloc_steal(fresh, key),

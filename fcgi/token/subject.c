@@ -96,7 +96,7 @@ subject_names(struct op *op, const struct identity_providers *providers,
     bool home = is_home(op, providers, person);
     const char *prefix = home ? "" : prefix_of(op->mem, person);
     if (hash == NULL || prefix == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the name of a subject");
+        return op_no_memory(op);
     bool hashed = *sub == '\0' || !is_printable(sub)
                   || strlen(prefix) + strlen(sub) > SUBJECT_NAME_MAX
                   || (home && (looks_like_client(sub) || names_provider(providers, sub)));
@@ -105,7 +105,7 @@ subject_names(struct op *op, const struct identity_providers *providers,
         .other = talloc_asprintf(op->mem, "%s%s", prefix, hash),
     };
     if (names.name == NULL || names.other == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the name of a subject");
+        return op_no_memory(op);
     *ret = names;
     return AZ_OK;
 }

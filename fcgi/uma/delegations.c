@@ -98,7 +98,7 @@ read_delegated(struct request *req, const json_t *wanted, struct delegation *ret
                                  : jsonx_own(req->op.mem, json_array());
     const char *text = ret->scopes != NULL ? words_join(req->op.mem, ret->scopes) : NULL;
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for scopes");
+        return op_no_memory(&req->op);
     return strlen(text) <= SCOPE_TEXT_MAX
                ? AZ_OK
                : delegation_refuse(req, "scopes must have at most 1024 characters together");

@@ -97,8 +97,7 @@ uma_note_write(struct request *req, int status, json_t *summary)
     json_t *owned = jsonx_own(req->op.mem, summary);
     request_fill_audit(req, status, "allowed");
     req->audit.summary = owned != NULL ? jsonx_dump(req->op.mem, owned) : NULL;
-    return req->audit.summary != NULL ? AZ_OK
-                                      : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return req->audit.summary != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 enum az_status

@@ -87,8 +87,7 @@ read_permissions(struct request *req, json_t **ret)
                                words_array_once(req->op.mem, permission.scopes)));
     }
     *ret = jsonx_built(&list);
-    return *ret != NULL ? AZ_OK
-                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for permissions");
+    return *ret != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 /* Return the failure of a request that got no ticket. */

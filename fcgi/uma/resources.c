@@ -31,7 +31,7 @@ uma_read_resource(struct request *req, struct uma_resource *ret)
     resource.scopes = resource.scopes != NULL ? words_array_once(req->op.mem, resource.scopes)
                                               : jsonx_own(req->op.mem, json_array());
     if (resource.scopes == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for scopes");
+        return op_no_memory(&req->op);
     *ret = resource;
     return AZ_OK;
 }

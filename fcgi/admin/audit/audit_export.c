@@ -58,7 +58,7 @@ send_rows(struct request *req, struct export *export, const PGresult *result, st
             return AZ_OK;
         }
         if ((each.mem = talloc_new(req->op.mem)) == NULL)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(&req->op);
         given.mem = each.mem;
         st = audit_rows_get(&each, result, i, &row);
         if (st == AZ_OK)
@@ -93,7 +93,7 @@ export_step(struct request *req, struct export *export, struct buf *out, bool *r
     PGresult *result;
     struct op step = req->op;
     if ((step.mem = talloc_new(req->op.mem)) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     enum az_status st = audit_walk_next(&step, &export->walk, &result, ret_more);
     req->op.fault = step.fault;
     if (st == AZ_OK && result != NULL)
@@ -208,7 +208,7 @@ audit_export_handle(struct request *req)
     const char *name = audit_filter_param(req, "format");
     struct export *export = talloc_zero(req->op.mem, struct export);
     if (export == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     export->most = req->op.az->cfg->audit_export_max_rows;
     if ((export->format = export_form_find(name)) == NULL)
         request_field_error(req, "format", "must be json, ndjson, csv, ocsf, otlp or lines");

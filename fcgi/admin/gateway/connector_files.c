@@ -88,7 +88,7 @@ connector_file_read(struct op *op, const char *id, const struct managed_manifest
     struct managed_manifest *manifest = talloc_zero(op->mem, struct managed_manifest);
     *ret = NULL;
     if (manifest == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (!managed_name_is_good(id)) /* else a path could lead out of the folder */
         return AZ_OK;
     enum az_status st = connector_read_file(op, true, id, manifest);

@@ -14,7 +14,7 @@ connector_policy_write(struct op *op, const char *id, const json_t *payload)
 {
     const char *key = managed_manifest_key(op->mem, id), *text = NULL;
     if (key == NULL || (payload != NULL && (text = jsonx_dump(op->mem, payload)) == NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (payload != NULL) {
         enum az_status st = policy_data_write(op, key, text, NULL, true);
         return st == AZ_OK ? connector_row_hold(op, key, true) : st;

@@ -69,7 +69,7 @@ check(struct request *req, struct resource_reading *reading)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     if (st == AZ_OK && !reading->lost && reading->columns != NULL)
         return AZ_OK;
-    return st != AZ_OK ? st : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return st != AZ_OK ? st : op_no_memory(&req->op);
 }
 
 enum az_status
@@ -96,7 +96,7 @@ connector_resource_write(struct request *req, json_t *document, bool replaces,
         return st;
     row.version = reading.version;
     if ((row.columns = jsonx_dump(req->op.mem, reading.columns)) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     st = replaces ? json_rows_replace(&req->op, &resources_admin_rows, &row, &shown)
                   : json_rows_insert(&req->op, &resources_admin_rows, &row, &shown);
     if (st == AZ_PRECONDITION_FAILED) { /* the request has no If-Match */

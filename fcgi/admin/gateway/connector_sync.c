@@ -59,7 +59,7 @@ struct connector_sync {
 static enum az_status
 sync_lost(struct connector_sync *sync)
 {
-    return op_fail(&sync->req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return op_no_memory(&sync->req->op);
 }
 
 static void
@@ -237,6 +237,6 @@ connector_sync_handle(struct request *req)
         return st;
     json_t *list = jsonx_built(&all.report);
     if (list == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return respond_json(req, 200, jsonx_own(req->op.mem, json_pack("{s:O}", "connectors", list)));
 }

@@ -86,7 +86,7 @@ connectors_available_handle(struct request *req)
             jsonx_append(&list, dto_of(manifest, has_id(installed, id)));
     }
     if (st == AZ_OK && (ids == NULL || list.lost))
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return st == AZ_OK ? respond_json(req, 200, list.value) : st;
 }
 
@@ -162,7 +162,7 @@ connector_store(struct op *op, void *arg)
                       : NULL;
     struct json_row row = {.key = manifest->id, .columns = NULL, .owner = new->owner};
     if (columns == NULL || (row.columns = jsonx_dump(req->op.mem, columns)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = json_rows_insert(op, &connectors_rows, &row, &new->shown);
     new->taken = st == AZ_CONFLICT;
     if (st == AZ_OK && policy != NULL)

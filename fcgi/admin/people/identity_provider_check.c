@@ -130,7 +130,7 @@ identity_provider_check_handle(struct request *req)
     const char *issuer = json_string_value(json_object_get(req->json, "issuer"));
     const char *url = document_discovery_url(op->mem, issuer);
     if (url == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     resource_note(req, "issuer", issuer);
     check_discovery(&check, issuer, url);
     for (size_t i = 0; i < ENDPOINTS; i++) {

@@ -51,8 +51,7 @@ identity_provider_complete(struct op *op, struct resource_reading *reading)
         return st;
     reading->key = identity_provider_make_id(op->mem, resource_text(reading, "name"),
                                              resource_text(reading, "issuer"), taken);
-    return reading->key != NULL ? console_guard_provider(op, reading->key)
-                                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return reading->key != NULL ? console_guard_provider(op, reading->key) : op_no_memory(op);
 }
 
 static const struct resource_secret identity_provider_secret = {

@@ -160,7 +160,7 @@ bundle_get_handle(struct request *req)
     if (strcmp(req->path_value[0], BUNDLE_NAME) != 0)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no bundle %s", req->path_value[0]);
     if (known == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     if (!utf8_valid(known, strlen(known)))
         known = ""; /* not one of our tags, and not a text for the database */
     enum az_status st = engines_note_asked(&req->op, fetching_instance(req));

@@ -55,7 +55,7 @@ run_plan(struct op *op, const struct trial_policy *policy, const char *target, c
         .input = (json_t *) (uintptr_t) input,
     };
     if (question.text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+        return op_no_memory(op);
     enum az_status st = trial_by_machine_one(op, policy, &question, &note, &ret->result);
     if (st != AZ_OK || note.state == TRIAL_ANSWERED)
         return st;

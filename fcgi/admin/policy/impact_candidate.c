@@ -86,7 +86,7 @@ read_deploy(struct request *req, const struct impact_forms *forms, struct deploy
     } else {
         st = write_deploy(req, forms, &body);
         if (st == AZ_OK && jsonx_built(&body) == NULL)
-            st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a candidate");
+            st = op_no_memory(&req->op);
         if (st == AZ_OK)
             st = policy_bundle_read(req, body.value, ret, &mode);
     }

@@ -106,7 +106,7 @@ impact_limits_read(struct request *req, struct save_limits *ret)
     for (size_t i = 0; watch_limit_names[i] != NULL; i++)
         read_limit(req, watch_limit_names[i], &max);
     if (jsonx_built(&max) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for limits");
+        return op_no_memory(&req->op);
     ret->max = json_object_size(max.value) > 0 ? max.value : NULL;
     return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }

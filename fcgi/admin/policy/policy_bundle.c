@@ -133,7 +133,7 @@ policy_bundle_invalid(struct request *req)
 static enum az_status
 policy_bundle_no_memory(struct request *req)
 {
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+    return op_no_memory(&req->op);
 }
 
 static const char *

@@ -186,7 +186,7 @@ fetch_replay(struct request *req, struct evaluation *evaluation)
         st = policy_evaluate_unpack(op, row->decision, row->decision_length, &evaluation->before);
     if (st == AZ_OK
         && (evaluation->lacks = gateway_not_stored(op->mem, input, evaluation->before)) == NULL)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a replay");
+        st = op_no_memory(op);
     return st == AZ_OK && evaluation->path == NULL ? policy_evaluate_find_path(req, evaluation)
                                                    : st;
 }
@@ -261,7 +261,7 @@ policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
 {
     evaluation->target = policy_evaluate_target(req->op.mem, evaluation->path);
     if (evaluation->target == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     policy_evaluate_note(req, evaluation);
     bool beside = evaluation->beside.changes != NULL || evaluation->beside.revision != 0;
     enum az_status st = beside ? evaluate_beside_ask(req, &evaluation->beside, evaluation->target,

@@ -190,9 +190,7 @@ add_watches(struct request *req, const struct impact_request *given,
     guards_watch(&guards, req->op.now_ms, part ? INT64_MAX : from, part ? WHY_PART : WHY_PERIOD,
                  &watches, &earliest);
     selection->watches = jsonx_built(&watches);
-    return selection->watches != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for guards");
+    return selection->watches != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 /* Return what is looked at, for those who read the run, as JSON text. */
@@ -264,7 +262,7 @@ policy_impact_create_handle(struct request *req)
     const struct impact_label label = {req->admin.label,
                                        selection_text(req, &given, &selection, guards)};
     if (label.selection == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     if ((st = impact_start(&req->op, &pair, &selection, &label, &id)) != AZ_OK)
         return policy_impact_refuse(req, st);
     req->audit.summary = talloc_asprintf(req->op.mem, "{\"impact\":%lld,\"candidate\":\"%s\"}",

@@ -125,7 +125,7 @@ policy_patch_apply(struct request *req, const struct policy_row *row, const json
     json_t *value = jsonx_own(req->op.mem, merge_patch(stored, patch));
     const char *text = value != NULL ? jsonx_dump(req->op.mem, value) : NULL;
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the patch");
+        return op_no_memory(&req->op);
     if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)
         return op_fail(&req->op, AZ_TOO_LARGE, "The patched payload would be too large", NULL);
     *ret_value = value;

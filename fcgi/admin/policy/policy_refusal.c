@@ -19,7 +19,7 @@ policy_refuse(struct request *req, enum az_status st, const struct save_outcome 
                             refusal->description, "expectedRevision", refusal->expected,
                             "activeRevision", refusal->active, "rolledBack", 1));
     if (refusal->members != NULL && json_object_update(req->error_body, refusal->members) != 0)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
+        return op_no_memory(&req->op);
     return st;
 }
 

@@ -85,7 +85,7 @@ read_change(struct request *req, const struct shadow_request *given, struct depl
     if (given->message != NULL)
         jsonx_set(&body, "message", json_string(given->message));
     if (jsonx_built(&body) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+        return op_no_memory(&req->op);
     return policy_bundle_read(req, body.value, ret, &mode);
 }
 
@@ -101,9 +101,7 @@ check_rows(struct request *req, struct deploy *deploy)
     struct deploy_data *kept =
         talloc_array(req->op.mem, struct deploy_data, (unsigned) deploy->data_rows + 1);
     size_t count = 0;
-    enum az_status st =
-        kept != NULL ? AZ_OK
-                     : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+    enum az_status st = kept != NULL ? AZ_OK : op_no_memory(&req->op);
     for (size_t i = 0; i < deploy->data_rows && st == AZ_OK; i++) {
         const struct deploy_data *data = &deploy->data[i];
         bool same = true;
@@ -247,9 +245,7 @@ plan_change(struct request *req, const struct deploy *deploy, struct shadow_new 
     shadow->base = pair.base.revision;
     shadow->candidate = pair.candidate.revision;
     shadow->change = shadow_change_write(req->op.mem, deploy, &result);
-    return shadow->change != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+    return shadow->change != NULL ? AZ_OK : op_no_memory(&req->op);
 }
 
 enum az_status

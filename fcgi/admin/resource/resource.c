@@ -153,12 +153,12 @@ resource_read(struct request *req, struct resource_reading *reading)
     if (st == AZ_INVALID)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     if (st != AZ_OK)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     if (reading->key != NULL)
         resource_note(req, resource->body->key, reading->key);
     st = resource->complete != NULL ? resource->complete(&req->op, reading) : AZ_OK;
     if (st == AZ_OK && reading->lost)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     if (st == AZ_OK)
         resource_note(req, resource->body->key, reading->key);
     return st;
@@ -201,7 +201,7 @@ resource_write(struct request *req, struct resource_reading *reading, const char
     row.version = version != NULL ? version : reading->version;
     row.columns = jsonx_dump(req->op.mem, reading->columns);
     if (row.columns == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     st = reading->path_key != NULL ? json_rows_replace(&req->op, resource->rows, &row, ret)
                                    : json_rows_insert(&req->op, resource->rows, &row, ret);
     resource_tag(req, ret);

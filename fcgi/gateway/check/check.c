@@ -96,9 +96,7 @@ find_resource(struct check *it)
     visit->resource = it->match.resource;
     visit->address = talloc_asprintf(op->mem, "%s/doors/%s/%zu", op->az->cfg->oidc_issuer,
                                      it->match.resource->name, it->match.place);
-    return visit->address != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+    return visit->address != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- the token */
@@ -211,7 +209,7 @@ check_token(struct check *it, const char *text)
     const struct dpop_place place = {it->asked.method,
                                      talloc_asprintf(mem, "%s%s", it->asked.origin, it->asked.raw)};
     if (wanted == NULL || ours == NULL || place.url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
+        return op_no_memory(&req->op);
     if ((named == NULL || strcmp(named, wanted) != 0)
         && !audience_covers(issuer, row->resource, ours))
         return turn_away(it, "invalid_token", "the token names another resource, or none");
@@ -259,7 +257,7 @@ choose_route(struct check *it, json_t **ret_arguments)
         *ret_arguments =
             jsonx_own(op->mem, json_pack("{s:O,s:O}", "path", it->choice.values, "query", query));
     if (st == AZ_SERVER_ERROR || (st == AZ_OK && *ret_arguments == NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a route");
+        return op_no_memory(op);
     az_fault_clear(&op->fault);
     return st == AZ_OK ? st
                        : op_fail(op, AZ_FORBIDDEN, "The resource has no such request",
@@ -328,7 +326,7 @@ check_handle(struct request *req)
     const char *jwt = NULL;
     enum az_status st = read_question(&it);
     if (st == AZ_OK && (it.visit.token = talloc_zero(req->op.mem, struct own_token)) == NULL)
-        st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+        st = op_no_memory(&req->op);
     if (st == AZ_OK)
         st = judge_token(&it);
     if (st == AZ_OK)

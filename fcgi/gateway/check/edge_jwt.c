@@ -59,7 +59,7 @@ edge_jwt_make(struct request *req, const struct gateway_visit *visit, const stru
         return AZ_OK;
     json_t *claims = edge_jwt_claims(req, visit, asked);
     if (claims == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a JWT");
+        return op_no_memory(op);
     enum az_status st = signing_key_get(op, EDGE_JWT_ALG, &key);
     if (st != AZ_OK)
         return st;

@@ -23,7 +23,7 @@ fill_token(struct op *op, const struct managed_auth *auth, const char *token,
         .value =
             upstream_credential_value(op, auth->scheme != NULL ? auth->scheme : "Bearer", token),
         .renewable = true};
-    return ret->value != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return ret->value != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Read the stored token that may be used. *ret_found is false if there is none. */

@@ -32,9 +32,7 @@ name_owner(struct op *op, const struct upstream_caller *caller,
                                              strlen(caller->subject), caller->subject, strlen(idp),
                                              idp, strlen(caller->client_id), caller->client_id, act)
                            : NULL;
-    return text != NULL && sha256(text, strlen(text), ret) == AZ_OK
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return text != NULL && sha256(text, strlen(text), ret) == AZ_OK ? AZ_OK : op_no_memory(op);
 }
 
 /* An exchange for a person. */

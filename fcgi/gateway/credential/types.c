@@ -36,7 +36,7 @@ static_credential(struct op *op, const struct upstream_wish *wish, struct upstre
         .query = auth->query,
         .value = upstream_credential_value(op, auth->query == NULL ? auth->scheme : NULL,
                                            wish->secrets->value)};
-    return ret->value != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return ret->value != NULL ? AZ_OK : op_no_memory(op);
 }
 
 static enum az_status
@@ -48,7 +48,7 @@ basic_credential(struct op *op, const struct upstream_wish *wish, struct upstrea
     *ret = (struct upstream_credential){
         .header = "Authorization",
         .value = client_basic(op, name != NULL ? name : "", wish->secrets->password)};
-    return ret->value != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return ret->value != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Functions that get a credential, by type of upstreamAuth. */

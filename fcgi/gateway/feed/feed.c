@@ -205,7 +205,7 @@ open_feed(struct op *op, struct feed *feed, struct peer_request *request)
         return st;
     request->message = listen_message(op->mem, feed);
     if (request->message.params == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the URIs of an upstream");
+        return op_no_memory(op);
     st = peer_stream_open(op, feed, request, &way, hear, feed, &stream);
     if (st != AZ_OK) {
         peer_memory_forget(op, request->resource, NULL, ""); /* its session may be over */
@@ -219,9 +219,7 @@ open_feed(struct op *op, struct feed *feed, struct peer_request *request)
             note_heard(&feed->fed[i]);
         else
             feed->fed[i].heard = false;
-    return keep_way(feed, &way)
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a stream of an upstream");
+    return keep_way(feed, &way) ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- subscriptions of older servers */
@@ -235,7 +233,7 @@ ask_about(struct op *op, struct peer_request *request, const char *method, const
     request->message = (struct peer_message){
         .method = method, .params = jsonx_own(op->mem, json_pack("{s:s}", "uri", uri))};
     if (request->message.params == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a subscription");
+        return op_no_memory(op);
     enum az_status st = peer_ask(op, request, &reply);
     *ret_refused = st == AZ_OK && reply.error != NULL;
     return st;

@@ -50,9 +50,7 @@ fill_credential(struct account *account)
     account->ret->query = auth->query;
     account->ret->value = account_value(account);
     account->ret->renewable = account->connection.secrets.refresh_token != NULL;
-    return account->ret->value != NULL
-               ? AZ_OK
-               : op_fail(account->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return account->ret->value != NULL ? AZ_OK : op_no_memory(account->op);
 }
 
 static enum az_status
@@ -87,7 +85,7 @@ require_link(struct account *account, json_t *missing)
     json_t *scopes = join_scopes(op, resource->auth.scopes, account->connection.asked_scopes);
     scopes = scopes != NULL ? join_scopes(op, scopes, missing) : NULL;
     if (scopes == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     const struct link_wanted wanted = {
         .resource = resource,
         .subject = caller->subject,
@@ -144,7 +142,7 @@ step_up(struct account *account)
     json_t *missing = client_scopes_missing(account->op->mem, account->wish->challenge,
                                             account->connection.scopes);
     if (missing == NULL)
-        return op_fail(account->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(account->op);
     if (json_array_size(missing) > 0 && !was_asked(account, missing))
         return require_link(account, missing);
     account->ret->personal = true;
@@ -196,7 +194,7 @@ use_connection(struct account *account)
     json_t *missing = lacking_scopes(account);
     char *value = account_value(account);
     if (missing == NULL || value == NULL)
-        return op_fail(account->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(account->op);
     bool refused = is_refused(account, value);
     talloc_free(value);
     if (json_array_size(missing) > 0)

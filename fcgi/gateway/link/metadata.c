@@ -208,7 +208,7 @@ link_resource_metadata_get(struct op *op, const struct managed_resource *resourc
                              : NULL;
     const char *bare = origin != NULL ? talloc_asprintf(op->mem, "%s%s", origin, uri.path) : NULL;
     if (bare == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory, or upstreamUrl is no URL");
+        return op_no_memory(op);
     enum az_status st =
         get_if_there(op, link_well_known_url(op->mem, bare, PROTECTED_RESOURCE, LINK_INSERTED),
                      not_before, check_resource, ret);

@@ -199,7 +199,7 @@ authorize_url(struct request *req, const struct link_visit *visit,
     char *url =
         client_url(op->mem, provider->authorization, own, OWN_PARAMS, auth->authorize_params);
     *ret = url;
-    return url != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return url != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Mark the link as used by this session. `provider` is the one that the browser goes to, or NULL.

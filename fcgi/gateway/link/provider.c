@@ -161,7 +161,7 @@ choose_client(struct op *op, const struct managed_resource *resource,
     if (link_is_word(auth->registration, "cimd") && takes_cimd(op, metadata)) {
         ret->client_id = link_client_metadata_uri(op, link_redirect_name(resource));
         ret->auth_method = "none";
-        return ret->client_id != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return ret->client_id != NULL ? AZ_OK : op_no_memory(op);
     }
     if (link_is_word(auth->registration, "cimd") || link_is_word(auth->registration, "dcr"))
         return link_registration_need(op, resource, metadata, ret);
@@ -216,7 +216,7 @@ link_provider_scopes(struct op *op, const struct managed_resource *resource,
     const json_t *asked =
         text != NULL ? client_scopes_split(op->mem, text, NULL) : provider->scopes_supported;
     *ret = upstream_scopes_clean(op->mem, asked);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- binding */
@@ -239,7 +239,7 @@ link_binding_at(struct op *op, const struct link_provider *provider,
     return text != NULL && sha256(text, strlen(text), both + SHA256_OCTETS) == AZ_OK
                    && sha256(both, sizeof(both), ret) == AZ_OK
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+               : op_no_memory(op);
 }
 
 enum az_status
@@ -263,6 +263,6 @@ link_binding(struct op *op, const struct managed_resource *resource,
     json_t *built = jsonx_built(&list);
     char *text = built != NULL ? jsonx_dump(op->mem, built) : NULL;
     if (text == NULL || sha256(text, strlen(text), ret) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return AZ_OK;
 }

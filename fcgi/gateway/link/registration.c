@@ -54,7 +54,7 @@ link_client_metadata_handle(struct request *req)
     const char *client_id = link_client_metadata_uri(&req->op, name);
     if (metadata == NULL || client_id == NULL
         || json_object_set_new(metadata, "client_id", json_string(client_id)) != 0)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     enum az_status st = respond_json(req, 200, metadata);
     return st == AZ_OK ? respond_cached(req, METADATA_MAX_AGE) : st;
 }
@@ -139,7 +139,7 @@ register_there(struct op *op, const struct managed_resource *resource, const jso
     };
     struct fetch_answer answer;
     if (request.json == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = fetch(op, &request, &answer);
     if (st != AZ_OK)
         return upstream_fetch_failed(op, st, answer.fault);
@@ -187,7 +187,7 @@ link_registration_need(struct op *op, const struct managed_resource *resource,
         .redirect_uri = link_callback_uri(op, link_redirect_name(resource)),
     };
     if (key.endpoints == NULL || key.redirect_uri == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (provider->issuer == NULL || provider->registration == NULL)
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
                        "managed resource %s: its authorization server takes neither the address of "

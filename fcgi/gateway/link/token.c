@@ -43,7 +43,7 @@ link_tokens_get(struct op *op, const struct managed_resource *resource,
     };
     const char *back = link_callback_uri(op, link_redirect_name(resource));
     if (back == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     begin_ask(resource, provider, provider->token, &identity, &ask);
     client_ask_add(&ask, "grant_type",
                    grant->code != NULL ? "authorization_code" : "refresh_token");

@@ -44,7 +44,7 @@ make_trial(struct request *req, const struct managed_resource *resource, const c
                      ? (url != NULL ? query_append(req->op.mem, url, &pair, 1) : NULL)
                      : upstream_credential_value(&req->op, auth->scheme, secret);
     if (url == NULL || *ret_value == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     *ret = (struct fetch_request){
         .hosts = FETCH_GATEWAY,
         .url = auth->query != NULL ? *ret_value : url,

@@ -101,6 +101,5 @@ link_visit_leave(struct request *req, const struct link_visit *visit, const char
         url = talloc_asprintf(req->op.mem, "%s%s", uri_origin(req->op.mem, &uri), back);
     else
         url = query_append(req->op.mem, link_page_href(req, "/connect"), &pair, 1);
-    return url != NULL ? respond_see_other(req, url)
-                       : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return url != NULL ? respond_see_other(req, url) : op_no_memory(&req->op);
 }

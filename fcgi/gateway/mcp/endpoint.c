@@ -200,7 +200,7 @@ answer_rpc_fault(struct mcp_exchange *it)
     enum az_status st;
     json_t *body = jsonx_own(req->op.mem, json_rpc_error(it->message.id, fault));
     if (body == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a fault");
+        return op_no_memory(&req->op);
     req->error_body = body;
     if (fault->http == 200 && req->op.fault.status != AZ_OK)
         return respond_json(req, 200, body); /* the handler said why, for the audit row */
@@ -251,8 +251,7 @@ answer_result(struct mcp_exchange *it)
     json_t *body = NULL;
     if (mcp_result_finish(it->result, &it->era))
         body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
-    return body != NULL ? respond_json(req, 200, body)
-                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+    return body != NULL ? respond_json(req, 200, body) : op_no_memory(&req->op);
 }
 
 static enum az_status
@@ -274,7 +273,7 @@ answer_request(struct mcp_exchange *it)
     if (it->req->res.status != 0)
         return AZ_OK; /* it has answered */
     if (it->result == NULL && it->fault.code == 0)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+        return op_no_memory(&it->req->op);
     return it->result != NULL ? answer_result(it) : answer_rpc_fault(it);
 }
 

@@ -98,7 +98,7 @@ mcp_find_topics(struct mcp_exchange *it, const json_t *filter, unsigned *ret)
 static enum az_status
 lost(struct mcp_exchange *it)
 {
-    return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a stream");
+    return op_no_memory(&it->req->op);
 }
 
 /* Return the numbers under which the stream is counted. */

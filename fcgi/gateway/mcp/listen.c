@@ -28,7 +28,7 @@ farewell(const struct mcp_exchange *it)
 static enum az_status
 lost(struct mcp_exchange *it)
 {
-    return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a stream");
+    return op_no_memory(&it->req->op);
 }
 
 bool

@@ -15,7 +15,7 @@ mcp_session_open(struct mcp_exchange *it, const char *version)
     const char *id = mcp_session_make(op, &it->visit,
                                       json_object_get(it->message.params, "capabilities"), version);
     if (id == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a session");
+        return op_no_memory(op);
     respond_header(it->req, MCP_SESSION_FIELD, id);
     return AZ_OK;
 }

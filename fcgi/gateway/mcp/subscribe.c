@@ -110,8 +110,7 @@ mcp_find_subscribed(struct mcp_exchange *it, struct mcp_told *told)
     it->message.method = SUBSCRIBE; /* what policy is asked about */
     for (size_t i = 0; st == AZ_OK && uris != NULL && uris[i] != NULL; i++) {
         json_t *uri = jsonx_own(op->mem, json_string(uris[i]));
-        st = uri != NULL ? mcp_watch(it, told, uri, &watched)
-                         : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for subscriptions");
+        st = uri != NULL ? mcp_watch(it, told, uri, &watched) : op_no_memory(op);
     }
     return st;
 }

@@ -95,9 +95,7 @@ take_instructions(struct op *op, const struct peer_reply *reply, struct listed *
     if (reply->hello == NULL)
         return AZ_OK;
     listed->instructions = shown_instructions(op->mem, text != NULL ? text : "");
-    return listed->instructions != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
+    return listed->instructions != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Read one page. All its memory but the entries is freed at once, because a server may send 100
@@ -167,7 +165,7 @@ read_lists(struct op *op, const struct managed_resource *resource,
     tools->entries = jsonx_own(op->mem, json_array());
     prompts->entries = jsonx_own(op->mem, json_array());
     if (tools->entries == NULL || prompts->entries == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = resource_secrets(op, resource, &request.secrets);
     /* Forget what is known of the server, so that it is asked again: its answer has the
      * instructions. */
@@ -207,7 +205,7 @@ store_prompts(struct op *op, const struct managed_resource *resource, struct lis
         }
     }
     if (jsonx_built(&rows) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for prompts");
+        return op_no_memory(op);
     return listing_store(op, LISTING_PROMPT, resource, rows.value, &ret->waiting_prompts);
 }
 
@@ -225,7 +223,7 @@ store_instructions(struct op *op, const struct managed_resource *resource, const
     else
         rows.lost = rows.lost || *text != '\0';
     if (jsonx_built(&rows) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
+        return op_no_memory(op);
     return listing_store(op, LISTING_INSTRUCTIONS, resource, rows.value,
                          &ret->waiting_instructions);
 }

@@ -102,9 +102,7 @@ read_arguments(struct tool_trial *it)
     it->arguments = it->given != NULL
                         ? tool_schema_drop_nulls(mem, it->tool.row->input_schema, it->given)
                         : jsonx_own(mem, json_object());
-    return it->arguments != NULL
-               ? AZ_OK
-               : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for arguments");
+    return it->arguments != NULL ? AZ_OK : op_no_memory(&it->req->op);
 }
 
 static enum az_status
@@ -143,7 +141,7 @@ ask_token(struct tool_trial *it)
                                    it->resource->name),
     };
     if (it->token.wanted == NULL || it->token.address == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     enum az_status st = try_token_ask(&it->token);
     it->caller = (struct upstream_caller){
         .subject = it->subject, .idp = it->token.idp, .client_id = it->client_id};
@@ -241,7 +239,7 @@ call_trial(struct tool_trial *it)
         return AZ_OK;
     it->round = (struct mcp_round){.capabilities = jsonx_own(op->mem, json_object())};
     if (it->round.capabilities == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     it->done = (struct mcp_call){
         .op = op,
         .tool = &it->tool,

@@ -117,7 +117,7 @@ fill_issue(struct try_token *it, const struct question_user *user, struct issue_
     return question->default_scopes != NULL && question->scopes != NULL
                    && (!limited || question->ceiling != NULL)
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+               : op_no_memory(op);
 }
 
 /* Ask for a token by each way, up to the first that policy allows; the reasons are those of the
@@ -170,7 +170,7 @@ ask_good(struct try_token *it, const struct issue_question *issued, const struct
         .issued = question_issue(op, issued),
     };
     if (question.token == NULL || question.issued == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     enum az_status st = try_ask_until(op, ask_one_introspect, &question, NULL, &verdict);
     if (st != AZ_OK)
         return st;
@@ -199,7 +199,7 @@ try_token_ask(struct try_token *it)
         return st;
     it->holder = jsonx_own(op->mem, question_subject(question.subject_id, question.user));
     if (it->holder == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     if ((st = ask_ways(it, &question, &verdict)) != AZ_OK || it->reasons != NULL)
         return st;
     it->baseline = verdict.decision.output;

@@ -179,7 +179,7 @@ proxy_ask(struct proxied *proxied)
     };
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     st = gateway_decide(req, &proxied->visit, &proxied->question, &decision);
     if (st != AZ_OK)
         return st;
@@ -222,7 +222,7 @@ open_body(struct proxied *proxied)
     char *octets = talloc_array(req->op.mem, char, (unsigned) room + 1);
     size_t used = 0, got = 1;
     if (octets == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     for (; st == AZ_OK && used < room && got > 0; used += got)
         st = request_read_piece(req, &proxied->body, octets + used, room - used, &got);
     /* RFC 9110 9.3.1: a body of GET has no meaning, and servers disagree about where it ends. */
@@ -320,7 +320,7 @@ gateway_proxy_handle(struct request *req)
 {
     struct proxied *proxied = talloc_zero(req->op.mem, struct proxied);
     if (proxied == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     proxied->req = req;
     enum az_status st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->visit);
     if (st != AZ_OK)

@@ -78,7 +78,7 @@ proxy_answer_static(struct proxied *proxied)
     /* A copy, because the dispatcher wipes what it has sent. */
     const char *body = length > 0 ? talloc_memdup(req->op.mem, response->body, length) : "";
     if (body == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     enum az_status st = redact(proxied, &body, &length);
     if (st != AZ_OK)
         return st;

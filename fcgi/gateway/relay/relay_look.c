@@ -159,7 +159,7 @@ relay_look_tokens(struct op *op, struct relay_stream *const *stream, size_t coun
         talloc_zero_array(op->mem, struct relay_stream *, (unsigned) count + 1);
     unsigned char(*id)[UUID7_OCTETS] = talloc_zero_size(op->mem, (count + 1) * UUID7_OCTETS);
     if (seen == NULL || live == NULL || same == NULL || id == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at tokens");
+        return op_no_memory(op);
     for (;;) {
         collect(stream, count, seen, same, &taken);
         if (taken == 0)
@@ -189,7 +189,7 @@ relay_look_sessions(struct op *op, struct relay_stream *const *stream, size_t co
     unsigned char(*id)[GATEWAY_SESSION_OCTETS] =
         talloc_zero_size(op->mem, (count + 1) * GATEWAY_SESSION_OCTETS);
     if (row == NULL || same == NULL || id == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at sessions");
+        return op_no_memory(op);
     for (size_t i = 0; i < count; i++) {
         if (!stream[i]->hold.in_session || stream[i]->ended != NULL || stream[i]->reply >= 0)
             continue;
@@ -261,7 +261,7 @@ relay_look_feeds(struct op *op, struct relay_stream *const *stream, size_t count
     int64_t *id, *changes;
     size_t ids = collect_ids(op->mem, stream, count, &id);
     if (id == NULL || (changes = talloc_zero_array(op->mem, int64_t, (unsigned) ids + 1)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at URIs");
+        return op_no_memory(op);
     if (ids == 0)
         return AZ_OK;
     relay_ring(op->az->gateway->relay);

@@ -119,13 +119,13 @@ watch_credential(struct sending *sending)
         plain = call->secrets->password;
     if (credential->query != NULL
         && (encoded = upstream_query_add(op->mem, "", "x", credential->value)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (encoded != NULL)
         plain = strchr(encoded, '=') + 1;
     bool good = echo_make(op->mem, credential->value, plain, &sending->plan.echo);
     if (encoded != NULL)
         explicit_bzero((char *) (uintptr_t) encoded, strlen(encoded));
-    return good ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return good ? AZ_OK : op_no_memory(op);
 }
 
 static enum az_status
@@ -240,7 +240,7 @@ replace_credential(struct sending *sending, const json_t *challenge)
     forget_refused(sending);
     sending->refused = talloc_strdup(sending->op->mem, sending->credential.value);
     return sending->refused != NULL ? get_credential(sending, sending->refused, challenge)
-                                    : op_fail(sending->op, AZ_SERVER_ERROR, NULL, "out of memory");
+                                    : op_no_memory(sending->op);
 }
 
 /*
@@ -310,7 +310,7 @@ upstream_begin(struct op *op, const struct upstream_call *call,
     struct sending *sending = talloc_zero(op->mem, struct sending);
     struct upstream_transfer *transfer = NULL;
     if (sending == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     sending->op = op;
     sending->call = call;
     if (upstream_origin_read(op->mem, call->resource->upstream_url, &sending->origin) != AZ_OK
@@ -366,7 +366,7 @@ upstream_send_memory(struct op *op, const struct upstream_call *call,
         upstream_done(transfer);
     }
     if (st == AZ_OK && body.status != AZ_OK)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the answer of an upstream");
+        st = op_no_memory(op);
     size_t length = 0;
     char *text = st == AZ_OK ? buf_take(&body, &length) : NULL;
     buf_done(&body);

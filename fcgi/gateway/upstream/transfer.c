@@ -258,8 +258,7 @@ begin(struct op *op, const struct transfer_plan *plan, struct upstream_transfer 
     struct upstream_transfer *transfer = transfer_new(op, plan);
     *ret_connected = true;
     if (transfer == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "out of memory, or libcurl does not support a required option");
+        return op_no_memory(op);
     transfer_run(transfer);
     if (transfer->head.complete && transfer->end == END_NONE
         && !(transfer->finished && transfer->outcome != CURLE_OK)) {

@@ -96,7 +96,7 @@ api_document_handle(struct request *req)
     if (az->description == NULL)
         az->description = document_text(az);
     if (az->description == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the description");
+        return op_no_memory(&req->op);
     enum az_status st = respond_json_text(req, 200, az->description);
     return st == AZ_OK ? respond_cached(req, DOCUMENT_MAX_AGE) : st;
 }
@@ -123,7 +123,7 @@ api_schema_handle(struct request *req)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no body of the admin API has this name");
     struct jsonx_build document = {jsonx_own(req->op.mem, schema_of_table(&schemas, table)), false};
     if (document.value == NULL || jsonx_built(&schemas) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a schema");
+        return op_no_memory(&req->op);
     jsonx_set(&document, "components", json_pack("{s:O}", "schemas", schemas.value));
     return respond_json(req, 200, jsonx_built(&document));
 }

@@ -47,7 +47,7 @@ static enum az_status
 reader_read(struct request *req, const char *path, const char **ret_text, size_t *ret_length)
 {
     if (path == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the reader");
+        return op_no_memory(&req->op);
     *ret_text = page_read_file(req->op.mem, path, READER_FILE_MAX, ret_length);
     if (*ret_text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "%s: %s", path, strerror(errno));
@@ -95,6 +95,6 @@ reader_open_handle(struct request *req)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, NULL);
     const char *url = talloc_asprintf(req->op.mem, "%s/swagger-ui/", cfg->oidc_issuer);
     if (url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return respond_redirect(req, url);
 }

@@ -103,7 +103,7 @@ wish_make(struct wanted *wanted, int64_t not_before)
     struct document_wish *wish = &wanted->wish;
     char *text = talloc_asprintf(wanted->op->mem, "%s %s", wanted->limits.word, wanted->url);
     if (text == NULL || sha256(text, strlen(text), wish->key) != AZ_OK)
-        return op_fail(wanted->op, AZ_SERVER_ERROR, NULL, "out of memory for a document");
+        return op_no_memory(wanted->op);
     wish->kind = wanted->limits.word;
     wish->url = wanted->url;
     wish->not_before = not_before;

@@ -145,7 +145,7 @@ make_route(struct request *req, const struct route *other)
     const struct route *like = other != NULL ? other : guard != NULL ? guard : &unmatched;
     struct route *row = talloc(req->op.mem, struct route);
     if (row == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     *row = unmatched;
     row->path = like->path;
     row->dialect = like->dialect;
@@ -374,9 +374,8 @@ dispatch_begin_stream(struct request *req, const char *content_type)
     if (out.status == AZ_OK)
         counters_answered(req->op.az->counters, req->route, res->status,
                           clock_monotonic_us() - req->started_us);
-    enum az_status st = out.status == AZ_OK
-                            ? response_write(req, out.data, out.len)
-                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a head");
+    enum az_status st =
+        out.status == AZ_OK ? response_write(req, out.data, out.len) : op_no_memory(&req->op);
     buf_done(&out);
     return st;
 }

@@ -109,7 +109,7 @@ read_wanted_scope(struct asking *asking)
         return st;
     asking->scope = words_join(req->op.mem, words);
     if (asking->scope == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return grant_read_scopes(req, asking->scope, &asking->question);
 }
 
@@ -228,7 +228,7 @@ keep_request(struct asking *asking, const struct decision *decision, bool *ret_s
         .expires_at = op_now(&req->op) + asking->expires_in,
     };
     if (request.scope == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     request_fill_audit(req, 200, "allowed");
     audit_explain(&req->op, &req->audit);
     enum az_status st = ciba_request_insert(&req->op, &request, &req->audit, &made);

@@ -37,7 +37,7 @@ bc_notice_make(struct request *req, const struct ciba_person *person,
                             (json_int_t) op_now(&req->op), "exp", (json_int_t) expires_at));
     ret->request_id = talloc_strdup(req->op.mem, text);
     if (claims == NULL || ret->request_id == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     enum az_status st = signing_key_get(&req->op, NOTICE_ALG, &key);
     if (st != AZ_OK)
         return st;
@@ -101,7 +101,7 @@ bc_notice_send(struct request *req, const struct ciba_notice *notice,
     };
     bool done = false;
     if (message.json == NULL || authorization == NULL)
-        op_fail(&op, AZ_SERVER_ERROR, NULL, "out of memory");
+        op_no_memory(&op);
     for (int i = 0; i < NOTICE_TRIES && !done && message.json != NULL && authorization != NULL;
          i++) {
         az_fault_clear(&op.fault);

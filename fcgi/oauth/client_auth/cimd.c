@@ -84,7 +84,7 @@ read_document(struct op *op, const char *url, const json_t *document, struct cli
     if (st == AZ_OK)
         return AZ_OK;
     if (st != AZ_INVALID)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     const char *text = talloc_asprintf(op->mem, "The client's metadata document: %s", why);
     return op_fail(op, AZ_INVALID_CLIENT, text, "metadata document %s: %s", url, why);
 }
@@ -165,7 +165,7 @@ audit_change(struct op *op, const char *url, const char *method, const char *end
         .summary = change_summary(op, document),
     };
     if (entry.summary == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return audit_insert(op, &entry);
 }
 
@@ -187,7 +187,7 @@ cimd_resolve(struct op *op, const char *client_id, struct client **ret)
                        "client_id %s %s", client_id, why);
     struct client *client = talloc_zero(op->mem, struct client);
     if (client == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if ((st = get_document(op, client_id, 0, &document)) != AZ_OK
         || (st = read_document(op, client_id, document.json, client)) != AZ_OK)
         return st;

@@ -84,7 +84,7 @@ read_assertion(struct request *req, const char *text, const char *type,
     const char *token_endpoint = talloc_asprintf(op->mem, "%s/token", cfg->oidc_issuer);
     const char *called = talloc_asprintf(op->mem, "%s%s", cfg->oidc_issuer, req->route->path);
     if (assertion == NULL || token_endpoint == NULL || called == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     const char *const audiences[] = {
         cfg->oidc_issuer, cfg->client_assertion_strict_aud ? NULL : token_endpoint, called, NULL};
     const struct assertion_request request = {

@@ -157,5 +157,5 @@ client_keys_verify(struct op *op, const struct client *client,
     }
     if (st == AZ_INVALID)
         return no_keys(jws_fault_text(fault), ret_why);
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return st == AZ_OK ? AZ_OK : op_no_memory(op);
 }

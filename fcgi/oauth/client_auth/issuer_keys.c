@@ -19,7 +19,7 @@ fetched_keys_check(struct op *op, const char *url, const json_t *document)
     enum az_status st = jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_INVALID, NULL, "key set of %.160s: %s", url, why);
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return st == AZ_OK ? AZ_OK : op_no_memory(op);
 }
 
 static enum az_status
@@ -72,7 +72,7 @@ discover(struct op *op, const char *issuer, const char **ret_url, bool *ret_unre
     for (int oauth = 0; oauth < 2; oauth++) {
         const char *url = metadata_url(op->mem, issuer, oauth == 1);
         if (url == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
         az_fault_clear(&op->fault);
         st = document_get(op, DOCUMENT_DISCOVERY, url, 0, check_metadata, &document, &fault);
         const char *its =
@@ -103,7 +103,7 @@ fetch_keys(struct op *op, const struct trust_issuer *issuer, int64_t not_before,
     if (st != AZ_OK)
         return fetch_failed(op, st, fault, ret_unreachable);
     if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return AZ_OK;
 }
 

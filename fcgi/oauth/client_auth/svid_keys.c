@@ -55,7 +55,7 @@ svid_keys(struct op *op, const char *spiffe_id, int64_t not_before, const json_t
         return st;
     const json_t *keys = trust_bundle_jwt_keys(op->mem, document.json);
     if (keys == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *ret = keys;
     return AZ_OK;
 }

@@ -29,7 +29,7 @@ struct reading {
 static enum az_status
 dpop_no_memory(struct request *req)
 {
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a DPoP proof");
+    return op_no_memory(&req->op);
 }
 
 /* Give the client the nonce for its next proof (RFC 9449 8.2). */

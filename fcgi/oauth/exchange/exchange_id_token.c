@@ -96,7 +96,7 @@ judge_claims(struct id_token_reading *reading)
         log_text(AZ_SEV_INFO, "an ID token for any audience is exchanged",
                  "trusted_issuers lists no audiences for %.160s", reading->trusted.issuer);
     if (listed != NULL && (audiences = words_array_list(op->mem, listed)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for audiences");
+        return op_no_memory(op);
     enum az_status st = subject_id_token_check(&reading->token, (const char *const *) audiences,
                                                op_now(op), &text, &detail);
     return st == AZ_OK ? AZ_OK : refuse_id_token(reading->req, text, detail);
@@ -161,7 +161,7 @@ exchange_find_person(struct id_token_reading *reading, const char **ret_name)
     bool stale = false;
     reading->kept = person_claims_keep(req->op.mem, reading->token.claims.object, NULL);
     if (reading->kept == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
+        return op_no_memory(&req->op);
     enum az_status st = meet_person(reading, false, ret_name, &stale);
     if (st == AZ_OK && stale)
         st = meet_person(reading, true, ret_name, &stale);
@@ -238,7 +238,7 @@ fill_subject(struct id_token_reading *reading, const char *name, struct exchange
         subject.user.amr = words_array_once(op->mem, amr);
     if (subject.claims == NULL
         || (subject.may_act == NULL && json_object_get(claims->object, "may_act") != NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a subject");
+        return op_no_memory(op);
     *ret = subject;
     return AZ_OK;
 }

@@ -78,7 +78,7 @@ add_actor_claim(struct request *req, const struct exchange_subject *subject, jso
     case ACTING_OURS:
         break;
     }
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the act claim");
+    return op_no_memory(&req->op);
 }
 
 /*
@@ -100,7 +100,7 @@ read_exchange_asked(struct request *req, const struct exchange_subject *subject,
         st = grant_narrow_details(req, subject->details, &question->details);
     const char *scope = words_join(req->op.mem, subject->scopes);
     if (st == AZ_OK && scope == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     return st == AZ_OK ? grant_narrow_scopes(req, scope, NULL, question) : st;
 }
 

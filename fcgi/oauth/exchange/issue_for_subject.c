@@ -93,7 +93,7 @@ issue_for_subject(struct request *req, const struct own_token *token, const char
     question.user = &user;
     question.exchange = &exchange;
     if (none == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (issued_subject(token->issued) != ISSUED_USER)
         return op_fail(op, AZ_USER_REQUIRED, NULL, "the record of the token's issuance is gone");
     request_fill_audit(req, 200, "allowed");

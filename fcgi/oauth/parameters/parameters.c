@@ -17,7 +17,7 @@ scope_parse(struct op *op, const char *text, json_t **ret)
         return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
     json_t *words = words_split(op->mem, text);
     if (words == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (json_array_size(words) > SCOPE_WORDS_MAX)
         return op_fail(op, AZ_INVALID_SCOPE, "The request has too many scopes", NULL);
     *ret = words;
@@ -65,7 +65,7 @@ resource_types_parse(struct op *op, const char *text, json_t **ret)
             return op_fail(op, AZ_INVALID_REQUEST, "resource_types must be absolute URIs", NULL);
     json_t *types = words_split(op->mem, text);
     if (types == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (json_array_size(types) > RESOURCE_TYPES_MAX)
         return op_fail(op, AZ_INVALID_REQUEST, "The request has too many resource_types", NULL);
     *ret = types;
@@ -144,7 +144,7 @@ context_parse(struct op *op, const char *text, json_t **ret)
         if (st != AZ_OK)
             return st;
         if (json_object_set(context, "scopes", words) != 0)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
     } else if (scopes != NULL && !jsonx_is_texts(scopes)) {
         return op_fail(op, AZ_INVALID_REQUEST,
                        "context.scopes must be an array of strings or a string", NULL);

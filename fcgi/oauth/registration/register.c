@@ -134,7 +134,7 @@ set_scope(struct registering *reg)
     json_t *words;
     const char *scope = words_join(op->mem, reg->verdict.verdict.decision.scopes);
     if (scope == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (*scope == '\0') {
         json_object_del(reg->registered, "scope");
         return AZ_OK;
@@ -146,7 +146,7 @@ set_scope(struct registering *reg)
     }
     return json_object_set_new(reg->registered, "scope", json_string(scope)) == 0
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+               : op_no_memory(op);
 }
 
 /* Limit the requested metadata to what policy granted. */
@@ -161,7 +161,7 @@ narrow(struct registering *reg)
         jsonx_set(&registered, "response_types", json_array());
     reg->registered = jsonx_built(&registered);
     if (reg->registered == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return set_scope(reg);
 }
 
@@ -241,7 +241,7 @@ store(struct registering *reg, bool *ret_stored)
     if (st != AZ_OK)
         return st;
     if ((client.columns = make_columns(reg)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if ((st = hash_address(reg->req, client.registered_from)) != AZ_OK)
         return st;
     return client_register(op, &client, &reg->req->audit, ret_stored);
@@ -339,7 +339,7 @@ register_handle(struct request *req)
     /* The audit row and the log line name the client after this function has returned. */
     struct registering *reg = talloc_zero(req->op.mem, struct registering);
     if (reg == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(&req->op);
     reg->req = req;
     enum az_status st = register_read_body(req, &reg->body);
     if (st == AZ_OK)

@@ -78,7 +78,7 @@ register_refuse(struct register_reading *reading, const char *name, const char *
 enum az_status
 register_no_memory(struct register_reading *reading)
 {
-    return op_fail(reading->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return op_no_memory(reading->op);
 }
 
 const char *

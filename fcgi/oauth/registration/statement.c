@@ -53,7 +53,7 @@ statement_parse(struct statement_reading *reading, const char *text)
                                 jwt_fault_text(jwt_fault));
     if (st == AZ_OK && (reading->claims.iss == NULL || *reading->claims.iss == '\0'))
         return statement_refuse(op, "The software statement has no issuer", "no iss");
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return st == AZ_OK ? AZ_OK : op_no_memory(op);
 }
 
 /* Find the issuer before anything is fetched: an unknown sender must not choose an address that

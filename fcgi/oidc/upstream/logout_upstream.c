@@ -97,7 +97,7 @@ logout_finish(struct request *req, const struct logout_target *target)
         url = query_append(req->op.mem, target->uri, &state, 1);
         place = uri_place(req->op.mem, target->uri);
         if (url == NULL || place == NULL)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(&req->op);
     }
     if (url != NULL && !target->by_link)
         return respond_redirect(req, url);

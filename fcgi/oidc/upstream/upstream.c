@@ -72,11 +72,11 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
         {"max_age",               max_age                               },
     };
     if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     char *url =
         client_url(op->mem, endpoints.authorization, own, OWN_PARAMS, provider->authorize_params);
     if (url == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *ret = url;
     return AZ_OK;
 }
@@ -138,7 +138,7 @@ check_id_token(struct op *op, const struct identity_provider *provider,
         az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
         return upstream_deny(op, provider, why);
     }
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return st == AZ_OK ? AZ_OK : op_no_memory(op);
 }
 
 /* Check iss (RFC 9207 section 2.4) before the code is sent anywhere: the answer may come from
@@ -180,7 +180,7 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if ((kept = person_claims_keep(op->mem, claims.object, userinfo)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *ret = (struct upstream_identity){
         .sub = claims.sub,
         .claims = kept,

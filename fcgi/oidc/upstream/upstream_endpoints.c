@@ -94,7 +94,7 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
     struct document document;
     const char *url = document_discovery_url(op->mem, provider->issuer);
     if (url == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st =
         document_get(op, DOCUMENT_DISCOVERY, url, 0, check_discovery, &document, NULL);
     if (st != AZ_OK)

@@ -63,7 +63,7 @@ open_secret(struct op *op, const struct identity_provider *provider, const char 
                        provider->idp_id);
     *ret = secret_copy(op->mem, plain, length);
     secret_wipe(plain, length);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Read the JSON object of an answer; anything else is malformed. */
@@ -87,7 +87,7 @@ redeem_code(struct op *op, const struct identity_provider *provider,
     const char *secret, *back = upstream_callback(op, provider);
     enum az_status st = open_secret(op, provider, &secret);
     if (st != AZ_OK || back == NULL)
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return st != AZ_OK ? st : op_no_memory(op);
     const struct client_identity identity = {
         .client_id = provider->client_id,
         .secret = secret,
@@ -116,7 +116,7 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if (client_answer_read(op->mem, &reading, got.status, got.body, got.length, &answer) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     /* Any other error is a fault of our configuration or of the provider. */
     if (answer.outcome == CLIENT_GRANT_REFUSED)
         return upstream_deny(op, provider, "its token endpoint refused the code");
@@ -146,7 +146,7 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
         return AZ_OK;
     request.authorization = talloc_asprintf(op->mem, "Bearer %s", tokens->access_token);
     if (request.authorization == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = fetch(op, &request, &got);
     wipe_text(request.authorization);
     if (st == AZ_OK)

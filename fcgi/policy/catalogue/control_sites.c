@@ -59,7 +59,7 @@ add_site(struct scan *scan, struct span code)
         site = NULL;
     }
     if (json_array_append_new(scan->sites, site) != 0)
-        return op_fail(scan->op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
+        return op_no_memory(scan->op);
     return AZ_OK;
 }
 
@@ -139,7 +139,7 @@ add_own_sites(struct op *op, json_t *sites)
         json_t *site = json_pack("{s:s,s:s,s:i,s:s}", "file", NO_DECISION_FILE, "rule",
                                  "no_decision_rows", "line", row->line, "code", row->code);
         if (json_array_append_new(sites, site) != 0)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
+            return op_no_memory(op);
     }
     return AZ_OK;
 }
@@ -149,7 +149,7 @@ control_sites(struct op *op, const char *id, json_t **ret)
 {
     struct hunt hunt = {id, jsonx_own(op->mem, json_array())};
     if (hunt.sites == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
+        return op_no_memory(op);
     enum az_status st = shipped_each(op, "svc", ".rego", take_file, &hunt);
     if (st == AZ_OK && strcmp(id, "system") == 0)
         st = add_own_sites(op, hunt.sites);

@@ -14,7 +14,7 @@
 static enum az_status
 controls_no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the controls");
+    return op_no_memory(op);
 }
 
 /* ---- the catalogue ---- */

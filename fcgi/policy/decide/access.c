@@ -50,7 +50,7 @@ access_ask(struct op *op, struct access *access, struct verdict *ret)
     size_t count = json_array_size(question->requests);
     access->decisions = talloc_zero_array(op->mem, struct access_decision, (unsigned) count);
     if (access->decisions == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = ask_entrypoint(
         op, entrypoint_paths[question->batch ? ENTRYPOINT_AUTHZEN_BATCH : ENTRYPOINT_AUTHZEN],
         question_access(op, question), &none, ret);

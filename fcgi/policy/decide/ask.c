@@ -218,7 +218,7 @@ ask_unpacked(struct op *op, const char *entrypoint, json_t *input,
     struct engine_answer answer;
     struct verdict verdict;
     if (input == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+        return op_no_memory(op);
     metrics_settle(op->az->metrics); /* the request's question before this one */
     enum az_status st = ask_once(op, entrypoint, input, bounds, &answer, &verdict);
     /* A failure has no revision for the caller to compare: it may be by one that decides no
@@ -235,7 +235,7 @@ ask_unpacked(struct op *op, const char *entrypoint, json_t *input,
     if (answer.asked.length > PACK_TEXT_MAX)
         return refuse_length(op, answer.asked.length);
     if (!describe_answer(verdict.decision.output, &answer))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *ret = verdict;
     return AZ_OK;
 }

@@ -78,7 +78,7 @@ decision_sort_reasons(struct op *op, struct decision *decision)
     json_t **list = talloc_array(op->mem, json_t *, (unsigned) count + 1);
     struct jsonx_build sorted = {jsonx_own(op->mem, json_array()), false};
     if (list == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     for (size_t i = 0; i < count; i++) {
         list[i] = json_array_get(decision->reasons, i);
         if (!json_is_string(json_object_get(list[i], "code")))
@@ -91,7 +91,7 @@ decision_sort_reasons(struct op *op, struct decision *decision)
     decision->reasons = jsonx_built(&sorted);
     if (decision->reasons == NULL
         || (count > 0 && json_object_set(decision->output, "deny_reasons", decision->reasons) != 0))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return AZ_OK;
 }
 

@@ -24,5 +24,5 @@ default_scopes_fetch(struct op *op, const char **ret)
     if (st != AZ_OK)
         return st;
     *ret = default_scopes_of(op->mem, row);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }

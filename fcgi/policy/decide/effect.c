@@ -336,7 +336,7 @@ weigh_answer(struct op *op, const struct effect_kind *kind, const json_t *input,
         ret->reasons = w.decision.reasons;
     return jsonx_built(&w.rights) != NULL && jsonx_built(&w.rest) != NULL && ret->reasons != NULL
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an effect");
+               : op_no_memory(op);
 }
 
 /* ---- all answers to a question */
@@ -389,7 +389,7 @@ effect_find(struct op *op, const json_t *input, const struct effect_facts *facts
     bool batch = batch_requests(input) != NULL;
     size_t count = effect_count(input);
     json_t *none = jsonx_own(op->mem, json_object());
-    enum az_status st = none != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = none != NULL ? AZ_OK : op_no_memory(op);
     known.registry = known.registry != NULL ? known.registry : none;
     for (size_t i = 0; st == AZ_OK && i < count; i++) {
         json_t *one = batch ? batch_answer(answer, count, i) : answer;
@@ -397,7 +397,7 @@ effect_find(struct op *op, const json_t *input, const struct effect_facts *facts
         if (kind != NULL)
             st = weigh_answer(op, kind, input, &known, one, &ret[i]);
         else if ((ret[i].reasons = jsonx_own(op->mem, json_array())) == NULL)
-            st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            st = op_no_memory(op);
     }
     if (st == AZ_OK && batch && has_none(ret, count))
         for (size_t i = 0; i < count; i++)

@@ -200,7 +200,7 @@ store_instead(struct op *op, const struct jsonx_build *stored, struct verdict *v
     unsigned char *packed;
     char *text = stored->lost ? NULL : jsonx_dump_around(op->mem, "", stored->value, "", &length);
     if (text == NULL || pack_text(op->mem, text, length, &packed, &verdict->input_length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the stored question");
+        return op_no_memory(op);
     verdict->input = packed;
     return AZ_OK;
 }

@@ -137,7 +137,7 @@ deny_obligation(struct op *op, struct verdict *verdict, struct gateway_decision 
     struct jsonx_build reasons = {jsonx_own(op->mem, jsonx_copy(decision->reasons)), false};
     jsonx_append(&reasons, no_decision_reason(NO_DECISION_OBLIGATION));
     if (jsonx_built(&reasons) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *decision = (struct gateway_decision){.allow = false, .reasons = reasons.value};
     verdict->decision.allow = false;
     verdict->decision.reasons = reasons.value;
@@ -168,7 +168,7 @@ gateway_answer_obligations(struct op *op, const struct gateway_question *questio
     ret->headers = jsonx_own(op->mem, json_object());
     *ret_met = true;
     if (ret->redact == NULL || ret->headers == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
         json_object_foreach (sets[i], name, value)
             *ret_met = *ret_met && obligation_read(name, value, question->obligations, ret);

@@ -40,7 +40,7 @@ make_published(struct op *op, const char *data_key, const char *revision, const 
     struct published *made = talloc_zero(op->mem, struct published);
     if (made == NULL
         || (revision != NULL && (made->revision = talloc_strdup(made, revision)) == NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     *ret = made;
     return parse_payload(op, made, data_key, payload, &made->row);
 }

@@ -97,8 +97,7 @@ registration_grants(struct op *op, const struct registration *registration,
     *ret_fault = grants_fault(grants, registration->grant_types);
     *ret =
         *ret_fault == NULL ? words_array_within(op->mem, registration->grant_types, grants) : NULL;
-    return *ret_fault != NULL || *ret != NULL ? AZ_OK
-                                              : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret_fault != NULL || *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status

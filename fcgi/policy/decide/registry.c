@@ -77,7 +77,7 @@ registry_type_names(struct op *op, json_t **ret)
                              name, value)
             jsonx_append(&names, json_string(name));
     *ret = jsonx_built(&names);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 const char *

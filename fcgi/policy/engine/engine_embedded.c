@@ -307,7 +307,7 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     ret->revision = talloc_strdup(op->mem, held->revision);
     ret->engine = ENGINE_NAME;
     if (rule == NULL || ret->revision == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+        return op_no_memory(op);
     int64_t started = clock_monotonic_us();
     const struct engine_plan_question question = {
         .entrypoint = rule,

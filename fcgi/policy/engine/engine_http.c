@@ -122,7 +122,7 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     if (left <= 0)
         return engine_http_fail(exchange, engine, "no answer in time");
     if ((engine->curl = curl_easy_init()) == NULL)
-        return op_fail(exchange->op, AZ_SERVER_ERROR, NULL, "out of memory for the policy engine");
+        return op_no_memory(exchange->op);
     CURL *curl = engine->curl;
     engine->error[0] = '\0';
     if (engine->socket_path != NULL)
@@ -311,7 +311,7 @@ engine_http_exchange(struct op *op, const struct http_question *question, struct
     *ret = (struct http_answer){.status = 0};
     if (!write_request(&exchange, engine, question->path, question->body,
                        question->body != NULL ? question->length : 0))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy question");
+        return op_no_memory(op);
     enum az_status st = try_exchange(&exchange, engine, ret);
     if (st != AZ_OK && exchange.dead) {
         exchange.dead = false;

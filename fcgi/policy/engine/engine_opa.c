@@ -70,7 +70,7 @@ engine_opa_ask(struct op *op, const char *entrypoint, const json_t *input, long 
     char *path = talloc_asprintf(op->mem, "/v1/data/%s/result?provenance=true", entrypoint);
     char *body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &length);
     if (path == NULL || body == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+        return op_no_memory(op);
     ret->engine = "opa";
     ret->asked =
         (struct question_text){.text = body + strlen(BODY_BEFORE),
@@ -217,7 +217,7 @@ read_refusal(struct op *op, const struct http_answer *answer, struct engine_tria
     ret->errors = json_array_size(errors) > 0 ? errors : NULL;
     message = engine_first_error(op->mem, errors, message);
     return message != NULL ? engine_refuse(op, ret, "evaluation_failed", message)
-                           : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+                           : op_no_memory(op);
 }
 
 /* Refuse an answer that cannot be read. JSON outside of our limits (a number beyond 64 bits, a NUL)
@@ -267,7 +267,7 @@ engine_query(struct op *op, const char *query, long timeout_ms, struct engine_tr
     question.body =
         body != NULL ? jsonx_dump_around(op->mem, "", body, "", &question.length) : NULL;
     if (question.body == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a policy query");
+        return op_no_memory(op);
     enum az_status st = engine_http_exchange(op, &question, &answer);
     ret->late = answer.late;
     if (st != AZ_OK)
@@ -307,7 +307,7 @@ engine_try_for(struct op *op, const char *path, const json_t *input, enum engine
         input != NULL ? jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &question.length)
                       : NO_INPUT;
     if (question.path == NULL || question.body == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+        return op_no_memory(op);
     enum az_status st = engine_http_exchange(op, &question, &answer);
     ret->late = answer.late;
     if (st != AZ_OK && answer.too_large) {

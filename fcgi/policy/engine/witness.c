@@ -174,7 +174,7 @@ witness_audit(struct op *op, const struct answers *answers)
     size_t length;
     if (decision == NULL || summary == NULL
         || pack_text(op->mem, decision, strlen(decision), &packed, &length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     const struct audit_entry entry = {
         .request_id = kept->request_id,
         .endpoint = WITNESS_ENDPOINT,

@@ -37,15 +37,13 @@ find_reach(struct op *op, struct replay *replay)
     for (size_t i = 0; i < ENTRYPOINTS; i++) {
         const char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
         if (rule == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+            return op_no_memory(op);
         replay->unreached[i] = side_is_unreached(op->mem, &replay->base, &replay->candidate, rule);
     }
     replay->routes = impact_routes_new(replay);
     replay->blind = blind_new(replay, &replay->base, &replay->candidate,
                               !replay->unreached[ENTRYPOINT_INTROSPECT]);
-    return replay->routes != NULL && replay->blind != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+    return replay->routes != NULL && replay->blind != NULL ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status
@@ -53,7 +51,7 @@ replay_new(struct op *op, const struct impact_pair *pair, struct replay **ret)
 {
     struct replay *replay = *ret = talloc_zero(op->mem, struct replay);
     if (replay == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        return op_no_memory(op);
     enum az_status st = side_read(op, replay, &pair->base, NULL, &replay->base);
     if (st == AZ_OK)
         st = side_read(op, replay, &pair->candidate, replay->base.plan, &replay->candidate);
@@ -105,7 +103,7 @@ count_decisions(struct op *op, const struct replay *replay, const struct asked *
 {
     struct effect *recorded = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
     if (recorded == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        return op_no_memory(op);
     const struct effect_facts facts = {replay->base.rows.row[SIDE_REGISTRY], asked->route};
     enum az_status st = effect_find(op, asked->input, &facts, asked->recorded, recorded);
     for (size_t i = 0; st == AZ_OK && i < asked->count; i++) {
@@ -127,7 +125,7 @@ decide_both(struct op *op, const struct replay *replay, struct asked *asked, str
     struct effect *base = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count),
                   *candidate = talloc_zero_array(op->mem, struct effect, (unsigned) asked->count);
     if (base == NULL || candidate == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        return op_no_memory(op);
     enum az_status st = impact_routes_find(op, replay->routes, asked->input, &asked->route);
     if (st != AZ_OK)
         return st;

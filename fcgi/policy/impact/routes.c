@@ -24,7 +24,7 @@ impact_routes_new(TALLOC_CTX *mem)
 static enum az_status
 no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the routes of a resource");
+    return op_no_memory(op);
 }
 
 /* Return what is kept of a resource (NULL: it is gone), a new reference; NULL: no memory. */

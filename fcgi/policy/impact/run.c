@@ -45,7 +45,7 @@ decide_rows(struct op *op, struct run *run, const PGresult *result)
         struct audit_row row;
         struct op each = op_beside(op, talloc_new(op->mem));
         if (each.mem == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
         st = audit_rows_get(&each, result, i, &row);
         if (st == AZ_OK && row.id <= run->mark.last) {
             run->truncated = is_over(run);
@@ -75,7 +75,7 @@ run_step(struct op *op, struct run *run, bool *ret_more)
     PGresult *result;
     struct op step = op_beside(op, talloc_new(op->mem));
     if (step.mem == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = audit_walk_next(&step, &run->walk, &result, ret_more);
     if (st == AZ_OK && result != NULL)
         st = decide_rows(&step, run, result);
@@ -143,7 +143,7 @@ write_answer(struct op *op, const struct run *run, const struct impact_pair *pai
     json_t *counts = tally_json(op->mem, run->tally, IMPACT_KEYS_SHOWN);
     const struct audit_filter *filter = &run->selection->filter;
     if (counts == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        return op_no_memory(op);
     iso8601_format_ms(filter->from_ms, from);
     iso8601_format_ms(filter->until_ms, to);
     struct jsonx_build out = {
@@ -154,12 +154,11 @@ write_answer(struct op *op, const struct run *run, const struct impact_pair *pai
                                      "empty", tally_looked(run->tally) == 0 && !run->truncated)),
         false};
     if (out.value == NULL || json_object_update(out.value, counts) != 0)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        return op_no_memory(op);
     write_sample(run, &out);
     jsonx_set(&out, "blind", json_incref(replay_blind(op->mem, run->replay)));
     *ret = jsonx_built(&out);
-    return *ret != NULL ? AZ_OK
-                        : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status
@@ -175,7 +174,7 @@ impact_run(struct op *op, const struct impact_pair *pair, const struct impact_se
     const int64_t started_us = clock_monotonic_us();
     bool more = true;
     if (run.tally == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for policy impact");
+        return op_no_memory(op);
     enum az_status st = replay_new(op, pair, &run.replay);
     if (st == AZ_OK && (st = audit_mark_find(op, &run.mark)) == AZ_RETRY)
         st = op_fail(op, AZ_UNAVAILABLE, NULL,

@@ -74,7 +74,5 @@ verdict_find(struct op *op, const json_t *result, const json_t *max, struct verd
                     "sample (whole)",
                     json_string_value(name));
         }
-    return jsonx_built(&refused) != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the limits of a save");
+    return jsonx_built(&refused) != NULL ? AZ_OK : op_no_memory(op);
 }

@@ -31,7 +31,7 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
         json_t *next = json_object_getn(at, key, (size_t) (dot - key));
         if (next == NULL
             && json_object_setn_new(at, key, (size_t) (dot - key), next = json_object()) != 0)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
         at = next;
     }
     return json_object_set(at, key, value) == 0
@@ -53,10 +53,9 @@ place_rules(struct op *op, json_t *root, const struct bundle_rows *rows)
             text[count++] = (struct rule_text){rows->rule_path[i], rows->rule_content[i]};
     json_t *places = text != NULL ? rule_places_find(op->mem, text, count) : NULL;
     if (places == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the places of rules");
+        return op_no_memory(op);
     const char *document = jsonx_dump(op->mem, places);
-    return document != NULL ? place_row(op, root, RULE_PLACES_KEY, document)
-                            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return document != NULL ? place_row(op, root, RULE_PLACES_KEY, document) : op_no_memory(op);
 }
 
 /* Build data.json: the rows in one document, members sorted. The rows with entities of Cedar are
@@ -77,7 +76,7 @@ build_data(struct op *op, const struct bundle_rows *rows, char **ret)
     if (st != AZ_OK)
         return st;
     *ret = jsonx_dump_sorted(op->mem, root);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for data.json");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 static enum az_status
@@ -111,7 +110,7 @@ name_revision(struct op *op, const struct bundle_build *build, const char **ret)
     if (all.status == AZ_INVALID)
         return bundle_too_large(op);
     if (hash == NULL || all.status != AZ_OK || sha256_hex(all.data, all.len, hash) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the rows of the bundle");
+        return op_no_memory(op);
     buf_done(&all);
     hash[REVISION_DIGITS] = '\0';
     *ret = hash;
@@ -166,6 +165,6 @@ bundle_pack(struct op *op, struct bundle_build *build)
     bundle->etag = etag;
     bundle->modules = bundle_modules_name(op->mem, &build->modules);
     if (bundle->modules == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the modules of the bundle");
+        return op_no_memory(op);
     return AZ_OK;
 }

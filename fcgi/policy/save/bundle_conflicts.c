@@ -118,7 +118,7 @@ bundle_check_conflicts(struct op *op, const struct bundle_rows *rows,
         return st;
     if (jsonx_built(&keys.set) == NULL || jsonx_built(&paths.set) == NULL
         || jsonx_built(&packages.set) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     for (size_t i = 0; i < rows->data; i++) {
         if ((other = find_above(&keys, rows->data_key[i], false)) != NULL
             || (other = find_above(&packages, rows->data_key[i], true)) != NULL)

@@ -29,7 +29,7 @@ add_bundle_module(struct op *op, struct bundle_making *making, const struct bund
             talloc_realloc(op->mem, modules->module, struct bundle_module, (unsigned) making->room);
     }
     if (modules->module == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the modules of a bundle");
+        return op_no_memory(op);
     modules->module[modules->count++] = *module;
     making->octets += strlen(module->text);
     return making->octets <= ARCHIVE_MAX ? AZ_OK : AZ_INVALID;

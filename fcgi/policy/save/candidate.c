@@ -65,7 +65,7 @@ change_rows(struct op *op, struct making *making)
         making->after_name = bundle_modules_name(op->mem, &making->after.modules);
     return st != AZ_OK || (making->before_name != NULL && making->after_name != NULL)
                ? st
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a candidate");
+               : op_no_memory(op);
 }
 
 /* Return a line of OPA's errors as {path, row, message}, a new reference. It is FILE:ROW: message,
@@ -123,7 +123,7 @@ refuse_policy(struct op *op, const struct making *making, char *text, struct sav
     }
     *ret_errors = jsonx_built(&errors);
     if (*ret_errors == NULL || first == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the errors of a candidate");
+        return op_no_memory(op);
     return refuse_for(op, making, first, outcome);
 }
 
@@ -143,7 +143,7 @@ refuse_unknown(struct op *op, const struct making *making, struct save_outcome *
         return st;
     const char *first = changed_rules_fault(op->mem, *ret_errors);
     if (first == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the errors of a candidate");
+        return op_no_memory(op);
     return refuse_for(op, making, first, outcome);
 }
 

@@ -39,7 +39,7 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
     *step->counts = (struct deploy_counts){0};
     work->result.replaced = jsonx_own(op->mem, json_pack("{s:{},s:{}}", "rules", "data"));
     if (work->result.replaced == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+        return op_no_memory(op);
     enum az_status st = deploy_rows_fetch(op, work->values, &step->rows);
     if (st != AZ_OK)
         return st;
@@ -58,7 +58,7 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
                    && step->found_rule != NULL && step->found_data != NULL
                    && step->rule_state != NULL && step->data_state != NULL && step->schema != NULL
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+               : op_no_memory(op);
 }
 
 /* Return the state of a stored row; a deploy without a version keeps the stored one. */

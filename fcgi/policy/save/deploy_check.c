@@ -16,7 +16,7 @@
 static enum az_status
 check_no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+    return op_no_memory(op);
 }
 
 /* Record a fault of a whole list or, with the name of a member, of its entry i. */
@@ -271,7 +271,7 @@ deploy_check_replaced(struct op *op, const struct deploy_work *work)
     json_t *names, *state;
     char *saved = NULL;
     if (work->lost)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+        return op_no_memory(op);
     if (expected == NULL)
         return AZ_OK;
     json_object_foreach (work->result.replaced, list, names)

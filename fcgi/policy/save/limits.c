@@ -70,7 +70,7 @@ since_of(const struct save_plan *plan)
 static enum az_status
 no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the limits of a save");
+    return op_no_memory(op);
 }
 
 static bool

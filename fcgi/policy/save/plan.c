@@ -175,7 +175,7 @@ begin(struct op *op, const struct bundle_modules *modules, const char *name, boo
     struct planning *planning = *ret = talloc_zero(op->mem, struct planning);
     enum az_status st = AZ_OK;
     if (planning == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a plan");
+        return op_no_memory(op);
     talloc_set_destructor(planning, planning_free);
     if (!wanted)
         return AZ_OK;
@@ -488,7 +488,7 @@ plan_served(struct op *op, bool *ret_made, const char **ret_warning)
     if (st != AZ_OK || revision == NULL || strcmp(build.bundle.revision, revision) != 0)
         return st;
     if ((name = bundle_modules_name(op->mem, &build.modules)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a plan");
+        return op_no_memory(op);
     if ((st = plan_name_served(op, revision, name)) == AZ_OK)
         st = plan_begin(op, &build.modules, name, &planning);
     if (st == AZ_OK)

@@ -23,7 +23,7 @@ rollback_read(struct op *op, const json_t *content, struct deploy *ret)
     struct deploy_data *entry =
         talloc_zero_array(op->mem, struct deploy_data, (unsigned) data_count + 1);
     if (rule == NULL || entry == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a rollback");
+        return op_no_memory(op);
     json_array_foreach (rules, i, row)
         rule[i] = (struct deploy_rule){.path = stored_member(row, "path"),
                                        .content = stored_member(row, "content"),

@@ -47,8 +47,7 @@ check_builtins(struct op *op, const char *path, const char *content, struct save
     const char *why =
         talloc_asprintf(op->mem, "%s:%d: %s is not allowed: %s (SVC_POLICY_ALLOW_NETWORK_BUILTINS)",
                         path, use.line, use.name, use.why);
-    return why != NULL ? save_refuse(op, ret, why)
-                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
+    return why != NULL ? save_refuse(op, ret, why) : op_no_memory(op);
 }
 
 /* Refuse a Cedar rule that cannot be compiled, with its place as the engine would name it. */
@@ -66,8 +65,7 @@ check_cedar(struct op *op, const char *path, const char *content, struct save_re
         return AZ_OK;
     if (st == AZ_INVALID)
         why = cedar_rule_fault_text(op->mem, path, &fault);
-    return why != NULL ? save_refuse(op, ret, why)
-                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a Cedar rule");
+    return why != NULL ? save_refuse(op, ret, why) : op_no_memory(op);
 }
 
 enum az_status

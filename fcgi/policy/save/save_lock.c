@@ -85,7 +85,7 @@ save_lock(struct op *op, unsigned *ret_session)
 {
     bool withdrawn = false;
     if (!db_enter_session(op->az, false))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a session");
+        return op_no_memory(op);
     enum az_status st = db_learn_notify(op); /* the bundle is published in a transaction */
     if (st == AZ_OK)
         st = wait_for_lock(op, ret_session);

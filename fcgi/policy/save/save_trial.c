@@ -57,8 +57,7 @@ read_base(struct op *op, void *arg, struct trial_policy *ret, bool *ret_is)
         != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the bundle before is damaged, or no memory");
     ret->data = talloc_strndup(op->mem, ret->data, ret->data_length);
-    return ret->data != NULL ? unpack_plan(op, &stored, ret)
-                             : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a bundle");
+    return ret->data != NULL ? unpack_plan(op, &stored, ret) : op_no_memory(op);
 }
 
 /* Return the candidate with its plan (NULL: there is none). */
@@ -82,7 +81,7 @@ static enum az_status
 refuse(struct op *op, const struct trying *trying, const char *description, json_t *members)
 {
     if (description == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
+        return op_no_memory(op);
     trying->outcome->refusal =
         (struct save_refusal){.error = "bundle_not_activated",
                               .description = description,

@@ -90,6 +90,5 @@ save_shipped_policy(struct op *op, const char *who, int *ret_changed, struct sav
         .apply = load_all, .arg = &load, .mode = SAVE_LATER, .source = "shipped", .who = who};
     load.paths = talloc_zero_array(op->mem, const char *, SHIPPED_FILES_MAX);
     *ret_changed = 0;
-    return load.paths != NULL ? save_policy(op, &plan, ret)
-                              : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return load.paths != NULL ? save_policy(op, &plan, ret) : op_no_memory(op);
 }

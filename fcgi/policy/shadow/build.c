@@ -30,7 +30,7 @@ read_policy(struct op *op, const struct impact_pair *pair, struct shadow_policy 
     ret->base = talloc_strdup(ret, pair->base.revision);
     ret->candidate = talloc_strdup(ret, pair->candidate.revision);
     if (ret->base == NULL || ret->candidate == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+        return op_no_memory(op);
     enum az_status st = side_read_rows(op, ret, pair->base.data, &ret->base_rows);
     return st == AZ_OK ? side_read(op, ret, &pair->candidate, NULL, &ret->side) : st;
 }
@@ -44,9 +44,7 @@ shadow_build(struct op *op, TALLOC_CTX *mem, const char *change, struct shadow_p
     struct deploy_result result = {.data_key = NULL};
     struct impact_pair pair;
     json_t *errors = NULL;
-    enum az_status st = policy != NULL
-                            ? shadow_change_read(op, change, &deploy)
-                            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+    enum az_status st = policy != NULL ? shadow_change_read(op, change, &deploy) : op_no_memory(op);
     /* It is compared with each base; what was saved meanwhile is refused when it is promoted. */
     deploy.replaced = NULL;
     if (st == AZ_OK)

@@ -80,7 +80,7 @@ decide(struct op *op, const struct shadow_policy *policy, const struct asked *as
                                            .route = asked->route};
     const struct effect_facts facts = {policy->base_rows.row[SIDE_REGISTRY], asked->route};
     if (live == NULL || shadow == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a shadow");
+        return op_no_memory(op);
     enum az_status st = side_decide(op, &policy->side, &question, shadow, &known);
     if (st == AZ_OK && known.is)
         st = effect_find(op, asked->input, &facts, asked->result, live);

@@ -54,7 +54,7 @@ shadow_report(struct op *op, int64_t id, const struct shadow_counts *counts, int
 {
     const json_t *report = report_of(op, counts, dropped);
     if (report == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the result of a shadow");
+        return op_no_memory(op);
     enum az_status st = db_begin(op);
     return st == AZ_OK ? db_end(op, add(op, id, report, ret_octets)) : st;
 }

@@ -75,7 +75,7 @@ begin(struct op *op, struct serving *serving, const struct shadow_work *work)
     if (serving->change != NULL && serving->counts.tally != NULL)
         return AZ_OK;
     serving->id = 0; /* it is read again */
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return op_no_memory(op);
 }
 
 /* Make the shadow of a base, and note what became of it. */

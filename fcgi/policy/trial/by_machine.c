@@ -209,7 +209,7 @@ ask_process(struct op *op, const struct trial_policy *policy,
     struct host_file *shared =
         host_file_memory(op->mem, NULL, octets + (answer != NULL ? sizeof(*answer) : 0));
     if (shared == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     struct answer *written =
         answer != NULL ? (struct answer *) (void *) ((char *) shared->at + octets) : NULL;
     memcpy(shared->at, note, octets);
@@ -250,12 +250,12 @@ trial_by_machine_one(struct op *op, const struct trial_policy *policy,
     *ret = NULL;
     *note = (struct trial_note){.state = TRIAL_UNTRIED};
     if (answer == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     enum az_status st = ask_process(op, policy, &questions, note, answer);
     if (st == AZ_OK && note->state == TRIAL_ANSWERED && answer->length > 0
         && jsonx_parse(op->mem, answer->text, answer->length, ENGINE_ANSWER_DEPTH_MAX, ret, NULL)
                != AZ_OK)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+        st = op_no_memory(op);
     talloc_free(answer);
     return st;
 }

@@ -365,6 +365,5 @@ members_find(struct op *op, const struct bundle_rows *rows, const bool *marked, 
     if (st == AZ_OK && json_array_size(members.faults) > 0)
         *ret = members.faults;
     talloc_free(mem);
-    return members.failed ? op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the members")
-                          : st;
+    return members.failed ? op_no_memory(op) : st;
 }

@@ -40,7 +40,7 @@ static const struct {
 static enum az_status
 no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the questions of a trial");
+    return op_no_memory(op);
 }
 
 static void

@@ -60,7 +60,7 @@ trial_run(struct op *op, const struct trial_policy *candidate, trial_base_fn *ba
     bool is = false;
     *ret = (struct trial_result){.question = NULL};
     if (note == NULL || before == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a trial");
+        return op_no_memory(op);
     enum az_status st = ask_policy(op, candidate, questions, note, &ret->untried);
     if (st != AZ_OK || first_blamed(questions, note, before) == questions->count)
         return st;

@@ -166,7 +166,7 @@ audit_days_count(struct op *op, const struct audit_filter *filter, struct audit_
         return st;
     *ret = talloc_zero_array(op->mem, struct audit_day, (unsigned) *ret_count + 1);
     if (*ret == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the days of audit rows");
+        return op_no_memory(op);
     for (size_t i = 0; i < *ret_count; i++)
         (*ret)[i].day = day[i];
     return audit_filter_is_fine(filter) ? count_fine(op, filter, *ret, *ret_count)

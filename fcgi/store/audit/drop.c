@@ -61,7 +61,7 @@ count_rows(struct drop *drop, int64_t *after, int *ret_rows)
     size_t epochs = drop->notes->epochs;
     struct audit_tiles *tiles = talloc_array(step.mem, struct audit_tiles, (unsigned) epochs);
     if (tiles == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a day of the audit log");
+        return op_no_memory(op);
     for (size_t i = 0; i < epochs; i++)
         audit_tiles_init(&tiles[i], &step, drop->notes->epoch[i].state.epoch);
     enum az_status st = audit_lines_read_day(&step, drop->day, *after, &result);

@@ -166,5 +166,5 @@ governance_report(struct op *op, const struct governance_period *period, const c
     *ret = text != NULL && more != NULL && list != NULL ? talloc_asprintf(
                op->mem, "%.*s,\"resources\":%s,%s", (int) strlen(text) - 1, text, list, more + 1)
                                                         : NULL;
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a report");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }

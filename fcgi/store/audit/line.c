@@ -147,7 +147,7 @@ audit_line_row(struct op *op, const PGresult *result, int row, struct audit_row 
 {
     char *at = talloc_zero_size(op->mem, TIME_SIZE);
     if (at == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+        return op_no_memory(op);
     read_time(result, row, at);
     *ret = (struct audit_row){
         .id = db_get_number(result, row, LINE_ID, 0),
@@ -299,8 +299,7 @@ put_packed(struct op *op, struct buf *line, const PGresult *result, int row, int
     }
     talloc_free(packed);
     talloc_free(text);
-    return st == AZ_OK ? AZ_OK
-                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+    return st == AZ_OK ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status

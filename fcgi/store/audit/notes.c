@@ -104,7 +104,7 @@ audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash)
 static enum az_status
 no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for notes of the audit log");
+    return op_no_memory(op);
 }
 
 /* Read the epochs; `state` is the present one. */

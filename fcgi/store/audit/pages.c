@@ -70,7 +70,7 @@ audit_rows_page(struct op *op, const struct audit_filter *filter, int64_t offset
     ret->results = find_parts(op, days, count, offset, limit, &parts);
     ret->result = talloc_array(op->mem, PGresult *, (unsigned) ret->results + 1);
     if (parts == NULL || ret->result == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a page of audit rows");
+        return op_no_memory(op);
     for (size_t at = 0; at < ret->results && st == AZ_OK; at += done)
         st = read_parts(op, filter, parts + at, ret->results - at, ret->result + at, &done);
     return st;

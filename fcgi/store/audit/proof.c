@@ -79,7 +79,7 @@ take_text(struct op *op, struct buf *text, const char **ret)
 {
     size_t length;
     *ret = buf_take(text, &length);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a proof");
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Write the proof of a leaf with this line. */

@@ -239,7 +239,7 @@ audit_row_unpack(struct op *op, const PGresult *result, int row, int column, con
         return st;
     st = unpack_text(op->mem, packed, packed_length, &text, &length);
     if (st != AZ_OK && st != AZ_INVALID)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+        return op_no_memory(op);
     *ret = st == AZ_OK ? text : UNREADABLE;
     return AZ_OK;
 }

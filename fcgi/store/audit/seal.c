@@ -74,7 +74,7 @@ audit_note_append(struct seal *seal, json_t *note, const char *kid, const struct
     const struct audit_leaf leaf = {.id = seal->state.up_to, .note = true};
     char *origin = audit_log_origin(op, seal->state.epoch);
     if (line == NULL || origin == NULL || merkle_leaf(line, strlen(line), hash) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a note of the audit log");
+        return op_no_memory(op);
     enum az_status st = audit_edge_append(seal->edge, &leaf, hash);
     if (st == AZ_OK && key != NULL) {
         made.size = (uint64_t) audit_edge_size(seal->edge);
@@ -180,7 +180,7 @@ append_rows(struct seal *seal, struct op *step, const PGresult *result)
         merkle_hash hash;
         st = audit_line_get(step, result, i, &line);
         if (st == AZ_OK && merkle_leaf(line.text, line.length, hash) != AZ_OK)
-            st = op_fail(step, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+            st = op_no_memory(step);
         if (st == AZ_OK)
             st = audit_edge_append(seal->edge, &(struct audit_leaf){.id = line.id, .day = line.day},
                                    hash);

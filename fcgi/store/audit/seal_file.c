@@ -135,7 +135,7 @@ audit_seal_file(struct op *op)
     for (int i = 0; i < count; i++)
         buf_append_text(&text, db_get(result, i, UNFILED_NOTE));
     if (text.status != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for checkpoints");
+        return op_no_memory(op);
     if (st == AZ_OK)
         st = append_to(op, name, &text);
     db_number(&filed, db_get_number(result, count - 1, UNFILED_EPOCH, 0));

@@ -63,7 +63,7 @@ write_file(struct op *op, const char *name, const char *text)
     char *path = path_of(op->mem, op->az, name);
     char *made = path != NULL ? talloc_asprintf(op->mem, "%s.%ld", path, (long) getpid()) : NULL;
     if (made == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a file");
+        return op_no_memory(op);
     int file = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, SIGNED_MODE);
     if (file < 0 && (errno == ENOENT || errno == EACCES))
         return AZ_OK;
@@ -124,7 +124,7 @@ refuse(const struct seal *seal, const char *why)
         "restored, `authzctl audit seal --new-epoch REASON`",
         why);
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
+        return op_no_memory(op);
     st = write_file(op, REFUSED_FILE, text);
     return st == AZ_OK ? op_fail(op, AZ_CONFLICT, NULL, "%s", text) : st;
 }
@@ -360,7 +360,7 @@ audit_epoch_last(struct op *op, int64_t after, int64_t *ret)
     PGresult *result;
     const char *first = audit_log_origin(op, 1);
     if (first == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an origin");
+        return op_no_memory(op);
     enum az_status st = db_exec(op, &audit_epoch_stored_stmt, NULL, true, &result);
     if (st == AZ_OK)
         st = audit_seal_file_end(op, &filed);

@@ -178,7 +178,7 @@ audit_tile_read(struct audit_tiles *tiles, unsigned level, uint64_t n,
         talloc_realloc(tiles->op->mem, tiles->kept, struct audit_tile *, (unsigned) count + 1);
     struct audit_tile *tile = kept != NULL ? talloc_zero(kept, struct audit_tile) : NULL;
     if (tile == NULL)
-        return op_fail(tiles->op, AZ_SERVER_ERROR, NULL, "out of memory for a tile");
+        return op_no_memory(tiles->op);
     tiles->kept = kept;
     kept[count] = tile;
     tile->level = level;
@@ -226,7 +226,7 @@ audit_edge_read(struct op *op, const struct audit_log_state *state, struct audit
     struct audit_edge *edge = talloc_zero(op->mem, struct audit_edge);
     enum az_status st = AZ_OK;
     if (edge == NULL || (edge->full = talloc_array(edge, struct audit_tile, 0)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the edge of the audit log");
+        return op_no_memory(op);
     edge->op = op;
     edge->epoch = state->epoch;
     edge->size = edge->stored = state->size;
@@ -274,9 +274,7 @@ audit_edge_append(struct audit_edge *edge, const struct audit_leaf *leaf, const 
 {
     edge->open[0].leaf[edge->open[0].width] = *leaf;
     edge->size++;
-    return edge_put(edge, 0, hash) == AZ_OK
-               ? AZ_OK
-               : op_fail(edge->op, AZ_SERVER_ERROR, NULL, "out of memory for the audit log");
+    return edge_put(edge, 0, hash) == AZ_OK ? AZ_OK : op_no_memory(edge->op);
 }
 
 /* The tiles that a root needs are the open ones (merkle.c). */

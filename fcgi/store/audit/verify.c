@@ -83,7 +83,7 @@ check_row(struct verify *verify, const struct audit_leaf *leaf, const unsigned c
     if (st == AZ_OK)
         st = merkle_leaf(line.text, line.length, made);
     if (st != AZ_OK)
-        return op_fail(verify->op, AZ_SERVER_ERROR, NULL, "out of memory for an audit row");
+        return op_no_memory(verify->op);
     talloc_free(line.text);
     if (memcmp(made, hash, SHA256_OCTETS) != 0)
         audit_fault_add(verify->report, AUDIT_ROW_CHANGED, leaf->id);
@@ -140,7 +140,7 @@ sort_foreign(struct verify *verify)
     verify->foreign = talloc_array(verify->op->mem, const struct checkpoint *,
                                    (unsigned) verify->check->foreigns + 1);
     if (verify->foreign == NULL)
-        return op_fail(verify->op, AZ_SERVER_ERROR, NULL, "out of memory for checkpoints");
+        return op_no_memory(verify->op);
     for (size_t i = 0; i < verify->check->foreigns; i++)
         if (strcmp(verify->check->foreign[i].origin, verify->report->origin) == 0
             && verify->check->foreign[i].size > 0)
@@ -358,7 +358,7 @@ audit_verify_epoch(struct op *op, const struct audit_check *check, const struct 
     int64_t ignored;
     *ret = (struct audit_report){.origin = audit_log_origin(op, epoch->state.epoch)};
     if (ret->origin == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an origin");
+        return op_no_memory(op);
     audit_cursor_init(&verify.rows, op, epoch->begin_up_to, verify.state.up_to);
     enum az_status st = sort_foreign(&verify);
     if (st == AZ_OK)

@@ -43,7 +43,7 @@ verify_once(struct op *op, const struct audit_check *check, struct audit_verifie
         return st;
     ret->report = talloc_zero_array(op->mem, struct audit_report, (unsigned) ret->notes.epochs);
     if (ret->report == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a report");
+        return op_no_memory(op);
     for (size_t i = 0; st == AZ_OK && i < ret->notes.epochs; i++)
         st = audit_verify_epoch(op, check, &ret->notes.epoch[i], &ret->notes, &ret->report[i]);
     if (st == AZ_OK)

@@ -34,7 +34,7 @@ client_assertion_use(struct op *op, const char *client_id, const char *jti, int6
     struct db_params params = {.count = 0};
     PGresult *result;
     if (text == NULL || sha256(text, strlen(text), digest) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a jti");
+        return op_no_memory(op);
     db_octets(&params, digest, sizeof(digest));
     db_time(&params, until * 1000);
     db_time(&params, usable * 1000);

@@ -211,7 +211,7 @@ client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
         &client->policy,    &client->terms,        &client->jwks,         &client->jwks_uri};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (*texts[i] != NULL && (*texts[i] = talloc_strdup(entry, *texts[i])) == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a client");
+            return op_no_memory(op);
     enum az_status st = db_get_words(entry, row, 0, FETCH_REDIRECT_URIS, &client->redirect_uris);
     if (st == AZ_OK)
         st = db_get_words(entry, row, 0, FETCH_GRANT_TYPES, &client->grant_types);
@@ -250,7 +250,7 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
     struct client_entry *entry = talloc_zero(cache, struct client_entry);
     if (entry == NULL || (st = client_read_row(op, result, entry)) != AZ_OK) {
         talloc_free(entry);
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a client");
+        return st != AZ_OK ? st : op_no_memory(op);
     }
     entry->octets = talloc_total_size(entry);
     if (cache->count >= CLIENT_CACHE_MAX || cache->octets + entry->octets > CLIENT_CACHE_OCTETS_MAX)

@@ -179,7 +179,7 @@ client_state_fetch(struct op *op, const char *client_id, const struct client_sta
     enum az_status st = db_exec(op, &client_state_stmt, &params, true, &result);
     if (st == AZ_OK && PQntuples(result) == 1) {
         if ((state = talloc(op->mem, struct client_state)) == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
         *state = (struct client_state){
             .dpop_bound = db_get_bool(result, 0, STATE_DPOP_BOUND),
             .has_secret = db_get_bool(result, 0, STATE_HAS_SECRET),

@@ -148,7 +148,7 @@ aside_try(struct op *op, enum lock_class class, const char *name, bool *ret_got)
     struct aside_lock *lock = aside_take(op, asides);
     char *held = lock != NULL ? talloc_strdup(lock, name) : NULL;
     if (held == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a lock");
+        return op_no_memory(op);
     struct op own = aside_op(op, &az, lock);
     enum az_status st = db_begin(&own);
     if (st == AZ_OK)
@@ -214,7 +214,7 @@ lock_session_try(struct op *op, enum lock_class class, const char *name, bool *r
             return st;
         *asides = talloc_zero(op->az->db, struct aside_locks);
         if (*asides == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for locks");
+            return op_no_memory(op);
     }
     return aside_try(op, class, name, ret_got);
 }

@@ -77,7 +77,7 @@ object_owners_put(struct op *op, const char *owner, const json_t *marks)
     PGresult *result;
     const char *text = jsonx_dump(op->mem, marks);
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     db_text(&params, owner);
     db_text(&params, text);
     enum az_status st = db_exec(op, &object_owners_write_stmt, &params, false, &result);
@@ -107,8 +107,7 @@ object_owner_mark(struct op *op, const char *owner, const char *kind, const char
 {
     json_t *marks =
         jsonx_own(op->mem, json_pack("[{s:s,s:s,s:s}]", "kind", kind, "key", key, "digest", ""));
-    return marks != NULL ? object_owners_put(op, owner, marks)
-                         : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return marks != NULL ? object_owners_put(op, owner, marks) : op_no_memory(op);
 }
 
 enum az_status
@@ -117,7 +116,7 @@ object_owners_compare(struct op *op, const json_t *items, const char **ret_array
     struct db_params params = {.count = 0};
     const char *text = jsonx_dump(op->mem, items);
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     db_text(&params, text);
     return db_fetch_list(op, &object_owners_compare_stmt, &params, ret_array);
 }

@@ -105,7 +105,7 @@ partition_get_lists(struct op *op, struct partition_lists **ret)
 {
     struct partition_lists **lists = db_partition_lists(op->az->db);
     if (*lists == NULL && (*lists = talloc_zero(op->az->db, struct partition_lists)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the lists of partitions");
+        return op_no_memory(op);
     *ret = *lists;
     return AZ_OK;
 }
@@ -147,8 +147,7 @@ partition_reload(struct op *op)
         for (size_t i = 0; i < TABLES; i++)
             if (strcmp(db_get(result, row, LIST_PARENT), partition_tables[i]) == 0
                 && !partition_read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]))
-                return op_fail(op, AZ_SERVER_ERROR, NULL,
-                               "out of memory for the lists of partitions");
+                return op_no_memory(op);
     }
     lists->generation = db_generation(op->az->db);
     lists->read_ms = asked_ms;
@@ -299,7 +298,7 @@ partition_days(struct op *op, uint32_t **ret, size_t *ret_count)
     const struct numbers *list = &(*db_partition_lists(op->az->db))->of[TABLE_AUDIT];
     *ret = talloc_array(op->mem, uint32_t, (unsigned) list->count + 1);
     if (*ret == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of days");
+        return op_no_memory(op);
     memcpy(*ret, list->number, list->count * sizeof(**ret));
     *ret_count = list->count;
     return AZ_OK;

@@ -194,7 +194,7 @@ connection_read_connection(struct op *op, const PGresult *result, int row, const
     ret->sealed = talloc_memdup(op->mem, box, box_length);
     ret->sealed_length = box_length;
     if (ret->sealed == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     ret->id = db_get_number(result, row, CONNECTION_ID, 0);
     ret->expires_at = db_get_number(result, row, CONNECTION_EXPIRES_AT, 0);
     ret->refreshed_at = db_get_number(result, row, CONNECTION_REFRESHED_AT, 0);
@@ -330,7 +330,7 @@ connection_store(struct op *op, const struct connection_new *connection, bool *r
         connection_place(op->mem, connection->subject, connection->idp, connection->resource);
     *ret_stored = false;
     if (scopes == NULL || asked == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = seal_secrets(op, place, &connection->secrets, &box, &length);
     if (st != AZ_OK)
         return st;

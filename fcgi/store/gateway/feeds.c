@@ -162,7 +162,7 @@ feeds_take(struct op *op, const unsigned char holder[FEED_HOLDER_OCTETS], struct
         .wanted = db_get_bool(wanted->result, 0, 0),
     };
     if (ret->uri == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the URIs of upstreams");
+        return op_no_memory(op);
     for (size_t i = 0; i < count; i++)
         ret->uri[i] = (struct feed_uri){
             .id = db_get_number(work->result, (int) i, WORK_ID, 0),

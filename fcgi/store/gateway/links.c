@@ -130,7 +130,7 @@ open_link_verifier(struct op *op, const PGresult *row, struct link_request *link
                        "the PKCE verifier of a link cannot be decrypted");
     link->verifier = secret_copy(op->mem, plain, length);
     secret_wipe(plain, length);
-    return link->verifier != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return link->verifier != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Read a column of a fixed length; *ret stays NULL for SQL NULL. */

@@ -90,7 +90,7 @@ listing_read(struct op *op, enum listing_kind kind, const struct managed_resourc
     *ret = (struct stored_entries){
         .item = talloc_array(op->mem, struct stored_entry, (unsigned) rows + 1)};
     if (ret->item == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for stored entries");
+        return op_no_memory(op);
     for (int row = 0; row < rows && st == AZ_OK; row++)
         st = read_row(op, result, row, &ret->item[ret->count++]);
     return st;
@@ -104,7 +104,7 @@ listing_store(struct op *op, enum listing_kind kind, const struct managed_resour
     PGresult *result;
     const char *text = jsonx_dump(op->mem, seen);
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for stored entries");
+        return op_no_memory(op);
     db_number(&params, resource->id);
     db_text(&params, text);
     db_time(&params, op->now_ms);

@@ -75,7 +75,7 @@ registration_find(struct op *op, const struct registration_key *key, struct regi
         ret->secret = secret_copy(op->mem, plain, length);
         secret_wipe(plain, length);
         if (ret->secret == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+            return op_no_memory(op);
     }
     ret->client_id = db_get(row, 0, REGISTRATION_CLIENT_ID);
     ret->auth_method = db_get(row, 0, REGISTRATION_AUTH_METHOD);
@@ -88,7 +88,7 @@ registration_lock(struct op *op, const struct registration_key *key)
 {
     const char *name = talloc_asprintf(op->mem, "%s %s", key->resource, key->issuer);
     if (name == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     enum az_status st = db_begin(op);
     struct db_batch *batch = db_batch_new(op);
     lock_add(batch, LOCK_REGISTRATION, name, strlen(name));

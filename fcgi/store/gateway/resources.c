@@ -192,7 +192,7 @@ resource_read_entry(struct op *op, const PGresult *result, int row, struct remem
                        db_get(result, row, FIND_NAME));
     json_t *scopes = column_json(entry, result, row, FIND_SCOPES);
     if (scopes != NULL && (entry->resource.implies = managed_scopes_implied(entry, scopes)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     entry->sealed = sealed;
     entry->resource.id = db_get_number(result, row, FIND_ID, 0);
     entry->resource.version = db_get_number(result, row, FIND_VERSION, 0);
@@ -210,7 +210,7 @@ current_copy(struct op *op, const PGresult *result, int row, const struct rememb
     struct managed_resource *copy =
         talloc_memdup(op->mem, &entry->resource, sizeof(entry->resource));
     if (copy == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     bool broken = copy->missing != NULL && strcmp(copy->missing, "document") == 0;
     copy->status = broken ? MANAGED_ERROR : managed_status_of(db_get(result, row, FIND_STATUS));
     copy->status_reason = db_get(result, row, FIND_STATUS_REASON);
@@ -282,7 +282,7 @@ take_rows(struct op *op, const PGresult *result, struct managed_resources *ret)
     const struct managed_resource **item =
         talloc_zero_array(op->mem, const struct managed_resource *, (unsigned) rows + 1);
     if (item == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     struct managed_resources list = {.item = item};
     for (int row = 0; row < rows && st == AZ_OK; row++) {
         const struct managed_resource *resource = NULL;
@@ -340,7 +340,7 @@ resource_secrets(struct op *op, const struct managed_resource *resource,
     unsigned char *plain;
     size_t length;
     if (secrets == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (entry == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "managed resource %s was changed meanwhile",
                        resource->name);

@@ -100,7 +100,7 @@ resource_record_probe(struct op *op, const struct managed_resource *resource,
                             probe->http_status != 0 ? json_integer(probe->http_status) : NULL,
                             "latencyMs", (json_int_t) probe->latency_ms, "error", probe->error)));
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     return write_event(op, resource, probe->ok ? MANAGED_PROBE_OK : MANAGED_PROBE_FAILED,
                        probe->error, text);
 }
@@ -114,7 +114,7 @@ resource_store_tools(struct op *op, const struct managed_resource *resource, con
     PGresult *result;
     const char *text = jsonx_dump(op->mem, tools);
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     /* The event depends on whether a new tool waits for approval. */
     state.waiting = event == MANAGED_SYNC_CHANGED;
     db_number(&params, resource->id);

@@ -32,7 +32,7 @@ served_read(struct op *op, TALLOC_CTX *mem, struct served *ret)
         .count = count,
     };
     if (ret->revision == NULL || ret->resource == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for what is served");
+        return op_no_memory(op);
     for (size_t i = 0; i < count; i++)
         ret->resource[i] = (struct served_resource){
             .id = db_get_number(resources->result, (int) i, SERVED_ID, 0),

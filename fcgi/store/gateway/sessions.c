@@ -175,7 +175,7 @@ sessions_look(struct op *op, const unsigned char (*id)[GATEWAY_SESSION_OCTETS], 
         for (size_t j = 0; word != NULL && j < GATEWAY_SESSION_OCTETS; j++)
             word = talloc_asprintf_append(word, "%02x", id[i][j]);
         if (word == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a look at sessions");
+            return op_no_memory(op);
         words[i] = word;
         ret[i] = (struct gateway_session_row){.log_level = -1};
     }

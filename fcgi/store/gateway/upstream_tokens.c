@@ -88,7 +88,7 @@ upstream_token_find(struct op *op, const struct managed_resource *resource,
     unsigned char *box;
     const char *place = token_place(op->mem, resource, owner);
     if (place == NULL || db_get_octets(op->mem, result, 0, 0, &box, &length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (keyring_open(op->mem, op->az->keyring, KEYRING_UPSTREAM_TOKEN, place, box, length, &plain,
                      &length)
         != AZ_OK)

@@ -92,7 +92,7 @@ admin_keys_named_find(struct op *op, const json_t *list, struct admin_keys_named
     PGresult *result;
     const char *text = jsonx_dump(op->mem, list);
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     db_text(&params, text);
     enum az_status st = db_exec(op, &admin_keys_named_stmt, &params, true, &result);
     if (st != AZ_OK)

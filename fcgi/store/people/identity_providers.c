@@ -126,7 +126,7 @@ identity_providers_read(struct op *op, const PGresult *result, struct identity_p
     if (home != NULL)
         list->home = talloc_strdup(list, home);
     if (providers == NULL || (home != NULL && list->home == NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the identity providers");
+        return op_no_memory(op);
     list->version = db_get_number(result, 0, LIST_LIST_VERSION, 0);
     list->provider = providers;
     /* Without a provider there is one row, which has only the sequence. */
@@ -151,7 +151,7 @@ identity_providers_get(struct op *op, bool fresh, const struct identity_provider
     }
     struct identity_providers *list = talloc_zero(op->mem, struct identity_providers);
     if (list == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the identity providers");
+        return op_no_memory(op);
     enum az_status st = db_exec(op, &identity_providers_list_stmt, NULL, true, &result);
     if (st == AZ_OK)
         st = identity_providers_read(op, result, list, &enabled);

@@ -94,7 +94,7 @@ identity_provider_stored_fetch(struct op *op, const char *idp_id,
         return st;
     struct identity_provider_stored *stored = talloc_zero(op->mem, struct identity_provider_stored);
     if (stored == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     stored->version = db_get(result, 0, STORED_VERSION);
     stored->has_secret = db_get_bool(result, 0, STORED_HAS_SECRET);
     *ret = stored;

@@ -168,7 +168,7 @@ read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, s
     if (st == AZ_OK && session.found)
         st = db_read_json(op, row, 0, FIND_CLAIMS, &session.claims);
     if (st == AZ_OK && db_get_words(op->mem, row, 0, FIND_CONSENTS, &session.consents) != AZ_OK)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the consents of a user");
+        st = op_no_memory(op);
     if (st != AZ_OK)
         return st;
     memcpy(session.id_hash, id_hash, SHA256_OCTETS);
@@ -308,8 +308,7 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_text(params, who->ip);
     db_text(params, who->user_agent);
     db_bool(params, who->for_console);
-    return claims != NULL ? AZ_OK
-                          : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
+    return claims != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Try once; AZ_RETRY without a fault if another request made the same subject at the same

@@ -57,7 +57,7 @@ subject_meet(struct op *op, const struct subject_met *met, const char **ret, boo
 {
     const char *claims = jsonx_dump(op->mem, met->claims);
     if (claims == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
+        return op_no_memory(op);
     enum az_status st = try_meet(op, met, claims, ret, ret_stale);
     /* Another request has stored the person at this moment; the statement could not see that. */
     if (st == AZ_OK && *ret == NULL && !*ret_stale)

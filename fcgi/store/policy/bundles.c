@@ -115,7 +115,7 @@ read_pairs(struct op *op, const PGresult *result, size_t *ret_count, const char 
     *ret_name = talloc_zero_array(op->mem, const char *, (unsigned) count + 1);
     *ret_text = talloc_zero_array(op->mem, const char *, (unsigned) count + 1);
     if (*ret_name == NULL || *ret_text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the rows of a bundle");
+        return op_no_memory(op);
     for (size_t i = 0; i < count; i++) {
         (*ret_name)[i] = PQgetvalue(result, (int) i, 0);
         (*ret_text)[i] = PQgetvalue(result, (int) i, 1);

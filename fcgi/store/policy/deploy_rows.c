@@ -57,7 +57,7 @@ struct deploy_values {
 static enum az_status
 deploy_rows_no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+    return op_no_memory(op);
 }
 
 enum az_status

@@ -75,7 +75,7 @@ plan_measure(struct op *op, const struct part_row *part, const char *tables,
     enum az_status st = AZ_OK;
     char *rest = talloc_strdup(op->mem, tables);
     if (rest == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     for (const char *table; st == AZ_OK && (table = strsep(&rest, ",")) != NULL;) {
         int64_t rows = 0;
         table += *table == ' ';
@@ -159,7 +159,7 @@ schema_plan(struct op *op, json_t **ret, bool *ret_offline)
     };
     enum az_status st = plan_all(op, list_one, &listing);
     if (st == AZ_OK && jsonx_built(&listing.rows) == NULL)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        st = op_no_memory(op);
     *ret = listing.rows.value;
     *ret_offline = listing.offline;
     return st;

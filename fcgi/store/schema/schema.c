@@ -179,7 +179,7 @@ schema_status(struct op *op, json_t **ret)
                                       row < 0 ? NULL : db_get(applied, row, APPLIED_APPLIED_AT)));
     }
     if (st == AZ_OK && jsonx_built(&rows) == NULL)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        st = op_no_memory(op);
     if (st == AZ_OK)
         *ret = rows.value;
     return st;

@@ -98,7 +98,7 @@ renew_row(struct op *op, const struct seals_kind *kind, const PGresult *rows, in
     size_t box_length, length, made_length;
     PGresult *result;
     if (db_get_octets(op->mem, rows, row, SEAL_BOX, &box, &box_length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return op_no_memory(op);
     if (keyring_open(op->mem, op->az->keyring, kind->purpose, place, box, box_length, &plain,
                      &length)
         != AZ_OK) {
@@ -142,7 +142,7 @@ renew_page(struct op *op, const struct seals_kind *kind, const char **last,
         st = renew_row(&step, kind, rows, row, count);
     *last = found > 0 ? talloc_strdup(op->mem, db_get(rows, found - 1, SEAL_KEY)) : NULL;
     if (st == AZ_OK && found > 0 && *last == NULL)
-        st = op_fail(&step, AZ_SERVER_ERROR, NULL, "out of memory");
+        st = op_no_memory(&step);
     if (st != AZ_OK)
         op->fault = step.fault;
     talloc_free(step.mem);

@@ -153,7 +153,7 @@ ciba_request_answer(struct op *op, const unsigned char id[UUID7_OCTETS],
     uint32_t day = partition_day(op_now(op));
     const char **amr = answer->amr != NULL ? words_array_list(op->mem, answer->amr) : NULL;
     if (answer->amr != NULL && amr == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+        return op_no_memory(op);
     enum az_status st = partition_need_day(op, day);
     if (st != AZ_OK)
         return st;

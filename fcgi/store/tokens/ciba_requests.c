@@ -154,7 +154,7 @@ ciba_request_insert(struct op *op, const struct ciba_request_new *request,
     const char *subject = request->person->subject;
     const char *details = request->details != NULL ? jsonx_dump(op->mem, request->details) : NULL;
     if (request->details != NULL && details == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the details of a request");
+        return op_no_memory(op);
     enum az_status st = partition_need_day(op, day);
     if (st != AZ_OK)
         return st;

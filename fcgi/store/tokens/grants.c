@@ -59,8 +59,7 @@ grant_dump(struct op *op, const struct grant_terms *what, struct texts *ret)
         ret->details = jsonx_dump(op->mem, what->details);
     bool lost = (what->resource_types != NULL && ret->types == NULL)
                 || (what->details != NULL && ret->details == NULL);
-    return lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the terms of a grant")
-                : AZ_OK;
+    return lost ? op_no_memory(op) : AZ_OK;
 }
 
 static void

@@ -236,7 +236,7 @@ signing_keys_open_all(struct op *op, enum signing_use use, struct jwk ***ret, si
     *ret_count = 0;
     *ret = talloc_array(op->mem, struct jwk *, (unsigned) rows + 1);
     if (st == AZ_OK && *ret == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for signing keys");
+        return op_no_memory(op);
     for (int row = 0; row < rows; row++) {
         unsigned char *der;
         size_t length;

@@ -170,7 +170,7 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
 {
     struct grant_row *grant = talloc_zero(op->mem, struct grant_row);
     if (grant == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
+        return op_no_memory(op);
     enum az_status st = grant_read(op, step, token, grant);
     if (st != AZ_OK || !grant->found)
         return st;

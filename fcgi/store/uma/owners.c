@@ -19,7 +19,7 @@ uma_write_begin(struct op *op, const struct db_stmt *stmt, bool alone,
         const char *name =
             talloc_asprintf(op->mem, "%lld/%s", (long long) owner->client, owner->subject);
         if (name == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the lock of an owner");
+            return op_no_memory(op);
         db_batch_begin(ret->batch);
         lock_add(ret->batch, LOCK_OWNER, name, strlen(name));
     }

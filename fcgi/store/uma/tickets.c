@@ -36,7 +36,7 @@ uma_ticket_insert(struct op *op, const struct uma_ticket *ticket, const struct u
     struct uma_write write;
     const char *permissions = jsonx_dump(op->mem, ticket->permissions);
     if (permissions == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for permissions");
+        return op_no_memory(op);
     enum az_status st = uma_write_begin(op, &uma_ticket_insert_stmt, false, ticket->parts->id,
                                         owner, audit, &write);
     if (st != AZ_OK)

@@ -67,7 +67,7 @@ send_question(struct wait *wait, size_t i)
                                       fitting_params(wait->it, request))
                           : NULL;
     if (message == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+        return op_no_memory(op);
     return mcp_stream_send(wait->it, message)
                ? AZ_OK
                : op_fail(op, AZ_UNAVAILABLE, NULL, "the client of a question has gone");
@@ -109,7 +109,7 @@ read_given(struct wait *wait, size_t i, const char *text, size_t length)
         return refuse_answer(wait, "The answer of the client does not fit its question");
     if (st == AZ_OK)
         jsonx_set(&wait->answers, question->key, json_incref(answer));
-    return st == AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+    return st == AZ_OK ? st : op_no_memory(op);
 }
 
 /* Take the answers that are there. */
@@ -195,9 +195,7 @@ mcp_await_answers(struct mcp_exchange *it, const char *resource,
         st = await_all(&wait);
     talloc_free(wait.mem);
     *ret = jsonx_built(&wait.answers);
-    return st != AZ_OK || *ret != NULL
-               ? st
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for answers");
+    return st != AZ_OK || *ret != NULL ? st : op_no_memory(op);
 }
 
 /* ---- the other side */
@@ -218,14 +216,13 @@ mcp_give_answer(struct mcp_exchange *it)
                             ? question_id_read(op, &it->session.key, id, box)
                             : AZ_INVALID;
     if (st != AZ_OK)
-        return st == AZ_INVALID ? refuse_unasked(it)
-                                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+        return st == AZ_INVALID ? refuse_unasked(it) : op_no_memory(op);
     json_t *message = jsonx_own(op->mem, it->message.result != NULL
                                              ? json_pack("{s:O}", "result", it->message.result)
                                              : json_pack("{s:{}}", "error"));
     const char *text = message != NULL ? jsonx_dump(op->mem, message) : NULL;
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+        return op_no_memory(op);
     if (strlen(text) > ANSWERS_OCTETS_MAX)
         return mcp_refuse(it, 400, RPC_INVALID_PARAMS, "The answer is too large");
     st = mailbox_put(op, box, text, strlen(text));

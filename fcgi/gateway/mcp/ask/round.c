@@ -216,9 +216,7 @@ round_give_questions(struct mcp_round *round, const struct asked_questions *ques
             ? jsonx_own(op->mem, json_pack("{s:s,s:O*,s:s}", "resultType", "input_required",
                                            "inputRequests", requests, "requestState", state))
             : NULL;
-    return round->it->result != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
+    return round->it->result != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- older clients */
@@ -283,7 +281,7 @@ take_request(struct mcp_round *round, const struct json_rpc *request, struct ask
     if (round->state.round >= ROUNDS_MAX)
         return round_refuse_more(round);
     return asked != NULL ? round_take_questions(round, round->target, round->action, asked, ret)
-                         : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+                         : op_no_memory(op);
 }
 
 /* Answer a request of an older upstream: it is a question as those of modern ones, and the call is
@@ -308,8 +306,7 @@ answer_request(void *arg, const struct json_rpc *request, const char **ret_answe
     json_t *answer = json_object_get(round->answers, REQUEST_KEY);
     *ret_answer =
         jsonx_dump(op->mem, jsonx_own(op->mem, json_rpc_result(request->id, json_incref(answer))));
-    return *ret_answer != NULL ? AZ_OK
-                               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+    return *ret_answer != NULL ? AZ_OK : op_no_memory(op);
 }
 
 const struct peer_asker *

@@ -41,10 +41,9 @@ take_addresses(struct mcp_round *round, const struct gateway_target *target,
                        round->resource->name);
     round->capabilities = question_capabilities(op->mem, any, &round->resource->interaction,
                                                 round->call.subject != NULL);
-    enum az_status st =
-        round->capabilities != NULL
-            ? round_take_questions(round, target, call, requests, ret)
-            : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the addresses of an upstream");
+    enum az_status st = round->capabilities != NULL
+                            ? round_take_questions(round, target, call, requests, ret)
+                            : op_no_memory(op);
     round->capabilities = own;
     return st;
 }
@@ -90,9 +89,7 @@ give_text(struct mcp_exchange *it, const struct asked_questions *questions)
     }
     text = text != NULL ? talloc_strdup_append(text, "Then call the tool again") : NULL;
     it->result = text != NULL ? mcp_text_result(mem, text, true) : NULL;
-    return it->result != NULL ? AZ_OK
-                              : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL,
-                                        "out of memory for the addresses of an upstream");
+    return it->result != NULL ? AZ_OK : op_no_memory(&it->req->op);
 }
 
 /* True if the client has said that it opens addresses. */

@@ -131,6 +131,6 @@ mcp_stream_end(struct mcp_exchange *it, const json_t *message)
     struct request *req = it->req;
     const char *event = event_of(req->op.mem, message);
     if (event == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+        return op_no_memory(&req->op);
     return respond_stream(req, EVENTS, write_end, (void *) (uintptr_t) event);
 }

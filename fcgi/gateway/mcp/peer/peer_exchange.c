@@ -317,7 +317,7 @@ peer_exchange_run(struct peer_exchange *it, const struct peer_way *way)
     struct upstream_transfer *transfer = NULL;
     enum az_status st = peer_write(op->mem, way, it->message, &envelope);
     if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a message to an upstream");
+        return op_no_memory(op);
     build_peer_call(it, &envelope, &call);
     it->way = way;
     it->st = AZ_OK;

@@ -137,7 +137,7 @@ peer_stream_open(struct op *op, TALLOC_CTX *mem, const struct peer_request *requ
 {
     struct peer_stream *stream = talloc_zero(mem, struct peer_stream);
     if (stream == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a stream of an upstream");
+        return op_no_memory(op);
     stream->op = op_beside(op, stream);
     stream->op.request_id = "none";
     stream->hear = hear;

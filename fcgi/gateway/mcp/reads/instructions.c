@@ -60,7 +60,7 @@ mcp_find_instructions(struct mcp_exchange *it, struct mcp_features *ret)
                     : add_under_name(texts, list.resource[list.item[i].resource], text);
     }
     if (texts == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for instructions");
+        return op_no_memory(op);
     ret->instructions = *texts != '\0' ? texts : NULL;
     return AZ_OK;
 }

@@ -262,7 +262,7 @@ resource_call_decide(struct resource_call *c, struct gateway_target *ret)
     if (c->action.scopes == NULL)
         c->action.scopes = mcp_default_scopes(op->mem, c->ask.request.resource);
     if (st == AZ_OK && c->action.scopes == NULL)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question");
+        st = op_no_memory(op);
     if (st == AZ_OK)
         st = look_for_prompt(c, ret);
     return st == AZ_OK && mcp_goes_on(c->it) ? decide_call(c, ret) : st;
@@ -360,7 +360,7 @@ ask_once(struct resource_call *c, json_t *params)
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     if (params == NULL || !mcp_round_add(&c->round, params))
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a request");
+        return op_no_memory(&it->req->op);
     c->ask.request.message.params = params;
     c->ask.request.message.capabilities = c->round.capabilities;
     c->ask.request.message.round = c->round.state.round;

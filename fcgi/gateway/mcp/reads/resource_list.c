@@ -122,7 +122,7 @@ add_page(struct resource_listing *listing, const json_t *page)
         json_t *shown = jsonx_own(op->mem, shown_entry(listing, entry));
         const char *text = shown != NULL ? jsonx_dump(op->mem, shown) : NULL;
         if (text == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a list of resources");
+            return op_no_memory(op);
         if (json_is_null(shown) || json_array_size(listing->entries) == RESOURCES_MAX
             || listing->octets + strlen(text) > RESOURCES_OCTETS_MAX) {
             listing->left_out++;
@@ -160,8 +160,7 @@ add_routes(struct resource_listing *listing)
                    != 0;
         }
     }
-    return lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a list of resources")
-                : AZ_OK;
+    return lost ? op_no_memory(op) : AZ_OK;
 }
 
 /* Read the pages of the upstream. A server without this list has no entries. */
@@ -223,7 +222,7 @@ decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
     struct gateway_target target;
     bool linked;
     if (scopes == NULL || tools == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a list of resources");
+        return op_no_memory(op);
     enum az_status st = mcp_target(op, &caller, resource, &linked, &target);
     if (st != AZ_OK)
         return st;
@@ -278,7 +277,7 @@ add_next(const struct resource_listing *listing)
     snprintf(cursor, sizeof(cursor), CURSOR_FORMAT, listing->next->id);
     return json_object_set_new(it->result, "nextCursor", json_string(cursor)) == 0
                ? AZ_OK
-               : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a list");
+               : op_no_memory(&it->req->op);
 }
 
 static enum az_status
@@ -291,7 +290,7 @@ answer_entries(struct resource_listing *listing)
     enum gateway_verdict *verdicts = talloc_zero_array(
         op->mem, enum gateway_verdict, (unsigned) json_array_size(listing->entries) + 1);
     if (verdicts == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a list of resources");
+        return op_no_memory(op);
     enum az_status st = decide_entries(listing, verdicts);
     if (st != AZ_OK)
         return st;
@@ -365,7 +364,7 @@ list_entries(struct mcp_exchange *it, const struct resource_kind *kind)
     if (st != AZ_OK)
         return st;
     if (listing.entries == NULL)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a list");
+        return op_no_memory(&it->req->op);
     if (!find_page(&listing, &all)
         || (it->visit.resource != NULL && json_object_get(it->message.params, "cursor") != NULL))
         return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");

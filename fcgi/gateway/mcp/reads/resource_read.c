@@ -133,7 +133,7 @@ mcp_may_watch_resource(struct mcp_exchange *it, const struct managed_resource *r
     };
     *ret_revision = NULL;
     if (c.action.scopes == NULL || c.arguments == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a subscription");
+        return op_no_memory(op);
     if (resource->missing != NULL || resource->status == MANAGED_ERROR)
         return AZ_OK;
     resource_ask_begin(it, resource, it->message.method, &c.ask);

@@ -47,7 +47,7 @@ find_route(struct route_read *r, const char *uri, bool *ret)
     json_t *query = NULL;
     *ret = false;
     if (begin == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a read");
+        return op_no_memory(op);
     if (strncmp(uri, begin, length) != 0 || uri[length] != '/' || strchr(uri, '#') != NULL)
         return AZ_OK;
     char *path = talloc_strndup(op->mem, uri + length, strcspn(uri + length, "?"));
@@ -67,9 +67,7 @@ find_route(struct route_read *r, const char *uri, bool *ret)
     r->call.arguments =
         jsonx_own(op->mem, json_pack("{s:O,s:O}", "path", r->choice.values, "query", query));
     *ret = true;
-    return r->call.arguments != NULL
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a read");
+    return r->call.arguments != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- the request */
@@ -185,6 +183,6 @@ mcp_may_watch_route(struct mcp_exchange *it, const struct managed_resource *reso
         return st;
     describe_read(&r, uri);
     if (json_object_set_new(r.call.arguments, "subscribe", json_true()) != 0)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a subscription");
+        return op_no_memory(&it->req->op);
     return resource_call_may(&r.call, ret_revision);
 }

@@ -82,7 +82,7 @@ find_enum(struct resource_call *c, const struct gateway_target *target,
         talloc_zero_array(it->req->op.mem, enum gateway_verdict, (unsigned) resource->tools + 1);
     *ret = NULL;
     if (values == NULL || asked == NULL || verdicts == NULL)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a completion");
+        return op_no_memory(&it->req->op);
     for (size_t i = 0; i < resource->tools; i++) {
         const struct mcp_tool tool = {resource, &resource->tool[i], resource->tool[i].name};
         if (tool.row->route != route || !tool.row->served || enum_of(tool.row, name) == NULL)

@@ -48,7 +48,7 @@ place_of(const struct stored_list *list, int64_t id)
 static enum az_status
 lost_list(struct mcp_exchange *it)
 {
-    return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a stored list");
+    return op_no_memory(&it->req->op);
 }
 
 enum az_status

@@ -42,8 +42,7 @@ approval_answer(struct op *op, const struct approval *approval, const char **ret
         return AZ_OK;
     case APPROVAL_WAITS:
         *ret_url = approval_url(op, approval);
-        return *ret_url != NULL ? op_fail(op, AZ_APPROVAL_REQUIRED, NULL, NULL)
-                                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+        return *ret_url != NULL ? op_fail(op, AZ_APPROVAL_REQUIRED, NULL, NULL) : op_no_memory(op);
     case APPROVAL_DENIED:
         return op_fail(op, AZ_FORBIDDEN, "The user denied this call", NULL);
     case APPROVAL_FULL:

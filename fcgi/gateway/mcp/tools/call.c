@@ -44,9 +44,7 @@ read_tool_call(struct tool_call *c)
     c->arguments = arguments != NULL
                        ? tool_schema_drop_nulls(mem, c->tool->row->input_schema, arguments)
                        : jsonx_own(mem, json_object());
-    return c->arguments != NULL
-               ? AZ_OK
-               : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for arguments");
+    return c->arguments != NULL ? AZ_OK : op_no_memory(&it->req->op);
 }
 
 enum az_status

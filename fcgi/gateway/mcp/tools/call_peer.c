@@ -103,7 +103,7 @@ mcp_call_peer(struct mcp_call *call)
     };
     enum az_status st;
     if (request.message.params == NULL || !mcp_round_add(call->round, request.message.params))
-        return op_fail(call->op, AZ_SERVER_ERROR, NULL, "out of memory for a tool call");
+        return op_no_memory(call->op);
     st = peer_ask(call->op, &request, &reply);
     call->status = reply.status;
     call->octets = reply.octets;

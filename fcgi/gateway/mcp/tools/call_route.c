@@ -75,9 +75,7 @@ show_answer(struct route_call *rc)
     call->octets = rc->body.length;
     call->failed = rc->body.failed;
     call->result = rc->body.uri != NULL ? mcp_body_result(call->op->mem, &rc->body) : NULL;
-    return call->result != NULL
-               ? AZ_OK
-               : op_fail(call->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+    return call->result != NULL ? AZ_OK : op_no_memory(call->op);
 }
 
 enum az_status

@@ -42,7 +42,7 @@ send_person(struct tool_call *c, const struct errand *errand)
     const char *state;
     if (errand->key == NULL || errand->message == NULL || errand->text == NULL
         || errand->refused == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
+        return op_no_memory(op);
     const char *answer = errand_answer(c, errand->key);
     if (errand->url == NULL)
         return tool_call_tell_model(c, errand->st, errand->refused);
@@ -51,7 +51,7 @@ send_person(struct tool_call *c, const struct errand *errand)
     if (answer != NULL && strcmp(answer, "accept") != 0)
         return tool_call_tell_model(c, errand->st, errand->refused);
     if ((state = request_state_make(op, &c->round.call, &own)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
+        return op_no_memory(op);
     it->result = mcp_visit_result(op->mem, errand->key, errand->url, errand->message, state);
     return AZ_OK;
 }

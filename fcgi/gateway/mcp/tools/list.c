@@ -31,7 +31,7 @@ ask_about_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue, 
     struct gateway_tool *tools =
         talloc_array(op->mem, struct gateway_tool, (unsigned) catalogue->tools + 1);
     if (targets == NULL || tools == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
+        return op_no_memory(op);
     for (size_t i = 0; i < catalogue->resources; i++) {
         const struct managed_resource *resource = catalogue->resource[i];
         targets[i] = gateway_target_of(
@@ -66,7 +66,7 @@ mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     bool *linked = talloc_array(op->mem, bool, (unsigned) catalogue->resources + 1);
     *ret = talloc_zero_array(op->mem, enum gateway_verdict, (unsigned) catalogue->tools + 1);
     if (*ret == NULL || linked == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
+        return op_no_memory(op);
     enum az_status st =
         link_are_linked(op, &caller, catalogue->resource, catalogue->resources, linked);
     if (st == AZ_OK)

@@ -27,7 +27,7 @@ take_static(const struct route_request *request, struct mcp_body *ret)
     char *octets = talloc_array(request->op->mem, char, (unsigned) answer->length + 1);
     size_t max = largest(request);
     if (octets == NULL)
-        return op_fail(request->op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+        return op_no_memory(request->op);
     if (max > 0 && answer->length > max)
         return op_fail(request->op, AZ_UPSTREAM_INVALID, "The response is too large",
                        "the answer of route %s is larger than policy allows", request->route->id);
@@ -94,7 +94,7 @@ apply_rules(const struct route_request *request, struct mcp_body *body)
                        request->route->id);
     body->octets = jsonx_dump(mem, answer);
     if (body->octets == NULL)
-        return op_fail(request->op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+        return op_no_memory(request->op);
     body->length = strlen(body->octets);
     return AZ_OK;
 }

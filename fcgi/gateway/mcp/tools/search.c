@@ -114,7 +114,7 @@ permitted_tools(struct mcp_exchange *it, const char *resource, const struct mcp_
     *ret = talloc_array(it->req->op.mem, const struct mcp_tool *, (unsigned) catalogue.tools + 1);
     *ret_count = 0;
     if (*ret == NULL)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a search");
+        return op_no_memory(&it->req->op);
     for (size_t i = 0; i < catalogue.tools; i++)
         if (verdicts[i] != GATEWAY_DENY
             && (resource == NULL || strcmp(catalogue.tool[i].resource->name, resource) == 0))
@@ -166,9 +166,8 @@ find_tools(struct mcp_exchange *it)
         return st;
     count = rank_tools(mem, json_string_value(json_object_get(arguments, "query")), tools, count,
                        &hits);
-    return hits != NULL
-               ? show_found(it, hits, count < most ? count : most)
-               : op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a search");
+    return hits != NULL ? show_found(it, hits, count < most ? count : most)
+                        : op_no_memory(&it->req->op);
 }
 
 /* ---- calling */
@@ -186,7 +185,7 @@ call_found(struct mcp_exchange *it)
     jsonx_set(&params, "name", json_incref(json_object_get(arguments, "name")));
     jsonx_set(&params, "arguments", inner != NULL ? json_incref(inner) : json_object());
     if (jsonx_built(&params) == NULL)
-        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a call");
+        return op_no_memory(&it->req->op);
     it->message.params = params.value;
     it->via_search = true;
     return mcp_call_tool(it);

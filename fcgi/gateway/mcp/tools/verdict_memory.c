@@ -49,7 +49,7 @@ verdict_key_make(const struct mcp_exchange *it, const struct mcp_catalogue *cata
     const char *text = jsonx_built(&whole) != NULL ? jsonx_dump(req->op.mem, whole.value) : NULL;
     return text != NULL && sha256_hex(text, strlen(text), ret->sha256) == AZ_OK
                ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
+               : op_no_memory(&req->op);
 }
 
 /* ---- the memory */

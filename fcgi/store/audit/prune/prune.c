@@ -58,8 +58,7 @@ append_note(struct prune *prune)
         if (prune->at[i].aged > 0)
             jsonx_append(&epochs, epoch_json(&prune->at[i]));
     if (jsonx_built(&epochs) == NULL)
-        return op_fail(seal->op, AZ_SERVER_ERROR, NULL,
-                       "out of memory for the age of the audit log");
+        return op_no_memory(seal->op);
     enum az_status st = audit_edge_read(seal->op, &seal->state, &seal->edge);
     if (st == AZ_OK)
         st = audit_key_announce(seal, prune->key);

@@ -184,8 +184,7 @@ prune_choose(struct prune *prune)
     enum az_status st = AZ_OK;
     prune->at = talloc_zero_array(prune->seal.op->mem, struct prune_epoch, (unsigned) count);
     if (prune->at == NULL)
-        return op_fail(prune->seal.op, AZ_SERVER_ERROR, NULL,
-                       "out of memory for the age of the audit log");
+        return op_no_memory(prune->seal.op);
     for (size_t i = 0; i < count; i++) {
         prune->at[i].epoch = &prune->notes.epoch[i];
         leave(&prune->at[i]);

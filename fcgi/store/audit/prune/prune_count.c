@@ -9,7 +9,7 @@
 static enum az_status
 no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the age of the audit log");
+    return op_no_memory(op);
 }
 
 /* Return how many leaves of an epoch will have aged. */
