@@ -67,8 +67,9 @@ oauth_error(
     register( post_logout_redirect_uris => [ map {"$bye/$_"} 1 .. 4 ] ), 400, 'invalid_client_metadata',
     '... at most SVC_MAX_REDIRECT_URIS' );
 my %leave = ( client_id => $leaver->{client_id}, post_logout_redirect_uri => $bye );
-is( $stack->http->get( '/logout?' . Authz::Client::form(%leave) )->header('Location'), $bye,
-    '... and a logout returns there' );
+my $left  = $stack->http->get( '/logout?' . Authz::Client::form(%leave) );
+is( $left->header('Location'), undef, '... and a logout does not redirect there by itself (RFC 9700 4.11.2)' );
+like( $left->body, qr/<a href="\Q$bye\E">/, '... but has a link' );
 
 my %full = (
     client_name => "Caf\x{e9}", client_uri => 'https://app.example', logo_uri => 'https://app.example/l.png',
