@@ -17,6 +17,7 @@
 #include "gateway/mcp/try_token.h"
 #include "managed/auth.h"
 #include "policy/decide/gateway_answer.h"
+#include "policy/trial/evaluate.h"
 #include "store/clients/clients.h"
 
 /* One request and what comes of it. */
@@ -122,6 +123,13 @@ tool_try_check(struct request *req)
     return json_is_true(json_object_get(req->json, "call"))
                ? admin_require(req, ADMIN_ROLE_OPERATOR)
                : AZ_OK;
+}
+
+/* An auditor's arguments need not be such as a call may have, so a rule may not end for them. */
+static enum az_status
+check_rules(struct tool_trial *it)
+{
+    return trial_check_live(&it->req->op, "a tool is tried by the questions of its call");
 }
 
 /* ---- asking */
@@ -306,7 +314,8 @@ enum az_status
 tool_try_handle(struct request *req)
 {
     static enum az_status (*const steps[])(struct tool_trial *) = {
-        read_trial, find_tool, find_client, read_arguments, ask_token, decide_trial, call_trial};
+        read_trial,  find_tool, find_client,  read_arguments,
+        check_rules, ask_token, decide_trial, call_trial};
     struct tool_trial it = {.req = req, .asked = "token"};
     enum az_status st = AZ_OK;
     for (size_t i = 0; st == AZ_OK && i < sizeof(steps) / sizeof(steps[0]); i++)

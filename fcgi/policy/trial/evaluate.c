@@ -11,10 +11,8 @@
 #include "store/policy/plan_current.h"
 #include "store/policy/plans.h"
 
-/* Ask the engine that decides, if each rule can be cancelled there. */
-static enum az_status
-ask_live(struct op *op, const char *path, const json_t *input, enum engine_explain explain,
-         const char *why, struct engine_trial *ret)
+enum az_status
+trial_check_live(struct op *op, const char *why)
 {
     struct bundle_rows rows;
     struct rule_builtin_use use;
@@ -26,7 +24,7 @@ ask_live(struct op *op, const char *path, const json_t *input, enum engine_expla
                            "a policy whose rule %s calls %s (line %d) is not tried by the engine "
                            "that decides, and no other can be started: %s",
                            rows.rule_path[i], use.name, use.line, why);
-    return st == AZ_OK ? engine_try(op, path, input, explain, ret) : st;
+    return st;
 }
 
 /* Read the bundle that may decide; ret->body is NULL if there is none. */
@@ -55,8 +53,10 @@ trial_evaluate(struct op *op, const char *path, const json_t *input, enum engine
     if (stored.body == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "there is no bundle that may decide");
     start = own_opa_start(op, stored.body, stored.body_length, &own, &why);
-    if (start == OWN_OPA_NONE)
-        return ask_live(op, path, input, explain, why, ret);
+    if (start == OWN_OPA_NONE) {
+        st = trial_check_live(op, why);
+        return st == AZ_OK ? engine_try(op, path, input, explain, ret) : st;
+    }
     if (start == OWN_OPA_REFUSED)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "a policy cannot be tried: %s", why);
     struct op look = own_opa_op(op, op->mem, own);

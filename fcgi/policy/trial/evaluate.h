@@ -14,4 +14,8 @@
 enum az_status trial_evaluate(struct op *op, const char *path, const json_t *input,
                               enum engine_explain explain, struct engine_trial *ret);
 
+/* Check that the engine that decides may be asked what a person tries. AZ_UNAVAILABLE: a rule calls
+ * a builtin that this engine cannot cancel; `why` says why this engine would be asked. */
+enum az_status trial_check_live(struct op *op, const char *why);
+
 #endif

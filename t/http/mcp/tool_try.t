@@ -200,4 +200,18 @@ is( try( { clientId => 'agent' }, at => 'crm/tools/none' )->status,  404, 'refus
 is( try( { clientId => 'agent' }, at => 'none/tools/find' )->status, 404, 'refused: an unknown resource' );
 is( $stack->http->request( POST => '/admin/api/managed-resources/crm/tools/find/try', json => \%call )->status,
     401, 'refused: no key' );
+
+# A trial may have arguments that no call has, and the engine that decides is asked (policy.md 7.3 T7).
+my $auditor =
+  $stack->admin( POST => '/admin/api/admin-keys', json => { label => 'audit', role => 'auditor' } )->member('key');
+$put = $stack->admin(
+    PUT  => '/admin/api/policy-rules/by-path',
+    json => {
+        path    => 'custom/gateway/see.rego', kind => 'rego', version => '1',
+        content => "package custom.gateway\n\ndeny contains \"x\" if bits.lsh(1, input.arguments.n) < 0\n" } );
+like( $put->status, qr/\A20[01]\z/, 'a rule that its input may keep busy' ) or diag $put->text;
+my $busy = try( { clientId => 'agent', arguments => { n => 2_000_000_000 } }, more => { key => $auditor } );
+is( $busy->status, 503, 'refused: a trial that the engine could not end' );
+is( $stack->token( $stack->make_client( 'other', { grants => ['client_credentials'], scopes => ['a'] } ) )->status,
+    200, '... and decisions go on' );
 done_testing;
