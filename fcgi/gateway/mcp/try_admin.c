@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/credential.h"
+#include "admin/trial_place.h"
 #include "base/clock.h"
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
@@ -28,6 +29,7 @@ struct tool_trial {
     bool call;
     const struct managed_resource *resource;
     struct mcp_tool tool;
+    struct trial_place place; /* while policy is asked */
     json_t *arguments;
     struct upstream_caller caller;
     struct client *client;
@@ -310,16 +312,23 @@ respond_try(struct tool_trial *it)
     return respond_json(it->req, 200, jsonx_built(&body));
 }
 
+static enum az_status
+take_place(struct tool_trial *it)
+{
+    return trial_place_take(it->req, &it->place);
+}
+
 enum az_status
 tool_try_handle(struct request *req)
 {
     static enum az_status (*const steps[])(struct tool_trial *) = {
-        read_trial,  find_tool, find_client,  read_arguments,
-        check_rules, ask_token, decide_trial, call_trial};
+        read_trial, find_tool, find_client,  read_arguments, check_rules,
+        take_place, ask_token, decide_trial, call_trial};
     struct tool_trial it = {.req = req, .asked = "token"};
     enum az_status st = AZ_OK;
     for (size_t i = 0; st == AZ_OK && i < sizeof(steps) / sizeof(steps[0]); i++)
         st = steps[i](&it);
+    trial_place_drop(&it.place);
     note_trial(&it);
     return st == AZ_OK ? respond_try(&it) : st;
 }

@@ -54,7 +54,7 @@ changed_rules_names(struct op *op, const struct bundle_rows *rows)
 static bool
 some_rego(const struct bundle_rows *rows, const bool *changed)
 {
-    for (size_t i = 0; changed != NULL && i < rows->rules; i++)
+    for (size_t i = 0; i < rows->rules; i++)
         if (changed[i] && strcmp(rule_kind(rows->rule_path[i]), "rego") == 0)
             return true;
     return false;
@@ -66,6 +66,8 @@ changed_rules_unknown(struct op *op, const struct bundle_rows *rows, const char 
 {
     const bool *changed = changed_rules_find(op, rows);
     *ret = NULL;
+    if (changed == NULL)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "the rules that changed are not known");
     return some_rego(rows, changed) ? members_find(op, rows, changed, plan, length, ret) : AZ_OK;
 }
 

@@ -194,7 +194,9 @@ go_untried(struct op *op, const struct trying *trying, const char *why)
     const struct bundle_rows *rows = &trying->build->rows;
     const bool *changed = changed_rules_find(op, rows);
     struct rule_builtin_use use;
-    for (size_t i = 0; changed != NULL && i < rows->rules; i++)
+    if (changed == NULL) /* any of them may not end */
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "the rules that changed are not known");
+    for (size_t i = 0; i < rows->rules; i++)
         if (changed[i] && strcmp(rule_kind(rows->rule_path[i]), "rego") == 0
             && rule_builtin_find_endless(rows->rule_content[i], &use))
             return refuse(op, trying,

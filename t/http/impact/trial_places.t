@@ -8,6 +8,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 use Authz::Check;
+use Authz::Mcp     ();
 use Authz::Path    ();
 use Authz::Process ();
 use Authz::Stack   ();
@@ -31,7 +32,7 @@ END
 close $out or die "$opa: $!";
 chmod 0755, $opa or die "$opa: $!";
 
-my $stack  = Authz::Stack->start( settings => { SVC_OPA_BINARY => $opa } );
+my $stack  = Authz::Stack->start( gateway => 1, settings => { SVC_OPA_BINARY => $opa } );
 my @crm    = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['orders.read'] } );
 my $client = $stack->client;
 my $auditor =
@@ -39,6 +40,13 @@ my $auditor =
 my $where   = '/admin/api/policy-rules/evaluate';
 my %trial   = ( path    => 'svc/decision/issue', input => {} );
 my %changes = ( changes => { rules => [ { path => 'custom/a.rego', content => "package custom.a\n\na := 1\n" } ] } );
+my $tool    = '/admin/api/managed-resources/crm/tools/find/try';
+my %call    = ( clientId => 'agent', arguments => {} );
+Authz::Mcp->new($stack)->resource(
+    'crm',
+    upstreamType => 'REST', upstreamUrl => 'https://crm.example',
+    routes       => [ { id   => 'find', path  => '/find' } ],
+    tools        => [ { name => 'find', route => 'find', inputSchema => { type => 'object' } } ] );
 is( scalar( $stack->workers('web') ), $WORKERS, 'the pool has so many workers' );
 
 sub ask { my ( $target, $body ) = @_; return $stack->admin( POST => $target, json => $body, key => $auditor ) }
@@ -74,6 +82,7 @@ is_refused(
     ask( '/admin/api/policy-bundle/deploy', { mode => 'dry-run', %{ $changes{changes} } } ),
     '... a rehearsal' );
 is_refused( ask( '/admin/api/policy-impact', $changes{changes} ), '... and a measurement' );
+is_refused( ask( $tool,                      \%call ),            '... and of a tool' );
 is_refused( $client->end( $_, 'POST' ), '... each of many at once' ) for map { begin_trial() } 1 .. 2 * $WORKERS;
 my $longest = 0;
 for my $n ( 1 .. 20 ) {
@@ -95,6 +104,7 @@ close $out;
 is( $client->end( $_, 'POST' )->status, 200, 'a trial ends' ) for @under_way;
 is( ask( $where, \%trial )->status,              200, '... and its place is free' );
 is( ask( $where, { %trial, %changes } )->status, 200, '... for a change' );
+is( ask( $tool,  \%call )->status,               200, '... for a tool' );
 is( ask( '/admin/api/policy-bundle/deploy', { mode => 'dry-run', %{ $changes{changes} } } )->status,
     200, '... and for a rehearsal' );
 

@@ -202,7 +202,7 @@ is( $stack->http->request( POST => '/admin/api/managed-resources/crm/tools/find/
     401, 'refused: no key' );
 
 # A trial may have arguments that no call has, and the engine that decides is asked (policy.md 7.3 T7).
-my $auditor =
+$auditor =
   $stack->admin( POST => '/admin/api/admin-keys', json => { label => 'audit', role => 'auditor' } )->member('key');
 $put = $stack->admin(
     PUT  => '/admin/api/policy-rules/by-path',
