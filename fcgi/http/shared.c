@@ -52,16 +52,19 @@ struct shared {
 enum az_status
 shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
 {
-    struct shared *shared = talloc_zero(mem, struct shared);
-    if (shared == NULL)
-        return AZ_SERVER_ERROR;
+    struct host_file *file;
     enum az_status st =
-        host_file_open(shared, dir, "shared", MAGIC, sizeof(struct map), &shared->file, ret_why);
-    if (st != AZ_OK) {
-        talloc_free(shared);
+        host_file_open(mem, dir, "shared", MAGIC, sizeof(struct map), &file, ret_why);
+    if (st != AZ_OK)
         return st;
+    struct shared *shared = talloc_zero(mem, struct shared);
+    if (shared == NULL) {
+        talloc_free(file);
+        *ret_why = "out of memory";
+        return AZ_SERVER_ERROR;
     }
-    shared->map = shared->file->at;
+    shared->file = talloc_steal(shared, file);
+    shared->map = file->at;
     *ret = shared;
     return AZ_OK;
 }

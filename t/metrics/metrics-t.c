@@ -29,9 +29,9 @@ static const struct metric_place places[] = {
 
 /* Return memory that forked processes share. */
 static struct host_file *
-share(size_t octets)
+share(TALLOC_CTX *mem, size_t octets)
 {
-    struct host_file *memory = host_file_memory(NULL, "authz-test", octets);
+    struct host_file *memory = host_file_memory(mem, "authz-test", octets);
     if (memory == NULL)
         exit(99);
     return memory;
@@ -82,7 +82,7 @@ answer(struct metrics *metrics, size_t place, const char *code)
 static void
 test_held(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
+    struct metrics *metrics = metrics_in(mem, share(mem, metrics_octets(PLACES)));
     hold(metrics, "allowed");
     ok(!mentions(mem, metrics, "svc_decisions_total{"), "what is held is not counted");
     hold(metrics, "error");
@@ -102,7 +102,7 @@ test_held(TALLOC_CTX *mem)
 static void
 test_labels(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
+    struct metrics *metrics = metrics_in(mem, share(mem, metrics_octets(PLACES)));
     answer(metrics, 0, "200");
     answer(metrics, 0, "200");
     answer(metrics, 0, "429");
@@ -159,7 +159,7 @@ test_labels(TALLOC_CTX *mem)
 static void
 test_histogram(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
+    struct metrics *metrics = metrics_in(mem, share(mem, metrics_octets(PLACES)));
     metrics_observe(metrics, METRIC_HTTP_SECONDS, 0, 1000);
     metrics_observe(metrics, METRIC_HTTP_SECONDS, 0, 1001);
     metrics_observe(metrics, METRIC_HTTP_SECONDS, 0, 0);
@@ -186,7 +186,7 @@ test_histogram(TALLOC_CTX *mem)
 static void
 test_parallel(TALLOC_CTX *mem)
 {
-    struct host_file *at = share(metrics_octets(PLACES));
+    struct host_file *at = share(mem, metrics_octets(PLACES));
     for (int i = 0; i < 8; i++)
         if (fork() == 0) {
             struct metrics *mine = metrics_in(NULL, at);
@@ -223,9 +223,9 @@ number_of(TALLOC_CTX *mem, const struct metrics *metrics, const char *begin)
 static void
 test_killed(TALLOC_CTX *mem)
 {
-    struct host_file *at = share(metrics_octets(PLACES));
+    struct host_file *at = share(mem, metrics_octets(PLACES));
     struct metrics *metrics = metrics_in(mem, at);
-    _Atomic long long *done = share(sizeof(*done))->at;
+    _Atomic long long *done = share(mem, sizeof(*done))->at;
     bool good = true;
     for (int i = 0; i < 50; i++) {
         pid_t pid = fork();
@@ -258,7 +258,7 @@ test_killed(TALLOC_CTX *mem)
 static void
 test_processes(TALLOC_CTX *mem)
 {
-    struct host_file *at = share(metrics_octets(PLACES));
+    struct host_file *at = share(mem, metrics_octets(PLACES));
     struct metrics *metrics = metrics_in(mem, at);
     uint64_t counts[PROCESS_STATES];
     int ready[2], end[2];
@@ -320,7 +320,7 @@ test_largest(TALLOC_CTX *mem)
             talloc_asprintf(mem, "/admin/api/some-long-collection-name/{someId}/%d", i), "OTHER",
             true, true, true};
     size_t octets = metrics_octets(MANY);
-    struct host_file *at = share(octets);
+    struct host_file *at = share(mem, octets);
     memset(at->at, 0xff, octets);
     const char *text = metrics_text(mem, metrics_new(mem, at, at->at, many, MANY), NULL, 0);
     ok(text != NULL && strlen(text) < 2 << 20,
@@ -331,7 +331,7 @@ test_largest(TALLOC_CTX *mem)
 static void
 test_gauges(TALLOC_CTX *mem)
 {
-    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
+    struct metrics *metrics = metrics_in(mem, share(mem, metrics_octets(PLACES)));
     const struct metric_sample samples[] = {
         {METRIC_BUNDLE_REVISION, {"a\\b\"c\nd"}, 1},
         {METRIC_KEY_AGE,         {"oidc"},       7},
@@ -370,7 +370,7 @@ static void
 measure(TALLOC_CTX *mem)
 {
     enum { TIMES = 2000000 };
-    struct metrics *metrics = metrics_in(mem, share(metrics_octets(PLACES)));
+    struct metrics *metrics = metrics_in(mem, share(mem, metrics_octets(PLACES)));
     int64_t began = clock_monotonic_us();
     for (int i = 0; i < TIMES; i++)
         metrics_add(metrics, METRIC_LINES_LEFT_OUT, 0, NULL);
