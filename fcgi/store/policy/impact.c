@@ -33,11 +33,12 @@ static const struct db_stmt impact_end_stmt = {
     "i.selection::jsonb -> 'decisions', 'elapsedMs', (extract(epoch FROM coalesce(i.ended_at, "    \
     "now()) - i.made_at) * 1000)::bigint), 'note', CASE WHEN i.state = 'running' AND NOT " LIVE    \
     " THEN 'process lost' ELSE i.note END))"
-enum impact_fetch_column { FETCH_DTO, FETCH_RUNNING };
+enum impact_fetch_column { FETCH_DTO, FETCH_RUNNING, FETCH_LOST };
 static const struct db_stmt impact_fetch_stmt = {"impact_fetch",
                                                  "SELECT " DTO
                                                  " || coalesce(i.result::jsonb, '{}') AS dto, " LIVE
-                                                 " AS running FROM policy_impact i WHERE i.id = $2",
+                                                 " AS running, i.state = 'running' AND NOT " LIVE
+                                                 " AS lost FROM policy_impact i WHERE i.id = $2",
                                                  2};
 static const struct db_stmt impact_find_like_stmt = {
     "impact_find_like",
@@ -102,14 +103,22 @@ impact_end(struct op *op, int64_t id, const char *result, const char *note)
     return db_exec(op, &impact_end_stmt, &params, false, NULL);
 }
 
+/* The locks are those of now, and the row is that of the statement's snapshot: a run that ended in
+ * between looks lost. It stores its end before it gives the lock back, so a second statement sees
+ * the end. */
 enum az_status
 impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_number(&params, LOCK_IMPACT);
-    db_number(&params, id);
-    enum az_status st = db_exec(op, &impact_fetch_stmt, &params, true, &result);
+    PGresult *result = NULL;
+    enum az_status st = AZ_OK;
+    bool lost = true;
+    for (int look = 0; look < 2 && st == AZ_OK && lost; look++) {
+        struct db_params params = {.count = 0};
+        db_number(&params, LOCK_IMPACT);
+        db_number(&params, id);
+        st = db_exec(op, &impact_fetch_stmt, &params, true, &result);
+        lost = st == AZ_OK && db_get_bool(result, 0, FETCH_LOST);
+    }
     *ret = st == AZ_OK ? db_get(result, 0, FETCH_DTO) : NULL;
     *ret_running = st == AZ_OK && db_get_bool(result, 0, FETCH_RUNNING);
     return st;
