@@ -56,12 +56,6 @@ struct connector_sync {
     struct jsonx_build report;   /* of its resources */
 };
 
-static enum az_status
-sync_lost(struct connector_sync *sync)
-{
-    return op_no_memory(&sync->req->op);
-}
-
 static void
 connector_warn(struct connector_sync *sync, const char *text)
 {
@@ -99,7 +93,7 @@ sync_resource(struct connector_sync *sync, const char *name)
     if (st != AZ_OK)
         return st;
     if (!managed_manifest_update(document, filled))
-        return sync_lost(sync);
+        return op_no_memory(&sync->req->op);
     size_t count = json_array_size(json_object_get(document, "routes"));
     jsonx_append(&sync->report, json_pack("{s:s,s:I,s:O}", "resource", name, "routeCount",
                                           (json_int_t) count, "scopesAdded", sync->added));
@@ -133,7 +127,7 @@ sync_apply(struct connector_sync *sync)
         settings = st == AZ_OK ? jsonx_dump(op->mem, sync->settings) : NULL;
     }
     if (st == AZ_OK && (text == NULL || (sync->all->settings != NULL && settings == NULL)))
-        st = sync_lost(sync);
+        st = op_no_memory(&sync->req->op);
     if (st == AZ_OK)
         st = connector_update(op, sync->id, sync->manifest->version, text, settings);
     if (st == AZ_OK)
@@ -173,7 +167,7 @@ sync_one(struct connector_syncs *all, const char *id)
     }
     json_t *resources = jsonx_built(&sync.report), *warnings = jsonx_built(&sync.warnings);
     if (st == AZ_OK && (resources == NULL || warnings == NULL))
-        return sync_lost(&sync);
+        return op_no_memory(&sync.req->op);
     jsonx_append(&all->report, json_pack("{s:s,s:s,s:O,s:O}", "connectorId", id, "version", version,
                                          "resources", resources, "warnings", warnings));
     return st;

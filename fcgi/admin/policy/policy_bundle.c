@@ -130,12 +130,6 @@ policy_bundle_invalid(struct request *req)
     return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-static enum az_status
-policy_bundle_no_memory(struct request *req)
-{
-    return op_no_memory(&req->op);
-}
-
 static const char *
 policy_bundle_mode_name(const struct deploy_mode *mode)
 {
@@ -160,7 +154,7 @@ policy_bundle_read_rules(struct request *req, const json_t *list, struct deploy 
     struct deploy_rule *rule =
         talloc_zero_array(req->op.mem, struct deploy_rule, (unsigned) json_array_size(list) + 1);
     const json_t *item;
-    enum az_status st = rule != NULL ? AZ_OK : policy_bundle_no_memory(req);
+    enum az_status st = rule != NULL ? AZ_OK : op_no_memory(&req->op);
     if (st != AZ_OK)
         return st;
     json_array_foreach (list, place.index, item) {
@@ -184,7 +178,7 @@ policy_bundle_read_data(struct request *req, const json_t *list, struct deploy *
     struct deploy_data *data =
         talloc_zero_array(req->op.mem, struct deploy_data, (unsigned) json_array_size(list) + 1);
     const json_t *item;
-    enum az_status st = data != NULL ? AZ_OK : policy_bundle_no_memory(req);
+    enum az_status st = data != NULL ? AZ_OK : op_no_memory(&req->op);
     if (st != AZ_OK)
         return st;
     json_array_foreach (list, place.index, item) {
@@ -197,7 +191,7 @@ policy_bundle_read_data(struct request *req, const json_t *list, struct deploy *
         }
         const char *payload = jsonx_dump(req->op.mem, entry.payload);
         if (payload == NULL)
-            return policy_bundle_no_memory(req);
+            return op_no_memory(&req->op);
         data[place.index] = (struct deploy_data){.data_key = entry.data_key, .payload = payload};
     }
     deploy->data = data;

@@ -95,12 +95,6 @@ mcp_find_topics(struct mcp_exchange *it, const json_t *filter, unsigned *ret)
 
 /* ---- the stream */
 
-static enum az_status
-lost(struct mcp_exchange *it)
-{
-    return op_no_memory(&it->req->op);
-}
-
 /* Return the numbers under which the stream is counted. */
 static void
 count_by(const struct mcp_exchange *it, struct relay_hold *hold)
@@ -161,7 +155,7 @@ reserve(struct mcp_exchange *it, const struct mcp_told *told, const char *last,
         hold.text[topics[i].text] =
             is_told ? mcp_notification(it, topics[i].method, "uri", NULL) : "";
         if (hold.text[topics[i].text] == NULL)
-            return lost(it);
+            return op_no_memory(&it->req->op);
     }
     int connection = req->io->lend(req->io, &hold.request);
     enum az_status st = relay_reserve(&req->op, connection, &hold, ret);
@@ -201,7 +195,7 @@ mcp_hold(struct mcp_exchange *it, const struct mcp_told *told, const char *first
 {
     struct listening *listening = talloc_zero(it->req->op.mem, struct listening);
     if (listening == NULL)
-        return lost(it);
+        return op_no_memory(&it->req->op);
     listening->first = first;
     note_topics(it, told);
     enum az_status st = reserve(it, told, last, &listening->reservation);

@@ -25,12 +25,6 @@ farewell(const struct mcp_exchange *it)
 
 /* ---- the stream */
 
-static enum az_status
-lost(struct mcp_exchange *it)
-{
-    return op_no_memory(&it->req->op);
-}
-
 bool
 mcp_is_watched(const struct managed_resource *resource)
 {
@@ -68,7 +62,7 @@ want_uri(struct mcp_exchange *it, struct mcp_told *told, const struct managed_re
 {
     unsigned char reader[FEED_READER_OCTETS];
     if (reader_of(it, reader) != AZ_OK)
-        return lost(it);
+        return op_no_memory(&it->req->op);
     enum az_status st = feed_want(&it->req->op, resource->id, uri, reader, ret);
     if (st != AZ_OK)
         return st;
@@ -114,7 +108,7 @@ add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
     const char *event =
         mcp_notification(it, "notifications/resources/updated", "uri", json_incref(uri));
     if (event == NULL)
-        return lost(it);
+        return op_no_memory(&it->req->op);
     json_array_foreach (told->uris, index, other)
         if (json_equal(other, uri))
             return AZ_OK;
@@ -123,7 +117,9 @@ add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
     told->watched[json_array_size(told->uris)] = resource->id;
     told->fed[json_array_size(told->uris)] = *fed;
     told->updates = talloc_strdup_append_buffer(told->updates, event);
-    return told->updates != NULL && json_array_append(told->uris, uri) == 0 ? AZ_OK : lost(it);
+    return told->updates != NULL && json_array_append(told->uris, uri) == 0
+               ? AZ_OK
+               : op_no_memory(&it->req->op);
 }
 
 enum az_status
@@ -141,7 +137,7 @@ mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret
         told->updates = talloc_strdup(mem, "");
     }
     return told->uris != NULL && told->updates != NULL ? add_watched(it, told, uri, resource, &fed)
-                                                       : lost(it);
+                                                       : op_no_memory(&it->req->op);
 }
 
 /* Find the URIs that the client asks for and may learn of. */
@@ -171,7 +167,7 @@ end_at_once(struct mcp_exchange *it, const char *first, const char *last)
 {
     const char *text = talloc_asprintf(it->req->op.mem, "%s%s", first, last);
     if (text == NULL)
-        return lost(it);
+        return op_no_memory(&it->req->op);
     respond_header(it->req, "X-Accel-Buffering", "no");
     return respond_octets(it->req, 200, "text/event-stream", text, strlen(text));
 }
@@ -194,7 +190,7 @@ mcp_listen(struct mcp_exchange *it)
                                          "notifications", mcp_told_filter(&told));
     const char *last = farewell(it);
     if (first == NULL || last == NULL)
-        return lost(it);
+        return op_no_memory(&it->req->op);
     if (told.topics == 0 && json_array_size(told.uris) == 0)
         return end_at_once(it, first, last);
     return mcp_hold(it, &told, first, last);

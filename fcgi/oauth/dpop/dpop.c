@@ -26,12 +26,6 @@ struct reading {
     const char *why; /* NULL: the proof is good so far */
 };
 
-static enum az_status
-dpop_no_memory(struct request *req)
-{
-    return op_no_memory(&req->op);
-}
-
 /* Give the client the nonce for its next proof (RFC 9449 8.2). */
 static enum az_status
 send_nonce(struct request *req)
@@ -41,7 +35,7 @@ send_nonce(struct request *req)
     if (nonce == NULL
         || dpop_nonce_make(req->op.az->keyring, op_now(&req->op), cfg->dpop_nonce_ttl, nonce)
                != AZ_OK)
-        return dpop_no_memory(req);
+        return op_no_memory(&req->op);
     respond_header(req, "DPoP-Nonce", nonce);
     return AZ_OK;
 }
@@ -63,7 +57,7 @@ judge_proof(struct request *req, const char *text, const char *url, const struct
     enum az_status st = dpop_proof_read(req->op.mem, text, &rule, &reading->proof, &reading->why);
     if (st == AZ_OK && demand->jkt != NULL && strcmp(reading->proof.jkt, demand->jkt) != 0)
         reading->why = "it is made with another key";
-    return st == AZ_OK || st == AZ_INVALID ? AZ_OK : dpop_no_memory(req);
+    return st == AZ_OK || st == AZ_INVALID ? AZ_OK : op_no_memory(&req->op);
 }
 
 /* Check the nonce of a proof that is good otherwise. */
@@ -92,7 +86,7 @@ use_once(struct request *req, const char *url, struct reading *reading)
     /* No part can hold a line break except the last one. */
     const char *text = talloc_asprintf(req->op.mem, "%s\n%s\n%s", proof->jkt, url, proof->jti);
     if (text == NULL || sha256(text, strlen(text), hash) != AZ_OK)
-        return dpop_no_memory(req);
+        return op_no_memory(&req->op);
     const int64_t window = req->op.az->cfg->dpop_iat_window;
     enum az_status st = proof_remember(&req->op, hash, 2 * window, proof->iat - window, &first);
     if (st == AZ_OK && !first)
@@ -111,7 +105,7 @@ read_proof(struct request *req, const char *text, const struct demand *demand)
             ? demand->place->url
             : talloc_asprintf(req->op.mem, "%s%s", req->op.az->cfg->oidc_issuer, req->path);
     if (dpop == NULL || url == NULL)
-        return dpop_no_memory(req);
+        return op_no_memory(&req->op);
     enum az_status st = judge_proof(req, text, url, demand, &reading);
     if (st == AZ_OK && reading.why == NULL)
         st = check_nonce(req, &reading.proof, demand->no_nonce);
@@ -121,7 +115,7 @@ read_proof(struct request *req, const char *text, const struct demand *demand)
         return st;
     dpop->why = reading.why;
     if (dpop->why == NULL && (dpop->jkt = talloc_strdup(dpop, reading.proof.jkt)) == NULL)
-        return dpop_no_memory(req);
+        return op_no_memory(&req->op);
     req->dpop = dpop;
     return AZ_OK;
 }

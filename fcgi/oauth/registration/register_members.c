@@ -75,12 +75,6 @@ register_refuse(struct register_reading *reading, const char *name, const char *
     return op_fail(reading->op, status, text, NULL);
 }
 
-enum az_status
-register_no_memory(struct register_reading *reading)
-{
-    return op_no_memory(reading->op);
-}
-
 const char *
 register_text(const struct register_reading *reading, const char *name)
 {
@@ -119,7 +113,7 @@ drop_repetitions(struct register_reading *reading)
             && json_object_set(reading->members, members[i].name,
                                words_array_once(reading->op->mem, list))
                    != 0)
-            return register_no_memory(reading);
+            return op_no_memory(reading->op);
     }
     return AZ_OK;
 }
@@ -148,7 +142,7 @@ register_members_read(struct register_reading *reading, const json_t *plain, con
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         json_t *value = choose(members[i].name, plain, claims);
         if (value != NULL && json_object_set(chosen, members[i].name, value) != 0)
-            return register_no_memory(reading);
+            return op_no_memory(reading->op);
     }
     size_t most = (size_t) reading->rules->max_redirect_uris;
     for (size_t i = 0; i < sizeof(uri_lists) / sizeof(uri_lists[0]); i++)
@@ -160,5 +154,5 @@ register_members_read(struct register_reading *reading, const json_t *plain, con
                                     NULL, &reading->members);
     if (st == AZ_INVALID && fault.path != NULL)
         return register_refuse(reading, fault.path, fault.why);
-    return st == AZ_OK ? drop_repetitions(reading) : register_no_memory(reading);
+    return st == AZ_OK ? drop_repetitions(reading) : op_no_memory(reading->op);
 }

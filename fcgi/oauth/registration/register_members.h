@@ -22,8 +22,6 @@ enum az_status register_members_read(struct register_reading *reading, const jso
 
 /* Refuse a member: `why` is a text that fits after its name. */
 enum az_status register_refuse(struct register_reading *reading, const char *name, const char *why);
-enum az_status register_no_memory(struct register_reading *reading);
-
 /* Return a member that is a text, or NULL if absent. */
 const char *register_text(const struct register_reading *reading, const char *name);
 

@@ -24,7 +24,7 @@ set_default(struct register_reading *reading, const char *name, json_t *value)
         return AZ_OK;
     }
     return json_object_set_new(reading->members, name, value) == 0 ? AZ_OK
-                                                                   : register_no_memory(reading);
+                                                                   : op_no_memory(reading->op);
 }
 
 /* Set the defaults of RFC 7591 2. response_types depends on grant_types: a client without
@@ -215,7 +215,7 @@ register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
     metadata.members = reading.members;
     metadata.redirect_uris = json_object_get(reading.members, "redirect_uris");
     if ((metadata.addresses = all_addresses(&reading)) == NULL)
-        return register_no_memory(&reading);
+        return op_no_memory(reading.op);
     metadata.grant_types = json_object_get(reading.members, "grant_types");
     metadata.response_types = json_object_get(reading.members, "response_types");
     metadata.auth_method = register_text(&reading, "token_endpoint_auth_method");

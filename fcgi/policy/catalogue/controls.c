@@ -11,12 +11,6 @@
 
 #define CATALOGUE "controls.json"
 
-static enum az_status
-controls_no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 /* ---- the catalogue ---- */
 
 /* The members that every control has. */
@@ -83,7 +77,7 @@ static enum az_status
 load_schema(struct op *op, const char *key, json_t **ret)
 {
     const char *name = talloc_asprintf(op->mem, "schemas/%s.json", key);
-    return name != NULL ? shipped_json(op, name, ret) : controls_no_memory(op);
+    return name != NULL ? shipped_json(op, name, ret) : op_no_memory(op);
 }
 
 /* ---- settings ---- */
@@ -116,11 +110,11 @@ list_settings(struct op *op, const json_t *control, json_t **ret)
            *setting;
     const char *name;
     if (settings == NULL || names == NULL)
-        return controls_no_memory(op);
+        return op_no_memory(op);
     enum az_status st = add_settings(op, control, settings);
     json_object_foreach (settings, name, setting)
         if (st == AZ_OK && json_array_append_new(names, json_string(name)) != 0)
-            st = controls_no_memory(op);
+            st = op_no_memory(op);
     if (st == AZ_OK)
         *ret = names;
     return st;
@@ -132,7 +126,7 @@ controls_settings(struct op *op, json_t **ret)
     size_t index;
     const json_t *control;
     json_t *catalogue = NULL, *settings = jsonx_own(op->mem, json_object());
-    enum az_status st = settings != NULL ? load_catalogue(op, &catalogue) : controls_no_memory(op);
+    enum az_status st = settings != NULL ? load_catalogue(op, &catalogue) : op_no_memory(op);
     json_array_foreach (catalogue, index, control)
         if (st == AZ_OK)
             st = add_settings(op, control, settings);
@@ -158,7 +152,7 @@ make_compact(struct op *op, const json_t *control, json_t **ret)
                   json_object_get(control, "configurable"), "settings", settings, "reasons",
                   json_object_get(control, "reasons")));
     if (made == NULL)
-        return controls_no_memory(op);
+        return op_no_memory(op);
     *ret = made;
     return AZ_OK;
 }
@@ -169,12 +163,12 @@ controls_list(struct op *op, json_t **ret)
     size_t index;
     const json_t *control;
     json_t *catalogue = NULL, *list = jsonx_own(op->mem, json_array()), *made;
-    enum az_status st = list != NULL ? load_catalogue(op, &catalogue) : controls_no_memory(op);
+    enum az_status st = list != NULL ? load_catalogue(op, &catalogue) : op_no_memory(op);
     json_array_foreach (catalogue, index, control) {
         if (st == AZ_OK)
             st = make_compact(op, control, &made);
         if (st == AZ_OK && json_array_append(list, made) != 0)
-            st = controls_no_memory(op);
+            st = op_no_memory(op);
     }
     if (st == AZ_OK)
         *ret = list;
@@ -188,7 +182,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
     size_t index;
     const json_t *row;
     json_t *rows = jsonx_own(op->mem, json_array()), *schema;
-    enum az_status st = rows != NULL ? AZ_OK : controls_no_memory(op);
+    enum az_status st = rows != NULL ? AZ_OK : op_no_memory(op);
     json_array_foreach (json_object_get(control, "rows"), index, row) {
         if (st == AZ_OK)
             st = load_schema(op, json_string_value(json_object_get(row, "key")), &schema);
@@ -196,7 +190,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
             return st;
         json_t *whole = jsonx_copy(row);
         if (json_object_set(whole, "schema", schema) != 0 || json_array_append(rows, whole) != 0)
-            st = controls_no_memory(op);
+            st = op_no_memory(op);
         json_decref(whole);
     }
     *ret = rows;
@@ -221,7 +215,7 @@ describe_control(struct op *op, const json_t *control, json_t **ret)
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         good = good && json_object_set(made, own[i], json_object_get(control, own[i])) == 0;
     if (!good)
-        return controls_no_memory(op);
+        return op_no_memory(op);
     *ret = made;
     return AZ_OK;
 }

@@ -21,12 +21,6 @@ impact_routes_new(TALLOC_CTX *mem)
     return routes;
 }
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 /* Return what is kept of a resource (NULL: it is gone), a new reference; NULL: no memory. */
 static json_t *
 kept_of(const struct managed_resource *resource)
@@ -50,7 +44,7 @@ read_resource(struct op *op, const struct impact_routes *routes, const char *nam
     if (st != AZ_OK)
         return st;
     return json_object_set_new(routes->resource, name, kept_of(resource)) == 0 ? AZ_OK
-                                                                               : no_memory(op);
+                                                                               : op_no_memory(op);
 }
 
 /* Return the id of the route whose obligations hold for an action: a request to it, a tool, or a
@@ -75,7 +69,7 @@ impact_routes_find(struct op *op, struct impact_routes *routes, const json_t *in
     if (evaluation == NULL || strcmp(evaluation, "gateway") != 0 || name == NULL)
         return AZ_OK;
     if (routes == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     enum az_status st =
         json_object_get(routes->resource, name) == NULL ? read_resource(op, routes, name) : AZ_OK;
     if (st != AZ_OK)

@@ -13,12 +13,6 @@
 /* Faults reported: a deploy has up to 10,000 entries, and no caller reads as many faults. */
 #define DEPLOY_FAULTS_MAX 100
 
-static enum az_status
-check_no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 /* Record a fault of a whole list or, with the name of a member, of its entry i. */
 static void
 add_fault(struct op *op, struct deploy_work *work, const char *list, size_t i, const char *member,
@@ -149,7 +143,7 @@ check_rules(struct op *op, struct deploy_work *work)
         }
     }
     if (work->lost)
-        return check_no_memory(op);
+        return op_no_memory(op);
     return json_object_size(work->result.faults) == 0 ? AZ_OK : AZ_INVALID_FIELDS;
 }
 
@@ -162,7 +156,7 @@ check_entries(struct op *op, struct deploy_work *work)
     for (size_t i = 0; st == AZ_OK && i < work->deploy->data_rows; i++)
         check_data_entry(op, work, i);
     if (work->lost)
-        return check_no_memory(op);
+        return op_no_memory(op);
     if (st == AZ_OK && json_object_size(work->result.faults) > 0)
         st = AZ_INVALID_FIELDS;
     return st == AZ_OK ? check_rules(op, work) : st;
@@ -192,11 +186,11 @@ make_rule_columns(struct op *op, struct deploy_work *work, struct deploy_rule_co
                **enabled = new_column(op, rules), **version = new_column(op, rules);
     if (path == NULL || kind == NULL || content == NULL || digest == NULL || enabled == NULL
         || version == NULL)
-        return check_no_memory(op);
+        return op_no_memory(op);
     for (size_t i = 0; i < rules; i++) {
         const struct deploy_rule *rule = &work->deploy->rule[i];
         if ((work->digest[i] = stored_digest(op, rule->content)) == NULL)
-            return check_no_memory(op);
+            return op_no_memory(op);
         if (rule_path_is_ours(rule->path))
             continue;
         path[count] = rule->path;
@@ -219,13 +213,13 @@ make_data_columns(struct op *op, struct deploy_work *work, struct deploy_data_co
                **digest = new_column(op, deploy->data_rows),
                **version = new_column(op, deploy->data_rows);
     if (key == NULL || payload == NULL || digest == NULL || version == NULL)
-        return check_no_memory(op);
+        return op_no_memory(op);
     for (size_t i = 0; i < deploy->data_rows; i++) {
         key[i] = deploy->data[i].data_key;
         payload[i] = deploy->data[i].payload;
         version[i] = deploy->data[i].version != NULL ? deploy->data[i].version : "";
         if ((digest[i] = stored_digest(op, payload[i])) == NULL)
-            return check_no_memory(op);
+            return op_no_memory(op);
     }
     work->data_digest = digest;
     *ret = (struct deploy_data_columns){key, payload, digest, version, deploy->data_rows};
@@ -255,7 +249,7 @@ deploy_check(struct op *op, struct deploy_work *work)
     work->payload = talloc_zero_array(op->mem, json_t *, (unsigned) work->deploy->data_rows + 1);
     if (work->result.faults == NULL || work->rule_index == NULL || work->data_index == NULL
         || work->digest == NULL || work->payload == NULL)
-        return check_no_memory(op);
+        return op_no_memory(op);
     enum az_status st = check_entries(op, work);
     if (st == AZ_INVALID_FIELDS)
         return op_fail(op, AZ_INVALID_FIELDS, NULL, "%zu faults in a deploy",

@@ -67,12 +67,6 @@ since_of(const struct save_plan *plan)
     return plan->limits->since != NULL ? plan->limits->since : IMPACT_PERIOD;
 }
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 static bool
 is_shipped(const struct save_plan *plan)
 {
@@ -111,7 +105,7 @@ add_watches(struct judging *j)
         j->lack = "the period of a guard cannot be read";
     if (j->guards_from_ms < j->from_ms)
         j->from_ms = j->guards_from_ms;
-    return jsonx_built(&j->watches) != NULL ? AZ_OK : no_memory(op);
+    return jsonx_built(&j->watches) != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- measuring */
@@ -149,7 +143,7 @@ start_run(struct judging *j, int64_t seconds)
     const struct impact_label label = {j->plan->who, selection_text(j)};
     int64_t until = clock_monotonic_ms() + BUSY_MS;
     if (label.selection == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     for (;;) {
         enum az_status st = impact_start(op, &j->pair, &selection, &label, &j->id);
         if (st != AZ_BUSY || clock_monotonic_ms() >= until || *op->az->stopping)
@@ -283,9 +277,9 @@ refuse(struct judging *j, struct save_outcome *outcome)
         jsonx_own(j->op->mem, json_pack("{s:O,s:s*,s:b}", "refused", j->verdict.refused,
                                         "notMeasured", j->lack, "overridable", (int) overridable));
     if (members == NULL || why == NULL)
-        return no_memory(j->op);
+        return op_no_memory(j->op);
     if (j->id > 0 && json_object_set_new(members, "impact", json_integer(j->id)) != 0)
-        return no_memory(j->op);
+        return op_no_memory(j->op);
     outcome->refusal = (struct save_refusal){.error = "impact_refused",
                                              .description = why,
                                              .expected = j->pair.candidate.revision,
@@ -349,7 +343,7 @@ judge(struct judging *j, struct measured *ret, struct save_outcome *outcome)
     }
     ret->counts = counts_text(j);
     if (ret->counts == NULL)
-        return no_memory(j->op);
+        return op_no_memory(j->op);
     if (j->result != NULL)
         outcome->impact = headline(j);
     return AZ_OK;
@@ -450,7 +444,7 @@ limits_keep_guards(struct op *op, const struct save_plan *plan, const struct gua
         jsonx_own(op->mem, json_pack("{s:[{s:s}],s:b}", "refused", "row", GUARDS_ROW, "overridable",
                                      (int) may_override(plan, before)));
     if (members == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     outcome->refusal =
         (struct save_refusal){.error = "impact_refused", .description = why, .members = members};
     metrics_add(op->az->metrics, METRIC_IMPACT_REFUSED, 0, NULL);

@@ -37,12 +37,6 @@ static const struct {
     {NULL,      "environment"},
 };
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 static void
 add_question(struct trial_questions *questions, const struct trial_question *question)
 {
@@ -58,19 +52,19 @@ add_sample(struct op *op, const struct trial_sample *sample, bool hooks,
     if (jsonx_parse(op->mem, sample->text, strlen(sample->text), ENGINE_ANSWER_DEPTH_MAX,
                     &question.input, NULL)
         != AZ_OK)
-        return no_memory(op);
+        return op_no_memory(op);
     question.name = talloc_asprintf(op->mem, "the sample question \"%s\"", sample->name);
     question.entrypoint = side_entrypoint(op->mem, question.input);
     add_question(ret, &question);
     if (!hooks)
-        return question.name != NULL && question.entrypoint != NULL ? AZ_OK : no_memory(op);
+        return question.name != NULL && question.entrypoint != NULL ? AZ_OK : op_no_memory(op);
     question.entrypoint = talloc_asprintf(op->mem, ENTRYPOINT_HOOKS_PACKAGE "%s", sample->hooks);
     question.name =
         talloc_asprintf(op->mem, "the hooks of custom.%s for the sample question \"%s\"",
                         sample->hooks, sample->name);
     question.decides = false;
     add_question(ret, &question);
-    return question.name != NULL && question.entrypoint != NULL ? AZ_OK : no_memory(op);
+    return question.name != NULL && question.entrypoint != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* Add what the hooks of each package give without an input: the engine is asked that next (types of
@@ -84,7 +78,7 @@ add_bare(struct op *op, struct trial_questions *ret)
                                     entrypoint_hooks[i] + strlen(ENTRYPOINT_HOOKS_PACKAGE)),
             .entrypoint = entrypoint_hooks[i]};
         if (question.name == NULL)
-            return no_memory(op);
+            return op_no_memory(op);
         add_question(ret, &question);
     }
     return AZ_OK;
@@ -100,10 +94,11 @@ is_new(struct op *op, struct collecting *collecting, const json_t *input, bool *
                         passing[i].member);
     const char *text = same != NULL ? jsonx_dump_sorted(op->mem, same) : NULL;
     if (text == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     *ret = json_object_get(collecting->seen, text) == NULL;
-    return !*ret || json_object_set_new(collecting->seen, text, json_true()) == 0 ? AZ_OK
-                                                                                  : no_memory(op);
+    return !*ret || json_object_set_new(collecting->seen, text, json_true()) == 0
+               ? AZ_OK
+               : op_no_memory(op);
 }
 
 /* Name a recorded question for people. */
@@ -141,7 +136,7 @@ add_recorded(struct op *op, struct collecting *collecting, const struct audit_ro
     question.name = name_of(op->mem, row);
     question.entrypoint = side_entrypoint(op->mem, question.input);
     if (question.text == NULL || question.name == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     if (question.entrypoint == NULL)
         return AZ_OK;
     collecting->taken++;
@@ -173,7 +168,8 @@ read_recorded(struct op *op, struct trial_questions *ret)
     struct collecting collecting = {.questions = ret, .seen = jsonx_own(op->mem, json_object())};
     struct audit_walk walk;
     bool more = true;
-    enum az_status st = collecting.seen != NULL ? audit_walk_begin(op, &all, &walk) : no_memory(op);
+    enum az_status st =
+        collecting.seen != NULL ? audit_walk_begin(op, &all, &walk) : op_no_memory(op);
     while (st == AZ_OK && more && collecting.taken < TRIAL_RECORDED_MAX
            && collecting.rows < TRIAL_ROWS_MAX) {
         PGresult *result;
@@ -194,7 +190,7 @@ trial_questions_read(struct op *op, bool hooks, struct trial_questions *ret)
             (unsigned) (2 * trial_samples_count + ENTRYPOINT_HOOKS + TRIAL_RECORDED_MAX)),
         0};
     if (ret->question == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     if (hooks)
         st = add_bare(op, ret);
     for (size_t i = 0; i < trial_samples_count && st == AZ_OK; i++)

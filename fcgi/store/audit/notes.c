@@ -101,12 +101,6 @@ audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash)
            && memcmp(made, hash, SHA256_OCTETS) == 0;
 }
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 /* Read the epochs; `state` is the present one. */
 static enum az_status
 read_epochs(struct op *op, const struct audit_log_state *state, struct audit_notes *ret)
@@ -120,7 +114,7 @@ read_epochs(struct op *op, const struct audit_log_state *state, struct audit_not
         return st;
     ret->epoch = talloc_zero_array(op->mem, struct audit_epoch, (unsigned) rows + 1);
     if (ret->epoch == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     for (int i = 0; i < rows; i++) {
         struct audit_epoch *epoch = &ret->epoch[ret->epochs++];
         epoch->aged_leaf = -1;
@@ -211,7 +205,7 @@ read_aged(struct op *op, struct audit_notes *ret)
         return st;
     ret->gone = talloc_array(op->mem, struct audit_gone, (unsigned) PQntuples(result) + 1);
     if (ret->gone == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     for (int i = 0; i < PQntuples(result); i++) {
         const struct aged_note note = {
             .in = epoch_of(ret, db_get_number(result, i, AGED_IN, 0)),
@@ -249,7 +243,7 @@ read_dropped(struct op *op, struct audit_notes *ret)
         return st;
     ret->dropped = talloc_array(op->mem, struct audit_dropped, (unsigned) PQntuples(result) + 1);
     if (ret->dropped == NULL)
-        return no_memory(op);
+        return op_no_memory(op);
     for (int i = 0; i < PQntuples(result); i++) {
         const struct audit_dropped dropped = {
             .epoch = (int) db_get_number(result, i, DROPPED_EPOCH, 0),

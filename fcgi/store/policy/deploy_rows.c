@@ -54,12 +54,6 @@ struct deploy_values {
     size_t rule_count, data_count;
 };
 
-static enum az_status
-deploy_rows_no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 enum az_status
 deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
                    const struct deploy_data_columns *data, bool into_bundle,
@@ -70,7 +64,7 @@ deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
     const char *const *data_column[] = {data->data_key, data->payload, data->digest, data->version};
     struct deploy_values *values = talloc_zero(op->mem, struct deploy_values);
     if (values == NULL)
-        return deploy_rows_no_memory(op);
+        return op_no_memory(op);
     values->rule_count = rules->count;
     values->data_count = data->count;
     for (size_t i = 0; i < sizeof(rule_column) / sizeof(rule_column[0]); i++)
@@ -96,7 +90,7 @@ deploy_read_rules(struct op *op, const PGresult *result, struct deploy_rows *row
             .enabled = db_get_bool(result, (int) i, RULE_ENABLED),
             .shipped = db_get_bool(result, (int) i, RULE_SHIPPED),
         };
-    return rows->rule != NULL ? AZ_OK : deploy_rows_no_memory(op);
+    return rows->rule != NULL ? AZ_OK : op_no_memory(op);
 }
 
 static enum az_status
@@ -112,7 +106,7 @@ deploy_read_data(struct op *op, const PGresult *result, struct deploy_rows *rows
             .shipped = db_get_bool(result, (int) i, DATA_SHIPPED),
             .in_bundle = db_get_bool(result, (int) i, DATA_BUNDLED),
         };
-    return rows->data != NULL ? AZ_OK : deploy_rows_no_memory(op);
+    return rows->data != NULL ? AZ_OK : op_no_memory(op);
 }
 
 static enum az_status
@@ -125,7 +119,7 @@ deploy_read_schemas(struct op *op, const PGresult *result, struct deploy_rows *r
             .data_key = db_get(result, (int) i, SCHEMA_KEY),
             .schema = db_get(result, (int) i, SCHEMA_TEXT),
         };
-    return rows->schema != NULL ? AZ_OK : deploy_rows_no_memory(op);
+    return rows->schema != NULL ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status

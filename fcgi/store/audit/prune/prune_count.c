@@ -6,12 +6,6 @@
 #include "base/json/jsonx.h"
 #include "store/audit/prune/prune_private.h"
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_no_memory(op);
-}
-
 /* Return how many leaves of an epoch will have aged. */
 static int64_t
 aged_of(const struct prune *prune, int epoch)
@@ -157,7 +151,7 @@ count_tile(struct prune *prune, struct prune_epoch *epoch, uint64_t n)
                      "tile %llu of epoch %d of the audit log is missing; run `authzctl audit "
                      "verify`",
                      (unsigned long long) n, at.epoch);
-    return good ? st : no_memory(op);
+    return good ? st : op_no_memory(op);
 }
 
 /* ---- one epoch */
@@ -171,7 +165,7 @@ prune_count(struct prune *prune, struct prune_epoch *at)
     for (size_t i = 0; good && i < prune->notes.gones; i++)
         if (prune->notes.gone[i].epoch == epoch && is_noted(prune, epoch, prune->notes.gone[i].day))
             good = gone_add(at->gone, prune->notes.gone[i].day, prune->notes.gone[i].rows);
-    enum az_status st = good ? AZ_OK : no_memory(op);
+    enum az_status st = good ? AZ_OK : op_no_memory(op);
     for (int64_t leaf = at->epoch->aged; leaf < at->aged && st == AZ_OK; leaf += MERKLE_TILE_WIDTH)
         st = *op->az->stopping ? AZ_RETRY
                                : count_tile(prune, at, (uint64_t) leaf / MERKLE_TILE_WIDTH);
