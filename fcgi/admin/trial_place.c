@@ -19,7 +19,7 @@ trial_place_take(struct request *req, struct trial_place *ret)
     *ret = (struct trial_place){NULL};
     if (az->shared == NULL)
         return AZ_OK;
-    if (!shared_trial_take(az->shared, places))
+    if (!shared_place_take(az->shared, SHARED_TRIAL, places))
         return op_fail(&req->op, AZ_UNAVAILABLE, "Other trials of policy are under way; try again",
                        "all %d places for trials of the pool are taken", places);
     ret->shared = az->shared;
@@ -30,6 +30,6 @@ void
 trial_place_drop(struct trial_place *place)
 {
     if (place->shared != NULL)
-        shared_trial_drop(place->shared);
+        shared_place_drop(place->shared, SHARED_TRIAL);
     place->shared = NULL;
 }

@@ -16,11 +16,8 @@
 #define SLOTS 65536u
 /* Addresses whose sign-ins to the console are counted at a time. */
 #define SIGN_INS 4096u
-/* Long polls held on one host at a time, and trials of policy; far above any sensible pool. */
+/* Places of a kind on one host, a slot each; far above any sensible pool. */
 #define PLACES 64
-/* First slots of both. */
-#define HOLDS_AT 0
-#define TRIALS_AT PLACES
 /* Numbers that pause at a time. Each of them held a place for a fetch within the last minute, and a
  * host has at most 128 of those. */
 #define PAUSES 1024u
@@ -168,43 +165,20 @@ shared_places_have_moved(const struct shared *shared, int64_t ms)
     return age >= 0 && age <= ms; /* below 0: written before the machine was started again */
 }
 
-/* Take one of the first `limit` places from a slot on, unless this process has one of them. */
-static bool
-take_place(struct shared *shared, int first, int limit)
+bool
+shared_place_take(struct shared *shared, enum shared_place kind, int limit)
 {
+    const int first = (int) kind * PLACES;
     for (int i = first; i < first + PLACES; i++)
         if (slot_is_ours(shared->file, i))
             return true;
     return slot_take_one(shared->file, first, limit < PLACES ? limit : PLACES, 0) >= 0;
 }
 
-static void
-drop_place(struct shared *shared, int first)
+void
+shared_place_drop(struct shared *shared, enum shared_place kind)
 {
+    const int first = (int) kind * PLACES;
     for (int i = first; i < first + PLACES; i++)
         slot_drop(shared->file, i);
-}
-
-bool
-shared_hold_take(struct shared *shared, int limit)
-{
-    return take_place(shared, HOLDS_AT, limit);
-}
-
-void
-shared_hold_drop(struct shared *shared)
-{
-    drop_place(shared, HOLDS_AT);
-}
-
-bool
-shared_trial_take(struct shared *shared, int limit)
-{
-    return take_place(shared, TRIALS_AT, limit);
-}
-
-void
-shared_trial_drop(struct shared *shared)
-{
-    drop_place(shared, TRIALS_AT);
 }

@@ -65,16 +65,17 @@ bool shared_is_paused(const struct shared *shared, uint64_t number, int64_t now_
 void shared_places_moved(struct shared *shared);
 bool shared_places_have_moved(const struct shared *shared, int64_t ms);
 
-/* Take one of `limit` places for holding a long poll, a slot each, unless this process has one;
- * false if all are taken. */
-bool shared_hold_take(struct shared *shared, int limit);
+/* Kinds of places: work that only some of the processes may do at a time. */
+enum shared_place {
+    SHARED_LONG_POLL, /* holding a long poll */
+    SHARED_TRIAL      /* a trial of policy that a person asks for */
+};
+
+/* Take one of `limit` places of a kind, a slot each, unless this process has one; false if all are
+ * taken. */
+bool shared_place_take(struct shared *shared, enum shared_place kind, int limit);
 
 /* Give back the place of this process, if it has one. */
-void shared_hold_drop(struct shared *shared);
-
-/* Take one of `limit` places for a trial of policy that a person asks for, a slot each; false if
- * all are taken. Give it back. */
-bool shared_trial_take(struct shared *shared, int limit);
-void shared_trial_drop(struct shared *shared);
+void shared_place_drop(struct shared *shared, enum shared_place kind);
 
 #endif

@@ -278,7 +278,7 @@ start_holder(struct shared *shared, int limit)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        took = shared_hold_take(shared, limit) ? 'y' : 'n';
+        took = shared_place_take(shared, SHARED_LONG_POLL, limit) ? 'y' : 'n';
         if (write(channel[1], &took, 1) == 1 && took == 'y')
             pause();
         _exit(0);
@@ -297,21 +297,22 @@ test_holds(TALLOC_CTX *mem)
 {
     struct shared *shared = open_at(mem, env_directory(mem));
     pid_t holders[3];
-    ok(!shared_hold_take(shared, 0), "refused: no place at all");
+    ok(!shared_place_take(shared, SHARED_LONG_POLL, 0), "refused: no place at all");
     for (int i = 0; i < 3; i++)
         holders[i] = start_holder(shared, 3);
     ok(holders[0] > 0 && holders[1] > 0 && holders[2] > 0, "three places, three holders");
-    ok(!shared_hold_take(shared, 3), "refused: a fourth (policy.md 2.2)");
+    ok(!shared_place_take(shared, SHARED_LONG_POLL, 3), "refused: a fourth (policy.md 2.2)");
     ok(start_holder(shared, 3) == 0, "... from another process too");
     kill(holders[1], SIGKILL);
     waitpid(holders[1], NULL, 0);
-    ok(shared_hold_take(shared, 3), "the place of a killed holder is free again");
-    ok(shared_hold_take(shared, 3), "a process that holds one has it already");
+    ok(shared_place_take(shared, SHARED_LONG_POLL, 3),
+       "the place of a killed holder is free again");
+    ok(shared_place_take(shared, SHARED_LONG_POLL, 3), "a process that holds one has it already");
     pid_t fourth = start_holder(shared, 4);
     ok(fourth > 0, "... and takes no second: of four places one is free");
     ok(start_holder(shared, 4) == 0, "... and no more than one");
-    shared_hold_drop(shared);
-    shared_hold_drop(shared);
+    shared_place_drop(shared, SHARED_LONG_POLL);
+    shared_place_drop(shared, SHARED_LONG_POLL);
     holders[1] = start_holder(shared, 4);
     ok(holders[1] > 0, "a place that is dropped is free");
     ok(start_holder(shared, 4) == 0, "... dropping twice frees no other's");
@@ -321,8 +322,9 @@ test_holds(TALLOC_CTX *mem)
         kill(holders[i], SIGKILL);
         waitpid(holders[i], NULL, 0);
     }
-    ok(shared_hold_take(shared, 1000000), "a limit beyond the table is no fault");
-    shared_hold_drop(shared);
+    ok(shared_place_take(shared, SHARED_LONG_POLL, 1000000),
+       "a limit beyond the table is no fault");
+    shared_place_drop(shared, SHARED_LONG_POLL);
 }
 
 /* Browsers that pause after a failed redemption, and providers that were slow (fetch_places.h). */

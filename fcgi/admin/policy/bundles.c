@@ -147,7 +147,7 @@ static bool
 bundle_may_hold(const struct az *az)
 {
     return strcmp(az->pool, "bundles") == 0 && az->shared != NULL
-           && shared_hold_take(az->shared, az->pool_workers - 1);
+           && shared_place_take(az->shared, SHARED_LONG_POLL, az->pool_workers - 1);
 }
 
 enum az_status
@@ -177,7 +177,7 @@ bundle_get_handle(struct request *req)
         return bundle_serve(req, &bundle, pooled ? TYPE_LONG_POLL : TYPE_POLL);
     if (bundle_may_hold(req->op.az)) {
         st = bundle_hold(req, known, wait, &bundle);
-        shared_hold_drop(req->op.az->shared);
+        shared_place_drop(req->op.az->shared, SHARED_LONG_POLL);
         return st == AZ_OK ? bundle_serve(req, &bundle, TYPE_LONG_POLL) : st;
     }
     /* After an immediate 304 the engine would ask again at once, 2,000 times a second. The whole
