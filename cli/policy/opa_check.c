@@ -155,16 +155,6 @@ schema_of_package(const struct check *check, const char *package)
     return json_object_get(check->schemas, name) != NULL ? name : ANY;
 }
 
-/* Return a rule's text without annotations, which could name schemas of their own. */
-static char *
-without_annotations(TALLOC_CTX *mem, const char *text)
-{
-    char *copy = talloc_strdup(mem, text);
-    if (copy != NULL)
-        rego_hide_annotations(copy);
-    return copy;
-}
-
 /* Write the annotation that names the schema of a package, in a file of its own. */
 static void
 put_annotation(struct check *check, const char *package, size_t number)
@@ -185,7 +175,7 @@ put_rules(struct check *check)
     for (size_t i = 0; !check->failed && i < check->candidate->modules; i++) {
         const struct opa_module *module = &check->candidate->module[i];
         check_put(check, talloc_asprintf(mem, OPA_CHECK_RULES "%s", module->path),
-                  without_annotations(mem, module->text));
+                  rego_without_annotations(mem, module->text));
         if (schema_of_package(check, module->package) == NULL
             || json_object_get(seen, module->package) != NULL)
             continue;

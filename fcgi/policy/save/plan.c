@@ -78,10 +78,9 @@ planning_free(struct planning *planning)
 static enum az_status
 add_module(struct archive *archive, const struct bundle_module *module)
 {
-    char *text = talloc_strdup(archive, module->text);
+    char *text = rego_without_annotations(archive, module->text);
     if (text == NULL)
         return AZ_SERVER_ERROR;
-    rego_hide_annotations(text);
     enum az_status st = archive_add(archive, module->file, text, strlen(text));
     talloc_free(text);
     return st;
