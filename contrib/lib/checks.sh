@@ -8,7 +8,7 @@ FAILED_NAMES=
 
 # Test files at once. They wait for their processes for long: three at once use 60 % of two cores. The database of a run is for eight.
 test_jobs() {
-    local jobs=$(($(nproc) + 2))
+    local jobs=$(($(nproc) + 3))
     printf '%s' $((jobs < 8 ? jobs : 8))
 }
 
