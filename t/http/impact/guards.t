@@ -13,8 +13,12 @@ use Authz::Process ();
 use Authz::Stack   ();
 
 my $own = tempdir( CLEANUP => 1 );
-my $stack =
-  Authz::Stack->start( settings => { SVC_OPA_BINARY => Authz::Path::opa(), SVC_CONNECTORS_DIR => $own } );
+
+# One decision of crm is what the guards count: a busy machine must not make it one without an answer.
+my $stack = Authz::Stack->start(
+    settings => {
+        SVC_OPA_BINARY        => Authz::Path::opa(), SVC_CONNECTORS_DIR => $own,
+        SVC_POLICY_TIMEOUT_MS => 20_000 } );
 my $other = Authz::Stack->start( beside => $stack, settings => { SVC_OPA_BINARY => '/nonexistent/opa' } );
 my @crm   = $stack->make_client( 'crm',  { grants => ['client_credentials'], scopes => [ 'read', 'pay.send' ] } );
 my @desk  = $stack->make_client( 'desk', { grants => ['client_credentials'], scopes => ['read'] } );

@@ -314,12 +314,15 @@ sub patch_row {
     return $answer;
 }
 
-# POST /token with client_credentials; more form parameters may follow.
+# POST /token with client_credentials; more form parameters may follow. A caller that looks at no answer wants the decision in the audit
+# log, so a failure of the service ends the test.
 sub token {
     my ( $self, $id, $secret, @more ) = @_;
-    return $self->{http}->post(
+    my $answer = $self->{http}->post(
         "$self->{path}/token", headers => [ Authz::Client::basic( $id, $secret ) ],
         form => [ grant_type => 'client_credentials', @more ] );
+    die 'no decision: ' . $answer->status . ' ' . $answer->text . "\n" if !defined wantarray && $answer->status >= 500;
+    return $answer;
 }
 
 # The access token itself, or the test is over.
