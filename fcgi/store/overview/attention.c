@@ -13,9 +13,13 @@ static const struct db_stmt attention_list_stmt = {
     "   FROM (SELECT a.created_at, concat_ws(': ', coalesce(s.j ->> 'error', a.http_status::text), s.j ->> 'reason') AS cause,"
     "     CASE WHEN a.endpoint LIKE '/gateway/%' THEN coalesce(s.j ->> 'resource', a.endpoint) ELSE a.endpoint END AS at_what"
     "    FROM audit_log a, LATERAL (SELECT a.request_summary::json AS j) s"
-    "    WHERE a.outcome = 'error' AND a.created_at > now() - interval '" ATTENTION_ERROR_HOURS " hours'"
+    "    WHERE a.outcome = 'error' AND a.endpoint <> '(witness)' AND a.created_at > now() - interval '" ATTENTION_ERROR_HOURS " hours'"
     "    ORDER BY a.id DESC LIMIT " ATTENTION_ERRORS ") e"
     "   GROUP BY 3, 5 ORDER BY 4 DESC, 3, 5 LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT -1, 'engines_differ', w.j ->> 'entrypoint', count(*), max(w.j ->> 'revision'), min(a.created_at)"
+    "   FROM audit_log a, LATERAL (SELECT a.request_summary::json AS j) w"
+    "   WHERE a.outcome = 'error' AND a.endpoint = '(witness)' AND a.created_at > now() - interval '" ATTENTION_ERROR_HOURS " hours'"
+    "   GROUP BY 3 ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 1, 'tools_waiting', m.name, w.n, NULL, NULL"
     "   FROM managed_resource m, LATERAL (SELECT " RESOURCES_WAITING " AS n) w WHERE m.enabled AND w.n > 0"
     "   ORDER BY m.name LIMIT " ATTENTION_LISTED ")"
@@ -43,16 +47,16 @@ static const struct db_stmt attention_list_stmt = {
     "   WHERE m.enabled AND " RESOURCES_REDIRECT_SHARED " ORDER BY m.name LIMIT " ATTENTION_LISTED ")) a"
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
-static const char *const attention_kinds[] = {"not_ready", "errors", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
+static const char *const attention_kinds[] = {"not_ready", "engines_differ", "errors", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
                                               "key_ending", "reason_new", "clients_unused", "redirect_shared", NULL};
 static const char *const attention_statuses[] = {"DOWN", "DEGRADED", NULL};
 static const struct field attention_fields[] = {
     {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},
-    {"name",   FIELD_TEXT,    .help = "Check of readiness that fails on the instance that answers, managed resource, endpoint (with a slash in front), label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
-    {"count",  FIELD_INTEGER, .help = "Errors, tools, connections, denials or clients", .example = "2"},
+    {"name",   FIELD_TEXT,    .help = "Check of readiness that fails on the instance that answers, managed resource, endpoint (with a slash in front), entrypoint of policy that the embedded engine decided otherwise than OPA, label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
+    {"count",  FIELD_INTEGER, .help = "Differences, errors, tools, connections, denials or clients", .example = "2"},
     {"status", FIELD_TEXT,    .words = attention_statuses, .help = "Of a check: what its failure means for the instance"},
-    {"detail", FIELD_TEXT,    .help = "Reason of the failure, cause of the errors, reason of the status, or role of the key"},
-    {"at",     FIELD_TEXT,    .help = "Since when; of errors the first of the last 24 hours; of a key its end; of a reason its first day; of clients the longest time without a request"},
+    {"detail", FIELD_TEXT,    .help = "Reason of the failure, revision of the policy, cause of the errors, reason of the status, or role of the key"},
+    {"at",     FIELD_TEXT,    .help = "Since when; of differences and errors the first of the last 24 hours; of a key its end; of a reason its first day; of clients the longest time without a request"},
 };
 /* clang-format on */
 const struct field_table attention_view = FIELD_TABLE("Attention", attention_fields, FIELDS_ANSWER);

@@ -210,7 +210,7 @@ is_deeply(
     [ map {"$_->{name} $_->{count}"} @{ entry('connections_to_renew') } ],
     [ 'notes 8', 'stock 4' ], 'attention: connections to renew, by resource' );
 is_deeply( entry($_), [], "attention: nothing of $_ yet" )
-  for qw(errors resource_degraded resource_pending key_ending reason_new clients_unused);
+  for qw(engines_differ errors resource_degraded resource_pending key_ending reason_new clients_unused);
 $stack->sql(<<'SQL');
 UPDATE managed_resource SET status = 'degraded', status_reason = 'its upstream fails' WHERE name = 'stock';
 UPDATE client SET created_at = now() - interval '200 days';
@@ -232,13 +232,22 @@ SELECT now() - make_interval(mins => i), nextval('audit_id_seq'), 'failed-' || i
        'x', 'POST', CASE WHEN i <= 3 THEN 502 ELSE 503 END, 'error', '\x00',
        CASE WHEN i <= 3 THEN '{"resource":"stock","error":"upstream_invalid_response","reason":"The answer of the upstream is not valid"}' END
   FROM generate_series(1, 5) i;
+INSERT INTO audit_log (created_at, id, request_id, endpoint, operation, method, http_status, outcome, request_summary)
+SELECT now() - make_interval(mins => i), nextval('audit_id_seq'), 'differs-' || i, '(witness)', 'policyWitness', 'none', 0, 'error',
+       '{"entrypoint":"svc/decision/issue","revision":"r' || i || '"}'
+  FROM generate_series(2, 3) i;
 SQL
+is_deeply(
+    [ map {"$_->{name} $_->{count} $_->{detail}"} @{ entry('engines_differ') } ],
+    ['svc/decision/issue 2 r3'],
+    'attention: what OPA decided otherwise than the embedded engine in the last 24 hours, on any host' );
 is_deeply(
     [ map {"$_->{name} $_->{count} $_->{detail}"} @{ entry('errors') } ],
     [ 'stock 3 upstream_invalid_response: The answer of the upstream is not valid', '/token 2 503' ],
     'attention: errors first, by place and cause, the most frequent first' );
 like( entry('errors')->[0]{at}, qr/\A\d{4}-/, '... since when' );
-is( list('attention')->{rows}[0]{kind}, 'errors', '... before all else' );
+is( list('attention')->{rows}[0]{kind}, 'engines_differ', '... before all else, what engines decided otherwise' );
+is( list('attention')->{rows}[1]{kind}, 'errors',         '... and then the errors' );
 members_are(
     entry('resource_pending')->[0], { name => 'notes', detail => 'a sync must read its tools' },
     'attention: a resource that serves nothing yet, and what it lacks' );

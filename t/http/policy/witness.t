@@ -71,6 +71,12 @@ sub rows_of_witness {
     return $stack->sql("SELECT count(*) FROM audit_log WHERE operation = 'policyWitness'");
 }
 
+# The entries of attention of a kind.
+sub waiting {
+    my ($kind) = @_;
+    return grep { $_->{kind} eq $kind } @{ $stack->admin( GET => '/admin/api/attention' )->json };
+}
+
 # Ask for tokens until the machine decides, which takes a moment after a start or a save; its name.
 sub machine_decides {
     my $engine;
@@ -144,8 +150,18 @@ like( token_by(), qr{\Aopa/}, '... also after a restart' );
 is( $stack->ready_as(200)->member('status'), 'DEGRADED', '... and the service is ready, but degraded' );
 my @degraded = grep {/"check":"plan"/} $stack->{service}->log_lines;
 like( $degraded[-1], qr{OPA decides svc/decision/issue by revision}, '... which the log explains' );
+my ($check) = waiting('not_ready');
+is_deeply( [ @$check{qw(name status)} ], [ 'plan', 'DEGRADED' ], 'attention lists the check, on this host' );
+my ($entry) = waiting('engines_differ');
+is_deeply(
+    [ @$entry{qw(name count detail)} ],
+    [ 'svc/decision/issue', 1, $now ],
+    '... and the difference, on every host' );
+is_deeply( [ grep { $_->{name} eq '(witness)' } waiting('errors') ], [], '... which is no error of a request' );
 save();
 like( machine_decides(), qr{\Aembedded/}, 'with the next revision the machine decides again' );
+is( $stack->ready_as(200)->member('status'), 'UP', '... the service is not degraded' );
+is( scalar waiting('engines_differ'),        1,    '... and attention still lists the difference' );
 
 # ---- a machine that is wrong: its plan is that of the policy before
 

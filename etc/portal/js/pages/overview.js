@@ -47,6 +47,7 @@ const cure = one => (one.name?.startsWith('/') ? (/unavailable|^503/.test(one.de
 const KINDS = {
   not_ready: one => ({ state: one.status === 'DOWN' ? 'Down' : 'Degraded', what: `${one.name}: ${one.detail ?? 'this check of readiness fails'}`, href: to(['system']) }),
   errors: one => ({ mark: 'no', state: plural(one.count, 'error'), what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)} · ${cure(one)}`, href: to(['decisions'], { outcome: 'error', hours: 24, [one.name?.startsWith('/') ? 'endpoint' : 'resource']: one.name }), then: one.name?.startsWith('/') ? undefined : to(['resources', one.name]) }),
+  engines_differ: one => ({ mark: 'no', state: 'Engines differ', what: `${one.name}: OPA decided otherwise than the embedded engine`, note: `since ${short(one.at)} · doc/runbook.md, AuthzPolicyEnginesDiffer`, href: to(['decisions'], { outcome: 'error', hours: 24, endpoint: '(witness)' }) }),
   resource_pending: one => ({ mark: 'wait', state: 'Pending', what: `${one.name}: ${one.detail ?? 'it was never reached'}`, note: one.at && `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   tools_waiting: one => ({ state: plural(one.count, 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) }),
   resource_degraded: one => ({ state: 'Degraded', what: `${one.name}: ${one.detail ?? 'its upstream fails'}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
@@ -72,7 +73,7 @@ function Attention({ data }) {
     { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second" title=${row.at && exact(row.at)}><${Text} of=${row.note} /></span>`}${row.then && html`<a class="button" href=${row.then}>Open the resource</a>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
-    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing fails, and nothing waits.">Errors, engines that are behind, changed tools, degraded and pending resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;
+    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing fails, and nothing waits.">Errors, engines that are behind or differ, changed tools, degraded and pending resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;
 }
 
 function Reasons({ data, days }) {
