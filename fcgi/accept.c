@@ -20,7 +20,7 @@
 #include "policy/engine/shadow_tap.h"
 #include "policy/engine/witness.h"
 #include "process.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* Most octets of an unread body that are read and dropped, so that the web server gets as far as
  * the answer. Above the body limit of the shipped configurations. */

@@ -32,8 +32,8 @@
 #include "policy/engine/shadow_tap.h"
 #include "policy/shadow/serve.h"
 #include "process.h"
-#include "store/db/audit.h"
 #include "store/db/db.h"
+#include "store/db/rows/audit.h"
 #include "store/schema/schema.h"
 
 /* Connections that the kernel queues while all workers are busy; lighttpd opens one per request. */

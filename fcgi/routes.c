@@ -89,7 +89,7 @@
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
 #include "policy/engine/engine.h"
-#include "store/db/object_owners.h"
+#include "store/db/rows/object_owners.h"
 #include "store/gateway/connections_list.h"
 #include "store/gateway/connectors.h"
 #include "store/overview/attention.h"

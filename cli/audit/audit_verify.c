@@ -16,7 +16,7 @@
 #include "store/audit/notes.h"
 #include "store/audit/proof.h"
 #include "store/audit/verify.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 #define CHECKPOINT_OPTION(required)                                                                \
     {                                                                                              \

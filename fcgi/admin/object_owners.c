@@ -9,7 +9,7 @@
 #include "base/json/jsonx.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
-#include "store/db/object_owners.h"
+#include "store/db/rows/object_owners.h"
 
 /* Longest text of the secrets of one object, in octets: eight of the longest. */
 #define OBJECT_SECRET_MAX 32768

@@ -1,5 +1,5 @@
-/* Owners of objects over the admin API (store/db/object_owners.h). The service keeps no secret of
- * the files, but a MAC: so a plan sees that one has changed. */
+/* Owners of objects over the admin API (store/db/rows/object_owners.h). The service keeps no secret
+ * of the files, but a MAC: so a plan sees that one has changed. */
 #ifndef AZ_ADMIN_OBJECT_OWNERS_H
 #define AZ_ADMIN_OBJECT_OWNERS_H
 

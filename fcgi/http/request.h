@@ -9,7 +9,7 @@
 
 #include "base/op.h"
 #include "http/response.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 #include "store/people/admin_keys.h"
 
 struct route;

@@ -6,7 +6,7 @@
 
 #include "crypto/token.h"
 #include "oauth/client_auth/client_auth.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 #include "store/tokens/tokens.h"
 
 /* clang-format off */

@@ -4,7 +4,7 @@
 
 #include "crypto/token.h"
 #include "policy/decide/ask.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 #include "store/tokens/grants_find.h"
 
 /* The family that a token is issued from. It has been checked (redeem.h). */

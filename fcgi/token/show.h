@@ -3,7 +3,7 @@
 #define AZ_TOKEN_SHOW_H
 
 #include "policy/decide/ask.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 #include "store/tokens/tokens_find.h"
 
 /* The kind of answer to the caller. */

@@ -169,7 +169,7 @@ like(
     qr/belongs to a shipped control and cannot be deleted; change its payload instead/, '... is refused' );
 is_deeply( stored(), $get->{json}, '... and it is as it was' );
 
-# A save in progress on another host is waited for, then named. 4 is LOCK_POLICY of store/db/locks.h.
+# A save in progress on another host is waited for, then named. 4 is LOCK_POLICY of store/db/keep/locks.h.
 my $holder = Authz::Process->start(
     name    => 'holder',
     command => [

@@ -41,7 +41,7 @@ sub issues {
 }
 sub stored { my ($name) = @_; return $stack->sql("SELECT count(*) FROM policy_rule WHERE path = 'custom/$name.rego'") }
 
-# A session that keeps the save lock for so long (class 4 of fcgi/store/db/locks.h).
+# A session that keeps the save lock for so long (class 4 of fcgi/store/db/keep/locks.h).
 sub lock_for {
     my ($seconds) = @_;
     my $holder = Authz::Process->start(

@@ -23,7 +23,7 @@ use Authz::Process ();
 use Authz::Stack   ();
 
 # Longest time of an answer beside what it takes without a fault, in seconds, and where libpq had no memory and waits for what the
-# database does not say (ANSWER_TIMEOUT_MS of store/db/db_trip.c); faults of a request and kind in the short form, and in the others,
+# database does not say (ANSWER_TIMEOUT_MS of store/db/trip/db_trip.c); faults of a request and kind in the short form, and in the others,
 # where they are spread over all of its calls; by how many operations the first one of a day is behind that of the day before.
 my ( $LATE, $SILENT, $SHORT, $LONG, $STRIDE ) = ( 2, 12, 2, 20, 10 );
 my @KIND = qw(none malloc read write connect open random poll fsync);

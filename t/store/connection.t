@@ -42,7 +42,7 @@ sub end_all {
 }
 
 # Issue a token and end the connection at the same moment, with more attempts on a busy machine; return the number of tokens. A
-# connection that idled for a second (IDLE_MS of store/db/db.c) would be checked.
+# connection that idled for a second (IDLE_MS of store/db/connect/db.c) would be checked.
 sub used_and_ended {
     for my $count ( 1 .. 20 ) {
         my $start = time;

@@ -46,7 +46,7 @@ sql(q{UPDATE job SET ran_at = now() - interval '1 hour', due_at = now() + interv
 is( $status,                           0,           'maintain: runs what is not due' );
 is( sql("$jobs AND outcome <> 'old'"), $jobs_there, '... and records that' );
 
-# ---- while another host holds the lock: 6 is LOCK_JOBS of store/db/locks.h
+# ---- while another host holds the lock: 6 is LOCK_JOBS of store/db/keep/locks.h
 
 my $holder = Authz::Process->start(
     name    => 'holder',
@@ -77,7 +77,7 @@ is( ( maintain() )[0], 0, 'maintain: afterwards it runs' );
 # ---- partitions that an administrator has detached
 
 sub there { my ($table) = @_; return sql("SELECT to_regclass('$table') IS NOT NULL") }
-my $day = int( ( time - 1767225600 ) / 86400 );    # PARTITION_EPOCH of store/db/partitions.h
+my $day = int( ( time - 1767225600 ) / 86400 );    # PARTITION_EPOCH of store/db/keep/partitions.h
 sub detached_day { my ($table) = @_; sql("CREATE TABLE IF NOT EXISTS $table (LIKE audit_log)"); return $table }
 my ($attached) = split /\n/,
   sql(q{SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1});

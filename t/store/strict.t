@@ -182,7 +182,7 @@ is( $stack->sql(q{SELECT status FROM bundle ORDER BY id DESC LIMIT 1}), 'confirm
 
 # ---- a save whose lock ends: the connection beside is lost, that of the save is not
 
-# Return the sessions that hold a lock, or wait for it, by its class of fcgi/store/db/locks.h.
+# Return the sessions that hold a lock, or wait for it, by its class of fcgi/store/db/keep/locks.h.
 sub holders {
     my ( $class, $granted ) = @_;
     return $stack->sql( 'SELECT count(*) FROM pg_locks WHERE locktype = \'advisory\' AND objsubid = 2 AND '

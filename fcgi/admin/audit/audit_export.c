@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/settings/settings.h"
 #include "store/audit/log_lines.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* An export works for one third of the time and sleeps for the rest. With one half, p99 of /token
  * was twice as long on a busy machine. */

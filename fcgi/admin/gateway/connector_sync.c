@@ -14,7 +14,7 @@
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"
 #include "managed/reader.h"
-#include "store/db/object_owners.h"
+#include "store/db/rows/object_owners.h"
 #include "store/gateway/connectors.h"
 
 static const char *const truths[] = {"true", "false", NULL};

@@ -20,7 +20,7 @@
 #include "policy/rows/cedar_trial.h"
 #include "policy/rows/rule.h"
 #include "policy/trial/evaluate.h"
-#include "store/db/audit_read.h"
+#include "store/audit/read/audit_read.h"
 
 /* The path below which the entrypoints of decisions are (policy.md 6.3). */
 #define DECISIONS "svc/decision/"

@@ -9,7 +9,7 @@
 #include "admin/resource/resource_body.h"
 #include "crypto/keyring.h"
 #include "http/route.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* A secret that comes with a row: sealed for this row alone, so that it does not open in another.
  */

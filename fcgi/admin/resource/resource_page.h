@@ -1,4 +1,5 @@
-/* Lists in pages: the rows of a resource that has a `page` statement (store/db/json_rows.h). */
+/* Lists in pages: the rows of a resource that has a `page` statement (store/db/rows/json_rows.h).
+ */
 #ifndef AZ_ADMIN_RESOURCE_RESOURCE_PAGE_H
 #define AZ_ADMIN_RESOURCE_RESOURCE_PAGE_H
 

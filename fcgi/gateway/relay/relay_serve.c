@@ -17,8 +17,8 @@
 #include "gateway/relay/relay_look.h"
 #include "gateway/relay/relay_message.h"
 #include "gateway/relay/relay_stream.h"
-#include "store/db/audit.h"
 #include "store/db/db.h"
+#include "store/db/rows/audit.h"
 
 /* Time without a word after which a comment is sent, so that the web server does not take the
  * service for dead: less than half of read-timeout of etc/lighttpd (60 s). */

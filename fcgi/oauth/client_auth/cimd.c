@@ -10,7 +10,7 @@
 #include "oauth/client_auth/cimd_document.h"
 #include "store/clients/client_room.h"
 #include "store/clients/clients_cimd.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* Longest description of a changed document in the audit row, in octets. If it is longer, only
  * the number of redirect URIs is written: the author of the document chooses their length, and

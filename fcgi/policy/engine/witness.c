@@ -12,7 +12,7 @@
 #include "crypto/random.h"
 #include "metrics/metrics.h"
 #include "policy/engine/compare.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* Audit rows and log lines of the witness. */
 #define WITNESS_ENDPOINT "(witness)"

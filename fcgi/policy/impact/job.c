@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 #include "store/policy/impact.h"
 
 /* Time in which the process must have its connection and its lock, in milliseconds. */

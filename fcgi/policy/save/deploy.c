@@ -13,7 +13,7 @@
 #include "policy/save/deploy_private.h"
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
-#include "store/db/object_owners.h"
+#include "store/db/rows/object_owners.h"
 #include "store/policy/shadow.h"
 
 /* State of a listed rule or row before the deploy. */

@@ -10,7 +10,7 @@
 #include "policy/save/hook_check.h"
 #include "policy/save/save_notice.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 #include "store/policy/bundles.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "store/audit/rows_private.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /*
  * Numbers of a filter by endpoint, client, outcome and day, of the rows that housekeeping has added

@@ -10,7 +10,7 @@
 #include "store/audit/seal.h"
 #include "store/audit/seal_private.h"
 #include "store/audit/signed.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 #include "store/tokens/signing_keys.h"
 
 enum audit_day_column { DAY_LAST, DAY_NOTED };

@@ -11,7 +11,7 @@
 #include "base/pack.h"
 #include "crypto/digest.h"
 #include "store/audit/rows_private.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* 2000-01-01T00:00Z, from which PostgreSQL counts. Milliseconds since 1970. */
 #define POSTGRES_EPOCH_MS 946684800000LL

@@ -6,7 +6,7 @@
 
 #include "crypto/digest.h"
 #include "store/db/db.h"
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 /* The primary key decides: of requests at the same moment, the others wait for the commit of the
  * first, and write nothing. What may have been used before a restore is refused (fence.h). */

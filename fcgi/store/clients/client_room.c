@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/settings/settings.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* The client that makes room is locked here and removed by the statement that follows, which sees
  * what was committed before the lock. One that is locked by another transaction is in use. The

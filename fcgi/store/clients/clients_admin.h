@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/op.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* The columns of a ClientDto that are written; admin/client_dto.c maps its members to them. Neither
  * the key nor the secret: those have parameters of their own. */

@@ -4,7 +4,7 @@
 
 #include "store/clients/client_room.h"
 #include "store/db/db.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* The values come by name from one JSON object, as in clients_admin.c. A client makes room only for
  * one that may be stored otherwise. */

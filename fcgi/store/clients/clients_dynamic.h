@@ -8,7 +8,7 @@
 
 #include "base/op.h"
 #include "crypto/digest.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* Public text for a registration by an address that has its share of the room. */
 #define CLIENTS_DYNAMIC_SHARE                                                                      \

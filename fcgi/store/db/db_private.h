@@ -9,8 +9,7 @@
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
 
-#include "store/db/db.h"
-#include "store/db/db_hosts.h"
+#include "store/db/db_board.h"
 
 #define DB_NO_MEMORY "out of memory"
 /* Faults of a trip without an answer: it only reads, or may have written. */
@@ -69,7 +68,7 @@ struct db {
     int64_t retry_at_ms;                       /* monotonic time of the next attempt */
     char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */
     struct db_board *board;                    /* of the host; NULL: this process is alone */
-    uint64_t line;              /* of the connection's server, see db_hosts.h; or 0 */
+    uint64_t line;              /* of the connection's server, see connect/db_hosts.h; or 0 */
     bool looks_at_all;          /* db_look_at_all was called, and it has not looked yet */
     size_t first_host;          /* server to try first, if the board has none */
     int64_t heard_ms;           /* monotonic time of the last answer */

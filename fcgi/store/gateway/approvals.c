@@ -8,7 +8,7 @@
 #include "crypto/random.h"
 #include "crypto/token.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 #include "store/tokens/ciba_requests.h"
 
 /* A request that the person denied stays until it expires, so that the person is not asked again

@@ -3,7 +3,7 @@
 #define AZ_STORE_GATEWAY_CONNECTIONS_LIST_H
 
 #include "base/json/fields.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* Statuses of a connection, ending with NULL. */
 extern const char *const connection_statuses[];

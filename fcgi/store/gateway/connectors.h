@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "base/json/fields.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* ConnectorDto, keyed by id, and its members. The columns of an insert are version, manifest and
  * settings. A connector that is in use is not deleted. */

@@ -3,7 +3,7 @@
 #include "store/gateway/feeds.h"
 
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* Rows of others count while they are wanted. */
 enum gateway_feed_want_column { WANT_ID, WANT_CHANGES };

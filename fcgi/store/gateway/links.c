@@ -8,7 +8,7 @@
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 /* The provider of the person is that of the subject's issuer, so no token can name another. */
 enum link_request_need_column { NEED_JTI, NEED_EXPIRES_AT };

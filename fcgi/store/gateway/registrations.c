@@ -8,7 +8,7 @@
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 enum registration_find_column {
     REGISTRATION_CLIENT_ID,

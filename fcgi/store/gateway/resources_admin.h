@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "managed/managed.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* The columns that a save writes; admin/gateway/managed_resource_dto.c fills them. Neither the key
  * nor the secrets: those have parameters of their own. */

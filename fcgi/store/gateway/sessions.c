@@ -2,8 +2,8 @@
 
 #include "store/gateway/sessions.h"
 
-#include "store/db/locks.h"
-#include "store/db/purge.h"
+#include "store/db/keep/locks.h"
+#include "store/db/keep/purge.h"
 
 #define SESSION_COLUMNS                                                                            \
     "s.ended_at IS NOT NULL AS ended, s.log_level AS level, s.uris <> '{}' AS watches, s.changes"

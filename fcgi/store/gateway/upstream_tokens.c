@@ -8,7 +8,7 @@
 #include "crypto/secret.h"
 #include "managed/managed.h"
 #include "store/db/db.h"
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 static const struct db_stmt upstream_token_find_stmt = {
     "upstream_token_find",

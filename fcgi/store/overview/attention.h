@@ -3,7 +3,7 @@
 #define AZ_STORE_OVERVIEW_ATTENTION_H
 
 #include "base/json/fields.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* Entries of each kind, the most urgent ones. */
 #define ATTENTION_LISTED "20"

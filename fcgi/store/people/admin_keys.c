@@ -12,7 +12,7 @@
 #include "crypto/secret.h"
 #include "crypto/token.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 #include "store/people/admin_keys_private.h"
 
 const char *const admin_role_words[] = {"auditor", "operator", "owner", NULL};

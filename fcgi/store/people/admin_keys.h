@@ -7,7 +7,7 @@
 
 #include "base/json/fields.h"
 #include "base/op.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* Longest label, in characters. It is shown in lists and in audit rows. */
 #define ADMIN_KEY_LABEL_MAX 128

@@ -3,7 +3,7 @@
 #include "store/people/consents.h"
 
 #include "store/db/db.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 static const struct db_stmt consent_request_insert_stmt = {
     "consent_request_insert",

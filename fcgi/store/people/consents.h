@@ -7,8 +7,8 @@
 #include "base/json/fields.h"
 #include "base/op.h"
 #include "crypto/digest.h"
-#include "store/db/audit.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/audit.h"
+#include "store/db/rows/json_rows.h"
 
 /* Longest time that the page may stay open. Seconds. */
 #define CONSENT_REQUEST_VALIDITY 600

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* The columns of an IdentityProviderDto that are written; admin/identity_provider_dto.c maps its
  * members to them. Neither the key nor the secret: those have parameters of their own. */

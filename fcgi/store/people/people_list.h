@@ -3,7 +3,7 @@
 #define AZ_STORE_PEOPLE_PEOPLE_LIST_H
 
 #include "base/json/fields.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* People whose names are searched for a part: those who signed in last. */
 #define PEOPLE_SEARCHED "10000"

@@ -7,7 +7,7 @@
 
 #include "base/json/fields.h"
 #include "base/op.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* A session that was ended, with the values that a logout at its provider needs. */
 struct session_end {

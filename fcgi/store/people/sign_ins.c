@@ -8,7 +8,7 @@
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* Check the caller's cached rows where the sign-in is written: a changed or new provider, or a
  * changed client, could lead to another choice. */

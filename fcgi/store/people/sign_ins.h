@@ -8,7 +8,7 @@
 
 #include "crypto/digest.h"
 #include "store/clients/clients.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 #include "store/people/identity_providers.h"
 
 /* Longest time that a browser may stay at the provider. Seconds (oauth.md 5). */

@@ -3,7 +3,7 @@
 #include "store/policy/bundle_history.h"
 
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* clang-format off */
 static const struct db_stmt bundle_history_page_stmt = {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/op.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* Bundles kept with their rows, without the one that is served (gateway-admin.md 3.6). The same
  * number of refused or withdrawn bundles of that time is kept without rows. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 static const struct db_stmt bundle_rules_stmt = {
     "bundle_rules",

@@ -8,7 +8,7 @@
 
 #include "base/json/fields.h"
 #include "base/op.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* An engine that has not reported for this long, or has not asked for its bundle for this long,
  * counts as gone. Seconds, for SQL. An idle engine does both after each long poll, every 25 s. */

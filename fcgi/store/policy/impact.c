@@ -4,7 +4,7 @@
 
 #include "base/settings/settings.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 static const struct db_stmt impact_insert_stmt = {
     "impact_insert",

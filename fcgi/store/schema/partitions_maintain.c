@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
-#include "store/db/partitions_private.h"
+#include "store/db/keep/partitions_private.h"
 #include "store/schema/roles.h"
 
 /* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the

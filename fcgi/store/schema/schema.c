@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 #include "store/schema/migrations.h"
 
 /* Within one thousand, migrations only add, so that the older program keeps running while the newer

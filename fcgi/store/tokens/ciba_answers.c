@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 #include "crypto/digest.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 #include "store/tokens/ciba_requests.h"
 
 #define WAITING_COLUMNS                                                                            \

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/uuid7.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* A request that may be answered. Texts live as long as the operation. */
 struct ciba_waiting {

@@ -3,7 +3,7 @@
 #define AZ_STORE_TOKENS_CIBA_LIST_H
 
 #include "base/json/fields.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* Waiting requests, the newest first, and the members of one. Filters: the subject and the client.
  */

@@ -6,9 +6,9 @@
 
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"
-#include "store/db/locks.h"
-#include "store/db/partitions.h"
-#include "store/db/purge.h"
+#include "store/db/keep/locks.h"
+#include "store/db/keep/partitions.h"
+#include "store/db/keep/purge.h"
 
 /* Each way to read the hint has an index of its own. Two rows are enough to know that the hint is
  * not unique. */

@@ -9,7 +9,7 @@
 
 #include "crypto/token.h"
 #include "store/clients/clients.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 #include "store/tokens/grants_find.h"
 
 /* Requests of one person that may wait at a time: a client must not be able to bury a request among

@@ -2,7 +2,7 @@
 
 #include "store/tokens/fence.h"
 
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* A mark never falls: a client that was revoked after the mark was drawn keeps its own. Requests
  * that wait for consent go with their sessions. */

@@ -3,7 +3,7 @@
 #define AZ_STORE_TOKENS_FENCE_H
 
 #include "base/op.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* Numbers of the things that fence_write ended. */
 struct fence_counts {

@@ -3,8 +3,8 @@
 #include "store/tokens/grants.h"
 
 #include "base/json/jsonx.h"
-#include "store/db/partitions.h"
-#include "store/db/purge.h"
+#include "store/db/keep/partitions.h"
+#include "store/db/keep/purge.h"
 
 /* A code that was not redeemed is remembered this long after its end, so that a late redemption
  * gets the reason. */

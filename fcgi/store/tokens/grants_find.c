@@ -6,7 +6,7 @@
 
 #include "base/settings/settings.h"
 #include "crypto/secret.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 #include "store/tokens/grants.h"
 #include "store/tokens/revocation.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/settings/settings.h"
 #include "store/clients/client_use.h"
-#include "store/db/locks.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/locks.h"
+#include "store/db/keep/partitions.h"
 
 /* $1 to $27 are the parameters of token_bind(); $28 is the family, $29 its new idle end. `won` is
  * the row that was consumed; all rows that are written depend on it. */

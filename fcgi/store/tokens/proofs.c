@@ -3,7 +3,7 @@
 #include "store/tokens/proofs.h"
 
 #include "store/db/db.h"
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 /* The primary key decides between parallel requests: the second one waits for the first to commit
  * and then inserts nothing. */

@@ -2,7 +2,7 @@
 
 #include "store/tokens/revocation.h"
 
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* A statement that waited for another revocation of the row draws its number after the wait, so the
  * mark never falls. */

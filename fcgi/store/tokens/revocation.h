@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/op.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* True for a family g that was issued before its client c or its person s was revoked. */
 #define GRANT_REVOKED_BEFORE "g.number < greatest(c.revoked_before, s.revoked_before)"

@@ -10,7 +10,7 @@
 #include "crypto/keypair.h"
 #include "crypto/keyring.h"
 #include "store/db/db.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 #include "store/tokens/signing_keys_private.h"
 
 /* A key is seen when its insertion is committed, a moment after created_at, and an answer of the

@@ -7,8 +7,8 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "store/clients/client_use.h"
-#include "store/db/locks.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/locks.h"
+#include "store/db/keep/partitions.h"
 
 /* Write to the log of the database, so that the commit waits for a synchronous standby: when it is
  * confirmed, so is every commit before it. */

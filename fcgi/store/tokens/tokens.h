@@ -9,7 +9,7 @@
 #include "base/op.h"
 #include "crypto/token.h"
 #include "store/clients/clients.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* A token to be stored. */
 struct token_new {

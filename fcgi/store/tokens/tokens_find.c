@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "crypto/secret.h"
-#include "store/db/db_standby.h"
-#include "store/db/partitions.h"
+#include "store/db/connect/db_standby.h"
+#include "store/db/keep/partitions.h"
 #include "store/tokens/grants_find.h"
 #include "store/tokens/revocation.h"
 #include "store/uma/delegations.h"

@@ -46,7 +46,7 @@ struct token_lookup {
     const struct client *caller;            /* Basic caller as cached, or NULL */
     const char *stated; /* id of the resource whose delegations are looked up by key; NULL: no such
                            resource is named */
-    bool may_lag;       /* a standby may answer (store/db/db_standby.h), if it has the rows */
+    bool may_lag; /* a standby may answer (store/db/connect/db_standby.h), if it has the rows */
     /* Adds a statement to the trip, whose result the caller reads afterwards, or NULL. The trip may
      * be made twice, and each time has its own batch. */
     void (*join)(struct db_batch *batch, void *arg);

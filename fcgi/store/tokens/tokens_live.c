@@ -3,7 +3,7 @@
 #include "store/tokens/tokens_live.h"
 
 #include "store/db/db.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 #include "store/tokens/revocation.h"
 
 /* clang-format off */

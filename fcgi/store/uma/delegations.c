@@ -3,7 +3,7 @@
 #include "store/uma/delegations.h"
 
 #include "base/words.h"
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 #define DELEGATION_IS_OWN "grantor_client = $17 AND grantor_subject = $18"
 

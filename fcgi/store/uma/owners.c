@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "store/db/locks.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/locks.h"
+#include "store/db/keep/partitions.h"
 
 enum az_status
 uma_write_begin(struct op *op, const struct db_stmt *stmt, bool alone,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/uuid7.h"
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 /* The owner, as the access token says. No other owner sees or changes the rows. */
 struct uma_owner {

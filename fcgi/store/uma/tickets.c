@@ -3,7 +3,7 @@
 #include "store/uma/tickets.h"
 
 #include "base/json/jsonx.h"
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 enum uma_ticket_insert_column { TICKET_UNKNOWN, TICKET_BEYOND, TICKET_MADE };
 static const struct db_stmt uma_ticket_insert_stmt = {

@@ -3,7 +3,7 @@
 #define AZ_STORE_UMA_UMA_LISTS_H
 
 #include "base/json/fields.h"
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
 /* States of a delegation, ending with NULL: live, or ended by a revocation or by its time. */
 extern const char *const delegation_states[];

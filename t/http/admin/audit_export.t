@@ -243,7 +243,7 @@ my $octets = $http->octets(
     'GET', "$export?format=ndjson",
     headers => [ 'X-Admin-API-Key' => $Authz::Stack::KEY{SVC_ADMIN_API_KEY} ] );
 
-# Wait until an export is running, or none: it holds LOCK_EXPORT of store/db/locks.h.
+# Wait until an export is running, or none: it holds LOCK_EXPORT of store/db/keep/locks.h.
 sub running {
     my ($wanted) = @_;
     return defined Authz::Process::until_true(

@@ -7,7 +7,7 @@
 #include "store/audit/prune/prune_private.h"
 #include "store/audit/seal.h"
 #include "store/audit/signed.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* The newest checkpoint of a seal before $3, if all seals before it are: the seal of a clock that
  * went back lets nothing age that a seal before it keeps. Its last leaf, the note with its time,

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/db_standby.h"
+#include "store/db/connect/db_standby.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -9,9 +9,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/db/connect/db_hosts.h"
 #include "store/db/db_board.h"
 #include "store/db/db_private.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* Interval at which a process asks the writer how far it is: at any moment the last mark or the one
  * before is young enough, and a standby under load has reached one of them. Milliseconds. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/db_hosts.h"
+#include "store/db/connect/db_hosts.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/network.h"
 #include "store/db/db_private.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* Time limit of an answer on a new connection: a server that froze behind its greeting must not
  * keep the process. Milliseconds. */

@@ -1,6 +1,6 @@
 /* Audit rows: one per audited request, in the partition of its day. */
-#ifndef AZ_STORE_DB_AUDIT_H
-#define AZ_STORE_DB_AUDIT_H
+#ifndef AZ_STORE_DB_ROWS_AUDIT_H
+#define AZ_STORE_DB_ROWS_AUDIT_H
 
 #include "store/db/db.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 #include <stdint.h>
 #include <string.h>

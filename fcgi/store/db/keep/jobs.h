@@ -1,6 +1,6 @@
 /* Housekeeping jobs: when each is due, for all hosts together. */
-#ifndef AZ_STORE_DB_JOBS_H
-#define AZ_STORE_DB_JOBS_H
+#ifndef AZ_STORE_DB_KEEP_JOBS_H
+#define AZ_STORE_DB_KEEP_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>

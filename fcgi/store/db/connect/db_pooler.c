@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/db/connect/db_hosts.h"
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 

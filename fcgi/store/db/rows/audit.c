@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "store/db/audit.h"
+#include "store/db/rows/audit.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 #define INSERT                                                                                     \
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                                \

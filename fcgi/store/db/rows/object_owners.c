@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/object_owners.h"
+#include "store/db/rows/object_owners.h"
 
 #include "base/json/jsonx.h"
 

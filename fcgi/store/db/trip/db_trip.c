@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/db/connect/db_hosts.h"
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 #include "trace/trace.h"

@@ -1,8 +1,8 @@
 /* The lists of partitions, for partitions.c and schema/partitions_maintain.c. */
-#ifndef AZ_STORE_DB_PARTITIONS_PRIVATE_H
-#define AZ_STORE_DB_PARTITIONS_PRIVATE_H
+#ifndef AZ_STORE_DB_KEEP_PARTITIONS_PRIVATE_H
+#define AZ_STORE_DB_KEEP_PARTITIONS_PRIVATE_H
 
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 /* A token partition is dropped this long after its last expiry: an introspection that started
  * before the expiry has ended by then. */

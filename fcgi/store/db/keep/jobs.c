@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/jobs.h"
+#include "store/db/keep/jobs.h"
 
 #include "store/db/db.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/audit_read.h"
+#include "store/audit/read/audit_read.h"
 
 #include "store/db/db.h"
 

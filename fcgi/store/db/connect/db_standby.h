@@ -5,8 +5,8 @@
  * with remote_apply (db_batch_apply). Whatever is wrong with the standby costs a trip and never a
  * request: the caller then asks the writer (performance.md 3.7).
  */
-#ifndef AZ_STORE_DB_DB_STANDBY_H
-#define AZ_STORE_DB_DB_STANDBY_H
+#ifndef AZ_STORE_DB_CONNECT_DB_STANDBY_H
+#define AZ_STORE_DB_CONNECT_DB_STANDBY_H
 
 #include "store/db/db.h"
 

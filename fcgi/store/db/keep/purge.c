@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/purge.h"
+#include "store/db/keep/purge.h"
 
 enum az_status
 db_purge(struct op *op, const struct db_stmt *stmt, int64_t number, int64_t *removed)

@@ -1,6 +1,6 @@
 /* Deleting many rows, for housekeeping. */
-#ifndef AZ_STORE_DB_PURGE_H
-#define AZ_STORE_DB_PURGE_H
+#ifndef AZ_STORE_DB_KEEP_PURGE_H
+#define AZ_STORE_DB_KEEP_PURGE_H
 
 #include <stdint.h>
 

@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 #include "crypto/random.h"
+#include "store/db/connect/db_hosts.h"
 #include "store/db/db.h"
 #include "store/db/db_private.h"
-#include "store/db/locks.h"
+#include "store/db/keep/locks.h"
 
 /* Longest wait for one server. Seconds. */
 #define CONNECT_TIMEOUT "2"

@@ -3,8 +3,8 @@
  * values, bound by name, out as the JSON that a view shapes. One struct json_rows per table holds
  * its statements; there is no code for a single table here.
  */
-#ifndef AZ_STORE_DB_JSON_ROWS_H
-#define AZ_STORE_DB_JSON_ROWS_H
+#ifndef AZ_STORE_DB_ROWS_JSON_ROWS_H
+#define AZ_STORE_DB_ROWS_JSON_ROWS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/db/partitions.h"
+#include "store/db/keep/partitions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
-#include "store/db/partitions_private.h"
+#include "store/db/keep/partitions_private.h"
 
 /* Days back in which a live access token can have been issued: it lives for at most a day. */
 #define TOKEN_DAYS 2

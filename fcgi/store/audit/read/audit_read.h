@@ -1,6 +1,6 @@
 /* Reading audit rows back: the question that policy was asked, and its answer. */
-#ifndef AZ_STORE_DB_AUDIT_READ_H
-#define AZ_STORE_DB_AUDIT_READ_H
+#ifndef AZ_STORE_AUDIT_READ_AUDIT_READ_H
+#define AZ_STORE_AUDIT_READ_AUDIT_READ_H
 
 #include <stddef.h>
 #include <stdint.h>

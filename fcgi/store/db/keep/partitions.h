@@ -1,7 +1,7 @@
 /* Partitions of access tokens (by hour of expiry), refresh tokens (by day of their family's end)
  * and audit rows (by day): numbers, the process's list, making and dropping. */
-#ifndef AZ_STORE_DB_PARTITIONS_H
-#define AZ_STORE_DB_PARTITIONS_H
+#ifndef AZ_STORE_DB_KEEP_PARTITIONS_H
+#define AZ_STORE_DB_KEEP_PARTITIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The servers of SVC_DATABASE_URL, and the timelines that tell an old primary from a new one. For
  * the db_*.c files only. */
-#ifndef AZ_STORE_DB_DB_HOSTS_H
-#define AZ_STORE_DB_DB_HOSTS_H
+#ifndef AZ_STORE_DB_CONNECT_DB_HOSTS_H
+#define AZ_STORE_DB_CONNECT_DB_HOSTS_H
 
 #include "store/db/db_board.h"
 

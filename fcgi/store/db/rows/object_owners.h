@@ -1,8 +1,8 @@
 /* Owners of objects: the directory of files (`owner` of its instance.json) that keeps an object as
  * it says (doc/design/instance.md F5). An object is a client, an identity provider, a managed
  * resource, a connector, a rule, a data row, or one entry of a data row. */
-#ifndef AZ_STORE_DB_OBJECT_OWNERS_H
-#define AZ_STORE_DB_OBJECT_OWNERS_H
+#ifndef AZ_STORE_DB_ROWS_OBJECT_OWNERS_H
+#define AZ_STORE_DB_ROWS_OBJECT_OWNERS_H
 
 #include "base/json/fields.h"
 #include "store/db/db.h"

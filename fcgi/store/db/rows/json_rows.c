@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "store/db/json_rows.h"
+#include "store/db/rows/json_rows.h"
 
-#include "store/db/object_owners.h"
+#include "store/db/rows/object_owners.h"
 
 enum az_status
 json_rows_list(struct op *op, const struct json_rows *rows, const char *const *filters, int count,

@@ -1,7 +1,7 @@
 /* The advisory locks of the program: every class in one place, so that no two uses collide
  * (performance.md 3.6). */
-#ifndef AZ_STORE_DB_LOCKS_H
-#define AZ_STORE_DB_LOCKS_H
+#ifndef AZ_STORE_DB_KEEP_LOCKS_H
+#define AZ_STORE_DB_KEEP_LOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
