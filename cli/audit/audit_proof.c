@@ -9,11 +9,11 @@
 #include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
-#include "store/audit/log_lines.h"
-#include "store/audit/proof.h"
-#include "store/audit/seal.h"
-#include "store/audit/seal_file.h"
-#include "store/audit/signed.h"
+#include "store/audit/proof/log_lines.h"
+#include "store/audit/proof/proof.h"
+#include "store/audit/proof/seal/seal.h"
+#include "store/audit/proof/seal/seal_file.h"
+#include "store/audit/proof/seal/signed.h"
 
 const struct cli_option audit_seal_options[] = {
     {"after",                                                            0, "N",        offsetof(struct cli_choices,                                      after),                      false,

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
-#include "store/audit/outgoing.h"
+#include "store/audit/proof/outgoing.h"
 
 const struct cli_option audit_stream_options[] = {
     {"from",                                         0, "ID",  offsetof(struct cli_choices,                   from),                       false,

@@ -12,10 +12,10 @@
 #include "cli/audit/checkpoints.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
-#include "store/audit/log_lines.h"
-#include "store/audit/notes.h"
-#include "store/audit/proof.h"
-#include "store/audit/verify.h"
+#include "store/audit/proof/log_lines.h"
+#include "store/audit/proof/notes.h"
+#include "store/audit/proof/proof.h"
+#include "store/audit/proof/verify/verify.h"
 #include "store/db/keep/partitions.h"
 
 #define CHECKPOINT_OPTION(required)                                                                \
@@ -254,7 +254,7 @@ read_gone(const char *line, size_t length, merkle_hash ret)
     return true;
 }
 
-/* Return the epoch of an origin (store/audit/seal.h). */
+/* Return the epoch of an origin (store/audit/proof/seal/seal.h). */
 static long
 epoch_of(const char *origin)
 {

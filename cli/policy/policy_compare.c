@@ -13,7 +13,7 @@
 #include "policy/decide/question.h"
 #include "policy/engine/compare.h"
 #include "policy/engine/policy_texts.h"
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 #include "store/policy/plan_current.h"
 
 /* Decisions that are compared without --limit, and the most. */

@@ -9,8 +9,8 @@
 #include "crypto/digest.h"
 #include "http/address.h"
 #include "metrics/metrics.h"
-#include "store/audit/outgoing.h"
-#include "store/audit/unsealed.h"
+#include "store/audit/proof/outgoing.h"
+#include "store/audit/proof/seal/unsealed.h"
 #include "store/policy/bundles.h"
 #include "store/tokens/signing_keys.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/json/jsonx.h"
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 
 /* Octets of the text of one event: its row may have two documents of 1 MiB, each octet of which may
  * be escaped. */

@@ -11,7 +11,7 @@
 #include "base/settings/settings.h"
 #include "base/utf8.h"
 #include "crypto/signed_note.h"
-#include "store/audit/outgoing.h"
+#include "store/audit/proof/outgoing.h"
 
 #define LOG "audit checkpoints"
 #define URL_SETTING "SVC_AUDIT_CHECKPOINT_URL"

@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "crypto/merkle.h"
-#include "store/audit/mark.h"
-#include "store/audit/outgoing.h"
-#include "store/audit/tiles.h"
+#include "store/audit/proof/outgoing.h"
+#include "store/audit/proof/tiles.h"
+#include "store/audit/read/mark.h"
 
 #define LOG "audit stream"
 #define URL_SETTING "SVC_AUDIT_STREAM_URL"

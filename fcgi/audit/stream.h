@@ -29,8 +29,8 @@ struct streamed {
     const char *note; /* why it sent nothing or ended early, or NULL; on op->mem, or constant */
 };
 
-/* Send the rows behind the cursor up to the mark (store/audit/mark.h). What a collector does is no
- * failure: it is noted in the database, and the next run tries again. */
+/* Send the rows behind the cursor up to the mark (store/audit/read/mark.h). What a collector does
+ * is no failure: it is noted in the database, and the next run tries again. */
 enum az_status audit_stream_run(struct op *op, struct streamed *ret);
 
 #endif

@@ -56,7 +56,7 @@ sub tampered {
     return $result->{json};
 }
 
-# The list of leaves of the first tile with one leaf changed, as octets in hex (store/audit/tiles.c).
+# The list of leaves of the first tile with one leaf changed, as octets in hex (store/audit/proof/tiles.c).
 sub leaves_with {
     my ( $number, $change ) = @_;
     my @octets = unpack 'C*', pack 'H*', sql(q{SELECT encode(leaves, 'hex') FROM audit_tile WHERE level = 0 AND n = 0});

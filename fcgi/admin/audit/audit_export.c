@@ -10,7 +10,7 @@
 #include "audit/event.h"
 #include "base/clock.h"
 #include "base/settings/settings.h"
-#include "store/audit/log_lines.h"
+#include "store/audit/proof/log_lines.h"
 #include "store/db/keep/locks.h"
 
 /* An export works for one third of the time and sleeps for the rest. With one half, p99 of /token

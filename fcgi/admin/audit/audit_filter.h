@@ -3,7 +3,7 @@
 #define AZ_ADMIN_AUDIT_AUDIT_FILTER_H
 
 #include "http/route.h"
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 
 /* Longest filters, in octets. A longer one matches nothing. */
 #define AUDIT_FILTER_TEXT_MAX 512

@@ -8,8 +8,8 @@
 #include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
-#include "store/audit/proof.h"
-#include "store/audit/tiles.h"
+#include "store/audit/proof/proof.h"
+#include "store/audit/proof/tiles.h"
 
 #define TEXT_TYPE "text/plain; charset=utf-8"
 

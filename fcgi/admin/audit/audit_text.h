@@ -3,7 +3,7 @@
 #define AZ_ADMIN_AUDIT_AUDIT_TEXT_H
 
 #include "base/buf.h"
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 
 /* Longest text of one row, in octets: two documents of PACK_TEXT_MAX, doubled by quotes in CSV, and
  * the other members. */

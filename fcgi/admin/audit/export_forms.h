@@ -3,8 +3,8 @@
 #define AZ_ADMIN_EXPORT_FORMS_H
 
 #include "http/route.h"
-#include "store/audit/leaves.h"
-#include "store/audit/rows.h"
+#include "store/audit/proof/leaves.h"
+#include "store/audit/read/rows.h"
 
 /* An export. */
 struct export

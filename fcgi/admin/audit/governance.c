@@ -6,7 +6,7 @@
 
 #include "admin/audit/audit_filter.h"
 #include "base/iso8601.h"
-#include "store/audit/governance.h"
+#include "store/audit/read/governance.h"
 
 /* clang-format off */
 const struct route_param governance_params[] = {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 
 /* Examples of each class. */
 #define IMPACT_EXAMPLES 10

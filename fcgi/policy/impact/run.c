@@ -9,7 +9,7 @@
 #include "metrics/metrics.h"
 #include "policy/impact/impact.h"
 #include "policy/impact/replay.h"
-#include "store/audit/mark.h"
+#include "store/audit/read/mark.h"
 #include "store/policy/sample.h"
 
 /* A run. */

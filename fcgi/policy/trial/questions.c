@@ -10,7 +10,7 @@
 #include "policy/impact/hidden.h"
 #include "policy/impact/side.h"
 #include "policy/trial/samples.h"
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 
 /* Recorded questions while they are collected. */
 struct collecting {

@@ -3,7 +3,7 @@
 #ifndef AZ_STORE_POLICY_SAMPLE_H
 #define AZ_STORE_POLICY_SAMPLE_H
 
-#include "store/audit/rows.h"
+#include "store/audit/read/rows.h"
 
 struct sample {
     struct audit_sample audit; /* for a walk */
