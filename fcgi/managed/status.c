@@ -34,6 +34,7 @@ static const struct {
     [MANAGED_SYNC_OK]      = {ACTIVE,   STAYS,    ACTIVE,   ACTIVE,  false, NULL},
     [MANAGED_SYNC_CHANGED] = {DEGRADED, DEGRADED, STAYS,    DEGRADED, false, "tools wait for approval; the others are served"},
     [MANAGED_SYNC_FAILED]  = {STAYS,    DEGRADED, STAYS,    STAYS,   false, "the tools of the upstream cannot be read"},
+    [MANAGED_REDIRECTED]   = {STAYS,    DEGRADED, STAYS,    STAYS,   false, NULL},
     [MANAGED_BROKEN]       = {ERROR,    ERROR,    ERROR,    STAYS,   false, "the configuration does not work any more"},
 };
 /* clang-format on */
@@ -84,6 +85,12 @@ managed_event_is_news(const struct managed_state *state, enum managed_event even
     struct managed_state many = *state;
     many.many = true;
     return managed_next_status(&many, event) != state->status;
+}
+
+bool
+managed_event_tells(enum managed_event event)
+{
+    return event == MANAGED_REDIRECTED;
 }
 
 const char *

@@ -8,6 +8,10 @@
 #define MANAGED_FAILURES 3
 #define MANAGED_FAILURES_SECONDS 60
 
+/* The beginning of the statusReason of a resource whose upstream redirects; attention is kept by
+ * it. */
+#define MANAGED_REDIRECTS "The upstream redirects to "
+
 enum managed_event {
     MANAGED_SAVED,        /* created or replaced; complete as the resource says */
     MANAGED_PROBE_OK,     /* the upstream answered a probe */
@@ -20,6 +24,7 @@ enum managed_event {
     MANAGED_SYNC_OK,      /* its tools were read, and none waits for approval */
     MANAGED_SYNC_CHANGED, /* its tools were read, and some wait for approval */
     MANAGED_SYNC_FAILED,  /* its tools could not be read */
+    MANAGED_REDIRECTED,   /* an MCP server redirects: upstreamUrl is not its address */
     MANAGED_BROKEN,       /* the stored document is not valid any more, or discovery is broken */
     MANAGED_EVENTS
 };
@@ -44,6 +49,10 @@ bool managed_event_is_news(const struct managed_state *state, enum managed_event
 
 /* True if the event counts among the MANAGED_FAILURES. */
 bool managed_event_is_failure(enum managed_event event);
+
+/* True if the reason of the event replaces that of the same status, unless the status is
+ * MANAGED_ERROR: it says what to change. */
+bool managed_event_tells(enum managed_event event);
 
 /* Return the statusReason of an event, or NULL if it needs no reason. */
 const char *managed_event_reason(enum managed_event event);

@@ -72,19 +72,22 @@ static const struct {
 };
 
 static const struct {
-    const char *url, *origin, *path, *name;
+    const char *url, *origin, *path, *base, *name;
 } origins[] = {
-    {"https://API.example.com",          "https://api.example.com", "", "a host"},
-    {"https://api.example.com/v3/",      "https://api.example.com", "/v3", "a path, without the slash at its end"},
-    {"http://[::1]:8080/x",              "http://[::1]:8080", "/x", "an IPv6 address with a port"},
-    {"https://a@b.example",              NULL, NULL, "user information"},
-    {"https://a.example/?q",             NULL, NULL, "a query"},
-    {"https://a.example/#f",             NULL, NULL, "a fragment"},
-    {"ftp://a.example/",                 NULL, NULL, "another scheme"},
-    {"file:///etc/passwd",               NULL, NULL, "a file"},
-    {"https://a%2eexample/",             NULL, NULL, "an encoded host"},
-    {"https:///a",                       NULL, NULL, "no host"},
-    {"//a.example",                      NULL, NULL, "no scheme"},
+    {"https://API.example.com",          "https://api.example.com", "", "", "a host"},
+    {"https://api.example.com/",         "https://api.example.com", "/", "", "a host with the slash alone"},
+    {"https://api.example.com/v3/",      "https://api.example.com", "/v3/", "/v3", "M1: the slash of a path is kept as written, and cut for a REST base"},
+    {"https://api.example.com/mcp",      "https://api.example.com", "/mcp", "/mcp", "M1: ... and none is added"},
+    {"https://api.example.com/v3//",     "https://api.example.com", "/v3//", "/v3", "M1: ... also two slashes"},
+    {"http://[::1]:8080/x",              "http://[::1]:8080", "/x", "/x", "an IPv6 address with a port"},
+    {"https://a@b.example",              NULL, NULL, NULL, "user information"},
+    {"https://a.example/?q",             NULL, NULL, NULL, "a query"},
+    {"https://a.example/#f",             NULL, NULL, NULL, "a fragment"},
+    {"ftp://a.example/",                 NULL, NULL, NULL, "another scheme"},
+    {"file:///etc/passwd",               NULL, NULL, NULL, "a file"},
+    {"https://a%2eexample/",             NULL, NULL, NULL, "an encoded host"},
+    {"https:///a",                       NULL, NULL, NULL, "no host"},
+    {"//a.example",                      NULL, NULL, NULL, "no scheme"},
 };
 /* clang-format on */
 
@@ -135,6 +138,8 @@ test_origins(void)
         upstream_origin_read(mem, origins[i].url, &origin);
         is_str(origin.origin, origins[i].origin, "upstreamUrl: %s", origins[i].name);
         is_str(origin.path, origins[i].path, "... its path");
+        is_str(origin.path != NULL ? upstream_base_path(mem, origin.path) : NULL, origins[i].base,
+               "... and the path that paths are put below");
     }
 }
 

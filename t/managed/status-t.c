@@ -57,6 +57,7 @@ main(void)
          {D, D, D, D},
          "tools that wait for approval degrade it"                                               },
         {MANAGED_MCP,    MANAGED_SYNC_FAILED,  false, {P, D, D, E}, "so does a sync that fails"  },
+        {MANAGED_MCP,    MANAGED_REDIRECTED,   false, {P, D, D, E}, "M2: so does a redirect"     },
         {MANAGED_MCP,
          MANAGED_PROBE_OK,                     false,
          {P, A, A, P},

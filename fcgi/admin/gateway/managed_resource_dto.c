@@ -196,9 +196,11 @@ save_status(struct managed_save *save)
     };
     enum managed_status status = managed_next_status(&state, MANAGED_SAVED);
     const char *reason = stored != NULL && stored->status == status ? stored->status_reason : NULL;
+    bool redirects =
+        reason != NULL && strncmp(reason, MANAGED_REDIRECTS, strlen(MANAGED_REDIRECTS)) == 0;
     if (resource->missing != NULL && status == MANAGED_PENDING)
         reason = talloc_asprintf(save->op->mem, "%s is missing", resource->missing);
-    else if (status == MANAGED_PENDING)
+    else if (status == MANAGED_PENDING || redirects)
         reason = managed_pending_reason(resource->upstream);
     else if (status == MANAGED_ACTIVE)
         reason = NULL;

@@ -2,6 +2,8 @@
 
 #include "gateway/mcp/sync_admin.h"
 
+#include <string.h>
+
 #include "base/iso8601.h"
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
@@ -95,6 +97,8 @@ explain_sync(struct op *op, enum az_status st)
     const char *why = op->fault.detail;
     if (st != AZ_UPSTREAM_INVALID || *why == '\0')
         return st;
+    if (strncmp(why, MANAGED_REDIRECTS, strlen(MANAGED_REDIRECTS)) == 0)
+        return az_fail_as(&op->fault, st, talloc_strdup(op->mem, why));
     return az_fail_as(&op->fault, st,
                       talloc_asprintf(op->mem, "The answer of the upstream is not valid: %s", why));
 }

@@ -302,6 +302,25 @@ credential_refused(struct sending *sending, struct upstream_transfer **transfer)
     return st == AZ_OK ? fail_refused(sending, status, false) : st;
 }
 
+/* Read upstreamUrl. An MCP server is asked at the path as written: with and without a slash at the
+ * end are two addresses (RFC 3986 6.2.3), and stock servers have one of them. */
+static enum az_status
+find_origin(struct sending *sending)
+{
+    const struct managed_resource *resource = sending->call->resource;
+    struct upstream_origin *origin = &sending->origin;
+    struct op *op = sending->op;
+    if (upstream_origin_read(op->mem, resource->upstream_url, origin) != AZ_OK
+        || (strcmp(origin->scheme, "https") != 0 && !transfer_host_is_listed(op, origin->host)))
+        return op_fail(op, AZ_UPSTREAM_UNREACHABLE, NULL,
+                       "upstreamUrl of %s is not an https URL with a host; "
+                       "SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http",
+                       resource->name);
+    if (resource->upstream != MANAGED_MCP)
+        origin->path = upstream_base_path(op->mem, origin->path);
+    return origin->path != NULL ? AZ_OK : op_no_memory(op);
+}
+
 enum az_status
 upstream_begin(struct op *op, const struct upstream_call *call,
                struct upstream_credential *ret_credential, struct upstream_transfer **ret_transfer,
@@ -313,14 +332,9 @@ upstream_begin(struct op *op, const struct upstream_call *call,
         return op_no_memory(op);
     sending->op = op;
     sending->call = call;
-    if (upstream_origin_read(op->mem, call->resource->upstream_url, &sending->origin) != AZ_OK
-        || (strcmp(sending->origin.scheme, "https") != 0
-            && !transfer_host_is_listed(op, sending->origin.host)))
-        return op_fail(op, AZ_UPSTREAM_UNREACHABLE, NULL,
-                       "upstreamUrl of %s is not an https URL with a host; "
-                       "SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http",
-                       call->resource->name);
-    enum az_status st = upstream_room_keep(op, call->resource->name, call->caller);
+    enum az_status st = find_origin(sending);
+    if (st == AZ_OK)
+        st = upstream_room_keep(op, call->resource->name, call->caller);
     if (st == AZ_OK)
         st = get_credential(sending, NULL, NULL);
     if (st == AZ_OK)

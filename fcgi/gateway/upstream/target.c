@@ -26,14 +26,19 @@ upstream_origin_read(TALLOC_CTX *mem, const char *url, struct upstream_origin *r
         || (strchr(uri.host, ':') == NULL && uri.host[strspn(uri.host, HOST_CHARS)] != '\0'))
         return AZ_INVALID;
     const char *origin = uri_origin(mem, &uri);
-    size_t length = strlen(uri.path);
-    while (length > 0 && uri.path[length - 1] == '/')
-        length--;
-    const char *path = talloc_strndup(mem, uri.path, length);
-    if (origin == NULL || path == NULL)
+    if (origin == NULL)
         return AZ_SERVER_ERROR;
-    *ret = (struct upstream_origin){origin, uri.scheme, uri.host, path};
+    *ret = (struct upstream_origin){origin, uri.scheme, uri.host, uri.path};
     return AZ_OK;
+}
+
+char *
+upstream_base_path(TALLOC_CTX *mem, const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/')
+        length--;
+    return talloc_strndup(mem, path, length);
 }
 
 /* ---- query */

@@ -17,7 +17,7 @@ struct upstream_origin {
     const char *origin; /* scheme://host[:port] */
     const char *scheme; /* http or https */
     const char *host;   /* lower case, IPv6 without brackets */
-    const char *path;   /* without a slash at its end; may be empty */
+    const char *path;   /* as written; may be empty */
 };
 
 /*
@@ -26,6 +26,10 @@ struct upstream_origin {
  * name could hide another host.
  */
 enum az_status upstream_origin_read(TALLOC_CTX *mem, const char *url, struct upstream_origin *ret);
+
+/* Return the path of an upstreamUrl below which paths are asked for: without slashes at its end. On
+ * mem, or NULL if out of memory. */
+char *upstream_base_path(TALLOC_CTX *mem, const char *path);
 
 /*
  * Return the query without the parameters that are not in `allow` (names as decoded once; the

@@ -1,6 +1,8 @@
 /* Events of a managed resource: calls, probes, and syncs of its tools. */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
 #include "base/log.h"
@@ -10,7 +12,7 @@
 /*
  * $1 id, $2 version, $3 status that the process knew, $4 the next status, $5 the next status if
  * there are many failures, $6 a failure, $7 how many are many, $8 their seconds, $9 reason, $10
- * probe, $11 now. A status that another process changed meanwhile stays.
+ * probe, $11 now, $12 the reason replaces that of the same status. A status that another process changed meanwhile stays.
  */
 static const struct db_stmt managed_event_stmt = {
     "managed_event",
@@ -23,9 +25,10 @@ static const struct db_stmt managed_event_stmt = {
     "    WHEN $4 = 'active' THEN '{}' ELSE w.recent END AS failures FROM w)"
     " UPDATE managed_resource m SET status = n.status, failures = n.failures,"
     "  last_probe = coalesce($10::json, m.last_probe),"
-    "  status_reason = CASE WHEN m.status = n.status THEN m.status_reason WHEN n.status <> 'active' THEN $9 END,"
+    "  status_reason = CASE WHEN $12::boolean AND n.status IN ('pending', 'degraded') THEN $9"
+    "   WHEN m.status = n.status THEN m.status_reason WHEN n.status <> 'active' THEN $9 END,"
     "  status_changed_at = CASE WHEN m.status = n.status THEN m.status_changed_at ELSE $11::timestamptz END"
-    " FROM n WHERE m.id = n.id", 11};
+    " FROM n WHERE m.id = n.id", 12};
 
 static const struct db_stmt managed_store_tools_stmt = {
     "managed_store_tools",
@@ -68,7 +71,18 @@ write_event(struct op *op, const struct managed_resource *resource, enum managed
     db_text(&params, reason != NULL ? reason : managed_event_reason(event));
     db_text(&params, probe);
     db_time(&params, op->now_ms);
+    db_bool(&params, managed_event_tells(event));
     return db_exec(op, &managed_event_stmt, &params, false, NULL);
+}
+
+/* True if the event has a reason that the resource does not show yet. */
+static bool
+reason_is_news(const struct managed_resource *resource, enum managed_event event,
+               const char *reason)
+{
+    const char *shown = resource->status_reason != NULL ? resource->status_reason : "";
+    return managed_event_tells(event) && reason != NULL && resource->status != MANAGED_ERROR
+           && strcmp(shown, reason) != 0;
 }
 
 void
@@ -76,7 +90,7 @@ resource_event(struct op *op, const struct managed_resource *resource, enum mana
                const char *reason)
 {
     const struct managed_state state = resource_state_of(resource);
-    if (!managed_event_is_news(&state, event))
+    if (!managed_event_is_news(&state, event) && !reason_is_news(resource, event, reason))
         return;
     const struct az_fault before = op->fault;
     az_fault_clear(&op->fault);

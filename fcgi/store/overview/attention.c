@@ -2,7 +2,11 @@
 
 #include "store/overview/attention.h"
 
+#include "managed/status.h"
 #include "store/gateway/resources_admin.h"
+
+/* True for a resource whose upstream redirects (managed/status.h). */
+#define REDIRECTS "coalesce(starts_with(m.status_reason, '" MANAGED_REDIRECTS "'), false)"
 
 /* clang-format off */
 /* Each part gives kind, name, count, detail and a time. A reason is new only if there were decisions before. */
@@ -24,9 +28,11 @@ static const struct db_stmt attention_list_stmt = {
     "   FROM managed_resource m, LATERAL (SELECT " RESOURCES_WAITING " AS n) w WHERE m.enabled AND w.n > 0"
     "   ORDER BY m.name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 2, 'resource_degraded', m.name, NULL, m.status_reason, m.status_changed_at FROM managed_resource m"
-    "   WHERE m.enabled AND m.status IN ('degraded', 'error') ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
+    "   WHERE m.enabled AND m.status IN ('degraded', 'error') AND NOT " REDIRECTS " ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 2, 'resource_pending', m.name, NULL, m.status_reason, m.status_changed_at FROM managed_resource m"
-    "   WHERE m.enabled AND m.status = 'pending' ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
+    "   WHERE m.enabled AND m.status = 'pending' AND NOT " REDIRECTS " ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 2, 'upstream_redirects', m.name, NULL, m.status_reason, m.status_changed_at FROM managed_resource m"
+    "   WHERE m.enabled AND " REDIRECTS " ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 3, 'connections_to_renew', c.resource, count(*), NULL, NULL FROM gateway_connection c"
     "   WHERE c.status = 'reauth_required' GROUP BY c.resource ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 4, 'key_ending', k.label, NULL, k.role, k.expires_at FROM admin_key k WHERE k.revoked_at IS NULL"
@@ -48,7 +54,7 @@ static const struct db_stmt attention_list_stmt = {
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
 static const char *const attention_kinds[] = {"not_ready", "engines_differ", "errors", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
-                                              "key_ending", "reason_new", "clients_unused", "redirect_shared", NULL};
+                                              "key_ending", "reason_new", "clients_unused", "redirect_shared", "upstream_redirects", NULL};
 static const char *const attention_statuses[] = {"DOWN", "DEGRADED", NULL};
 static const struct field attention_fields[] = {
     {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},

@@ -51,6 +51,7 @@ const KINDS = {
   resource_pending: one => ({ mark: 'wait', state: 'Pending', what: `${one.name}: ${one.detail ?? 'it was never reached'}`, note: one.at && `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   tools_waiting: one => ({ state: plural(one.count, 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) }),
   resource_degraded: one => ({ state: 'Degraded', what: `${one.name}: ${one.detail ?? 'its upstream fails'}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
+  upstream_redirects: one => ({ state: 'Redirects', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   connections_to_renew: one => ({ state: 'To connect again', what: `${one.name}: ${plural(one.count, 'account')} of people`, href: to(['resources', one.name], { tab: 'connections' }) }),
   key_ending: one => ({ state: 'Key ends', what: `${one.name}, ${one.detail}`, note: short(one.at), href: to(['keys']) }),
   reason_new: one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.name}`, note: 'on none of the 30 days before', href: to(['decisions'], { outcome: 'denied', reason: one.name }) }),

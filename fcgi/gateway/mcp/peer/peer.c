@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/log.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/peer/peer_exchange.h"
 #include "gateway/mcp/peer/peer_memory.h"
+#include "gateway/mcp/peer/peer_redirect.h"
 #include "managed/managed.h"
+#include "store/gateway/resources.h"
 
 /* ---- the way */
 
@@ -34,17 +37,27 @@ redirect_of(const struct peer_exchange *it)
     return NULL;
 }
 
+/* Refuse a redirect, and tell the operator the address that the upstream names. */
+static enum az_status
+refuse_redirect(struct peer_exchange *it, const char *location)
+{
+    const struct managed_resource *resource = it->request->resource;
+    const char *why = peer_redirect_text(it->op->mem, resource->upstream_url, location);
+    if (why == NULL)
+        return op_no_memory(it->op);
+    log_text(AZ_SEV_WARN, "gateway", "%s: %s", resource->name, why);
+    resource_event(it->op, resource, MANAGED_REDIRECTED, why);
+    return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s", why);
+}
+
 static enum az_status
 refuse_peer(struct peer_exchange *it, const char *why)
 {
-    const char *target = redirect_of(it);
-    if (target != NULL)
-        return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL,
-                       "the upstream redirects (HTTP status %d) to %.200s, and redirects are not "
-                       "followed; make that the address of the resource: resource %s",
-                       it->answer->status, target, it->request->resource->name);
-    return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s, HTTP status %d: resource %s", why,
-                   it->answer->status, it->request->resource->name);
+    const char *location = redirect_of(it);
+    return location != NULL
+               ? refuse_redirect(it, location)
+               : op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s, HTTP status %d: resource %s", why,
+                         it->answer->status, it->request->resource->name);
 }
 
 /* Return what an older server is told of the client, as text: its capabilities, if someone answers
@@ -138,7 +151,7 @@ probe(struct peer_exchange *it, bool again, struct peer_way *ret)
     it->message = &question;
     if ((st = peer_exchange_run(it, &modern)) != AZ_OK && st != AZ_UPSTREAM_INVALID)
         return st;
-    if (st == AZ_OK && it->answer->status >= 500)
+    if (st == AZ_OK && (it->answer->status >= 500 || redirect_of(it) != NULL))
         return refuse_peer(it, "no answer to server/discover");
     if (st == AZ_OK && peer_exchange_succeeded(it) && it->answered
         && peer_is_modern(it->rpc.result)) {

@@ -1,0 +1,96 @@
+# MCP servers as they are: what stock servers send is taken, named or refused with the cure (decisions.md "Gateway").
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Mcp   ();
+use Authz::Peer  ();
+use Authz::Stack ();
+
+my $peer  = Authz::Peer->start;
+my $stack = Authz::Stack->start(
+    gateway  => 1, web_workers => 1,
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
+my $mcp    = Authz::Mcp->new($stack);
+my $api    = '/admin/api/managed-resources';
+my $secret = 'credential-of-the-gateway';
+
+# Answers as the SDK's servers give them.
+sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
+my $tool   = { name => 'echo', description => 'Say the same.', inputSchema => { type => 'object' } };
+my $modern = answer(
+    {   resultType => 'complete', supportedVersions => ['2026-07-28'], capabilities => { tools => {} }, tools => [$tool]
+    } );
+
+sub upstream {
+    my ( $name, $path ) = @_;
+    $mcp->resource(
+        $name,
+        upstreamType => 'MCP', upstreamUrl => $peer->url($path),
+        upstreamAuth => { type => 'static_header', value => $secret } );
+    return $stack->admin( POST => "$api/$name/sync" );
+}
+sub shown { my ($name) = @_; return $stack->admin( GET => "$api/$name" )->json }
+
+sub attention {
+    return [
+        map  {"$_->{kind} $_->{name}"}
+        grep { $_->{kind} ne 'errors' } @{ $stack->admin( GET => '/admin/api/attention' )->json } ];
+}
+
+# ---- M1: the slash of upstreamUrl
+
+sub slash_kept {
+    $peer->set( '/slash/' => $modern, '/bare' => $modern );
+    is( upstream( 'slash', '/slash/' )->status, 200, 'M1 slash_kept: a server at /mcp/ is reached (RFC 3986 6.2)' );
+    is( upstream( 'bare', '/bare' )->status,    200, 'M1: ... and one at /mcp' );
+    is( $peer->hits('/slash') + $peer->hits('/bare/'), 0,        'M1: nothing else is asked' );
+    is( shown('slash')->{status},                      'active', 'M1: ... the resource is active' );
+    return;
+}
+
+# ---- M2: redirects
+
+sub redirect_named {
+    my $target = $peer->url('/moved/');
+    my $why    = "The upstream redirects to $target: change upstreamUrl";
+    $peer->set(
+        '/moved'  => { status => 307, type => 'text/plain', headers => [ Location => '/moved/?a=secret' ] },
+        '/moved/' => $modern );
+    admin_error(
+        upstream( 'moved', '/moved' ),
+        502,
+        'M2 redirect_named: a redirect is refused, and the sync names its address',
+        members => { error_description => $why } );
+    is( $peer->hits('/moved/'),         0,         'M2 no_credential_to_redirect: it is not followed' );
+    is( $peer->hits('/moved'),          1,         'M2: ... and nothing more is tried' );
+    is( shown('moved')->{status},       'pending', 'M2: the resource waits' );
+    is( shown('moved')->{statusReason}, $why,      'M2: ... its statusReason names the address, without a query' );
+    like( $stack->{service}->log_text, qr/moved: \Q$why\E/, 'M2: ... the log too' );
+    is_deeply( attention(), ['upstream_redirects moved'], 'M2: ... and attention, once' );
+    return $why;
+}
+
+sub redirect_mended {
+    my ($why) = @_;
+    is( upstream( 'moved', '/moved/' )->status, 200, 'M2: with the address that was named the sync succeeds' );
+    is( $peer->hits('/moved/') > 0 && shown('moved')->{statusReason}, undef, 'M2: ... nothing is wrong any more' );
+    is_deeply( attention(), [], 'M2: ... also for attention' );
+    $peer->set( '/moved/' => { status => 308, headers => [ Location => 'ftp://elsewhere/' ] } );
+    my $said = $mcp->modern( 'tools/call', { name => 'echo', arguments => {} }, at => 'moved' );
+    unlike( $said->text, qr/elsewhere|redirects/, 'M2: a caller is not told where an upstream redirects to' );
+    is( shown('moved')->{status}, 'degraded', 'M2: a redirect of a call degrades the resource' );
+    is( shown('moved')->{statusReason},
+        'The upstream redirects to an address that cannot be shown: change upstreamUrl',
+        'M2: ... another scheme is not repeated' );
+    upstream( 'moved', '/other' );
+    isnt( shown('moved')->{statusReason}, $why, 'M2: another address forgets the redirect' );
+    return;
+}
+
+slash_kept();
+redirect_mended( redirect_named() );
+done_testing;
