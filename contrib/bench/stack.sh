@@ -33,7 +33,7 @@ stack_find() {
 
 # A step: build the load generator and the no-op program, optimized like the service.
 tools_build() {
-    hint 'install the packages in the section build of contrib/packages'
+    hint 'install the packages in the section build of build-aux/packages'
     cc -std=gnu11 -O2 -o "$BENCH/load" "$TOP/contrib/bench/load.c"
     cc -std=gnu11 -O2 -o "$BASE/bin/noop" "$TOP/contrib/bench/noop.c" -lfcgi
 }

@@ -43,7 +43,7 @@ build_autoreconf() {
         exec 8<"$1/config.lock"
         flock 8
     fi
-    if [ -w "$1" ]; then "$1/contrib/lib/sources" "$1"; fi
+    if [ -w "$1" ]; then "$1/build-aux/sources" "$1"; fi
     if [ ! -x "$1/configure" ] || [ "$1/configure.ac" -nt "$1/configure" ] || [ "$1/sources.am" -nt "$1/configure" ]; then
         (cd "$1" && autoreconf -i)
     fi
@@ -80,7 +80,7 @@ build_install() {
         note unchanged
         return 0
     fi
-    hint "fix the error that the compiler reports; if a header or a tool is missing, install the packages in contrib/packages; rm -r $DIR/build restarts the build"
+    hint "fix the error that the compiler reports; if a header or a tool is missing, install the packages in build-aux/packages; rm -r $DIR/build restarts the build"
     source=$(build_source)
     build_into "$source" "$DIR/build" "$BASE/inst" --sysconfdir="$BASE/etc" --localstatedir="$BASE"
     printf '%s' "$stamp" >"$DIR/build/authz.stamp"

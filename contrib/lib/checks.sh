@@ -67,9 +67,10 @@ failed_tests() {
     } | sed 's/^/   | /'
 }
 
-# Print the matching files of the source tree, without generated and foreign ones.
+# Print the matching files of the source tree, without generated and foreign ones, such as those of autoreconf in build-aux.
 sources() {
-    (cd "$TOP" && find fcgi cli t contrib debian etc sql .ci -type f "$@" | sort)
+    (cd "$TOP" && find fcgi cli t build-aux contrib debian etc sql .ci -type f "$@" | sort |
+        grep -vE '^build-aux/(ar-lib|compile|config[.](guess|sub)|depcomp|install-sh|ltmain[.]sh|missing|test-driver)$|~$')
 }
 
 check_format() {
@@ -115,9 +116,9 @@ check_perl() {
     return 1
 }
 
-check_citations() { "$TOP/contrib/lib/citations" "$TOP"; }
+check_citations() { "$TOP/build-aux/citations" "$TOP"; }
 
-check_house() { "$TOP/contrib/lib/house" "$TOP"; }
+check_house() { "$TOP/build-aux/house" "$TOP"; }
 
 check_shell() {
     local file

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Get Node.js and the npm packages in contrib/npm for the tests. Needs: TOP, ui.sh, packages.sh, opa.sh (version_reaches).
+# Get Node.js and the npm packages in t/npm for the tests. Needs: TOP, ui.sh, packages.sh, opa.sh (version_reaches).
 #
 # AUTHZ_NODE          Node.js program to use
 # AUTHZ_NODE_MODULES  node_modules directory to use
@@ -10,7 +10,7 @@ NODE_PACKAGED=20.20.2
 npm_cache_dir() { printf '%s/authz/npm' "${XDG_CACHE_HOME:-$HOME/.cache}"; }
 
 # Use one directory per list of packages, so that two checkouts do not replace each other's.
-npm_modules_dir() { printf '%s/%s' "$(npm_cache_dir)" "$(sha256sum <"$TOP/contrib/npm/package-lock.json" | cut -c1-16)"; }
+npm_modules_dir() { printf '%s/%s' "$(npm_cache_dir)" "$(sha256sum <"$TOP/t/npm/package-lock.json" | cut -c1-16)"; }
 
 node_usable() {
     local version
@@ -64,7 +64,7 @@ npm_get_node() {
 
 npm_get_modules() {
     mkdir "$1/modules"
-    cp "$TOP/contrib/npm/package.json" "$TOP/contrib/npm/package-lock.json" "$1/modules"
+    cp "$TOP/t/npm/package.json" "$TOP/t/npm/package-lock.json" "$1/modules"
     (cd "$1/modules" && npm_quietly ci)
     npm_keep "$1/modules" "$(basename "$(npm_modules_dir)")"
 }
@@ -77,7 +77,7 @@ npm_get() {
         return 0
     fi
     if [ -n "${AUTHZ_NODE_MODULES-}" ]; then
-        hint "AUTHZ_NODE_MODULES=$AUTHZ_NODE_MODULES must contain the packages in contrib/npm; unset it to download them"
+        hint "AUTHZ_NODE_MODULES=$AUTHZ_NODE_MODULES must contain the packages in t/npm; unset it to download them"
         printf 'the packages in AUTHZ_NODE_MODULES are incomplete\n'
         return 1
     fi

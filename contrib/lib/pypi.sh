@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Get the Python programs in contrib/pypi for the tests. Needs: TOP, ui.sh, packages.sh.
+# Get the Python programs in t/pypi for the tests. Needs: TOP, ui.sh, packages.sh.
 #
 # AUTHZ_PYPI  virtual environment to use
 
 # Use one directory per list of packages, so that two checkouts do not replace each other's.
 pypi_dir() {
-    printf '%s/authz/pypi/%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(sha256sum <"$TOP/contrib/pypi/requirements.txt" | cut -c1-16)"
+    printf '%s/authz/pypi/%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(sha256sum <"$TOP/t/pypi/requirements.txt" | cut -c1-16)"
 }
 
 # Print the directory of the environment with all programs.
@@ -27,7 +27,7 @@ pypi_get() {
     environment=$(pypi_dir)
     rm -rf "$environment"
     python3 -m venv "$environment"
-    "$environment/bin/pip" install -q --no-input --disable-pip-version-check -r "$TOP/contrib/pypi/requirements.txt"
+    "$environment/bin/pip" install -q --no-input --disable-pip-version-check -r "$TOP/t/pypi/requirements.txt"
     pypi_here >/dev/null
-    note "installed $(wc -l <"$TOP/contrib/pypi/requirements.txt")"
+    note "installed $(wc -l <"$TOP/t/pypi/requirements.txt")"
 }

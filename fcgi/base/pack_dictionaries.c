@@ -2,7 +2,7 @@
 
 #include "base/pack_dictionaries.h"
 
-/* Written by contrib/pack-samples; make changes there. */
+/* Written by build-aux/pack-samples; make changes there. */
 /* clang-format off */
 static const char sample_introspect[] =
     "{\"user_agents\":[\"okhttp/4.12.0\",\"axios/1.7.9\",\"Apache-HttpClient/4.5.14\","

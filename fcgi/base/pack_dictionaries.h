@@ -1,4 +1,4 @@
-/* The preset dictionaries of pack.c: sample documents, written by contrib/pack-samples. What a
+/* The preset dictionaries of pack.c: sample documents, written by build-aux/pack-samples. What a
  * packed document shares with its sample takes no room. */
 #ifndef AZ_BASE_PACK_DICTIONARIES_H
 #define AZ_BASE_PACK_DICTIONARIES_H

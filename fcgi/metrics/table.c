@@ -1,5 +1,5 @@
 /*
- * THE table of metrics, and the values of their labels. contrib/lib/reference reads this file: a
+ * THE table of metrics, and the values of their labels. build-aux/reference reads this file: a
  * row stands on lines of its own, and each list of values on one.
  */
 #include "config.h"
@@ -38,7 +38,7 @@ static const char *const engine_outcomes[] = {"answered", "failed", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
 /* Categories of reasons (policy/decide/decision.c). */
 static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};
-/* Types of grants, written by contrib/lib/grants from oauth/grants.c. */
+/* Types of grants, written by build-aux/grants from oauth/grants.c. */
 static const char *const grants[] = {"client_credentials", "authorization_code", "refresh_token", "urn:openid:params:grant-type:ciba", "urn:ietf:params:oauth:grant-type:token-exchange", "other", NULL};
 static const char *const upstream_types[] = {"REST", "MCP", NULL};
 /* Outcomes of calls (gateway/upstream/call.c). */

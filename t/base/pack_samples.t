@@ -1,4 +1,4 @@
-# The dictionaries of packed documents are what contrib/pack-samples writes, and each is a row of JSON documents.
+# The dictionaries of packed documents are what build-aux/pack-samples writes, and each is a row of JSON documents.
 use strict;
 use warnings;
 
@@ -8,9 +8,10 @@ use Test::More;
 use Authz::Check;
 use Authz::Path ();
 
-my $script = Authz::Path::source(qw(contrib pack-samples));
+my $script = Authz::Path::source(qw(build-aux pack-samples));
 open my $in, '<', Authz::Path::source(qw(fcgi base pack_dictionaries.c)) or die "pack_dictionaries.c: $!";
-is( do { local $/ = undef; readline $in }, scalar qx($^X $script), 'contrib/pack-samples writes pack_dictionaries.c' );
+is( do { local $/ = undef; readline $in }, scalar qx($^X $script),
+    'build-aux/pack-samples writes pack_dictionaries.c' );
 
 my %dictionary = Authz::Check::dictionaries();
 is( join( ' ', sort keys %dictionary ), '4 5 6', 'there are three' );

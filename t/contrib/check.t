@@ -37,7 +37,7 @@ sub program {
 sh(<<"END");
 mkdir -p $clone/{fcgi,cli,sql,doc/reference,debian,.ci,etc/www/languages,etc/policy,t}
 cd $top
-cp -r contrib configure.ac Makefile.am $clone
+cp -r build-aux contrib configure.ac Makefile.am $clone
 find t -name '*.t' -o -path t/fuzz/run -o -path t/runs | tar -cf - -T - | tar -xf - -C $clone
 END
 my $asked = qq(#!/bin/bash\nprintf '%s %s\\n' "\${0#$clone/}" "\$*" >>$said\n);
@@ -49,13 +49,13 @@ program( "$clone/$_", $asked )
 
 program(
     "$bin/dpkg-query",
-    qq(#!/bin/sh\nawk '/^[^#]/ { sub(/[|].*/, "", \$2); print "ii", \$2 }' $clone/contrib/packages\n) );
+    qq(#!/bin/sh\nawk '/^[^#]/ { sub(/[|].*/, "", \$2); print "ii", \$2 }' $clone/build-aux/packages\n) );
 program( "$bin/$_",  qq(#!/bin/sh\nprintf '%s %s\\n' $_ "\$*" >>$said\n) ) for qw(fuzz_good valgrind apt-get sudo);
 program( "$bin/git", <<"END");
 #!/bin/sh
 printf 'git %s\\n' "\$*" >>$said
 case "\$*" in
-*archive*) tar -C $clone -cf - contrib configure.ac ;;
+*archive*) tar -C $clone -cf - build-aux contrib configure.ac ;;
 esac
 END
 program( "$room/opa",         qq(#!/bin/sh\necho 'Version: 1.20.2'\n) );

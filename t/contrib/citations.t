@@ -1,4 +1,4 @@
-# contrib/lib/citations: what it accepts, and each citation that leads nowhere, in trees made up here.
+# build-aux/citations: what it accepts, and each citation that leads nowhere, in trees made up here.
 use strict;
 use warnings;
 
@@ -7,7 +7,7 @@ use File::Path     ();
 use File::Temp     ();
 use Test::More;
 
-my $script = "$ENV{AUTHZ_SRCDIR}/contrib/lib/citations";
+my $script = "$ENV{AUTHZ_SRCDIR}/build-aux/citations";
 
 my $rules = <<'END';
 # Rules

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The names of grants come from one table, fcgi/oauth/grants.c: contrib/lib/grants writes them elsewhere.
+# The names of grants come from one table, fcgi/oauth/grants.c: build-aux/grants writes them elsewhere.
 use strict;
 use warnings;
 
@@ -17,16 +17,16 @@ my @WRITTEN = qw(fcgi/metrics/table.c etc/policy/schemas/svc.entitlements.bindin
 
 sub run_in {
     my ( $top, @option ) = @_;
-    return Authz::Process->run( name => 'grants', command => [ "$top/contrib/lib/grants", @option ] );
+    return Authz::Process->run( name => 'grants', command => [ "$top/build-aux/grants", @option ] );
 }
 
 my ( $status, $text ) = run_in( Authz::Path::source(), '--check' );
-is( $status, 0,  'each list of grants is that of fcgi/oauth/grants.c; if not, run contrib/lib/grants' );
+is( $status, 0,  'each list of grants is that of fcgi/oauth/grants.c; if not, run build-aux/grants' );
 is( $text,   '', '... and no file differs' );
 
 # A grant more, in a copy: a row in grants.c is enough.
 my $copy = Authz::Process::directory() . '/grants';
-for my $file ( @WRITTEN, 'fcgi/oauth/grants.c', 'fcgi/oauth/grant.h', 'contrib/lib/grants' ) {
+for my $file ( @WRITTEN, 'fcgi/oauth/grants.c', 'fcgi/oauth/grant.h', 'build-aux/grants' ) {
     File::Path::make_path( File::Basename::dirname("$copy/$file") );
     File::Copy::cp( Authz::Path::source($file), "$copy/$file" ) or die "$file: $!";
 }
@@ -42,7 +42,7 @@ close $out or die $!;
 isnt( $status, 0, 'a grant that the lists lack is found' );
 is( $text, join( q{}, map {"$_\n"} @WRITTEN ), '... in each file that has a list' );
 ( $status, $text ) = run_in($copy);
-is( $status, 0, 'contrib/lib/grants writes it' );
+is( $status, 0, 'build-aux/grants writes it' );
 like( Authz::Web::edit("$copy/$_"), qr/"urn:example:grant"/, "... in $_" ) for @WRITTEN;
 ( $status, $text ) = run_in( $copy, '--check' );
 is( $status, 0, '... and no list differs then' );

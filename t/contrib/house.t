@@ -1,4 +1,4 @@
-# contrib/lib/house: what it accepts, and each rule of it broken, in trees made up here.
+# build-aux/house: what it accepts, and each rule of it broken, in trees made up here.
 use strict;
 use warnings;
 
@@ -7,7 +7,7 @@ use File::Path     ();
 use File::Temp     ();
 use Test::More;
 
-my $script = "$ENV{AUTHZ_SRCDIR}/contrib/lib/house";
+my $script = "$ENV{AUTHZ_SRCDIR}/build-aux/house";
 
 # A header whose function has a promise, its file, and a caller.
 my %good = (
@@ -272,7 +272,7 @@ accepts(
 accepts( 'words of a test', 't/base/a-t.c' => "/* What it does, of before: none. */\n" );
 
 like(
-    ( run( 'contrib/lib/house' => '' ) )[1],
+    ( run( 'build-aux/house' => '' ) )[1],
     qr/the table allows \d+ of circles in fcgi\/cedar, and there are 0; lower it/,
     'the numbers of the tables are those of the tree that the program stands in, and fall with it' );
 

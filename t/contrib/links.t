@@ -17,13 +17,13 @@ for my $name (
     my $text = Authz::Web::edit( Authz::Path::source($name) );
     my ($in) = $name =~ m{\A(.*/)?};
     my @link = $text =~ /\]\(([^):#]+)(?:#[^)]*)?\)/g;
-    @link = map {"../$_"} $text =~ m{(?<![\w./-])((?:doc|contrib|etc|fcgi|cli|sql|t)/[\w./-]*[\w/])}g
+    @link = map {"../$_"} $text =~ m{(?<![\w./-])((?:doc|build-aux|contrib|etc|fcgi|cli|sql|t)/[\w./-]*[\w/])}g
       if $name =~ /security-model/ || $name =~ /README|source/ && !@link;
     my @gone = grep { !-e Authz::Path::source( ( $in // '' ) . (s{\A\.\./}{$name eq 'README' ? '' : '../'}er) ) } @link;
     is( "@gone", '', "$name: what it names exists" );
 }
 
-# The website has the pages of doc/ alone; what else they link to becomes a download, but a page does not (contrib/site/conf.py).
+# The website has the pages of doc/ alone; what else they link to becomes a download, but a page does not (build-aux/site/conf.py).
 for my $file ( glob Authz::Path::source( 'doc', '*.md' ) ) {
     my @outside = Authz::Web::edit($file) =~ m{\]\((\.\./[^)]*\.md)[)#]}g;
     is( "@outside", '', ( $file =~ s{.*/}{}r ) . ': links to no page outside doc/, which make html refuses' );

@@ -35,10 +35,11 @@ sub missing_in_page {
     my ($text) = @_;
     my ( @missing, $folder );
     while ( $text =~
-        m{(?<![\w./-])((?:[\w*-]+/)*[\w*-]+\.[ch]\b|(?:fcgi|cli|etc|sql|t|contrib|doc)/[\w./-]*\w|\w+/(?!\w))}g )
+        m{(?<![\w./-])((?:[\w*-]+/)*[\w*-]+\.[ch]\b|(?:fcgi|cli|etc|sql|t|build-aux|contrib|doc)/[\w./-]*\w|\w+/(?!\w))}g
+      )
     {
         my $name = $1;
-        if ( $name =~ m{\A(?:fcgi|cli|etc|sql|t|contrib|doc)/} ) {
+        if ( $name =~ m{\A(?:fcgi|cli|etc|sql|t|build-aux|contrib|doc)/} ) {
             push @missing, $name if !exists_in( $name, '.' );
             $folder = -d "$top/$name" ? $name : $name =~ s{/[^/]*\z}{}r;
         }

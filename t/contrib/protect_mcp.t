@@ -31,11 +31,11 @@ $idp->register( $stack, idpId => 'demo' );
 
 # The version of the SDK is the one that the tests have.
 my ( $example, $tests ) = map { JSON::PP::decode_json( Authz::Web::edit( Authz::Path::source($_) ) )->{dependencies} }
-  'contrib/examples/mcp/package.json', 'contrib/npm/package.json';
+  'contrib/examples/mcp/package.json', 't/npm/package.json';
 is( $example->{$_}, $tests->{$_}, "the version of $_ is tested" ) for sort keys %$example;
 
 # A directory like a checkout after `contrib/quickstart up`, and the programs that the commands find. The packages are those of
-# contrib/npm, where npm would fetch them.
+# t/npm, where npm would fetch them.
 my $dir = Authz::Process::directory();
 mkdir "$dir/$_" or die "$dir/$_: $!" for qw(tree tree/var prefix prefix/bin bin);
 symlink Authz::Path::source('contrib'),   "$dir/tree/contrib"        or die "symlink: $!";

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# doc/reference: its pages are those that contrib/lib/reference makes from the tables of the code, and each table is there whole.
+# doc/reference: its pages are those that build-aux/reference makes from the tables of the code, and each table is there whole.
 use strict;
 use warnings;
 
@@ -14,14 +14,14 @@ my $dir   = Authz::Process::directory() . '/reference';
 mkdir $dir or die "$dir: $!";
 my ( $status, $text ) = Authz::Process->run(
     name    => 'reference',
-    command => [ Authz::Path::source( 'contrib', 'lib', 'reference' ), Authz::Path::program('authzctl'), $dir ] );
-is( $status, 0,  'contrib/lib/reference reads the tables' ) or diag $text;
+    command => [ Authz::Path::source( 'build-aux', 'reference' ), Authz::Path::program('authzctl'), $dir ] );
+is( $status, 0,  'build-aux/reference reads the tables' ) or diag $text;
 is( $text,   '', '... and has nothing to say' );
 
 for my $page (@PAGES) {
     my $made = Authz::Web::edit("$dir/$page");
     ok( $made eq Authz::Web::edit( Authz::Path::source( 'doc', 'reference', $page ) ),
-        "$page is up to date; if not, run contrib/lib/reference AUTHZCTL" );
+        "$page is up to date; if not, run build-aux/reference AUTHZCTL" );
     $made =~ s{`/usr/bin/opa`}{};    # a default
     unlike( $made, qr{(?<![\w.])/(?:tmp|home|root|usr)/}, '... and names no directory of the machine it was made on' );
 }

@@ -36,7 +36,7 @@ sub archive {
         command => [
             'bash', '-euc',
             <<'END', 'archive', Authz::Path::source('.'), "$dir/$name", $option{umask}, $option{time}, @{ $option{files} } ] );
-script=$1/contrib/lib/dist-tar
+script=$1/build-aux/dist-tar
 mkdir -p "$2/source"
 cd "$2"
 umask "$3"

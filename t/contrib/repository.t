@@ -1,4 +1,4 @@
-# contrib/repository: apt takes what it makes, and refuses packages and lists that were changed, another key and no signature.
+# build-aux/repository: apt takes what it makes, and refuses packages and lists that were changed, another key and no signature.
 # contrib/check --packages installs the packages of authz from such a repository in a clean root.
 use strict;
 use warnings;
@@ -10,7 +10,7 @@ use Authz::Process ();
 use Authz::Web     ();
 
 for my $program (qw(apt-ftparchive apt-get gpg dpkg-deb)) {
-    plan skip_all => "$program is not installed (contrib/packages)" if !defined Authz::Path::on_path($program);
+    plan skip_all => "$program is not installed (build-aux/packages)" if !defined Authz::Path::on_path($program);
 }
 my $dir = Authz::Process::directory();
 $ENV{GNUPGHOME} = "$dir/keys";
@@ -51,7 +51,7 @@ my $out = "$dir/out";
 
 sub repository {
     my (@words) = @_;
-    return run( Authz::Path::source(qw(contrib repository)), @words );
+    return run( Authz::Path::source(qw(build-aux repository)), @words );
 }
 
 sub refused {

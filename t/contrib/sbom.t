@@ -1,4 +1,4 @@
-# contrib/sbom: what authz is made of, as CycloneDX 1.5: each library that configure asks for, the engine, and each package and file of
+# build-aux/sbom: what authz is made of, as CycloneDX 1.5: each library that configure asks for, the engine, and each package and file of
 # the console's bundles, with versions, licences and checksums (doc/release.md).
 use strict;
 use warnings;
@@ -19,12 +19,12 @@ sub sbom {
     my ( $top, @words ) = @_;
     return Authz::Process->run(
         name    => 'sbom', env => { SOURCE_DATE_EPOCH => 1_000_000_000 },
-        command => [ "$top/contrib/sbom", @words ] );
+        command => [ "$top/build-aux/sbom", @words ] );
 }
 
 my $top = Authz::Path::source('.');
 my ( $status, $text ) = sbom( $top, '0.65.0' );
-is( $status, 0, 'contrib/sbom' ) or do { diag $text; done_testing; exit };
+is( $status, 0, 'build-aux/sbom' ) or do { diag $text; done_testing; exit };
 my $bom = $json->decode($text);
 is( ( sbom( $top, '0.65.0' ) )[1],           $text,                  '... prints the same octets again' );
 is( "$bom->{bomFormat} $bom->{specVersion}", 'CycloneDX 1.5',        '... in CycloneDX 1.5' );
@@ -43,10 +43,10 @@ my @library   = ( 'fcgi', $configure =~ /^PKG_CHECK_MODULES\(\[\w+\], \[(\w+)/mg
 cmp_ok( scalar @library, '>=', 8, 'configure.ac: the libraries' );
 is( join( ' ', grep { !$component{$_} } @library ), '', '... each is a component' );
 my %dev =
-  map { ( $_ => 1 ) } map { split /[|]/ } text_of( 'contrib', 'packages' ) =~ /^build\s+(lib\S+-dev\S*|zlib1g-dev)/mg;
+  map { ( $_ => 1 ) } map { split /[|]/ } text_of( 'build-aux', 'packages' ) =~ /^build\s+(lib\S+-dev\S*|zlib1g-dev)/mg;
 delete $dev{'libc6-dev'};
 my %named = map { ( $_ => 1 ) } map { ( $_->{purl} // '' ) =~ m{\Apkg:deb/debian/([^@]+)} } values %component;
-is( join( ' ', grep { !$dev{$_} } sort keys %named ), '', '... of a package of contrib/packages' );
+is( join( ' ', grep { !$dev{$_} } sort keys %named ), '', '... of a package of build-aux/packages' );
 
 my @manifest = grep { !/^#/ } split /\n/, text_of(qw(etc portal vendor MANIFEST));
 is( join( ' ', grep { !$component{$_} && !$component{"etc/portal/vendor/$_"} } map {/^(\S+)/} @manifest ),
@@ -71,10 +71,9 @@ my $copy = Authz::Process::directory() . '/copy';
 my ($copied) = Authz::Process->run(
     name    => 'copy',
     command => [ 'sh', '-euc', <<'END', 'copy', $top, $copy ] );
-mkdir -p "$2/contrib/lib" "$2/etc/portal"
+mkdir -p "$2/build-aux" "$2/etc/portal"
 cp "$1/configure.ac" "$2"
-cp "$1/contrib/sbom" "$2/contrib"
-cp "$1/contrib/lib/opa.sh" "$2/contrib/lib"
+cp "$1/build-aux/sbom" "$1/build-aux/opa.sh" "$2/build-aux"
 cp -R "$1/etc/portal/vendor" "$2/etc/portal"
 END
 is( $copied,                        0,     'a copy' );

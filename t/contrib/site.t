@@ -16,7 +16,7 @@ my $build = $ENV{AUTHZ_BUILDDIR};
 plan skip_all => 'AUTHZ_BUILDDIR names no build folder' if !defined $build || !-e "$build/Makefile";
 my ($missing) =
   Authz::Process->run( name => 'python', command => [ '/usr/bin/python3', '-c', 'import sphinx, myst_parser, furo' ] );
-plan skip_all => 'Sphinx, MyST or Furo is not installed (section site of contrib/packages)' if $missing != 0;
+plan skip_all => 'Sphinx, MyST or Furo is not installed (section site of build-aux/packages)' if $missing != 0;
 
 my ( $status, $said ) = Authz::Process->run(
     name    => 'make', timeout => 300 * Authz::Process::patience(), env => { MAKEFLAGS => undef, MAKELEVEL => undef },

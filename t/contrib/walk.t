@@ -100,7 +100,7 @@ is_deeply(
     [ sort @page ], [ sort map {m{([^/]+)\z}} glob Authz::Path::source( 'doc', '*.md' ) ],
     'doc/README has each page' );
 
-# What protect-mcp.md finds: the packages of contrib/npm in place of those that npm would fetch, and a person with a browser.
+# What protect-mcp.md finds: the packages of t/npm in place of those that npm would fetch, and a person with a browser.
 if ( !defined $why ) {
     my ( $modules, $seen ) = ( Authz::Node::modules(), Authz::Process::directory() . '/seen' );
     my @walk = Authz::Node::command( 'pages', 'walk.mjs' );

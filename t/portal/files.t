@@ -17,7 +17,7 @@ use Authz::Web     ();
 my $portal = Authz::Path::source( 'etc', 'portal' );
 my $vendor = "$portal/vendor";
 my $lock =
-  JSON::PP::decode_json( Authz::Web::edit( Authz::Path::source(qw(contrib portal package-lock.json)) ) )->{packages};
+  JSON::PP::decode_json( Authz::Web::edit( Authz::Path::source(qw(build-aux portal package-lock.json)) ) )->{packages};
 
 sub text_of { return Authz::Web::edit( $_[0] ) }
 

@@ -1,4 +1,4 @@
-// A picture of the first page of the console, for contrib/portal/picture.
+// A picture of the first page of the console, for t/portal/picture.
 
 import { launch, look } from './browser.mjs';
 import { signIn, tab, until } from './driver.mjs';

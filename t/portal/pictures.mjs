@@ -1,4 +1,4 @@
-// Pictures of each page of the console, for contrib/portal/picture --all: into the folder AUTHZ_FILE, named as the page.
+// Pictures of each page of the console, for t/portal/picture --all: into the folder AUTHZ_FILE, named as the page.
 
 import { launch, look } from './browser.mjs';
 import { push, signIn, tab } from './driver.mjs';

@@ -73,7 +73,7 @@ sub _ways {
     my $no_servers =
       system("$pypi -c 'import cryptography, flask, gunicorn, jwt, starlette, uvicorn' >/dev/null 2>&1") == 0
       ? undef
-      : 'no packages of contrib/pypi: run contrib/check once';
+      : 'no packages of t/pypi: run contrib/check once';
     return (
         (   map {
                 my $module = /\A(\w+)/ ? $1 : '';

@@ -1,6 +1,6 @@
 package Authz::Node;
 
-# Programs of Node.js with the npm packages of contrib/npm, and the browser they drive. AUTHZ_NODE and AUTHZ_NODE_MODULES come
+# Programs of Node.js with the npm packages of t/npm, and the browser they drive. AUTHZ_NODE and AUTHZ_NODE_MODULES come
 # from contrib/check; without them PATH and the cache that contrib/check fills are looked at.
 
 use strict;
@@ -22,7 +22,7 @@ sub node {
 
 sub modules {
     return $ENV{AUTHZ_NODE_MODULES} if defined $ENV{AUTHZ_NODE_MODULES};
-    my $list = Authz::Path::source( 'contrib', 'npm', 'package-lock.json' );
+    my $list = Authz::Path::source( 't', 'npm', 'package-lock.json' );
     my $at   = _cache() . '/' . substr( Digest::SHA->new(256)->addfile($list)->hexdigest, 0, 16 ) . '/node_modules';
     return -d $at ? $at : undef;
 }

@@ -38,7 +38,7 @@ sub program {
     die "$name is not built: looked for @at (set AUTHZ_BUILDDIR)\n";
 }
 
-# A program of contrib/pypi; undef if it is not installed.
+# A program of t/pypi; undef if it is not installed.
 sub pypi {
     my ($name) = @_;
     my $dir = $ENV{AUTHZ_PYPI} // ( glob( ( $ENV{XDG_CACHE_HOME} // "$ENV{HOME}/.cache" ) . '/authz/pypi/*' ) )[0]

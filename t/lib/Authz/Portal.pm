@@ -12,7 +12,7 @@ use Authz::Web     ();
 # Install the console of FROM (default: the source); return its directory.
 sub install {
     my ( $to, $from ) = @_;
-    my $program = Authz::Path::source(qw(contrib lib portal-install));
+    my $program = Authz::Path::source(qw(build-aux portal-install));
     system( $program, $from // Authz::Path::source( 'etc', 'portal' ), $to, '1.2.3' ) == 0 or die "$program failed\n";
     return $to;
 }

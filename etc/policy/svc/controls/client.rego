@@ -15,7 +15,7 @@ type_ok if {
 }
 
 # Grants that prove only the client itself, or act for a user who is not present. A client that cannot
-# keep a secret must not use them. contrib/lib/grants writes the set from the table of grants.
+# keep a secret must not use them. build-aux/grants writes the set from the table of grants.
 confidential_only := {
 	"client_credentials",
 	"urn:openid:params:grant-type:ciba",

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Install the missing packages in contrib/packages. Needs: TOP, ui.sh.
+# Install the missing packages in build-aux/packages. Needs: TOP, ui.sh.
 
 # Print the packages of the given sections, with alternatives as in the list.
 packages_list() {
     local section
     for section in "$@"; do
-        awk -v s="$section" '$1 == s { print $2 }' "$TOP/contrib/packages"
+        awk -v s="$section" '$1 == s { print $2 }' "$TOP/build-aux/packages"
     done | sort -u
 }
 
@@ -54,7 +54,7 @@ packages_apt() {
 packages_install() {
     local missing root
     if ! command -v dpkg-query >/dev/null; then
-        note 'not a Debian system: nothing was installed; see contrib/packages'
+        note 'not a Debian system: nothing was installed; see build-aux/packages'
         return 0
     fi
     missing=$(packages_missing "$@" | tr '\n' ' ')
