@@ -42,7 +42,7 @@ my %not_run    = (
         [ qr/^(?:npm install|pip install|go mod edit) /, 'tools of the reader; t/contrib/middleware_form.t runs them' ]
     ],
     'protect-mcp.md' => [ [ qr/^SVC_\w+=\S+ contrib\/quickstart up /, 'run by the walk, before the blocks' ] ],
-    'release.md'     => [ [ qr/^(?:git|\.\.\/configure|sha256sum|gpg|contrib\/repository|curl|apt) /, $release ] ],
+    'release.md'     => [ [ qr/^(?:git|\.\.\/configure|sha256sum|gpg|build-aux\/repository|curl|apt) /, $release ] ],
     'tls.md'         => [
         [ qr/^(?:apt|certbot) /, $machine ],
         [   qr/^(?:install|lighty-enable-mod|a2enmod|curl) /,
