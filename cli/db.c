@@ -6,7 +6,7 @@
 #include "base/json/jsonx.h"
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
-#include "policy/save/shipped.h"
+#include "policy/save/deploy/shipped.h"
 #include "store/people/admin_keys.h"
 #include "store/schema/partitions_maintain.h"
 #include "store/schema/plan.h"

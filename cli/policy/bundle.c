@@ -15,7 +15,7 @@
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
 #include "policy/rows/data_key.h"
-#include "policy/save/rule_warnings.h"
+#include "policy/save/check/rule_warnings.h"
 #include "rego/value.h"
 
 /* Most octets for the values of two payloads, which have some 20 for each of theirs. */

@@ -7,7 +7,7 @@
 #include "cli/policy/bundle_stored.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
-#include "policy/save/bundle_diff.h"
+#include "policy/save/bundle/bundle_diff.h"
 
 /* One comparison. */
 struct compare {

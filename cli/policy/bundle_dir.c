@@ -12,7 +12,7 @@
 #include "policy/rows/data_key.h"
 #include "policy/rows/rego_rules.h"
 #include "policy/rows/rule.h"
-#include "policy/save/archive.h"
+#include "policy/save/bundle/archive.h"
 
 #define DATA_DIR "data/"
 #define DATA_SUFFIX ".json"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 
 /* The file that lists disabled rules. */
 #define BUNDLE_DIR_SWITCHES "bundle.json"

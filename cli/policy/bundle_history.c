@@ -11,8 +11,8 @@
 #include "cli/policy/bundle.h"
 #include "cli/policy/stored.h"
 #include "cli/verbs.h"
-#include "policy/save/bundle_diff.h"
-#include "policy/save/rollback.h"
+#include "policy/save/bundle/bundle_diff.h"
+#include "policy/save/deploy/rollback.h"
 #include "store/policy/bundle_history.h"
 
 /* Bundles listed without --limit. */

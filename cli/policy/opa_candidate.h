@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "cli/lib/cli.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 
 /* A rule. */
 struct opa_module {

@@ -14,7 +14,7 @@
 #include "cli/verbs.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
-#include "policy/save/save_data.h"
+#include "policy/save/deploy/save_data.h"
 
 const struct cli_option policy_data_set_options[] = {
     LIMITS_IMPACT_OPTION,

@@ -28,8 +28,8 @@
 #include "policy/rows/rule_builtins.h"
 #include "policy/rows/rule_places.h"
 #include "policy/rows/schema.h"
-#include "policy/save/rule_check.h"
-#include "policy/save/save_data.h"
+#include "policy/save/check/rule_check.h"
+#include "policy/save/deploy/save_data.h"
 
 /* Largest shipped file in octets; the largest one now has a few kilobytes. */
 #define SHIPPED_MAX (1 << 20)

@@ -4,7 +4,7 @@
 #define AZ_CLI_POLICY_REFUSAL_H
 
 #include "cli/lib/cli.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 
 /* The content of a save, and the names of its files. */
 struct refusal_source {

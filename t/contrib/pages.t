@@ -45,7 +45,7 @@ each_stands(
     3, 'refusals of a save',
     \%http,
     words( qr/[.]error = "(\w+)"/,         map {"fcgi/policy/save/$_.c"} qw(save candidate limits) ),
-    words( qr/^ *: "(opa_unreachable)";/m, 'fcgi/policy/save/save.c' ) );
+    words( qr/^ *: "(opa_unreachable)";/m, 'fcgi/policy/save/steps/save.c' ) );
 each_stands(
     1, 'the connector', \%http,
     words( qr/"error", "(\w+)", "error_description"/, 'fcgi/admin/gateway/connectors.c' ) );

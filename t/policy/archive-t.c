@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/save/archive.h"
+#include "policy/save/bundle/archive.h"
 
 #include <stdio.h>
 #include <stdlib.h>

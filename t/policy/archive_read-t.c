@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "policy/engine/archive_read.h"
-#include "policy/save/archive.h"
+#include "policy/save/bundle/archive.h"
 #include "tap.h"
 
 #define TAR_MAX 65536

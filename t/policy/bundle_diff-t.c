@@ -1,8 +1,9 @@
-/* Differences between the rows of two bundles (policy/save/bundle_diff.h; gateway-admin.md 3.6).
+/* Differences between the rows of two bundles (policy/save/bundle/bundle_diff.h;
+ * gateway-admin.md 3.6).
  */
 #include "config.h"
 
-#include "policy/save/bundle_diff.h"
+#include "policy/save/bundle/bundle_diff.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Cedar rules as modules of the bundle (policy/rows/cedar_rule.h, policy/save/bundle_modules.h;
- * decisions.md "Cedar rules"), and requests of Cedar as inputs (policy/rows/cedar_trial.h). */
+/* Cedar rules as modules of the bundle (policy/rows/cedar_rule.h,
+ * policy/save/bundle/bundle_modules.h; decisions.md "Cedar rules"), and requests of Cedar as inputs
+ * (policy/rows/cedar_trial.h). */
 #include "config.h"
 
 #include "policy/rows/cedar_rule.h"
@@ -9,7 +10,7 @@
 #include "base/json/jsonx.h"
 #include "policy/rows/cedar_trial.h"
 #include "policy/rows/rule.h"
-#include "policy/save/bundle_conflicts.h"
+#include "policy/save/bundle/bundle_conflicts.h"
 #include "tap.h"
 
 static TALLOC_CTX *mem;

@@ -14,8 +14,8 @@
 #include "base/digits.h"
 #include "base/iso8601.h"
 #include "base/json/jsonx.h"
-#include "policy/save/bundle_diff.h"
-#include "policy/save/rollback.h"
+#include "policy/save/bundle/bundle_diff.h"
+#include "policy/save/deploy/rollback.h"
 #include "store/policy/bundle_history.h"
 
 static const char *const rollback_modes[] = {"replace", "dry-run", NULL};

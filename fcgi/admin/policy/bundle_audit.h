@@ -23,7 +23,7 @@ enum az_status bundle_audit_at_handle(struct request *req);
 enum az_status bundle_audit_get_handle(struct request *req);
 
 /* Answer 200 with the rows of a bundle, or with the differences between two bundles
- * (policy/save/bundle_diff.h). 409: the rows of a bundle were not kept. */
+ * (policy/save/bundle/bundle_diff.h). 409: the rows of a bundle were not kept. */
 enum az_status bundle_audit_content_handle(struct request *req);
 enum az_status bundle_audit_diff_handle(struct request *req);
 

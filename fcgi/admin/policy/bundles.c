@@ -15,7 +15,7 @@
 #include "policy/decide/ask.h"
 #include "policy/engine/engine.h"
 #include "policy/engine/prepare.h"
-#include "policy/save/bundle.h"
+#include "policy/save/bundle/bundle.h"
 #include "store/db/db.h"
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"

@@ -9,7 +9,7 @@
 #include "policy/impact/side.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 #include "policy/trial/by_machine.h"
 
 /* clang-format off */

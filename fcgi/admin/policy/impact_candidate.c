@@ -8,7 +8,7 @@
 #include "admin/policy/policy_bundle.h"
 #include "admin/policy/policy_payload.h"
 #include "base/json/jsonx.h"
-#include "policy/save/rollback.h"
+#include "policy/save/deploy/rollback.h"
 
 /* Return a list of one item, a new reference. */
 static json_t *

@@ -15,7 +15,7 @@
 #include "crypto/digest.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 #include "store/db/rows/object_owners.h"
 
 _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a request body");

@@ -4,7 +4,7 @@
 
 #include "base/json/fields.h"
 #include "http/route.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 
 /* Refuse a deploy that saves something to an auditor; a dry-run changes nothing. */
 enum az_status policy_bundle_deploy_check(struct request *req);

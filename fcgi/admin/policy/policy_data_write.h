@@ -3,7 +3,7 @@
 #define AZ_ADMIN_POLICY_POLICY_DATA_WRITE_H
 
 #include "admin/policy/policy_payload.h"
-#include "policy/save/save_data.h"
+#include "policy/save/deploy/save_data.h"
 
 /* The result of a write. */
 struct policy_data_written {

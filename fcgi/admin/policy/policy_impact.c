@@ -17,7 +17,7 @@
 #include "policy/impact/period.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 #include "store/policy/impact.h"
 
 /* Longest revision and period that are read. */

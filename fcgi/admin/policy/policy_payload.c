@@ -13,7 +13,7 @@
 #include "http/route.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
-#include "policy/save/save_data.h"
+#include "policy/save/deploy/save_data.h"
 
 /* ---- PolicyDataDto ---- */
 

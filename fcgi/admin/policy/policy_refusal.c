@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/save/rule_warnings.h"
+#include "policy/save/check/rule_warnings.h"
 
 enum az_status
 policy_refuse(struct request *req, enum az_status st, const struct save_outcome *outcome)

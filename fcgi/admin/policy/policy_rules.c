@@ -16,7 +16,7 @@
 #include "http/if_match.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/rule.h"
-#include "policy/save/rule_check.h"
+#include "policy/save/check/rule_check.h"
 #include "store/policy/policy_rules.h"
 
 /* Longest compiled text that is shown, in octets: what a client of the admin API can be expected to

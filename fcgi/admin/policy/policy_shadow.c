@@ -16,7 +16,7 @@
 #include "policy/impact/tally.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 #include "policy/shadow/change.h"
 #include "policy/shadow/result.h"
 #include "store/policy/shadow.h"

@@ -5,7 +5,7 @@
 #include "policy/engine/archive_read.h"
 #include "store/policy/plans.h"
 
-/* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/archive.h) and what a tar adds. */
+/* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/bundle/archive.h) and what a tar adds. */
 #define BODY_MAX ((64 << 20) + (64 << 10))
 
 enum az_status

@@ -2,7 +2,7 @@
 #ifndef AZ_POLICY_SHADOW_CHANGE_H
 #define AZ_POLICY_SHADOW_CHANGE_H
 
-#include "policy/save/deploy.h"
+#include "policy/save/deploy/deploy.h"
 
 /* Return the rules, rows, deletions and mode of a deploy, and what it replaces, on mem; NULL: no
  * memory. Of the mode merge, what `result` says is stored already is left out. */

@@ -551,7 +551,7 @@ admin_ok(
     'limit: a body of 8 MiB is allowed, and reaches the service' );
 is( octets( $large->( $octets + 1 ) )->status, 413, 'limit: one octet more is 413' );
 
-# A bundle holds 64 MiB, its archive's own octets counted (fcgi/policy/save/archive.h): nothing is published, so the engine need not read it.
+# A bundle holds 64 MiB, its archive's own octets counted (fcgi/policy/save/bundle/archive.h): nothing is published, so the engine need not read it.
 my $fill = sub {
     $stack->sql(
         "INSERT INTO policy_rule (path, kind, content, digest) SELECT 'fill/' || i || '.rego', 'rego', 'package fill.r' || i || E'\\n#' || repeat('x', $_[0]), 'none' FROM generate_series(1, 8) AS i"

@@ -1,0 +1,134 @@
+#include "config.h"
+
+#include "policy/save/bundle/bundle_conflicts.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/json/jsonx.h"
+#include "policy/rows/rule.h"
+
+/* Names of one kind. To find a name that is a prefix of another, each prefix of the other is looked
+ * up, so the cost grows with the number of rows, not with its square. */
+struct sorted_names {
+    struct jsonx_build set; /* name to a text that says whose name it is */
+    char separator;         /* between the words of a name */
+};
+
+/* Return the text of the longest name that lies above `name`, or with `itself` is `name`; NULL if
+ * there is none. */
+static const char *
+find_above(const struct sorted_names *names, const char *name, bool itself)
+{
+    size_t length = strlen(name);
+    if (!itself)
+        while (length > 0 && name[--length] != names->separator)
+            continue;
+    while (length > 0) {
+        const json_t *found = json_object_getn(names->set.value, name, length);
+        if (found != NULL)
+            return json_string_value(found);
+        while (length > 0 && name[--length] != names->separator)
+            continue;
+    }
+    return NULL;
+}
+
+static enum az_status
+collide(struct op *op, const char *what, const char *name, const char *other)
+{
+    return op_fail(op, AZ_CONFLICT,
+                   talloc_asprintf(op->mem, "%s %s overlaps %s", what, name, other), NULL);
+}
+
+/* Collect the packages by name. A rule whose package cannot be read could be anywhere, so it is
+ * refused. Compiled modules do not share a package: their names would be the same. */
+static enum az_status
+collect_packages(struct op *op, const struct bundle_modules *modules, struct sorted_names *packages)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct bundle_module *module = &modules->module[i];
+        const char *name, *other;
+        switch (rule_package(op->mem, module->text, &name)) {
+        case RULE_PACKAGE_NAMED:
+            other = json_string_value(json_object_get(packages->set.value, name));
+            if (module->compiled && other != NULL)
+                return collide(op, "The path", module->rule, other);
+            jsonx_set(&packages->set, name,
+                      json_string(talloc_asprintf(op->mem, "the package of %s", module->rule)));
+            break;
+        case RULE_PACKAGE_UNREAD:
+            return op_fail(
+                op, AZ_CONFLICT,
+                talloc_asprintf(op->mem,
+                                "The package declaration of %s is in a form that is not supported",
+                                module->rule),
+                NULL);
+        case RULE_PACKAGE_NONE:
+            break;
+        }
+    }
+    return AZ_OK;
+}
+
+/* Collect the files of compiled modules. */
+static enum az_status
+collect_files(struct op *op, const struct bundle_modules *modules, struct sorted_names *paths)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct bundle_module *module = &modules->module[i];
+        const char *other;
+        if (!module->compiled)
+            continue;
+        if ((other = find_above(paths, module->file, true)) != NULL)
+            return collide(op, "The compiled file", module->file, other);
+        jsonx_set(&paths->set, module->file,
+                  json_string(talloc_asprintf(op->mem, "the compiled file of %s", module->rule)));
+    }
+    return AZ_OK;
+}
+
+static void
+collect(struct sorted_names *names, const char *const *name, size_t count, TALLOC_CTX *mem,
+        const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        jsonx_set(&names->set, name[i], json_string(talloc_asprintf(mem, "%s %s", what, name[i])));
+}
+
+enum az_status
+bundle_check_conflicts(struct op *op, const struct bundle_rows *rows,
+                       const struct bundle_modules *modules)
+{
+    struct sorted_names keys =
+                            {
+                                {jsonx_own(op->mem, json_object()), false},
+                                '.'
+    },
+                        packages = {{jsonx_own(op->mem, json_object()), false}, '.'},
+                        paths = {{jsonx_own(op->mem, json_object()), false}, '/'};
+    const char *other, *name;
+    json_t *value;
+    collect(&keys, rows->data_key, rows->data, op->mem, "the data key");
+    collect(&paths, rows->rule_path, rows->rules, op->mem, "the path");
+    enum az_status st = collect_packages(op, modules, &packages);
+    if (st == AZ_OK)
+        st = collect_files(op, modules, &paths);
+    if (st != AZ_OK)
+        return st;
+    if (jsonx_built(&keys.set) == NULL || jsonx_built(&paths.set) == NULL
+        || jsonx_built(&packages.set) == NULL)
+        return op_no_memory(op);
+    for (size_t i = 0; i < rows->data; i++) {
+        if ((other = find_above(&keys, rows->data_key[i], false)) != NULL
+            || (other = find_above(&packages, rows->data_key[i], true)) != NULL)
+            return collide(op, "The data key", rows->data_key[i], other);
+    }
+    json_object_foreach (packages.set.value, name, value)
+        if ((other = find_above(&keys, name, true)) != NULL)
+            return collide(op, "The package", name, other);
+    for (size_t i = 0; i < rows->rules; i++)
+        if ((other = find_above(&paths, rows->rule_path[i], false)) != NULL)
+            return collide(op, "The path", rows->rule_path[i], other);
+    return AZ_OK;
+}
