@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema.h"
 #include "base/settings/settings.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/opa_run.h"
@@ -27,7 +28,6 @@
 #include "policy/rows/rule.h"
 #include "policy/rows/rule_builtins.h"
 #include "policy/rows/rule_places.h"
-#include "policy/rows/schema.h"
 #include "policy/save/check/rule_check.h"
 #include "policy/save/deploy/save_data.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
-#include "policy/rows/schema.h"
 
 #define DEPTH 32
 

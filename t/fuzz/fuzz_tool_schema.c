@@ -6,10 +6,10 @@
 #include <talloc.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema.h"
 #include "fuzz/fuzz.h"
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/tools/arguments.h"
-#include "policy/rows/schema.h"
 
 static void
 check_placing(TALLOC_CTX *mem, const json_t *args, const json_t *arguments)

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
 #include "http/page/page_site.h"
 #include "managed/names.h"
-#include "policy/rows/schema.h"
 
 #define SUFFIX ".json"
 

@@ -2,7 +2,7 @@
 
 #include "admin/gateway/connector_settings.h"
 
-#include "policy/rows/schema.h"
+#include "base/json/schema/schema.h"
 
 /* Report the failures of a JSON Schema: "/clientId" is the field settings.clientId. */
 static void

@@ -3,9 +3,9 @@
 #include "policy/catalogue/control_settings.h"
 
 #include "base/buf.h"
+#include "base/json/schema/schema.h"
+#include "base/json/schema/schema_failures.h"
 #include "base/words.h"
-#include "policy/rows/schema.h"
-#include "policy/rows/schema_failures.h"
 
 /* Octets of a path. The longest that is shipped has 60. */
 #define PATH_MAX_OCTETS 1024

@@ -7,12 +7,12 @@
 
 #include "base/buf.h"
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema_failures.h"
 #include "base/pack.h"
 #include "base/words.h"
 #include "policy/decide/gateway_answer.h"
 #include "policy/decide/gateway_groups.h"
 #include "policy/engine/entrypoints.h"
-#include "policy/rows/schema_failures.h"
 
 /* Levels of names in the stored arguments: of a tool its own; of a request to a route also those in
  * `path` and `query`. Names further inside may be the user's data. */

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema_failures.h"
 #include "base/utf8.h"
 #include "cedar/read.h"
 #include "cedar/rego.h"
 #include "policy/rows/data_key.h"
-#include "policy/rows/schema_failures.h"
 
 #define CEDAR_DATA_ROOT "svc.cedar_data"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/rows/schema.h"
-#include "policy/rows/schema_format.h"
+#include "base/json/schema/schema.h"
+#include "base/json/schema/schema_format.h"
 
 enum az_status
 data_check(struct op *op, const char *data_key, const char *schema, const json_t *payload,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/rows/schema_failures.h"
+#include "base/json/schema/schema_failures.h"
 
 /* True if the row lists two different issuers. Like svc/controls/trust.rego, this counts the
  * service's own issuer only if it is listed. */

@@ -6,8 +6,8 @@
 
 #include "base/b64url.h"
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema_value.h"
 #include "base/words.h"
-#include "policy/rows/schema_value.h"
 
 #define BASE64_BEGIN "=?base64?"
 #define BASE64_END "?="

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "policy/rows/schema_value.h"
+#include "base/json/schema/schema_value.h"
 
 #define BASE64_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 

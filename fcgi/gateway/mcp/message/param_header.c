@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema_value.h"
 #include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/json_rpc.h"
-#include "policy/rows/schema_value.h"
 
 #define PARAM_KEYWORD "x-mcp-header"
 

@@ -6,9 +6,9 @@
 
 #include "base/buf.h"
 #include "base/json/jsonx.h"
-#include "policy/rows/schema.h"
-#include "policy/rows/schema_keywords.h"
-#include "policy/rows/schema_value.h"
+#include "base/json/schema/schema.h"
+#include "base/json/schema/schema_keywords.h"
+#include "base/json/schema/schema_value.h"
 
 /* Octets of the text of all shown faults: each has a path and quotes a rule of the schema. */
 #define WHY_MAX (TOOL_FAULTS_SHOWN * (SCHEMA_PATH_MAX + 4096))

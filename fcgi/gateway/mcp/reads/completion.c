@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/json/schema/schema_value.h"
 #include "gateway/mcp/message/shown_text.h"
 #include "gateway/mcp/peer/peer_list.h"
 #include "gateway/mcp/reads/prompts.h"
 #include "gateway/mcp/reads/routes.h"
-#include "policy/rows/schema_value.h"
 
 /* Show the values of a completion: texts, at most COMPLETIONS_MAX. */
 static enum az_status

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/rows/schema_value.h"
+#include "base/json/schema/schema_value.h"
 
 /* Octets of a word; the rest of a longer one is not compared. */
 #define WORD_OCTETS_MAX 48

@@ -12,12 +12,13 @@
  * integer is a number written without a fraction (stricter than the standard, which accepts 1.0).
  * Lengths count code points.
  */
-#ifndef AZ_POLICY_ROWS_SCHEMA_H
-#define AZ_POLICY_ROWS_SCHEMA_H
+#ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_H
+#define AZ_BASE_JSON_SCHEMA_SCHEMA_H
 
 #include <jansson.h>
 #include <talloc.h>
 
+#include "base/json/schema/schema_failures.h"
 #include "base/status.h"
 
 /* Nesting of a schema, references followed. The shipped ones stay below 12. */
@@ -26,13 +27,6 @@
 /* Sub-schemas of a schema, references followed: a few definitions that use one another twice would
  * otherwise grow without bound. The largest shipped schema has about 200. */
 #define SCHEMA_SIZE_MAX 5000
-
-/* Failures reported: a row of a megabyte can have a hundred thousand, and no caller reads more. */
-#define SCHEMA_FAILURES_MAX 100
-
-/* Octets of a failure's path. Names of members come from the caller; a longer path ends at an
- * ancestor that fits. */
-#define SCHEMA_PATH_MAX 1024
 
 /* Return the first fault of a schema, with its place; NULL if it has none. The text lives on mem.
  */

@@ -1,13 +1,12 @@
 #include "config.h"
 
-#include "policy/rows/schema.h"
+#include "base/json/schema/schema.h"
 
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/rows/schema_failures.h"
-#include "policy/rows/schema_keywords.h"
-#include "policy/rows/schema_value.h"
+#include "base/json/schema/schema_keywords.h"
+#include "base/json/schema/schema_value.h"
 
 /* ---- references ---- */
 

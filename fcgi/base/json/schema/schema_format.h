@@ -1,6 +1,6 @@
 /* The formats of schema.h. */
-#ifndef AZ_POLICY_ROWS_SCHEMA_FORMAT_H
-#define AZ_POLICY_ROWS_SCHEMA_FORMAT_H
+#ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_FORMAT_H
+#define AZ_BASE_JSON_SCHEMA_SCHEMA_FORMAT_H
 
 #include <jansson.h>
 #include <stdbool.h>

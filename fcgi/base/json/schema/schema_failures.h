@@ -1,6 +1,6 @@
 /* The failures that a validation finds, and the places in the value where it finds them. */
-#ifndef AZ_POLICY_ROWS_SCHEMA_FAILURES_H
-#define AZ_POLICY_ROWS_SCHEMA_FAILURES_H
+#ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_FAILURES_H
+#define AZ_BASE_JSON_SCHEMA_SCHEMA_FAILURES_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -8,6 +8,13 @@
 #include <talloc.h>
 
 struct buf;
+
+/* Failures reported: a row of a megabyte can have a hundred thousand, and no caller reads more. */
+#define SCHEMA_FAILURES_MAX 100
+
+/* Octets of a failure's path. Names of members come from the caller; a longer path ends at an
+ * ancestor that fits. */
+#define SCHEMA_PATH_MAX 1024
 
 /* A place in the value; the names are the value's own. */
 struct schema_place {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/rows/schema_value.h"
+#include "base/json/schema/schema_value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Comparing values as JSON Schema does: 1 and 1.0 are equal (JSON Schema core, 4.2.2). */
-#ifndef AZ_POLICY_ROWS_SCHEMA_VALUE_H
-#define AZ_POLICY_ROWS_SCHEMA_VALUE_H
+#ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_VALUE_H
+#define AZ_BASE_JSON_SCHEMA_SCHEMA_VALUE_H
 
 #include <jansson.h>
 #include <stdbool.h>

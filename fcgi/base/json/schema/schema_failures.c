@@ -1,10 +1,9 @@
 #include "config.h"
 
-#include "policy/rows/schema_failures.h"
+#include "base/json/schema/schema_failures.h"
 
 #include "base/buf.h"
 #include "base/json/jsonx.h"
-#include "policy/rows/schema.h"
 
 void
 schema_append_token(struct buf *pointer, const char *name)

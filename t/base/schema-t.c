@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/rows/schema.h"
+#include "base/json/schema/schema.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "policy/rows/schema_format.h"
+#include "base/json/schema/schema_format.h"
 #include "tap.h"
 
 static json_t *

@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "policy/rows/schema_keywords.h"
+#include "base/json/schema/schema_keywords.h"
 
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/schema/schema_format.h"
+#include "base/json/schema/schema_value.h"
 #include "base/utf8.h"
-#include "policy/rows/schema_format.h"
-#include "policy/rows/schema_value.h"
 
 static size_t
 limit_of(const json_t *rule)

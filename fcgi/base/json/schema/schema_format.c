@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/rows/schema_format.h"
+#include "base/json/schema/schema_format.h"
 
 #include <arpa/inet.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* The keywords of schema.h: the rules for a keyword's own value, and the checks it makes. */
-#ifndef AZ_POLICY_ROWS_SCHEMA_KEYWORDS_H
-#define AZ_POLICY_ROWS_SCHEMA_KEYWORDS_H
+#ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_KEYWORDS_H
+#define AZ_BASE_JSON_SCHEMA_SCHEMA_KEYWORDS_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "policy/rows/schema_failures.h"
+#include "base/json/schema/schema_failures.h"
 
 /* A value and the schema that it must match. */
 struct schema_site {
