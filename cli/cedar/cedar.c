@@ -4,12 +4,12 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cedar/authorize.h"
-#include "cedar/format.h"
 #include "cedar/parse.h"
 #include "cedar/read.h"
 #include "cedar/rego.h"
+#include "cli/cedar/authorize.h"
 #include "cli/cedar/cedar_opa.h"
+#include "cli/cedar/format.h"
 #include "cli/lib/input.h"
 #include "cli/lib/opa_run.h"
 #include "cli/lib/output.h"

@@ -2,8 +2,8 @@
 #ifndef AZ_CLI_CEDAR_CEDAR_CASE_H
 #define AZ_CLI_CEDAR_CEDAR_CASE_H
 
-#include "cedar/authorize.h"
 #include "cedar/json.h"
+#include "cli/cedar/authorize.h"
 
 /* Largest file of a case besides the policies, in octets; the largest of the corpus has 200 KiB. */
 #define CEDAR_JSON_MAX (32 << 20)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cedar/format.h"
+#include "cli/cedar/format.h"
 #include "tap.h"
 
 /* ---- refusals: line, column, and what was expected ---- */

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "cedar/authorize.h"
-#include "cedar/format.h"
 #include "cedar/json.h"
 #include "cedar/parse.h"
+#include "cli/cedar/authorize.h"
+#include "cli/cedar/format.h"
 #include "fuzz/fuzz.h"
 
 static void

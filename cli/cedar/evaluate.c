@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cedar/authorize.h"
 #include "cedar/function.h"
+#include "cli/cedar/authorize.h"
 
 /* One evaluation. */
 struct evaluation {

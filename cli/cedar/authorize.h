@@ -1,6 +1,6 @@
 /* Decisions: the evaluator that walks the tree, and the rule that makes one answer of policies. */
-#ifndef AZ_CEDAR_AUTHORIZE_H
-#define AZ_CEDAR_AUTHORIZE_H
+#ifndef AZ_CLI_CEDAR_AUTHORIZE_H
+#define AZ_CLI_CEDAR_AUTHORIZE_H
 
 #include "cedar/ast.h"
 #include "cedar/entities.h"

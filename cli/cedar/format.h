@@ -1,6 +1,6 @@
 /* Canonical text of policies. */
-#ifndef AZ_CEDAR_FORMAT_H
-#define AZ_CEDAR_FORMAT_H
+#ifndef AZ_CLI_CEDAR_FORMAT_H
+#define AZ_CLI_CEDAR_FORMAT_H
 
 #include "cedar/ast.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cedar/authorize.h"
+#include "cli/cedar/authorize.h"
 
 /* Add an id; ids has room. */
 static void

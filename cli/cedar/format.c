@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cedar/format.h"
+#include "cli/cedar/format.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cedar/authorize.h"
 #include "cedar/parse.h"
 #include "cedar/read.h"
+#include "cli/cedar/authorize.h"
 #include "scarce.h"
 #include "tap.h"
 
