@@ -56,7 +56,7 @@ sub copy_tree {
     my ($to) = @_;
     File::Path::make_path($to);
     run( top(), 'sh', '-c', 'git ls-files -z | tar --null -T - -cf - | tar -C "$0" -xf -', $to );
-    run( $to, 'sh', '-c', 'contrib/lib/sources "$PWD" && autoreconf -i >autoreconf.log 2>&1' );
+    run( $to, 'sh', '-c', 'build-aux/sources "$PWD" && autoreconf -i >autoreconf.log 2>&1' );
     return;
 }
 
