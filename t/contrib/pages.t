@@ -44,7 +44,7 @@ each_stands(
 each_stands(
     3, 'refusals of a save',
     \%http,
-    words( qr/[.]error = "(\w+)"/,         map {"fcgi/policy/save/$_.c"} qw(save candidate limits) ),
+    words( qr/[.]error = "(\w+)"/,         map {"fcgi/policy/save/$_.c"} qw(steps/save plan/candidate steps/limits) ),
     words( qr/^ *: "(opa_unreachable)";/m, 'fcgi/policy/save/steps/save.c' ) );
 each_stands(
     1, 'the connector', \%http,
@@ -66,7 +66,7 @@ each_stands(
 # The other way: a code of the page is in a table.
 my %known = map { ( $_ => 1 ) } words(
     qr/"(\w+)"/, 'fcgi/base/status.c', 'fcgi/admin/gateway/connectors.c',
-    map {"fcgi/policy/save/$_.c"} qw(save candidate limits) );
+    map {"fcgi/policy/save/$_.c"} qw(steps/save plan/candidate steps/limits) );
 is( join( ' ', grep { !$known{$_} } sort keys %http ), '', 'doc/errors.md has no code that is gone' );
 
 # ---- doc/runbook.md: each alert has a section that says what it means and what to do
@@ -97,7 +97,7 @@ sub defined_in {
     return %value;
 }
 my %number =
-  map { defined_in( Authz::Web::edit($_) ) } glob( Authz::Path::source('fcgi') . '/{*,*/*,*/*/*,*/*/*/*}.h' );
+  map { defined_in( Authz::Web::edit($_) ) } glob( Authz::Path::source('fcgi') . '/{*,*/*,*/*/*,*/*/*/*,*/*/*/*/*}.h' );
 %number = ( %number, text_of(qw(doc reference settings.md)) =~ /^\| `(\w+)` \|[^\n]*? \| `(\d+[A-Z]*)` \|/mg );
 my @limit = text_of( 'doc', 'limits.md' ) =~ /^\| [^|\n]+ \| (?:[^|\d\n]*)([\d,]+(?: MB)?)\b[^|\n]* \| `?(\w+)/mg;
 cmp_ok( scalar @limit, '>=', 80, 'doc/limits.md: the rows are read' );
