@@ -3,6 +3,7 @@
 #include "client/answer.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -23,13 +24,13 @@ static const char *const openid_scopes[] = {"openid", "profile", "email", "offli
 
 /* Return the object that holds the access token: its neighbours belong to it (Slack's answer has a
  * bot's token at the root, and a person's below authed_user). */
-static const json_t *
+static json_t *
 token_object(TALLOC_CTX *mem, const json_t *answer, const char *pointer)
 {
     const char *last = strrchr(pointer, '/');
     const char *parent =
         last != NULL ? talloc_strndup(mem, pointer, (size_t) (last - pointer)) : NULL;
-    return parent != NULL ? json_pointer_get(answer, parent) : NULL;
+    return parent != NULL ? (json_t *) (uintptr_t) json_pointer_get(answer, parent) : NULL;
 }
 
 /* ---- scopes */
@@ -178,15 +179,13 @@ static bool
 read_access_token(const struct client_reading *reading, const json_t *access, bool usual,
                   struct client_tokens *ret)
 {
-    bool fits = is_token(access);
+    bool fits = is_token(access), bearer = ret->token_type == NULL || is_bearer(ret->token_type);
     if (reading->access_optional) {
-        ret->access_token = fits && is_bearer(ret->token_type) ? json_string_value(access) : NULL;
-        return access == NULL || fits || !is_bearer(ret->token_type);
+        ret->access_token = fits && bearer ? json_string_value(access) : NULL;
+        return access == NULL || fits || !bearer;
     }
     ret->access_token = fits ? json_string_value(access) : NULL;
-    return fits
-           && (ret->token_type == NULL || is_bearer(ret->token_type)
-               || (!usual && !reading->bearer));
+    return fits && (bearer || (!usual && !reading->bearer));
 }
 
 static enum az_status
@@ -195,9 +194,10 @@ read_tokens(TALLOC_CTX *mem, const struct client_reading *reading, const json_t 
 {
     const char *pointer = reading->access_token_pointer != NULL ? reading->access_token_pointer
                                                                 : ACCESS_TOKEN_POINTER;
-    const json_t *object = token_object(mem, answer, pointer);
+    json_t *object = token_object(mem, answer, pointer);
     struct client_tokens tokens = {.access_token = NULL};
     ret->outcome = CLIENT_MALFORMED;
+    jsonx_drop_empty(object);
     if (!read_members(object, &tokens)
         || !read_access_token(reading, json_pointer_get(answer, pointer),
                               strcmp(pointer, ACCESS_TOKEN_POINTER) == 0, &tokens))
@@ -259,6 +259,7 @@ client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int st
     ret->outcome = status >= 500 ? CLIENT_FAILED : CLIENT_MALFORMED;
     if (st != AZ_OK || !json_is_object(answer))
         return AZ_OK;
+    jsonx_drop_empty(answer);
     const char *error = json_string_value(json_object_get(answer, "error"));
     if (error != NULL) {
         ret->error = shown_error(mem, error);

@@ -33,7 +33,7 @@ struct client_reading {
                                          access_token_pointer is set: such providers have types of
                                          their own */
     bool access_optional;             /* an ID token is wanted: without an access token of type
-                                         Bearer (token_type is required then), access_token is NULL */
+                                         Bearer, which no token_type counts as, access_token is NULL */
 };
 
 /* The tokens; on mem. */
@@ -66,8 +66,9 @@ struct client_answer {
 };
 
 /*
- * Read an answer with an HTTP status. An error is recognized with any status: some providers send
- * errors with status 200. AZ_OK with a meaning, or AZ_SERVER_ERROR: no memory.
+ * Read an answer with an HTTP status. Members that are null or "" count as absent (world.md U8). An
+ * error is recognized with any status: some providers send errors with status 200. AZ_OK with a
+ * meaning, or AZ_SERVER_ERROR: no memory.
  */
 enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int status,
                                   const char *body, size_t length, struct client_answer *ret);

@@ -258,6 +258,26 @@ test_without_memory(TALLOC_CTX *mem)
     ok(jsonx_copy(NULL) == NULL && jsonx_deep_copy(NULL) == NULL, "no value has no copy");
 }
 
+/* Members that count as absent (world.md U8). */
+static void
+test_drop_empty(TALLOC_CTX *mem)
+{
+    json_t *value;
+    const char *text = "{\"a\":null,\"b\":\"\",\"c\":0,\"d\":false,\"e\":[],\"f\":{},\"g\":\" \","
+                       "\"h\":{\"a\":null},\"i\":[null,\"\"]}";
+    ok(jsonx_parse(mem, text, strlen(text), 2, &value, NULL) == AZ_OK,
+       "an object with empty members");
+    jsonx_drop_empty(value);
+    is_str(
+        jsonx_dump(mem, value),
+        "{\"c\":0,\"d\":false,\"e\":[],\"f\":{},\"g\":\" \",\"h\":{\"a\":null},\"i\":[null,\"\"]}",
+        "U8: null and \"\" are dropped; 0, false, blanks, containers and what they hold stay");
+    value = jsonx_own(mem, json_array());
+    jsonx_drop_empty(value);
+    jsonx_drop_empty(NULL);
+    ok(json_is_array(value), "... and a value that is no object stays as it is");
+}
+
 int
 main(void)
 {
@@ -265,6 +285,7 @@ main(void)
 
     plan(0);
     test_texts(mem);
+    test_drop_empty(mem);
     test_depth(mem, 0, false);
     test_depth(mem, 1, false);
     test_depth(mem, 4, true);

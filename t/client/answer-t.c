@@ -121,14 +121,44 @@ check_id_token(TALLOC_CTX *mem)
     is_str(answer.tokens.id_token, "i", "... is taken");
     ok(answer.tokens.access_token == NULL, "... without access token");
     answer = read_text(mem, &reading, 200, "{\"id_token\":\"i\",\"access_token\":\"a\"}");
+    is_str(answer.tokens.access_token, "a", "U1: no token_type counts as Bearer");
+    answer = read_text(mem, &reading, 200,
+                       "{\"id_token\":\"i\",\"access_token\":\"a\",\"token_type\":\"DPoP\"}");
     ok(answer.outcome == CLIENT_TOKENS && answer.tokens.access_token == NULL,
-       "an access token without a type is not used (RFC 6749 7.1)");
+       "an access token of another type is not used (RFC 6749 7.1)");
     answer = read_text(mem, &reading, 200,
                        "{\"id_token\":\"i\",\"access_token\":\"a\",\"token_type\":\"bearer\"}");
     is_str(answer.tokens.access_token, "a", "one of type Bearer is");
     answer = read_text(mem, &reading, 200,
                        "{\"id_token\":\"i\",\"access_token\":\"a\\n\",\"token_type\":\"bearer\"}");
     is_int(answer.outcome, CLIENT_MALFORMED, "one that begins a header makes the answer malformed");
+}
+
+/* Members that are null or an empty text (world.md U8). */
+static void
+check_empty(TALLOC_CTX *mem)
+{
+    const struct client_reading reading = {.access_optional = true};
+    const struct client_reading nested = {.access_token_pointer = "/user/access_token"};
+    struct client_answer answer = read_text(
+        mem, &reading, 200,
+        "{\"id_token\":\"i\",\"access_token\":\"a\",\"token_type\":\"\",\"refresh_token\":\"\","
+        "\"scope\":null,\"error\":\"\"}");
+    is_int(answer.outcome, CLIENT_TOKENS,
+           "U8: \"\" of refresh_token, token_type and error is absent");
+    is_str(answer.tokens.access_token, "a", "... so that the token counts as Bearer");
+    ok(answer.tokens.refresh_token == NULL && answer.tokens.scopes == NULL,
+       "... and there is no refresh token and no scope");
+    answer = read_text(mem, &reading, 200, "{\"id_token\":\"\",\"access_token\":\"\"}");
+    ok(answer.outcome == CLIENT_TOKENS && answer.tokens.id_token == NULL
+           && answer.tokens.access_token == NULL,
+       "U8: empty tokens are no tokens");
+    answer =
+        read_text(mem, &nested, 200, "{\"user\":{\"access_token\":\"a\",\"refresh_token\":\"\"}}");
+    ok(answer.outcome == CLIENT_TOKENS && answer.tokens.refresh_token == NULL,
+       "U8: the same beside a token that stands deeper");
+    answer = read_text(mem, &reading, 200, "{\"id_token\":\"i\",\"refresh_token\":7}");
+    is_int(answer.outcome, CLIENT_MALFORMED, "... a number is no token");
 }
 
 static void
@@ -154,6 +184,7 @@ main(void)
     check_answers(mem);
     check_bearer(mem);
     check_id_token(mem);
+    check_empty(mem);
     check_scopes(mem);
     talloc_free(mem);
     return done();

@@ -97,6 +97,17 @@ jsonx_array_within(const json_t *inner, const json_t *outer)
     return true;
 }
 
+void
+jsonx_drop_empty(json_t *object)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe (object, next, name, value)
+        if (json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0))
+            json_object_del(object, name);
+}
+
 bool
 jsonx_is_texts(const json_t *value)
 {

@@ -60,6 +60,10 @@ bool jsonx_array_has(const json_t *array, const json_t *wanted);
 /* True if each item of one array is in the other; NULL is an empty array. */
 bool jsonx_array_within(const json_t *inner, const json_t *outer);
 
+/* Remove the members of an object that are null or an empty text; a value that is no object stays.
+ * Many servers send these for what they do not have. */
+void jsonx_drop_empty(json_t *object);
+
 /* True for an array of strings, also for an empty one. */
 bool jsonx_is_texts(const json_t *value);
 

@@ -123,6 +123,20 @@ document_discovery_url(TALLOC_CTX *mem, const char *issuer)
 
 /* ---- a document's text */
 
+/* Drop what counts as absent (world.md U8): `null` and "" of the document, and of the keys of a key
+ * set. A client's metadata is read as a registration is. */
+static void
+drop_empty(const struct wanted *wanted, json_t *document)
+{
+    size_t i;
+    json_t *key;
+    if (wanted->limits.hosts == FETCH_CIMD)
+        return;
+    jsonx_drop_empty(document);
+    json_array_foreach (json_object_get(document, "keys"), i, key)
+        jsonx_drop_empty(key);
+}
+
 enum az_status
 wanted_read(struct wanted *wanted, const char *body, size_t length, json_t **ret)
 {
@@ -137,6 +151,7 @@ wanted_read(struct wanted *wanted, const char *body, size_t length, json_t **ret
         return op_fail(op, AZ_UNAVAILABLE, NULL, "%s document %.160s: %s", wanted->limits.word,
                        wanted->url, why);
     }
+    drop_empty(wanted, json);
     st = wanted->check != NULL ? wanted->check(op, wanted->url, json) : AZ_OK;
     if (st == AZ_OK)
         *ret = json;

@@ -75,6 +75,7 @@ read_answer(struct op *op, const struct identity_provider *provider, const char 
         || jsonx_parse(op->mem, answer->body, answer->length, JWT_DEPTH_MAX, ret, NULL) != AZ_OK
         || !json_is_object(*ret))
         return upstream_malformed(op, provider, where, answer->status);
+    jsonx_drop_empty(*ret);
     return AZ_OK;
 }
 

@@ -13,6 +13,7 @@ package Authz::Idp;
 # The service's settings must allow it: SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST (see settings()).
 #
 # misbehave: for each endpoint (discovery, authorize, token, jwks, userinfo, end_session)
+#   null => [NAMES] (members that are null, which undef does not make),
 #   status => N, body => TEXT, type => MEDIA_TYPE, delay => SECONDS, redirect => URL, huge => OCTETS, close => 1, drip => 1
 # and every other word is a member of its document (authorize: a parameter of its redirect) to set, or with undef to leave
 # out. id_token: alg (none, HS256, RS256, PS256, ES256), kid, header => {...}, stranger => 1 (signed by an unpublished key),
@@ -34,7 +35,7 @@ use Authz::Process ();
 use Authz::Server  ();
 
 my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
-my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip);
+my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip null);
 my %SIGNING  = map { $_ => 1 } qw(alg kid header stranger tamper raw);
 my %ENDPOINT = (
     '/.well-known/openid-configuration' => 'discovery', '/authorize' => 'authorize', '/token' => 'token',
@@ -68,6 +69,9 @@ sub start {
 sub stop    { my ($self) = @_; return $self->{process}->stop }
 sub process { return $_[0]{process} }
 sub issuer  { return $_[0]{issuer} }
+
+# Return the published keys, as objects.
+sub published { my ($self) = @_; return ( $self->_do_jwks )[1]{keys} }
 
 # Settings of a stack that may talk to it.
 sub settings { return ( SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST => 'true' ) }
@@ -266,6 +270,7 @@ sub _send {
             if ( defined $how{$member} ) { $document->{$member} = $how{$member} }
             else                         { delete $document->{$member} }
         }
+        $document->{$_} = undef for @{ $how{null} // [] };
     }
     my $type = $how{type} // ( ref $document ? 'application/json'       : 'text/plain' );
     my $body = $how{body} // ( ref $document ? $json->encode($document) : $document );
