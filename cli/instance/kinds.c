@@ -24,7 +24,7 @@ static const char *const connector_omitted[] = {"name",         "description", "
                                                 "resourceType", "installed",   "installedAt",
                                                 "updatedAt",    "manifest",    NULL};
 static const char *const resource_omitted[] = {
-    "connectorId", "connectorVersion", "status",   "statusReason",   "statusChangedAt",
+    "connectorId", "connectorVersion", "status",   "statusReason",   "leftOut", "statusChangedAt",
     "lastProbe",   "toolCount",        "syncedAt", "sharedRedirect", NULL};
 static const char *const none_omitted[] = {NULL};
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/gateway/resource_faults.h"
 #include "admin/health.h"
 #include "base/json/jsonx.h"
 #include "store/overview/attention.h"
@@ -18,6 +19,8 @@ attention_list_handle(struct request *req)
     json_t *stored = NULL, *faults = health_faults(&req->op);
     enum az_status st = faults != NULL ? json_rows_list(&req->op, &attention_rows, NULL, 0, &text)
                                        : op_no_memory(&req->op);
+    if (st == AZ_OK)
+        st = resource_faults_list(&req->op, faults);
     if (st == AZ_OK && json_array_size(faults) == 0)
         return respond_json_text(req, 200, text);
     if (st == AZ_OK

@@ -2,14 +2,12 @@
 
 #include "managed/document.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/json/field_rules.h"
 #include "base/json/json_pointer.h"
 #include "base/json/jsonx.h"
 #include "base/uri.h"
-#include "base/utf8.h"
 #include "base/words.h"
 #include "managed/names.h"
 #include "managed/reader.h"
@@ -19,9 +17,6 @@
 
 /* Stands for a name that is missing or faulty, while faults are collected. */
 #define NAME_UNKNOWN "unknown"
-
-/* Longest path of a field. Names in it may come from the caller. */
-#define PATH_MAX_SHOWN 160
 
 /* A document as it stands. */
 struct raw_resource {
@@ -156,6 +151,7 @@ static const struct field resource_fields[] = {
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
     {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Reason why it is not active"},
+    {"leftOut",          FIELD_READ_ONLY, .shown = FIELD_ARRAY, .help = "Tools and routes of the stored document that are not served, because today's rules or settings would refuse them: kind, name and why"},
     {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time since which it has this status"},
     {"sharedRedirect",   FIELD_READ_ONLY, .shown = FIELD_BOOLEAN, .help = "true: people come back from its authorization server at the address that resources share (upstreamAuth.redirectUri), so an answer may be that of another resource's server"},
     {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT, .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
@@ -166,70 +162,7 @@ static const struct field resource_fields[] = {
 const struct field_table managed_resource_table = FIELD_TABLE("ManagedResourceDto", resource_fields, 0);
 /* clang-format on */
 
-/* ---- the reader */
-
-void
-reader_tell(void *arg, const char *path, const char *why)
-{
-    struct reader *reader = arg;
-    const struct managed_reading *reading = reader->reading;
-    char whole[PATH_MAX_SHOWN];
-    reader->faulty = true;
-    if (reading->fault == NULL)
-        return;
-    utf8_print(whole, sizeof(whole), "%s%s", reader->at != NULL ? reader->at : "", path);
-    /* A fault of a whole object: "routes[2]." without its dot. */
-    if (*path == '\0' && *whole != '\0')
-        whole[strlen(whole) - 1] = '\0';
-    reading->fault(reading->fault_arg, whole, why);
-}
-
-void
-reader_tell_text(struct reader *reader, const char *path, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const char *why = talloc_vasprintf(reader->mem, format, args);
-    va_end(args);
-    reader_tell(reader, path, why != NULL ? why : "is not valid");
-}
-
-bool
-reader_fields(struct reader *reader, const struct field_table *table, const json_t *object,
-              void *ret)
-{
-    enum az_status st = fields_read(reader->mem, table, object, reader_tell, reader, ret, NULL);
-    reader->lost = reader->lost || st == AZ_SERVER_ERROR;
-    return st == AZ_OK;
-}
-
-bool
-reader_part(struct reader *reader, const char *member, const struct field_table *table,
-            const json_t *object, void *ret)
-{
-    const char *outer = reader->at;
-    if (object == NULL)
-        return true;
-    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
-    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
-    reader->at = outer;
-    return good;
-}
-
-const char **
-reader_list(struct reader *reader, const json_t *array)
-{
-    const char **list = array != NULL ? words_array_list(reader->mem, array) : NULL;
-    reader->lost = reader->lost || (array != NULL && list == NULL);
-    return list;
-}
-
-void
-reader_missing(struct reader *reader, const char *what)
-{
-    if (reader->resource->missing == NULL)
-        reader->resource->missing = what;
-}
+/* ---- the members of the document */
 
 const char *
 reader_address_fault(struct reader *reader, const char *url, bool *ret_listed)
@@ -252,8 +185,6 @@ reader_address_fault(struct reader *reader, const char *url, bool *ret_listed)
         return NULL;
     return "must be an https URL; SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http for a host";
 }
-
-/* ---- the members of the document */
 
 static void
 read_url(struct reader *reader)

@@ -21,11 +21,21 @@ struct managed_reading {
     const json_t *document;     /* object */
     const char *insecure_hosts; /* SVC_GATEWAY_ALLOWED_INSECURE_HOSTS, or NULL */
     const json_t *secrets;      /* object that names the secrets that are set, or NULL */
+    bool stored;                /* the rules of a save passed it: see managed_read() */
     field_fault_fn *fault;      /* called for each fault ("routes[2].path"), or NULL */
     void *fault_arg;
 };
 
-/* Read a document. AZ_INVALID: a fault was told. AZ_SERVER_ERROR: out of memory. */
+/*
+ * Read a document. AZ_INVALID: a fault was told. AZ_SERVER_ERROR: out of memory.
+ *
+ * Rules are those of a save. A stored document met the rules of its day, under the settings of its
+ * day, so a fault of a tool or route leaves out that one alone (ret->left_out): the others work. Of
+ * tools or routes that have one name today all are left out, because a choice would change what a
+ * call reaches; a route that is left out keeps its requests from wider routes. What cannot be read
+ * without a guess refuses the document: other members of the resource, and the path or methods of a
+ * route.
+ */
 enum az_status managed_read(const struct managed_reading *reading, struct managed_resource *ret);
 
 /* ManagedResourceDto: its members. */

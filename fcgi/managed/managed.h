@@ -136,6 +136,7 @@ struct managed_route {
     const struct managed_route_resource *mcp; /* mcpResource, or NULL */
     json_t *obligations; /* object of obligations that are always added, or NULL */
     bool enabled;        /* false: its paths are served by nobody */
+    bool left_out;       /* of a stored document: it is disabled for a fault */
     const char *origin;  /* manifest or local */
 };
 
@@ -220,6 +221,13 @@ struct managed_interaction {
         *url_hosts; /* hosts of such addresses beside the upstream's, end with NULL; or NULL */
 };
 
+/* A tool or route of a stored document that this program does not serve (document.h). */
+struct managed_left_out {
+    const char *kind; /* tool or route */
+    const char *name; /* of the tool, id of the route, or its place: "tools[2]" */
+    const char *why;  /* fits after the name */
+};
+
 struct managed_resource {
     int64_t id;      /* id of the row, or 0 if not stored */
     int64_t version; /* changes with every save, sync and approval, not with the status */
@@ -239,6 +247,8 @@ struct managed_resource {
     size_t routes;
     const struct managed_tool *tool;
     size_t tools;
+    const struct managed_left_out *left_out; /* of a stored document */
+    size_t left_outs;
     struct managed_auth auth;
     bool redirect_shared; /* oauth_link: stored before each resource had its own redirect address */
     const char **tool_include, **tool_exclude; /* globs of toolFilter, end with NULL, or NULL */
@@ -256,8 +266,10 @@ struct managed_resource {
     const char *edge_audience; /* aud of the JWT that its web server gets, or NULL: it gets none */
     int64_t edge_lifetime;     /* of that JWT, seconds */
     struct managed_headers request_headers;
-    const char *missing; /* first setting or secret that is missing ("upstreamAuth.clientId");
-                            NULL: it is complete */
+    const char *missing;    /* first setting or secret that is missing ("upstreamAuth.clientId");
+                               NULL: it is complete */
+    const char *unreadable; /* first fault of a stored document that this program cannot read, after
+                               its place; NULL: it can */
 };
 
 /* Return the word for a value, as it stands in documents. */

@@ -225,7 +225,7 @@ managed_path_closest(const struct managed_path *path)
             continue;
         const struct managed_pattern *pattern = pattern_of(path, route);
         if (best == NULL || is_closer(pattern, pattern_of(path, best), true)
-            || (route->enabled && !best->enabled
+            || (route->enabled && !best->enabled && !best->left_out
                 && is_same_request(pattern, pattern_of(path, best))))
             best = route;
     }

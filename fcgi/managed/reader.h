@@ -26,6 +26,8 @@ struct reader {
     const char *at; /* prefix of the path in faults: "routes[2].", or "" for the document */
     bool faulty;    /* a fault was told */
     bool lost;      /* memory ran out */
+    struct managed_left_out *part; /* of a stored document: what a fault leaves out; NULL: a fault
+                                      refuses the document */
 };
 
 /* Tell the fault of a member below reader->at; a field_fault_fn. */
@@ -71,6 +73,20 @@ field_rule_fn managed_scope_rule;   /* one scope (RFC 6749 3.3) */
 field_rule_fn managed_pointer_rule; /* JSON Pointer (RFC 6901) */
 field_rule_fn managed_word_rule;    /* letters, digits and ._- */
 field_rule_fn managed_object_rule;  /* an object with a limited number of members */
+
+/* Return the places for the parts of a list that may be left out, one for each; NULL: out of
+ * memory.
+ */
+struct managed_left_out *reader_parts(struct reader *reader, const json_t *list);
+
+/* Begin with a part of a list: faults have its place, or leave it out if the document is stored.
+ * `by`: its member that names it. */
+void reader_part_begin(struct reader *reader, const char *kind, const char *by, const json_t *list,
+                       size_t index, struct managed_left_out *parts);
+
+/* End with a list: the document's faults are its own again. Add the parts with a fault to those
+ * that the resource leaves out. */
+void reader_parts_end(struct reader *reader, const struct managed_left_out *parts, size_t count);
 
 /* Read a member of the document into reader->resource; faults are told by their places. */
 void reader_routes(struct reader *reader, const json_t *routes);

@@ -305,14 +305,65 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
         check_retry(reader, route);
 }
 
+/* Refuse an id twice. In a stored document both routes are left out: a rule or tool that names the
+ * id could mean either. */
 static void
-managed_check_ids(struct reader *reader, const struct managed_route *route, size_t count)
+managed_check_ids(struct reader *reader, const struct managed_route *route, size_t count,
+                  struct managed_left_out *parts)
 {
-    for (size_t i = 0; i < count; i++)
-        if (route[i].id != NULL && route[count].id != NULL
-            && strcmp(route[i].id, route[count].id) == 0) {
-            reader_tell(reader, "id", "is the id of another route");
+    static const char why[] = "is the id of another route";
+    for (size_t i = 0; i < count; i++) {
+        if (route[i].id == NULL || route[count].id == NULL
+            || strcmp(route[i].id, route[count].id) != 0)
+            continue;
+        reader_tell(reader, "id", why);
+        if (!reader->reading->stored)
             return;
+        reader->part = &parts[i];
+        reader_tell(reader, "id", why);
+        reader->part = &parts[count];
+    }
+}
+
+/* Make a disabled route of one that is left out: with its path and methods, so that no wider route
+ * gets its requests. False: what it takes cannot be read. */
+static bool
+disable_route(struct reader *reader, const json_t *object, struct managed_route *route)
+{
+    const json_t *list = json_object_get(object, "methods");
+    const char *why = NULL;
+    struct managed_route closed = {.id = json_string_value(json_object_get(object, "id")),
+                                   .path = json_string_value(json_object_get(object, "path")),
+                                   .scopes = jsonx_own(reader->mem, json_array()),
+                                   .left_out = true,
+                                   .origin = "local"};
+    size_t index;
+    const json_t *method;
+    json_array_foreach (list, index, method)
+        if (!json_is_string(method))
+            return false;
+    if (closed.id == NULL || closed.path == NULL
+        || (list != NULL && !json_is_null(list) && !json_is_array(list))
+        || managed_pattern_read(reader->mem, closed.path, &closed.pattern, &why) != AZ_OK)
+        return false;
+    read_methods(reader, json_is_array(list) ? list : NULL, &closed);
+    closed.upstream_pattern = closed.pattern;
+    closed.action = closed.id;
+    *route = closed;
+    return true;
+}
+
+/* Disable the routes that are left out, or refuse the document. */
+static void
+disable_routes(struct reader *reader, const json_t *routes, struct managed_route *route,
+               const struct managed_left_out *parts)
+{
+    size_t index;
+    json_t *object;
+    json_array_foreach (routes, index, object)
+        if (parts[index].why != NULL && !disable_route(reader, object, &route[index])) {
+            const char *at = talloc_asprintf(reader->mem, "routes[%zu]", index);
+            reader_tell(reader, at != NULL ? at : "routes", parts[index].why);
         }
 }
 
@@ -334,12 +385,16 @@ reader_routes(struct reader *reader, const json_t *routes)
         reader->lost = true;
         return;
     }
+    struct managed_left_out *parts = reader_parts(reader, routes);
+    if (parts == NULL)
+        return;
     json_array_foreach (routes, index, object) {
-        reader->at = talloc_asprintf(reader->mem, "routes[%zu].", index);
+        reader_part_begin(reader, "route", "id", routes, index, parts);
         read_route(reader, object, &route[index]);
-        managed_check_ids(reader, route, index);
+        managed_check_ids(reader, route, index, parts);
     }
-    reader->at = "";
+    reader_parts_end(reader, parts, json_array_size(routes));
+    disable_routes(reader, routes, route, parts);
     resource->route = route;
     resource->routes = json_array_size(routes);
 }

@@ -228,6 +228,8 @@ bind_route(struct reader *reader, const char *id, struct managed_tool *tool)
         reader_tell(reader, "route", "is required for a tool of a REST or STATIC resource");
     else if (tool->route == NULL)
         reader_tell(reader, "route", "is not the id of a route");
+    else if (tool->route->left_out)
+        reader_tell(reader, "route", "is the id of a route that is left out");
     else if (tool->route->action != NULL) /* else the route has a fault */
         read_args(reader, tool);
 }
@@ -302,25 +304,51 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
     tool->served = managed_tool_is_served(reader->resource, tool);
 }
 
-/* Refuse two names that are equal to clients: a call could reach the wrong tool. */
-static void
-check_names(struct reader *reader, const struct managed_tool *tool, size_t count)
+/* Tell the fault of a tool that has a name of another one. False: it has none. */
+static bool
+tell_clash(struct reader *reader, const struct managed_tool *tool, const struct managed_tool *other)
 {
-    const struct managed_tool *it = &tool[count];
-    for (size_t i = 0; i < count && it->single_name != NULL; i++) {
-        if (tool[i].single_name == NULL)
+    if (tool->single_name == NULL || other->single_name == NULL)
+        return false;
+    if (strcmp(tool->single_name, other->single_name) == 0
+        || strcmp(tool->exposed_name, other->exposed_name) == 0)
+        reader_tell_text(reader, "name", "makes the name %s, which another tool has",
+                         tool->exposed_name);
+    else if (tool->upstream_name != NULL && other->upstream_name != NULL
+             && strcmp(tool->upstream_name, other->upstream_name) == 0)
+        reader_tell(reader, "upstreamName", "is that of another tool");
+    else
+        return false;
+    return true;
+}
+
+/* Refuse two names that are equal to clients: a call could reach the wrong tool. In a stored
+ * document it could so too, whichever of the two stayed: both are left out. */
+static void
+check_names(struct reader *reader, const struct managed_tool *tool, size_t count,
+            struct managed_left_out *parts)
+{
+    bool stored = reader->reading->stored;
+    for (size_t i = 0; i < count; i++) {
+        if (!tell_clash(reader, &tool[count], &tool[i]))
             continue;
-        if (strcmp(tool[i].single_name, it->single_name) == 0
-            || strcmp(tool[i].exposed_name, it->exposed_name) == 0)
-            reader_tell_text(reader, "name", "makes the name %s, which another tool has",
-                             it->exposed_name);
-        else if (it->upstream_name != NULL && tool[i].upstream_name != NULL
-                 && strcmp(tool[i].upstream_name, it->upstream_name) == 0)
-            reader_tell(reader, "upstreamName", "is that of another tool");
-        else
-            continue;
-        return;
+        if (!stored)
+            return;
+        reader->part = &parts[i];
+        tell_clash(reader, &tool[i], &tool[count]);
+        reader->part = &parts[count];
     }
+}
+
+/* Keep the tools that are not left out. */
+static void
+keep_tools(struct managed_resource *resource, struct managed_tool *tool,
+           const struct managed_left_out *parts, size_t count)
+{
+    resource->tool = tool;
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].why == NULL)
+            tool[resource->tools++] = tool[i];
 }
 
 void
@@ -333,16 +361,16 @@ reader_tools(struct reader *reader, const json_t *tools)
         return;
     struct managed_tool *tool =
         talloc_zero_array(reader->mem, struct managed_tool, (unsigned) json_array_size(tools));
-    if (tool == NULL) {
+    struct managed_left_out *parts = reader_parts(reader, tools);
+    if (tool == NULL || parts == NULL) {
         reader->lost = true;
         return;
     }
     json_array_foreach (tools, index, object) {
-        reader->at = talloc_asprintf(reader->mem, "tools[%zu].", index);
+        reader_part_begin(reader, "tool", "name", tools, index, parts);
         read_tool(reader, object, &tool[index]);
-        check_names(reader, tool, index);
+        check_names(reader, tool, index, parts);
     }
-    reader->at = "";
-    resource->tool = tool;
-    resource->tools = json_array_size(tools);
+    reader_parts_end(reader, parts, json_array_size(tools));
+    keep_tools(resource, tool, parts, json_array_size(tools));
 }

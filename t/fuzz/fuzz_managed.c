@@ -58,6 +58,25 @@ check_resource(const struct managed_resource *resource)
     }
 }
 
+/* What a save takes is read whole when it is stored, and of what it refuses the tools that stay are
+ * sound. */
+static void
+check_stored(TALLOC_CTX *mem, const json_t *object, enum az_status saved)
+{
+    struct managed_resource resource = {.name = NULL};
+    const struct managed_reading reading = {
+        .mem = mem, .document = object, .insecure_hosts = "localhost", .stored = true};
+    enum az_status st = managed_read(&reading, &resource);
+    MUST(st == AZ_OK || (st == AZ_INVALID && saved == AZ_INVALID));
+    MUST(st != AZ_OK || (saved == AZ_OK) == (resource.left_outs == 0));
+    for (size_t i = 0; i < resource.tools; i++)
+        for (size_t j = 0; j < i; j++)
+            MUST(strcmp(resource.tool[i].exposed_name, resource.tool[j].exposed_name) != 0);
+    for (size_t i = 0; i < resource.routes; i++)
+        MUST(resource.route[i].methods != NULL
+             && !(resource.route[i].left_out && resource.route[i].enabled));
+}
+
 /* No secret stays in the document that is stored. */
 static void
 check_secrets(TALLOC_CTX *mem, const json_t *object)
@@ -96,6 +115,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST((st == AZ_OK) == (faults == 0));
     if (st == AZ_OK)
         check_resource(&resource);
+    check_stored(mem, object, st);
     if (json_is_object(object)) {
         check_secrets(mem, object);
         MUST(managed_tools_merge(mem, json_object_get(object, "tools"),

@@ -20,7 +20,8 @@ static struct tool_merge
 sync_tools(TALLOC_CTX *mem, json_t **stored, const char *seen)
 {
     struct tool_merge merge;
-    const struct tool_pins before = {.tools = *stored, .synced = *stored != NULL};
+    const struct tool_pins before = {
+        .tools = *stored, .synced = *stored != NULL, .resource = "kit"};
     is_int(tool_pins_merge(mem, &before, env_json(mem, seen), NOW, &merge), AZ_OK, "a sync");
     *stored = merge.tools;
     return merge;
@@ -354,6 +355,33 @@ test_operator(TALLOC_CTX *mem)
     is_list(mem, m.added, "[\"sum.up\"]", "... and not called an addition");
 }
 
+/* Names of more than 64 characters are cut, alone and with the name of the resource: these two are
+ * one as kit__..., which ends with six hex digits of SHA-256, but not alone. */
+#define SIXTY "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+#define ONE "{'name':'" SIXTY "1934','inputSchema':{'type':'object'}}"
+#define OTHER "{'name':'" SIXTY "5952','inputSchema':{'type':'object'}}"
+
+static void
+test_names(TALLOC_CTX *mem)
+{
+    json_t *stored = NULL;
+    struct tool_merge m = sync_tools(mem, &stored, "[" ONE "," OTHER "]");
+    is_int((int64_t) json_array_size(stored), 1,
+           "two tools that are one with the name of the resource: an upstream cannot take its own "
+           "resource apart");
+    is_int((int64_t) m.left_out, 1, "... the second is left out");
+    m = sync_tools(mem, &stored, "[" OTHER "]");
+    is_int((int64_t) json_array_size(stored), 1, "... also if the first is gone meanwhile");
+    ok(tool_named(stored, SIXTY "1934") != NULL, "... which keeps its name");
+
+    stored = env_json(mem, "[" ONE "," OTHER "," A "]");
+    m = sync_tools(mem, &stored, "[" ONE "," OTHER "," A "]");
+    is_int(
+        (int64_t) json_array_size(stored), 3,
+        "stored tools that are one today all stay: to drop one would give its name to the other");
+    is_int((int64_t) m.left_out, 0, "... and none is counted as left out by the sync");
+}
+
 /* A part that a stored document cannot hold is left out, so that no upstream can break its
  * resource. */
 static void
@@ -410,7 +438,7 @@ test_limit(TALLOC_CTX *mem)
         json_array_append_new(seen,
                               json_pack("{s:s,s:{s:s}}", "name", talloc_asprintf(mem, "t%zu", i),
                                         "inputSchema", "type", "object"));
-    is_int(tool_pins_merge(mem, &(struct tool_pins){.tools = NULL}, seen, NOW, &merge), AZ_OK,
+    is_int(tool_pins_merge(mem, &(struct tool_pins){.resource = "kit"}, seen, NOW, &merge), AZ_OK,
            "one tool too many");
     is_int((int64_t) json_array_size(merge.tools), TOOL_PINS_MAX, "... the most are stored");
     is_int((int64_t) merge.left_out, 1, "... and one is left out");
@@ -455,6 +483,7 @@ main(void)
     test_old_pins(mem);
     test_members(mem);
     test_operator(mem);
+    test_names(mem);
     test_unstorable(mem);
     test_approvals(mem);
     test_limit(mem);

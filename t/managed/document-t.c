@@ -286,6 +286,73 @@ properties_are_good(TALLOC_CTX *mem, int levels)
            == AZ_OK;
 }
 
+/* ---- a stored document: a rule about saving refuses none (managed_read()) */
+
+/* Return the tools and routes that a stored document leaves out, as "tool a: why; ..."; "refused"
+ * if it is refused. */
+static const char *
+left_out_of(TALLOC_CTX *mem, const char *members, struct managed_resource *ret)
+{
+    const char *text = talloc_asprintf(mem, "{%s}", members);
+    json_t *object = NULL;
+    char *list = talloc_strdup(mem, "");
+    jsonx_parse(mem, text, strlen(text), 96, &object, NULL);
+    const struct managed_reading reading = {.mem = mem, .document = object, .stored = true};
+    if (managed_read(&reading, ret) != AZ_OK)
+        return "refused";
+    for (size_t i = 0; i < ret->left_outs; i++)
+        list = talloc_asprintf_append(list, "%s%s %s: %s", i > 0 ? "; " : "", ret->left_out[i].kind,
+                                      ret->left_out[i].name, ret->left_out[i].why);
+    return list;
+}
+
+#define TOOL(name) "{\"name\":\"" name "\"},"
+#define WIDE "{\"id\":\"wide\",\"path\":\"/**\"}"
+#define HAS_ROUTES(more) REST ",\"routes\":[" WIDE "," more "]"
+
+/* clang-format off */
+static const struct {
+    const char *members, *left_out;
+    size_t tools, routes; /* that the resource has afterwards */
+    const char *rule;
+} stored_rows[] = {
+    {MCP ",\"tools\":[" TOOL("a.b") TOOL("kept") "{\"name\":\"a_b\"}]", "tool a.b: name makes the name api__a_b, which another tool has; tool a_b: name makes the name api__a_b, which another tool has", 1, 0, "tools whose names are one today are left out, both"},
+    {MCP ",\"tools\":[" TOOL("a.b") TOOL("a_b") "{\"name\":\"a/b\"}]", "tool a.b: name makes the name api__a_b, which another tool has; tool a_b: name makes the name api__a_b, which another tool has; tool a/b: name makes the name api__a_b, which another tool has", 0, 0, "... or all three"},
+    {MCP ",\"tools\":[{\"name\":\"a\",\"upstreamName\":\"x\"}," TOOL("kept") "{\"name\":\"b\",\"upstreamName\":\"x\"}]", "tool a: upstreamName is that of another tool; tool b: upstreamName is that of another tool", 1, 0, "... and those that are one tool of the upstream"},
+    {MCP ",\"tools\":[" TOOL("kept") "{\"name\":\"authz_find_tools\"}]", "tool authz_find_tools: name is that of a tool of the gateway", 1, 0, "a name that a release took for the gateway"},
+    {MCP ",\"tools\":[" TOOL("kept") "{\"name\":\"new\",\"later\":1}]", "tool new: later", 1, 0, "a member of a later release"},
+    {MCP ",\"tools\":[" TOOL("kept") "{\"name\":\"new\",\"inputSchema\":{\"type\":\"array\"}}]", "tool new: inputSchema must have the type object", 1, 0, "a schema"},
+    {MCP ",\"tools\":[" TOOL("kept") "7]", "tool tools[1]: must be an object", 1, 0, "a tool without a name has its place"},
+    {HAS_ROUTES("{\"id\":\"r\",\"path\":\"/a\",\"later\":1}"), "route r: later", 0, 2, "a route with a member of a later release is left out"},
+    {HAS_ROUTES("{\"id\":\"wide\",\"path\":\"/a\"}"), "route wide: id is the id of another route; route wide: id is the id of another route", 0, 2, "routes of one id are left out, both"},
+    {ROUTES(",\"scopes\":[\"two words\"]") ",\"tools\":[{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\"]}}]", "route r: scopes[0] must be one scope; tool t: route is the id of a route that is left out", 0, 1, "... and with a route its tools"},
+    {HAS_ROUTES("{\"id\":\"r\",\"path\":\"no slash\"}"), "refused", 0, 0, "a route whose path cannot be read refuses the document: a wider one would get its requests"},
+    {HAS_ROUTES("{\"id\":\"r\",\"path\":\"/a\",\"methods\":[7]}"), "refused", 0, 0, "... so do its methods"},
+    {HAS_ROUTES("{\"path\":\"/a\"}"), "refused", 0, 0, "... and a route without an id"},
+    {REST ",\"later\":1", "refused", 0, 0, "a member of the resource that this program does not know refuses the document"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"http://a.example\"", "refused", 0, 0, "... so does an address that the settings allow no longer"},
+};
+/* clang-format on */
+
+static void
+stored_documents(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(stored_rows) / sizeof(stored_rows[0]); i++) {
+        struct managed_resource resource = {.name = NULL};
+        const char *left = left_out_of(mem, stored_rows[i].members, &resource);
+        ok(strncmp(left, stored_rows[i].left_out, strlen(stored_rows[i].left_out)) == 0,
+           "stored: %s (%s)", stored_rows[i].rule, left);
+        ok(resource.tools == stored_rows[i].tools && resource.routes == stored_rows[i].routes,
+           "... %zu tools and %zu routes stay", resource.tools, resource.routes);
+        for (size_t t = 0; t < resource.tools; t++)
+            is_str(resource.tool[t].name, "kept", "... the tool without a fault");
+    }
+    struct managed_resource resource = {.name = NULL};
+    left_out_of(mem, HAS_ROUTES("{\"id\":\"r\",\"path\":\"/a\",\"later\":1}"), &resource);
+    ok(!resource.route[1].enabled && resource.route[0].enabled,
+       "a route that is left out is disabled, the others are not");
+}
+
 /* A member that is not known is named as far as there is room, and not to within a character. */
 static void
 long_names(TALLOC_CTX *mem)
@@ -325,6 +392,7 @@ main(void)
     }
     defaults(mem);
     pinning(mem);
+    stored_documents(mem);
     ok(schema_is_good(mem, 32, 1), "limit: a schema of 32 levels (gateway-admin.md 1.5)");
     ok(!schema_is_good(mem, 33, 1), "... not of 33");
     ok(properties_are_good(mem, 32), "... also of objects in properties");

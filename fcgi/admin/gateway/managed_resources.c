@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/gateway/managed_resource_dto.h"
+#include "admin/gateway/resource_faults.h"
 #include "admin/resource/resource_page.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
@@ -57,6 +58,7 @@ const struct admin_resource managed_resources_resource = {
     .taken_is_empty = true,
     .load = managed_load,
     .complete = managed_complete,
+    .show = resource_faults_show,
 };
 
 /* ---- the probe ---- */

@@ -87,6 +87,8 @@ resource_get_handle(struct request *req)
     enum az_status st = resource_path_key(req, &key);
     if (st == AZ_OK)
         st = json_rows_fetch(&req->op, rows, key, &shown);
+    if (st == AZ_OK && shown.dto != NULL && resource_of(req)->show != NULL)
+        st = resource_of(req)->show(&req->op, key, &shown.dto);
     resource_tag(req, &shown);
     return st == AZ_OK ? resource_respond(req, rows->noun, shown.dto) : st;
 }

@@ -35,6 +35,10 @@ struct admin_resource {
      * needs no such values. */
     enum az_status (*complete)(struct op *op, struct resource_reading *reading);
 
+    /* Add to what is shown what this process finds about the rows: *text is the row of a key, or an
+     * array of them (key NULL). NULL: nothing is added. */
+    enum az_status (*show)(struct op *op, const char *key, const char **text);
+
     /* Check that the caller may delete the row. NULL: the role of the route suffices. */
     enum az_status (*may_delete)(struct op *op, const char *key);
 

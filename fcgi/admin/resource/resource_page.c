@@ -38,6 +38,8 @@ resource_page_handle(struct request *req)
     page.limit = paged ? place.size : resource->list_max;
     page.offset = paged ? place.number * place.size : 0;
     enum az_status st = json_rows_page(&req->op, resource->rows, filters, count, &page);
+    if (st == AZ_OK && resource->show != NULL)
+        st = resource->show(&req->op, NULL, &page.array);
     if (st != AZ_OK)
         return st;
     respond_header(req, "X-Total-Count",

@@ -238,7 +238,7 @@ store_tools(struct op *op, const struct managed_resource *resource, const json_t
     if (iso8601_format(op_now(op), now) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the time cannot be written");
     for (int i = 0; i < SYNC_TRIES; i++) {
-        struct tool_pins stored = {.tools = NULL};
+        struct tool_pins stored = {.tools = NULL, .resource = name};
         bool done = false;
         enum az_status st = resource_read_tools(op, resource, &stored.tools, &stored.synced);
         if (st != AZ_OK)

@@ -141,12 +141,31 @@ column_json(TALLOC_CTX *mem, const PGresult *result, int row, int column)
     return value;
 }
 
+/* The faults of a stored document. */
+struct row_faults {
+    TALLOC_CTX *mem;
+    const char *name;  /* of the resource */
+    const char *first; /* the first one, with its place */
+};
+
 /* Log why a stored document cannot be used. */
 static void
 tell_broken(void *arg, const char *path, const char *why)
 {
-    log_text(AZ_SEV_WARN, "managed resource cannot be read", "%s: %s %s", (const char *) arg, path,
-             why);
+    struct row_faults *faults = arg;
+    log_text(AZ_SEV_WARN, "managed resource cannot be read", "%s: %s %s", faults->name, path, why);
+    if (faults->first == NULL)
+        faults->first = talloc_asprintf(faults->mem, "%s %s", path, why);
+}
+
+/* Log the tools and routes that are left out. */
+static void
+tell_left_out(const struct managed_resource *resource)
+{
+    for (size_t i = 0; i < resource->left_outs; i++)
+        log_text(AZ_SEV_WARN, "managed resource is served in part", "%s: the %s %s is left out: %s",
+                 resource->name, resource->left_out[i].kind, resource->left_out[i].name,
+                 resource->left_out[i].why);
 }
 
 /* Parse a document into an entry. One that this program cannot read has status MANAGED_ERROR. */
@@ -160,22 +179,27 @@ parse_row(struct op *op, const PGresult *result, int row, struct remembered *ent
         return AZ_SERVER_ERROR;
     if (document != NULL && tools != NULL && json_object_set(document, "tools", tools) != 0)
         return AZ_SERVER_ERROR;
+    struct row_faults faults = {.mem = entry, .name = name};
     const struct managed_reading reading = {
         .mem = entry,
         .document = document,
         .insecure_hosts = op->az->cfg->gateway_insecure_hosts,
         .secrets = column_json(entry, result, row, FIND_SECRETS_SET),
+        .stored = true,
         .fault = tell_broken,
-        .fault_arg = name,
+        .fault_arg = &faults,
     };
     enum az_status st = managed_read(&reading, &entry->resource);
+    if (st == AZ_OK)
+        tell_left_out(&entry->resource);
     if (st == AZ_INVALID) /* it keeps its addresses, and has no routes */
         entry->resource = (struct managed_resource){
             .name = name,
             .display_name = name,
             .enabled = true,
             .public_urls = words_array_list(entry, json_object_get(document, "publicUrls")),
-            .missing = "document"};
+            .missing = "document",
+            .unreadable = faults.first != NULL ? faults.first : "the document is no JSON"};
     return st == AZ_INVALID ? AZ_OK : st;
 }
 
@@ -211,8 +235,8 @@ current_copy(struct op *op, const PGresult *result, int row, const struct rememb
         talloc_memdup(op->mem, &entry->resource, sizeof(entry->resource));
     if (copy == NULL)
         return op_no_memory(op);
-    bool broken = copy->missing != NULL && strcmp(copy->missing, "document") == 0;
-    copy->status = broken ? MANAGED_ERROR : managed_status_of(db_get(result, row, FIND_STATUS));
+    copy->status = copy->unreadable != NULL ? MANAGED_ERROR
+                                            : managed_status_of(db_get(result, row, FIND_STATUS));
     copy->status_reason = db_get(result, row, FIND_STATUS_REASON);
     copy->connector_id = db_get(result, row, FIND_CONNECTOR_ID);
     copy->connector_version = db_get(result, row, FIND_CONNECTOR_VERSION);

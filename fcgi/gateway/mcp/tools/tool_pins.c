@@ -20,8 +20,9 @@
 struct merge {
     TALLOC_CTX *mem;
     const char *now;
-    bool first;    /* no sync was stored before */
-    json_t *taken; /* object: exposed names */
+    bool first; /* no sync was stored before */
+    const char *resource;
+    json_t *taken; /* object: exposed names, alone and with the resource */
     size_t octets; /* of the tools that are kept, those that are still to be merged included */
     struct jsonx_build tools, added, changed, removed;
     struct tool_merge *ret;
@@ -71,13 +72,22 @@ is_storable(struct merge *m, json_t *tool, size_t freed)
     return good;
 }
 
-/* Reserve the exposed name of a tool. False: another tool has it. */
+/* Reserve the two exposed names of a tool, which are cut apart. False: another tool has one of
+ * them.
+ */
 static bool
 take_name(struct merge *m, const json_t *tool)
 {
-    const char *exposed = managed_exposed_name(m->mem, NULL, pin_text(tool, "name"));
-    return exposed != NULL && json_object_get(m->taken, exposed) == NULL
-           && json_object_set_new(m->taken, exposed, json_true()) == 0;
+    const char *name = pin_text(tool, "name");
+    const char *alone = managed_exposed_name(m->mem, NULL, name);
+    const char *whole = managed_exposed_name(m->mem, m->resource, name);
+    m->tools.lost |= alone == NULL || whole == NULL;
+    if (m->tools.lost || json_object_get(m->taken, alone) != NULL
+        || json_object_get(m->taken, whole) != NULL)
+        return false;
+    m->tools.lost |= json_object_set_new(m->taken, alone, json_true()) != 0
+                     || json_object_set_new(m->taken, whole, json_true()) != 0;
+    return true;
 }
 
 /* Add a tool with its pin to the result. Takes the reference. */
@@ -143,8 +153,6 @@ merge_missing(struct merge *m, json_t *tool, bool operators)
         jsonx_append(&m->removed, json_string(managed_tool_upstream_name(tool)));
     if (known && pin.approved == NULL && pin.status != MANAGED_PIN_CHANGED && !operators)
         m->octets -= octets_of(m->mem, tool);
-    else if (!take_name(m, tool))
-        m->ret->left_out++;
     else if (!known)
         jsonx_append(&m->tools, json_incref(tool));
     else {
@@ -199,11 +207,6 @@ merge_known(struct merge *m, json_t *stored, const json_t *seen)
     if (pin.status == MANAGED_PIN_APPROVED && pin.approved_at == NULL)
         pin.approved_at = m->first ? m->now : NULL;
     keep_approved_text(m, stored, &pin);
-    if (tool != NULL && !take_name(m, tool)) {
-        json_decref(tool);
-        m->ret->left_out++;
-        return;
-    }
     if (added)
         append_name(&m->added, seen);
     else if (!same)
@@ -247,7 +250,11 @@ is_operators(const json_t *tool)
            || strcmp(origin, "upstream") != 0;
 }
 
-/* Merge the stored tools first, so that they keep their names and their room. */
+/*
+ * Merge the stored tools first, so that they keep their names and their room. Of two that have one
+ * name today (a save refuses that; the rules were others when they were stored) both stay, and none
+ * is served: to drop one would give its name to the other.
+ */
 static void
 merge_all(struct merge *m, const json_t *stored, const json_t *seen)
 {
@@ -263,6 +270,8 @@ merge_all(struct merge *m, const json_t *stored, const json_t *seen)
         else if (name != NULL)
             merge_missing(m, tool, is_operators(tool));
     }
+    json_array_foreach (m->tools.value, index, tool)
+        take_name(m, tool);
     json_array_foreach (seen, index, tool)
         if (managed_tool_find(stored, pin_text(tool, "name")) == NULL)
             merge_new(m, tool);
@@ -276,6 +285,7 @@ tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *s
         .mem = mem,
         .now = now,
         .first = !before->synced,
+        .resource = before->resource,
         .taken = jsonx_own(mem, json_object()),
         .tools = {jsonx_own(mem, json_array()), false},
         .added = {jsonx_own(mem, json_array()), false},

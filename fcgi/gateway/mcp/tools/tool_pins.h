@@ -26,8 +26,9 @@
 
 /* The state of a resource before a sync. */
 struct tool_pins {
-    const json_t *tools; /* an array, or NULL */
-    bool synced;         /* a sync was stored before, whatever it found */
+    const json_t *tools;  /* an array, or NULL */
+    bool synced;          /* a sync was stored before, whatever it found */
+    const char *resource; /* its name */
 };
 
 /* The outcome of a sync. The arrays hold names and belong to mem. */
