@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "admin/gateway/resource_faults.h"
 #include "admin/health.h"
+#include "admin/resource_faults.h"
 #include "base/json/jsonx.h"
 #include "store/overview/attention.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "admin/gateway/managed_resource_dto.h"
-#include "admin/gateway/resource_faults.h"
 #include "admin/resource/resource_page.h"
+#include "admin/resource_faults.h"
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"

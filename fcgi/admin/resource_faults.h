@@ -1,7 +1,7 @@
-/* What the service does not serve of a stored resource, for those who can mend it (gateway-admin.md
- * 1.5): a setting that is lower today, or a rule of a later release. */
-#ifndef AZ_ADMIN_GATEWAY_RESOURCE_FAULTS_H
-#define AZ_ADMIN_GATEWAY_RESOURCE_FAULTS_H
+/* Faults of stored resources, for those who can mend them (gateway-admin.md 1.5): a setting that is
+ * narrower today, or a rule of a later release. */
+#ifndef AZ_ADMIN_RESOURCE_FAULTS_H
+#define AZ_ADMIN_RESOURCE_FAULTS_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/gateway/resource_faults.h"
+#include "admin/resource_faults.h"
 
 #include <string.h>
 
