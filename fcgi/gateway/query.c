@@ -27,6 +27,21 @@ is_listed(const char **names, const char *name)
     return names != NULL && words_has((const char *const *) names, name);
 }
 
+/* Octets of a name that are shown. */
+#define NAME_SHOWN_MAX 64
+
+/* Return a name as an error names it: it is the caller's, so what could end or hide a part of the
+ * text is a question mark, and a long one is cut. "" without memory. */
+static const char *
+name_shown(const struct collecting *it, const char *name)
+{
+    char *shown = talloc_strndup(it->op->mem, name, NAME_SHOWN_MAX);
+    for (char *c = shown; c != NULL && *c != '\0'; c++)
+        if (*c < 0x21 || *c > 0x7e || *c == '"' || *c == '\\')
+            *c = '?';
+    return shown != NULL ? shown : "";
+}
+
 /* Check a new name against one that is there already. */
 static enum az_status
 check_pair(struct collecting *it, const char *name, const char *plain, const char *other)
@@ -38,7 +53,10 @@ check_pair(struct collecting *it, const char *name, const char *plain, const cha
     return parameter_name_is_same(plain, its)
                    && !(is_listed(repeat, name) && is_listed(repeat, other))
                ? op_fail(it->op, AZ_INVALID_REQUEST,
-                         "Two parameters have names that servers take for one",
+                         talloc_asprintf(it->op->mem,
+                                         "Two parameters have names that servers take for one: "
+                                         "%s and %s",
+                                         name_shown(it, other), name_shown(it, name)),
                          "query.repeat of route %s does not list both", it->route->id)
                : AZ_OK;
 }
@@ -64,7 +82,10 @@ check_name(struct collecting *it, const char *name)
     if (strcmp(plain, name) != 0 && route->query_allow == NULL
         && !is_listed(route->query_repeat, name))
         return op_fail(it->op, AZ_INVALID_REQUEST,
-                       "A parameter has a name that servers take for another one",
+                       talloc_asprintf(it->op->mem,
+                                       "The parameter %s has a name that servers take for another "
+                                       "one",
+                                       name_shown(it, name)),
                        "neither query.allow nor query.repeat of route %s lists it", route->id);
     json_object_foreach (it->object, other, value)
         if (st == AZ_OK)
@@ -84,7 +105,9 @@ add_argument(struct collecting *it, const char *name, const char *value)
     bool own = it->own != NULL && strcmp(it->own, name) == 0;
     bool good, many = own || is_listed(it->route->query_repeat, name);
     if (before != NULL && !many)
-        return op_fail(it->op, AZ_INVALID_REQUEST, "A parameter comes more than once",
+        return op_fail(it->op, AZ_INVALID_REQUEST,
+                       talloc_asprintf(it->op->mem, "The parameter %s comes more than once",
+                                       name_shown(it, name)),
                        "query.repeat of route %s does not list it", it->route->id);
     enum az_status st = before == NULL && !own ? check_name(it, name) : AZ_OK;
     if (st != AZ_OK)

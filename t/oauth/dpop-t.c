@@ -203,6 +203,13 @@ test_claims(TALLOC_CTX *mem, const struct jwk *key)
     is_int(read_proof(mem, proof_of(mem, key, NULL, CLAIMS_WITH("http://127.0.0.1/token")), &plain,
                       &why),
            AZ_INVALID, "... which a proof must have");
+    plain.url = "https://[::1]/a%7Cb";
+    is_int(read_proof(mem, proof_of(mem, key, NULL, CLAIMS_WITH("https://[::1]/a|b?x=|")), &plain,
+                      &why),
+           AZ_OK, "G3: a raw character of the path, as the request has it");
+    is_int(
+        read_proof(mem, proof_of(mem, key, NULL, CLAIMS_WITH("https://[::1]/a^b")), &plain, &why),
+        AZ_INVALID, "G3: ... another one");
 }
 
 /* ---- the text */

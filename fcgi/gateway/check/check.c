@@ -68,6 +68,10 @@ read_question(struct check *it)
                                        "as the request has it",
                                        why),
                        "/auth/check: %s is missing or malformed", why);
+    if (st == AZ_INVALID)
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The path or the query has a character that an address does not have",
+                       "a backslash in the path, or a raw octet that RFC 3986 does not allow");
     if (st == AZ_FORBIDDEN)
         return op_fail(&req->op, st, "The path is not valid", "the path is ambiguous");
     return st == AZ_OK ? st : op_fail(&req->op, st, NULL, "out of memory for a question");
@@ -240,7 +244,7 @@ judge_token(struct check *it)
 /* ---- the decision */
 
 /* Choose the route, and collect what policy sees of path and query. A request that has none is
- * refused: web servers pass back 401 and 403 alone. */
+ * 403: web servers pass back 401 and 403 alone. */
 static enum az_status
 choose_route(struct check *it, json_t **ret_arguments)
 {
@@ -248,8 +252,10 @@ choose_route(struct check *it, json_t **ret_arguments)
     json_t *query = NULL;
     enum az_status st =
         managed_choose(op->mem, it->visit.resource, it->asked.method, it->match.rest, &it->choice);
-    if (st == AZ_OK)
-        st = gateway_query(op, it->visit.resource, it->choice.route, it->asked.query, &query);
+    if (st == AZ_OK
+        && (st = gateway_query(op, it->visit.resource, it->choice.route, it->asked.query, &query))
+               != AZ_OK)
+        return st; /* as at the gateway: the answer names the parameter */
     if (st == AZ_OK && !gateway_query_passes(it->choice.route, query))
         return op_fail(op, AZ_FORBIDDEN, "The resource has no such request",
                        "query.allow of route %s does not name a parameter", it->choice.route->id);

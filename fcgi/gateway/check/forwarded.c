@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/raw_uri.h"
 #include "managed/pattern.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -85,18 +86,22 @@ is_ambiguous(const char *path)
     return !consists_of(path, PATH_CHARACTERS);
 }
 
-/* Read the target: the path in one spelling, and the query. */
+/* Read the target: path and query in one spelling. AZ_INVALID: a character that they do not have.
+ */
 static enum az_status
 read_target(TALLOC_CTX *mem, const char *uri, struct forwarded *ret)
 {
     size_t length = strcspn(uri, "?");
-    ret->raw = talloc_strndup(mem, uri, length);
+    const char *path = talloc_strndup(mem, uri, length);
+    ret->raw = path != NULL ? raw_uri_encode(mem, path, RAW_URI_PATH) : NULL;
     ret->path = ret->raw != NULL ? managed_path_plain(mem, ret->raw) : NULL;
-    ret->query = uri[length] == '?' ? uri + length + 1 : "";
-    if (ret->path == NULL)
+    ret->query = raw_uri_encode(mem, uri[length] == '?' ? uri + length + 1 : "", RAW_URI_QUERY);
+    if (ret->path == NULL || ret->query == NULL)
         return AZ_SERVER_ERROR;
-    return is_ambiguous(ret->path) || !consists_of(ret->query, QUERY_CHARACTERS) ? AZ_FORBIDDEN
-                                                                                 : AZ_OK;
+    if (!consists_of(ret->path, PATH_CHARACTERS ";")
+        || !consists_of(ret->query, QUERY_CHARACTERS ";"))
+        return AZ_INVALID;
+    return is_ambiguous(ret->path) || strchr(ret->query, ';') != NULL ? AZ_FORBIDDEN : AZ_OK;
 }
 
 enum az_status

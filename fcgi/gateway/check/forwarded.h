@@ -28,16 +28,17 @@ struct forwarded_fields {
 struct forwarded {
     const char *method;
     const char *origin; /* https://shop.example, in lower case, without the scheme's own port */
-    const char *raw;    /* path as it was sent */
+    const char *raw;    /* path as it was sent, but for raw characters (base/raw_uri.h) */
     const char *path;   /* encodings of unreserved characters decoded (RFC 3986 6.2.2.2) */
-    const char *query;  /* raw, "" if there is none */
+    const char *query;  /* the same; "" if there is none */
 };
 
 /*
  * Read the fields. AZ_INVALID_REQUEST: one is missing, came twice (web servers join such fields
- * with a comma) or has no such form, and *ret_why names it. AZ_FORBIDDEN: the path is ambiguous: an
- * encoded slash or backslash, an empty segment, a dot segment, a path parameter or a raw character
- * that RFC 3986 does not have. AZ_SERVER_ERROR: out of memory.
+ * with a comma) or has no such form, and *ret_why names it. AZ_INVALID: path or query has a raw
+ * character that is not encoded (base/raw_uri.h). AZ_FORBIDDEN: the path is ambiguous: an encoded
+ * slash or backslash, an empty segment, a dot segment or a path parameter; or the query has a
+ * semicolon. AZ_SERVER_ERROR: out of memory.
  */
 enum az_status forwarded_read(TALLOC_CTX *mem, const struct forwarded_fields *fields,
                               struct forwarded *ret, const char **ret_why);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/log.h"
+#include "base/raw_uri.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
 #include "gateway/credential/types.h"
@@ -315,6 +316,20 @@ proxy_send(struct proxied *proxied)
     return explain_link(proxied, st);
 }
 
+/* Encode raw characters of path and query, before anything reads them: the proof of a key, the
+ * route, policy, the audit row and the upstream get one text. */
+static enum az_status
+encode_target(struct request *req)
+{
+    TALLOC_CTX *mem = req->op.mem;
+    req->path = raw_uri_encode(mem, req->path, RAW_URI_PATH);
+    req->path_value[1] = raw_uri_encode(mem, req->path_value[1], RAW_URI_PATH);
+    req->query = raw_uri_encode(mem, req->query, RAW_URI_QUERY);
+    return req->path != NULL && req->path_value[1] != NULL && req->query != NULL
+               ? AZ_OK
+               : op_no_memory(&req->op);
+}
+
 enum az_status
 gateway_proxy_handle(struct request *req)
 {
@@ -322,7 +337,9 @@ gateway_proxy_handle(struct request *req)
     if (proxied == NULL)
         return op_no_memory(&req->op);
     proxied->req = req;
-    enum az_status st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->visit);
+    enum az_status st = encode_target(req);
+    if (st == AZ_OK)
+        st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->visit);
     if (st != AZ_OK)
         return st;
     st = proxy_check_resource(proxied);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
+#include "base/raw_uri.h"
 #include "base/uri.h"
 #include "crypto/digest.h"
 #include "crypto/jws.h"
@@ -27,10 +28,24 @@ proof_port(const struct uri *uri)
     return strcmp(uri->scheme, "https") == 0 ? "443" : strcmp(uri->scheme, "http") == 0 ? "80" : "";
 }
 
+/* Return an address with the raw characters of its path encoded, or NULL. The brackets of an IPv6
+ * address stay. */
+static const char *
+encode_path(TALLOC_CTX *mem, const char *url)
+{
+    const char *authority = strstr(url, "://");
+    size_t place = authority != NULL ? (size_t) (authority + 3 - url) : 0;
+    place += strcspn(url + place, "/?#");
+    size_t length = strcspn(url + place, "?#");
+    const char *path = talloc_strndup(mem, url + place, length);
+    const char *encoded = path != NULL ? raw_uri_encode(mem, path, RAW_URI_PATH) : NULL;
+    return encoded != NULL ? talloc_asprintf(mem, "%.*s%s", (int) place, url, encoded) : NULL;
+}
+
 /*
  * True if an htu names our address. Scheme and host have no case, and the query and the fragment do
- * not count (RFC 9449 4.3). Nothing else is normalized: a path that is not ours letter by letter
- * may be another resource.
+ * not count (RFC 9449 4.3). Raw characters of its path are encoded, as those of the request are.
+ * Nothing else is normalized: a path that is not ours letter by letter may be another resource.
  */
 static bool
 is_our_url(TALLOC_CTX *mem, const char *htu, const char *url)
@@ -38,8 +53,10 @@ is_our_url(TALLOC_CTX *mem, const char *htu, const char *url)
     struct uri theirs, ours;
     if (strcmp(htu, url) == 0)
         return true;
-    if (uri_parse(mem, htu, &theirs) != AZ_OK || uri_parse(mem, url, &ours) != AZ_OK
-        || theirs.userinfo != NULL || theirs.host == NULL || ours.host == NULL)
+    const char *encoded = encode_path(mem, htu);
+    if (encoded == NULL || uri_parse(mem, encoded, &theirs) != AZ_OK
+        || uri_parse(mem, url, &ours) != AZ_OK || theirs.userinfo != NULL || theirs.host == NULL
+        || ours.host == NULL)
         return false;
     return strcmp(theirs.scheme, ours.scheme) == 0 && strcmp(theirs.host, ours.host) == 0
            && strcmp(proof_port(&theirs), proof_port(&ours)) == 0

@@ -1,0 +1,136 @@
+# The gateway and its doors with what stock clients send (decisions.md "Gateway").
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Client  ();
+use Authz::Managed ();
+use Authz::Peer    ();
+use Authz::Stack   ();
+
+my $peer  = Authz::Peer->start;
+my $stack = Authz::Stack->start(
+    gateway  => 1,
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
+my $gateway = Authz::Managed->new($stack);
+my $public  = 'https://shop.example/api';
+my @routes  = (
+    { id => 'items', path => '/items' },
+    { id => 'item',  path => '/items/{id}' },
+    { id => 'find',  path => '/find', query => { allow => ['ids[]'] } },
+    { id => 'rest',  path => '/any/**' } );
+
+# The target that reached the upstream last.
+sub reached { return ( ( $peer->requests )[-1] // {} )->{target} // 'nothing' }
+
+# ---- G3: raw characters
+
+$gateway->resource( 'api', upstreamUrl => $peer->url, routes => \@routes );
+$gateway->resource(
+    'shop',
+    upstreamType => 'STATIC', publicUrls => [$public],
+    routes       => [
+        map {
+            { %$_, response => { status => 200 } }
+        } @routes ] );
+$stack->admin(
+    POST => '/admin/api/policy-rules',
+    json => {
+        path    => 'custom/gateway.rego', kind => 'rego', version => '1', enabled => Authz::Check::true(),
+        content => <<'REGO' } )->status == 201 or die 'no rule';
+package custom.gateway
+
+deny contains "no_closed" if {
+	input.action.kind == "http"
+	input.arguments.query["filter[status]"] == "closed"
+}
+
+deny contains "no_pipe" if {
+	input.arguments.path.id == "x|y"
+}
+
+deny contains "no_path" if {
+	input.action.path == "/items/p%5Eq"
+}
+REGO
+my @proxy = $stack->make_client(
+    'door',
+    { endpoints => ['check'], resources => [ $public, $stack->base . '/gateway/shop' ] } );
+my @app = $stack->make_client(
+    'app',
+    {   grants    => ['client_credentials'], scopes => ['use'], gateway_scopes => ['*'],
+        resources => [ 'urn:svc:gateway', $public ] } );
+my $token = $stack->token_text( @app, scope => 'use', resource => $public );
+
+sub door {
+    my ($uri) = @_;
+    my ( undef, $secret ) = Authz::Client::basic(@proxy);
+    return $stack->http->get(
+        '/auth/check',
+        headers => [
+            'X-Forwarded-Method' => 'GET',      'X-Forwarded-Proto' => 'https', 'X-Forwarded-Host' => 'shop.example',
+            'X-Forwarded-Uri'    => "/api$uri", 'X-Authz-Proxy-Authorization' => $secret, Authz::Client::bearer($token)
+        ] );
+}
+
+my @good = (
+    [ '/items?filter[status]=open', '/items?filter%5Bstatus%5D=open', 'brackets in a query' ],
+    [ '/items?q={"a":[1]}',         '/items?q=%7B%22a%22:%5B1%5D%7D', 'JSON in a query' ],
+    [ '/items?a=b\\c',              '/items?a=b%5Cc',                 'a backslash in a query' ],
+    [ '/items?a=<`^>',              '/items?a=%3C%60%5E%3E',          'the others' ],
+    [ '/items/a|b',                 '/items/a%7Cb',                   'pipe_in_path: a pipe in a segment' ],
+    [ '/any/[1]/{x}?a|b=1',         '/any/%5B1%5D/%7Bx%7D?a%7Cb=1',   'below an open end' ],
+);
+for my $case (@good) {
+    my ( $raw, $sent, $what ) = @$case;
+    my $path = $sent =~ s/\?.*//r;
+    $peer->set( $path => { body => {} } );
+    is( $gateway->ask( GET => 'api', $raw )->status,              200,        "G3: $what" );
+    is( reached(),                                                $sent,      'G3: ... the upstream gets it encoded' );
+    is( $gateway->ask( GET => 'api', $sent )->status . reached(), "200$sent", 'G3: ... and nothing is encoded twice' );
+    is( door($raw)->status,                                       200, 'G3 door_same_text: a door takes it too' );
+}
+for my $case (
+    [ '/items?filter[status]=closed', 'brackets_seen_by_rule' ],
+    [ '/items/x|y',                   'pipe_in_path: a rule about the value of a path' ],
+    [ '/items/p^q',                   'a rule about the path that is sent' ] )
+{
+    my ( $raw, $what ) = @$case;
+    my $hits = $peer->hits;
+    is( $gateway->ask( GET => 'api', $raw )->status, 403,   "G3 $what" );
+    is( $peer->hits,                                 $hits, 'G3: ... nothing is sent' );
+    is( door($raw)->status,                          403,   'G3: ... at a door too' );
+}
+for my $case (
+    [ '/items/a\\b',        'backslash_path: a backslash in a path' ],
+    [ '/any/..\\..\\x',     'a backslash after dots' ],
+    [ '/items?a=1&a=2',     'a repeated parameter' ],
+    [ '/items?a[b=1&a_b=2', 'two names that PHP takes for one' ],
+    [ '/items/[1]?x=%',     'half an encoding' ] )
+{
+    my ( $raw, $what ) = @$case;
+    my $hits = $peer->hits;
+    is( $gateway->ask( GET => 'api', $raw )->status, 400,   "G3: refused: $what" );
+    is( $peer->hits,                                 $hits, 'G3: ... nothing is sent' );
+    is( door($raw)->status,                          400,   'G3: ... 400 at a door' );
+}
+for my $case (
+    [ '/find?ids[]=1&ids[]=2', 'The parameter ids[] comes more than once' ],
+    [ '/items?role[]=1',       'The parameter role[] has a name that servers take for another one' ],
+    [ '/items?a.b=1&a_b=2',    'Two parameters have names that servers take for one: a.b and a_b' ],
+    [ '/items?' . 'n' x 99 . '=1&' . 'n' x 99 . '=2', 'The parameter ' . 'n' x 64 . ' comes more than once' ],
+    [ '/items?a%22%5Cb=1&a%22%5Cb=2',                 'The parameter a??b comes more than once' ] )
+{
+    my ( $raw, $text ) = @$case;
+    is( $gateway->ask( GET => 'api', $raw )->member('error_description'), $text, 'G3 repeated_named: ' . substr $text,
+        0, 60 );
+    is( door($raw)->member('error_description'), $text, 'G3: ... at a door too' );
+}
+like(
+    door('/items/a\\b')->member('error_description'),
+    qr/a character that an address does not have/, 'G3: a door says what is wrong with the request' );
+
+done_testing;
