@@ -11,7 +11,8 @@
 /* clang-format off */
 const struct cli_option health_options[] = {
     {"ready", 0, NULL, offsetof(struct cli_choices, ready), false,
-     "Ask whether the service can decide, with its database and policy, and not only whether it runs"},
+     "Ask whether the service can decide, with its database and policy, and not only whether it "
+       "runs"},
     {NULL,    0, NULL, 0,                                   false, NULL},
 };
 /* clang-format on */

@@ -14,12 +14,16 @@
 
 /* clang-format off */
 const struct cli_option cli_options[] = {
-    {"config", 0, "FILE", AT(config), false, "Read settings from FILE instead of SVC_CONFIG; environment variables still take precedence"},
+    {"config", 0, "FILE", AT(config), false,
+     "Read settings from FILE instead of SVC_CONFIG; environment variables still take precedence"},
     {"help", 'h', NULL, AT(help), false, "Print help for the noun or verb that precedes it"},
     {"json", 0, NULL, AT(json), false, "Print one JSON document instead of text"},
-    {"key-file", 0, "FILE", AT(key_file), false, "With --server, read the admin key from FILE instead of AUTHZ_ADMIN_KEY"},
+    {"key-file", 0, "FILE", AT(key_file), false,
+     "With --server, read the admin key from FILE instead of AUTHZ_ADMIN_KEY"},
     {"quiet", 'q', NULL, AT(quiet), false, "Print results and errors, but no progress messages"},
-    {"server", 0, "URL", AT(server), false, "Use the admin API of the service at URL (or in AUTHZ_SERVER) instead of the database, with the admin key in AUTHZ_ADMIN_KEY"},
+    {"server", 0, "URL", AT(server), false,
+     "Use the admin API of the service at URL (or in AUTHZ_SERVER) instead of the database, with "
+     "the admin key in AUTHZ_ADMIN_KEY"},
     {"version", 0, NULL, AT(version), false, "Print the version"},
     {NULL, 0, NULL, 0, false, NULL},
 };

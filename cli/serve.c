@@ -55,7 +55,8 @@ static const struct web webs[] = {
 /* clang-format off */
 const struct cli_option serve_options[] = {
     {"sockets",    0, "DIR",  offsetof(struct cli_choices, sockets),    false,
-     "Directory of the sockets of the service, which the configuration of the web server names (default /run/authz-fcgi)"},
+     "Directory of the sockets of the service, which the configuration of the web server names "
+       "(default /run/authz-fcgi)"},
     {"web-config", 0, "FILE", offsetof(struct cli_choices, web_config), false,
      "Configuration of the web server (default the main file of its Debian package)"},
     {"workers",    0, "N",    offsetof(struct cli_choices, workers),    false,

@@ -38,23 +38,35 @@ const struct output_column key_columns[] = {
 /* ---- clients */
 
 #define CLIENT_OPTIONS \
-    {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic, client_secret_post, private_key_jwt or spiffe_jwt"}, \
+    {"auth-method", 0, "METHOD", AT(auth_method), false, \
+     "Authentication at /token: none, client_secret_basic, client_secret_post, private_key_jwt " \
+     "or spiffe_jwt"}, \
     {"client-uri", 0, "URL", AT(client_uri), false, "Web page of the client"}, \
     {"disable", 0, NULL, AT(disable), false, "Refuse all requests of the client"}, \
-    {"dpop-bound", 0, NULL, AT(dpop_bound), false, "Bind every token of the client to the key of a DPoP proof"}, \
-    {"dpop-optional", 0, NULL, AT(dpop_optional), false, "Give the client tokens without a DPoP proof too"}, \
+    {"dpop-bound", 0, NULL, AT(dpop_bound), false, \
+     "Bind every token of the client to the key of a DPoP proof"}, \
+    {"dpop-optional", 0, NULL, AT(dpop_optional), false, \
+     "Give the client tokens without a DPoP proof too"}, \
     {"enable", 0, NULL, AT(enable), false, "Accept requests of the client"}, \
-    {"file", 0, "FILE", AT(file), false, "Take members of the client from the JSON object in FILE, or - for standard input"}, \
-    {"id-token-alg", 0, "ALG", AT(id_token_alg), false, "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS"}, \
-    {"jwks", 0, "FILE", AT(jwks), false, "Take the public keys of the client from the JWK Set in FILE"}, \
+    {"file", 0, "FILE", AT(file), false, \
+     "Take members of the client from the JSON object in FILE, or - for standard input"}, \
+    {"id-token-alg", 0, "ALG", AT(id_token_alg), false, \
+     "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS"}, \
+    {"jwks", 0, "FILE", AT(jwks), false, \
+     "Take the public keys of the client from the JWK Set in FILE"}, \
     {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Address of the public keys of the client"}, \
     {"logo-uri", 0, "URL", AT(logo_uri), false, "Picture of the client"}, \
-    {"logout-uri", 0, "URL...", AT(logout_uris), false, "Address to which a browser may go after a logout; may be repeated"}, \
+    {"logout-uri", 0, "URL...", AT(logout_uris), false, \
+     "Address to which a browser may go after a logout; may be repeated"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
-    {"pkce-optional", 0, NULL, AT(pkce_optional), false, "Accept authorization requests of the confidential client without PKCE"}, \
-    {"pkce-required", 0, NULL, AT(pkce_required), false, "Demand PKCE (RFC 7636) of the confidential client too"}, \
-    {"redirect-uri", 0, "URL...", AT(redirect_uris), false, "Redirect URI of the client; may be repeated"}, \
-    {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may request at most; may be repeated"}, \
+    {"pkce-optional", 0, NULL, AT(pkce_optional), false, \
+     "Accept authorization requests of the confidential client without PKCE"}, \
+    {"pkce-required", 0, NULL, AT(pkce_required), false, \
+     "Demand PKCE (RFC 7636) of the confidential client too"}, \
+    {"redirect-uri", 0, "URL...", AT(redirect_uris), false, \
+     "Redirect URI of the client; may be repeated"}, \
+    {"scope", 0, "SCOPE...", AT(scopes), false, \
+     "Scope that the client may request at most; may be repeated"}, \
     {"type", 0, "TYPE", AT(type), false, "Either confidential or public"}, \
     {NULL, 0, NULL, 0, false, NULL}
 
@@ -62,7 +74,8 @@ static const struct cli_option client_create_options[] = {CLIENT_OPTIONS};
 static const struct cli_option client_update_options[] = {CLIENT_OPTIONS};
 static const struct cli_option client_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 static const struct cli_option client_rotate_options[] = {
-    {"previous-ttl", 0, "SECONDS", AT(previous_ttl), false, "Accept the previous secret for SECONDS more, at most 2592000 (default 0)"},
+    {"previous-ttl", 0, "SECONDS", AT(previous_ttl), false,
+     "Accept the previous secret for SECONDS more, at most 2592000 (default 0)"},
     CLI_YES,
     {NULL, 0, NULL, 0, false, NULL},
 };
@@ -104,18 +117,25 @@ static const struct output_column client_columns[] = {
 /* ---- identity providers */
 
 #define IDP_OPTIONS \
-    {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, "Authorization endpoint, if discovery shall not tell it"}, \
+    {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, \
+     "Authorization endpoint, if discovery shall not tell it"}, \
     {"client-id", 0, "ID", AT(client), false, "Name of this service at the provider"}, \
     {"disable", 0, NULL, AT(disable), false, "Let no user sign in at the provider"}, \
     {"enable", 0, NULL, AT(enable), false, "Let users sign in at the provider"}, \
-    {"file", 0, "FILE", AT(file), false, "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
+    {"file", 0, "FILE", AT(file), false, \
+     "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
     {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
     {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set, if discovery shall not tell it"}, \
-    {"logo", 0, "FILE", AT(logo), false, "Show the PNG, JPEG or WebP picture in FILE, at most 16 KiB, where people choose a provider"}, \
+    {"logo", 0, "FILE", AT(logo), false, \
+     "Show the PNG, JPEG or WebP picture in FILE, at most 16 KiB, where people choose a " \
+     "provider"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
-    {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that is requested from the provider; may be repeated"}, \
-    {"token-endpoint", 0, "URL", AT(token_endpoint), false, "Token endpoint, if discovery shall not tell it"}, \
-    {"userinfo-endpoint", 0, "URL", AT(userinfo_endpoint), false, "Userinfo endpoint, if discovery shall not tell it"}, \
+    {"scope", 0, "SCOPE...", AT(scopes), false, \
+     "Scope that is requested from the provider; may be repeated"}, \
+    {"token-endpoint", 0, "URL", AT(token_endpoint), false, \
+     "Token endpoint, if discovery shall not tell it"}, \
+    {"userinfo-endpoint", 0, "URL", AT(userinfo_endpoint), false, \
+     "Userinfo endpoint, if discovery shall not tell it"}, \
     {NULL, 0, NULL, 0, false, NULL}
 
 static const struct cli_option idp_create_options[] = {IDP_OPTIONS};
@@ -152,7 +172,8 @@ static const struct output_column idp_columns[] = {
 
 /* ---- sessions and consents */
 
-static const struct cli_option session_list_options[] = {ADMIN_BY_SUBJECT, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option session_list_options[] = {ADMIN_BY_SUBJECT,
+                                                         {NULL, 0, NULL, 0, false, NULL}};
 static const struct cli_option restore_fence_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 static const struct cli_option session_end_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 static const struct cli_option consent_list_options[] = {
@@ -160,7 +181,8 @@ static const struct cli_option consent_list_options[] = {
     ADMIN_BY_SUBJECT,
     {NULL, 0, NULL, 0, false, NULL},
 };
-static const struct cli_option consent_forget_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct cli_option consent_forget_options[] = {CLI_YES,
+                                                           {NULL, 0, NULL, 0, false, NULL}};
 
 static const struct admin_member session_filters[] = {
     {AT(subject), "subjectId", ADMIN_TEXT},
@@ -235,17 +257,20 @@ static const struct output_column token_columns[] = {
 const struct admin_verb people_verbs[] = {
     {ADMIN_VERB("admin-key link", "ID", 1, NULL, verbs_asking,
                 "Make a link that signs a browser in to the console once",
-                "The link is valid for 10 minutes and gives the rights of the admin key ID. Whoever opens it first is signed in, so keep it "
-                "as you keep the key; it cannot be shown again. `authzctl admin-key list` has the ids."),
-     .method = "POST", .path = API "admin-keys/{}/link", .missing = "is not a valid admin key; see `authzctl admin-key list`"},
+                "The link is valid for 10 minutes and gives the rights of the admin key ID. "
+                "Whoever opens it first is signed in, so keep it as you keep the key; it cannot be "
+                "shown again. `authzctl admin-key list` has the ids."),
+     .method = "POST", .path = API "admin-keys/{}/link",
+     .missing = "is not a valid admin key; see `authzctl admin-key list`"},
     {ADMIN_VERB("admin-key list", "", 0, NULL, verbs_asking,
                 "List the admin keys, including revoked ones",
                 "The keys themselves are never shown."),
      .method = "GET", .path = API "admin-keys", .columns = admin_key_columns},
     {ADMIN_VERB("client create", "CLIENT", 1, client_create_options, cli_needs_all,
                 "Create a client and print it, with its secret if it has one",
-                "The secret cannot be shown again. CLIENT has no rights until `authzctl entitle` gives it some. Options take "
-                "precedence over --file, whose members are those of the admin API (ClientDto)."),
+                "The secret cannot be shown again. CLIENT has no rights until `authzctl entitle` "
+                "gives it some. Options take precedence over --file, whose members are those of "
+                "the admin API (ClientDto)."),
      .method = "POST", .path = API "clients", .key = "clientId", .members = client_members},
     {ADMIN_VERB("client delete", "CLIENT", 1, client_delete_options, cli_needs_all,
                 "Delete a client and revoke its tokens", NULL),
@@ -256,31 +281,40 @@ const struct admin_verb people_verbs[] = {
     {ADMIN_VERB("client rotate-secret", "CLIENT", 1, client_rotate_options, cli_needs_all,
                 "Give a client a new secret and print it",
                 "The secret cannot be shown again."),
-     .method = "POST", .path = API "clients/{}/rotate-secret", .members = rotation_members, .missing = NO_CLIENT},
+     .method = "POST", .path = API "clients/{}/rotate-secret", .members = rotation_members,
+     .missing = NO_CLIENT},
     {ADMIN_VERB("client show", "CLIENT", 1, NULL, verbs_asking,
                 "Print a client, without its secret", NULL),
      .method = "GET", .path = API "clients/{}", .missing = NO_CLIENT},
     {ADMIN_VERB("client update", "CLIENT", 1, client_update_options, cli_needs_all,
                 "Change members of a client and print it",
-                "Members that neither an option nor --file names stay as they are. An option that may be repeated replaces the whole "
-                "list. If another administrator changes the client meanwhile, nothing is changed."),
-     .method = "PUT", .path = API "clients/{}", .key = "clientId", .members = client_members, .missing = NO_CLIENT},
+                "Members that neither an option nor --file names stay as they are. An option that "
+                "may be repeated replaces the whole list. If another administrator changes the "
+                "client meanwhile, nothing is changed."),
+     .method = "PUT", .path = API "clients/{}", .key = "clientId", .members = client_members,
+     .missing = NO_CLIENT},
     {ADMIN_VERB("consent forget", "ID", 1, consent_forget_options, verbs_asking,
                 "Forget a consent, so that the user is asked again", NULL),
-     .method = "DELETE", .path = API "consents/{}", .done = "was forgotten", .missing = "is not the id of a consent; see `authzctl consent list`"},
+     .method = "DELETE", .path = API "consents/{}", .done = "was forgotten",
+     .missing = "is not the id of a consent; see `authzctl consent list`"},
     {ADMIN_VERB("consent list", "", 0, consent_list_options, verbs_asking,
                 "List the consents that users gave, at most 1000", NULL),
-     .method = "GET", .path = API "consents", .members = consent_filters, .columns = consent_columns},
+     .method = "GET", .path = API "consents", .members = consent_filters,
+     .columns = consent_columns},
     {ADMIN_VERB_RUN("idp create", "IDP", 1, idp_create_options, cli_needs_all, idp_create_run,
                 "Create an identity provider and print it",
-                "A provider whose issuer cannot be used is disabled, unless --enable says otherwise, and a warning says why. `home` says "
-                "whether its people keep their sub as their name. IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
-                "service at the provider is the member clientSecret of --file, because other users of the host can read a command line. "
+                "A provider whose issuer cannot be used is disabled, unless --enable says "
+                "otherwise, and a warning says why. `home` says whether its people keep their sub "
+                "as their name. IDP becomes part of the redirect URI to register at the provider: "
+                "ISSUER/authorize/callback/IDP. The secret of this service at the provider is the "
+                "member clientSecret of --file, because other users of the host can read a command "
+                "line. "
                 "Without a logo, none is shown; \"logo\": null in --file takes it away."),
      .method = "POST", .path = API "identity-providers", .key = "idpId", .members = idp_members},
     {ADMIN_VERB("idp delete", "IDP", 1, idp_delete_options, cli_needs_all,
                 "Delete an identity provider", NULL),
-     .method = "DELETE", .path = API "identity-providers/{}", .done = "was deleted", .missing = NO_IDP},
+     .method = "DELETE", .path = API "identity-providers/{}", .done = "was deleted",
+     .missing = NO_IDP},
     {ADMIN_VERB("idp list", "", 0, NULL, verbs_asking,
                 "List the identity providers", NULL),
      .method = "GET", .path = API "identity-providers", .columns = idp_columns},
@@ -289,36 +323,46 @@ const struct admin_verb people_verbs[] = {
      .method = "GET", .path = API "identity-providers/{}", .missing = NO_IDP},
     {ADMIN_VERB("idp update", "IDP", 1, idp_update_options, cli_needs_all,
                 "Change members of an identity provider and print it",
-                "Members that neither an option nor --file names stay as they are, and so does the secret. If another administrator changes the "
-                "provider meanwhile, nothing is changed."),
-     .method = "PUT", .path = API "identity-providers/{}", .key = "idpId", .members = idp_members, .missing = NO_IDP},
+                "Members that neither an option nor --file names stay as they are, and so does the "
+                "secret. If another administrator changes the provider meanwhile, nothing is "
+                "changed."),
+     .method = "PUT", .path = API "identity-providers/{}", .key = "idpId", .members = idp_members,
+     .missing = NO_IDP},
     {ADMIN_VERB("keys list", "", 0, NULL, verbs_signing,
                 "List the signing keys: next, active and retired",
-                "The keys themselves are never shown. A retired key stays published until the time of the last column."),
+                "The keys themselves are never shown. A retired key stays published until the time "
+                  "of the last column."),
      .method = "GET", .path = API "keys", .columns = key_columns},
     {ADMIN_VERB("owner list", "", 0, owner_list_options, verbs_asking,
-                "List the objects that directories of files keep as they say", "See `authzctl apply`."),
-     .method = "GET", .path = API "object-owners", .members = owner_filters, .columns = owner_columns},
+                "List the objects that directories of files keep as they say", "See `authzctl "
+                                                                      "apply`."),
+     .method = "GET", .path = API "object-owners", .members = owner_filters,
+     .columns = owner_columns},
     {ADMIN_VERB("owner release", "KIND KEY", 2, NULL, cli_needs_all,
                 "Release an object from its owner; the object stays",
                 "After that, other files can adopt it. `authzctl owner list` has the names."),
-     .method = "DELETE", .path = API "object-owners?kind={}&key={}", .done = "was released", .missing = "has no owner of this name; see `authzctl owner list`"},
+     .method = "DELETE", .path = API "object-owners?kind={}&key={}", .done = "was released",
+     .missing = "has no owner of this name; see `authzctl owner list`"},
     {ADMIN_VERB("restore-fence", "", 0, restore_fence_options, verbs_asking,
                 "Revoke all tokens and end all sessions, after the database was restored",
-                "A database that was restored to an earlier moment has forgotten what was revoked or used up since then. Run it before "
-                "the restored service takes requests; doc/backup.md says what else to look at. Rights, clients and keys stay."),
+                "A database that was restored to an earlier moment has forgotten what was revoked "
+                "or used up since then. Run it before the restored service takes requests; "
+                "doc/backup.md says what else to look at. Rights, clients and keys stay."),
      .method = "POST", .path = API "restore-fence"},
     {ADMIN_VERB("session end", "SESSION", 1, session_end_options, verbs_asking,
                 "End a browser session", NULL),
-     .method = "DELETE", .path = API "sessions/{}", .done = "was ended", .missing = "is not a session; see `authzctl session list`"},
+     .method = "DELETE", .path = API "sessions/{}", .done = "was ended",
+     .missing = "is not a session; see `authzctl session list`"},
     {ADMIN_VERB("session list", "", 0, session_list_options, verbs_asking,
                 "List the browser sessions, at most 1000", NULL),
-     .method = "GET", .path = API "sessions", .members = session_filters, .columns = session_columns},
+     .method = "GET", .path = API "sessions", .members = session_filters,
+     .columns = session_columns},
     {ADMIN_VERB("token list", "", 0, token_list_options, verbs_asking,
                 "List the live tokens, newest first",
                 "The tokens themselves are never shown: ID is that of audit rows. With --json the "
                 "page object of the admin API is printed; `last` is false if there are more."),
-     .method = "GET", .path = API "tokens", .members = token_filters, .columns = token_columns, .list = "content"},
+     .method = "GET", .path = API "tokens", .members = token_filters, .columns = token_columns,
+     .list = "content"},
     {.verb = {.words = NULL}},
 };
 /* clang-format on */

@@ -211,11 +211,14 @@ audit_tail_run(struct cli *cli)
         NULL, NULL                                                                                 \
     }
 /* clang-format off */
-static const struct output_column by_client_columns[] = {{"clientId", "CLIENT"}, {"clientName", "NAME"}, SHARE_COLUMNS};
+static const struct output_column by_client_columns[] = {{"clientId", "CLIENT"},
+                                                         {"clientName", "NAME"}, SHARE_COLUMNS};
 static const struct output_column by_endpoint_columns[] = {{"endpoint", "ENDPOINT"}, SHARE_COLUMNS};
-static const struct output_column reason_columns[] = {{"reason", "REASON"}, {"count", "COUNT"}, {"pct", "%"}, {NULL, NULL}};
+static const struct output_column reason_columns[] = {{"reason", "REASON"}, {"count", "COUNT"},
+                                                      {"pct", "%"}, {NULL, NULL}};
 static const struct output_column change_columns[] = {
-    {"timestamp", "TIME"}, {"action", "ACTION"}, {"entityType", "TYPE"}, {"entityId", "ID"}, {NULL, NULL}};
+    {"timestamp", "TIME"}, {"action", "ACTION"}, {"entityType", "TYPE"}, {"entityId", "ID"},
+     {NULL, NULL}};
 /* clang-format on */
 static const struct report_part {
     const char *member;

@@ -31,13 +31,19 @@
 
 /* clang-format off */
 #define RIGHTS \
-    {"endpoint", 0, "ENDPOINT...", AT(endpoints), false, "Endpoint that the client may call: introspect, check, authzen, uma_protection, delegation_management"}, \
-    {"gateway-scope", 0, "PATTERN...", AT(gateway_scopes), false, "Scopes of managed resources by how they begin, such as 'github:*', or '*'; they need --resource " GATEWAY}, \
-    {"grant", 0, "GRANT...", AT(grants), false, "Grant type, such as client_credentials or authorization_code; may be repeated"}, \
+    {"endpoint", 0, "ENDPOINT...", AT(endpoints), false, \
+     "Endpoint that the client may call: introspect, check, authzen, uma_protection, " \
+     "delegation_management"}, \
+    {"gateway-scope", 0, "PATTERN...", AT(gateway_scopes), false, \
+     "Scopes of managed resources by how they begin, such as 'github:*', or '*'; they need " \
+     "--resource " GATEWAY}, \
+    {"grant", 0, "GRANT...", AT(grants), false, \
+     "Grant type, such as client_credentials or authorization_code; may be repeated"}, \
     LIMITS_IMPACT_OPTION, \
     LIMITS_OPTIONS, \
     LIMITS_OVERRIDE_OPTION, \
-    {"resource", 0, "RESOURCE...", AT(resources), false, "Resource indicator for which the client may get tokens; may be repeated"}, \
+    {"resource", 0, "RESOURCE...", AT(resources), false, \
+     "Resource indicator for which the client may get tokens; may be repeated"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may get; may be repeated"}, \
     LIMITS_SINCE_OPTION
 

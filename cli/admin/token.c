@@ -17,7 +17,8 @@
 /* clang-format off */
 const struct cli_option token_revoke_options[] = {
     {"client", 0, "CLIENT", AT(client), false, "Revoke all tokens and codes of CLIENT"},
-    {"subject", 0, "SUBJECT", AT(subject), false, "Revoke all tokens and codes of the person SUBJECT"},
+    {"subject", 0, "SUBJECT", AT(subject), false,
+     "Revoke all tokens and codes of the person SUBJECT"},
     CLI_YES,
     {NULL, 0, NULL, 0, false, NULL},
 };

@@ -30,15 +30,21 @@ static const char *const none_omitted[] = {NULL};
 
 /* clang-format off */
 const struct instance_kind instance_kinds[] = {
-    {"provider",  "providers",  API "identity-providers", "idpId",    provider_omitted,  {{NULL, "clientSecret", NULL}}},
-    {"connector", "connectors", API "connectors",         "id",       connector_omitted, {{NULL, NULL, NULL}}},
+    {"provider",  "providers",  API "identity-providers", "idpId",    provider_omitted,
+     {{NULL, "clientSecret", NULL}}},
+    {"connector", "connectors", API "connectors",         "id",       connector_omitted,
+     {{NULL, NULL, NULL}}},
     {"resource",  "resources",  API "managed-resources",  "name",     resource_omitted,
      {{"upstreamAuth", "value", NULL}, {"upstreamAuth", "password", NULL},
       {"upstreamAuth", "clientSecret", NULL}, {"upstreamAuth", "privateKeyJwt", "key"}}},
-    {"rule",      NULL,         API "policy-rules",       "path",     none_omitted,      {{NULL, NULL, NULL}}},
-    {"row",       NULL,         API "policy-data",        "dataKey",  none_omitted,      {{NULL, NULL, NULL}}},
-    {"entry",     NULL,         API "policy-data",        "key",      none_omitted,      {{NULL, NULL, NULL}}},
-    {"client",    "clients",    API "clients",            "clientId", client_omitted,    {{NULL, "clientSecret", NULL}}},
+    {"rule",      NULL,         API "policy-rules",       "path",     none_omitted,
+     {{NULL, NULL, NULL}}},
+    {"row",       NULL,         API "policy-data",        "dataKey",  none_omitted,
+     {{NULL, NULL, NULL}}},
+    {"entry",     NULL,         API "policy-data",        "key",      none_omitted,
+     {{NULL, NULL, NULL}}},
+    {"client",    "clients",    API "clients",            "clientId", client_omitted,
+     {{NULL, "clientSecret", NULL}}},
     {.name = NULL},
 };
 /* clang-format on */

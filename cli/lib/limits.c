@@ -15,9 +15,11 @@
 
 /* clang-format off */
 const struct limit_row limit_rows[LIMIT_ROWS] = {
-    {offsetof(struct cli_choices, max_newly_denied),  "maxNewlyDenied",  "newlyDenied",  "newly denied",
+    {offsetof(struct cli_choices, max_newly_denied),  "maxNewlyDenied",  "newlyDenied",
+     "newly denied",
      "allowed now; the change does not allow it"},
-    {offsetof(struct cli_choices, max_newly_allowed), "maxNewlyAllowed", "newlyAllowed", "newly allowed",
+    {offsetof(struct cli_choices, max_newly_allowed), "maxNewlyAllowed", "newlyAllowed",
+     "newly allowed",
      "not allowed now; the change allows it"},
     {offsetof(struct cli_choices, max_narrowed),      "maxNarrowed",     "narrowed",     "narrowed",
      "allowed by both; the change gives fewer rights"},
@@ -27,7 +29,8 @@ const struct limit_row limit_rows[LIMIT_ROWS] = {
      "the same rights; a lifetime, claim, obligation or reason differs"},
     {offsetof(struct cli_choices, max_failing),       "maxFailing",      "failing",      "failing",
      "the change gives no answer, and the request would fail (503)"},
-    {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",     "not known",
+    {offsetof(struct cli_choices, max_not_known),     "maxNotKnown",     "notKnown",
+     "not known",
      "the change reads what is not recorded, or takes too long"},
 };
 /* clang-format on */

@@ -24,7 +24,8 @@
     {"max-newly-allowed", 0, "N", offsetof(struct cli_choices, max_newly_allowed), false, \
      "Refuse if more than N decisions would be newly allowed"}, \
     {"max-newly-denied", 0, "N", offsetof(struct cli_choices, max_newly_denied), false, \
-     "Refuse if more than N decisions would be newly denied; N may be a percentage of those looked at, like 5%"}, \
+     "Refuse if more than N decisions would be newly denied; N may be a percentage of those " \
+       "looked at, like 5%"}, \
     {"max-not-known", 0, "N", offsetof(struct cli_choices, max_not_known), false, \
      "Refuse if more than N decisions are not known"}, \
     {"max-other", 0, "N", offsetof(struct cli_choices, max_other), false, \

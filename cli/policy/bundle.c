@@ -24,15 +24,17 @@
 /* clang-format off */
 const struct cli_option bundle_deploy_options[] = {
     {"dry-run", 0, NULL, offsetof(struct cli_choices, dry_run), false,
-     "Check paths, packages and rows, let the program of the policy engine compile the rules, and count the changes, but save "
-     "nothing"},
+     "Check paths, packages and rows, let the program of the policy engine compile the rules, and "
+     "count the changes, but save nothing"},
     {"if-revision", 0, "REVISION", offsetof(struct cli_choices, after), false,
-     "Refuse to save unless REVISION is the active one, for example the one that `bundle pull` printed"},
+     "Refuse to save unless REVISION is the active one, for example the one that `bundle pull` "
+       "printed"},
     LIMITS_IMPACT_OPTION,
     LIMITS_OPTIONS,
     CLI_MESSAGE,
     {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
-     "Either merge (default) or replace, which also deletes every rule and data row that is not in DIR, even disabled ones"},
+     "Either merge (default) or replace, which also deletes every rule and data row that is not in "
+       "DIR, even disabled ones"},
     OPA_OPTION,
     LIMITS_OVERRIDE_OPTION,
     LIMITS_SINCE_OPTION,

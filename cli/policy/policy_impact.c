@@ -33,7 +33,8 @@ const struct cli_option policy_impact_options[] = {
     {"examples", 0, "N", offsetof(struct cli_choices, examples), false,
      "Keep N examples of each class, at most 100 (default 10)"},
     {"filter", 0, "NAME=VALUE...", offsetof(struct cli_choices, filters), false,
-     "Look at matching decisions alone: endpoint, clientId, subjectId, outcome, flowId or evaluation"},
+     "Look at matching decisions alone: endpoint, clientId, subjectId, outcome, flowId or "
+       "evaluation"},
     LIMITS_OPTIONS,
     {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
      "Either merge (default) or replace, as of `bundle deploy`"},

@@ -35,9 +35,16 @@ struct admin_key_request {
 
 /* clang-format off */
 static const struct field admin_key_fields[] = {
-    {"label",     FIELD_TEXT, .required = true, .max = ADMIN_KEY_LABEL_MAX, .rule = label_fault, FIELD_INTO(struct admin_key_request, label), .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
-    {"role",      FIELD_TEXT, .words = admin_role_words, FIELD_INTO(struct admin_key_request, role), .help = "auditor: reads and asks policy; operator: writes too, but no keys; owner: everything. Absent: owner", .example = "\"operator\""},
-    {"expiresAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .rule = end_fault, FIELD_INTO(struct admin_key_request, expires_at), .help = "End of the key, in the future; absent: it is valid until it is revoked", .example = "\"2099-01-31T12:00:00Z\""},
+    {"label",     FIELD_TEXT, .required = true, .max = ADMIN_KEY_LABEL_MAX, .rule = label_fault,
+     FIELD_INTO(struct admin_key_request, label), .help = "Name of the key in the audit log",
+     .example = "\"deploy-robot\""},
+    {"role",      FIELD_TEXT, .words = admin_role_words, FIELD_INTO(struct admin_key_request, role),
+     .help = "auditor: reads and asks policy; operator: writes too, but no keys; owner: "
+             "everything. Absent: owner", .example = "\"operator\""},
+    {"expiresAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .rule = end_fault,
+     FIELD_INTO(struct admin_key_request, expires_at),
+     .help = "End of the key, in the future; absent: it is valid until it is revoked",
+     .example = "\"2099-01-31T12:00:00Z\""},
 };
 /* clang-format on */
 

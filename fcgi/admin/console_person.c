@@ -13,9 +13,11 @@
 
 /* clang-format off */
 const struct route_param console_start_params[] = {
-    {.name = "idp", .help = "idpId of the provider at which the person signs in; without it, the person chooses"},
+    {.name = "idp",
+     .help = "idpId of the provider at which the person signs in; without it, the person chooses"},
     {.name = "idp_hint", .help = "The same, from the page on which the person chose"},
-    {.name = "signed_in", .help = "Set by the service: the browser comes back from the sign-in that it began here"},
+    {.name = "signed_in",
+     .help = "Set by the service: the browser comes back from the sign-in that it began here"},
     {.name = NULL},
 };
 /* clang-format on */

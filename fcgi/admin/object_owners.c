@@ -22,30 +22,45 @@ struct object_mark {
     const char *kind, *key, *digest, *secret;
 };
 #define NAMES \
-    {"kind", FIELD_TEXT, .required = true, .words = object_kinds, FIELD_INTO(struct object_mark, kind), .help = "Kind of the object", .example = "\"client\""}, \
-    {"key",  FIELD_TEXT, .required = true, .max = OBJECT_KEY_MAX, .rule = field_rule_visible, FIELD_INTO(struct object_mark, key), .help = "Its name; of an entry DATAKEY/MEMBER/NAME", .example = "\"shop\""}
+    {"kind", FIELD_TEXT, .required = true, .words = object_kinds, \
+     FIELD_INTO(struct object_mark, kind), .help = "Kind of the object", .example = "\"client\""}, \
+    {"key",  FIELD_TEXT, .required = true, .max = OBJECT_KEY_MAX, .rule = field_rule_visible, \
+     FIELD_INTO(struct object_mark, key), .help = "Its name; of an entry DATAKEY/MEMBER/NAME", \
+     .example = "\"shop\""}
 static const struct field object_mark_fields[] = {
     NAMES,
-    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1, FIELD_INTO(struct object_mark, digest), .help = "SHA-256 of the object as it was applied", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
-    {"secret", FIELD_TEXT, .max = OBJECT_SECRET_MAX, FIELD_INTO(struct object_mark, secret), .help = "Its secrets; a MAC of them is kept"},
+    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1,
+     FIELD_INTO(struct object_mark, digest), .help = "SHA-256 of the object as it was applied",
+     .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+    {"secret", FIELD_TEXT, .max = OBJECT_SECRET_MAX, FIELD_INTO(struct object_mark, secret),
+     .help = "Its secrets; a MAC of them is kept"},
 };
 static const struct field object_secret_fields[] = {
     NAMES,
-    {"secret", FIELD_TEXT, .required = true, .max = OBJECT_SECRET_MAX, FIELD_INTO(struct object_mark, secret), .help = "Its secrets", .example = "\"{\\\"clientSecret\\\":\\\"s3cr3t-of-the-shop\\\"}\""},
+    {"secret", FIELD_TEXT, .required = true, .max = OBJECT_SECRET_MAX,
+     FIELD_INTO(struct object_mark, secret), .help = "Its secrets",
+     .example = "\"{\\\"clientSecret\\\":\\\"s3cr3t-of-the-shop\\\"}\""},
 };
-static const struct field_table object_mark_table = FIELD_TABLE("ObjectMark", object_mark_fields, 0);
-static const struct field_table object_secret_table = FIELD_TABLE("ObjectSecret", object_secret_fields, 0);
+static const struct field_table object_mark_table = FIELD_TABLE("ObjectMark", object_mark_fields,
+                                                                0);
+static const struct field_table object_secret_table = FIELD_TABLE("ObjectSecret",
+                                                                  object_secret_fields, 0);
 
 struct object_owners {
     const char *owner;
     const json_t *items;
 };
 static const struct field object_owners_fields[] = {
-    {"owner", FIELD_TEXT,  .required = true, .max = FIELD_NAME_MAX, .rule = field_rule_visible, FIELD_INTO(struct object_owners, owner), .help = "The owner of instance.json", .example = "\"platform\""},
-    {"marks", FIELD_ARRAY, .required = true, .max = OBJECT_OWNERS_MAX, .shape = &object_mark_table, FIELD_INTO(struct object_owners, items), .help = "The objects"},
+    {"owner", FIELD_TEXT,  .required = true, .max = FIELD_NAME_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct object_owners, owner), .help = "The owner of instance.json",
+     .example = "\"platform\""},
+    {"marks", FIELD_ARRAY, .required = true, .max = OBJECT_OWNERS_MAX, .shape = &object_mark_table,
+     FIELD_INTO(struct object_owners, items), .help = "The objects"},
 };
 static const struct field object_secrets_fields[] = {
-    {"secrets", FIELD_ARRAY, .required = true, .max = OBJECT_OWNERS_MAX, .shape = &object_secret_table, FIELD_INTO(struct object_owners, items), .help = "The secrets to compare"},
+    {"secrets", FIELD_ARRAY, .required = true, .max = OBJECT_OWNERS_MAX,
+     .shape = &object_secret_table, FIELD_INTO(struct object_owners, items),
+     .help = "The secrets to compare"},
 };
 const struct route_param object_owners_params[] = {
     {.name = "owner", .help = "Only objects of this owner"},

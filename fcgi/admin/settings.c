@@ -9,17 +9,26 @@
 
 /* clang-format off */
 static const struct field setting_fields[] = {
-    {"name",   FIELD_TEXT,    .required = true, .help = "The variable", .example = "\"SVC_OIDC_ISSUER\""},
-    {"value",  FIELD_TEXT,    .may_be_empty = true, .help = "Its value; absent for a secret, and for a setting that has none"},
-    {"set",    FIELD_BOOLEAN, .required = true, .help = "It has a value; nothing else of a secret is shown", .example = "true"},
-    {"secret", FIELD_BOOLEAN, .required = true, .help = "Its value is not shown", .example = "false"},
-    {"origin", FIELD_TEXT,    .required = true, .help = "default, environment, FILE:LINE, development, or unset", .example = "\"default\""},
+    {"name",   FIELD_TEXT,    .required = true, .help = "The variable",
+     .example = "\"SVC_OIDC_ISSUER\""},
+    {"value",  FIELD_TEXT,    .may_be_empty = true,
+     .help = "Its value; absent for a secret, and for a setting that has none"},
+    {"set",    FIELD_BOOLEAN, .required = true,
+     .help = "It has a value; nothing else of a secret is shown", .example = "true"},
+    {"secret", FIELD_BOOLEAN, .required = true, .help = "Its value is not shown",
+     .example = "false"},
+    {"origin", FIELD_TEXT,    .required = true,
+     .help = "default, environment, FILE:LINE, development, or unset", .example = "\"default\""},
     {"help",   FIELD_TEXT,    .required = true, .help = "Its meaning", .example = "\"Issuer URL\""},
 };
-static const struct field_table setting_view = FIELD_TABLE("SettingDto", setting_fields, FIELDS_ANSWER);
+static const struct field_table setting_view = FIELD_TABLE("SettingDto", setting_fields,
+                                                           FIELDS_ANSWER);
 static const struct field settings_fields[] = {
-    {"version",  FIELD_TEXT,  .required = true, .help = "Version of the program", .example = "\"1.0\""},
-    {"settings", FIELD_ARRAY, .required = true, .shape = &setting_view, .help = "The settings as this process read them when it started; another value needs a restart"},
+    {"version",  FIELD_TEXT,  .required = true, .help = "Version of the program",
+     .example = "\"1.0\""},
+    {"settings", FIELD_ARRAY, .required = true, .shape = &setting_view,
+     .help = "The settings as this process read them when it started; another value needs a "
+             "restart"},
 };
 /* clang-format on */
 const struct field_table answer_settings =

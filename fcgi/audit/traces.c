@@ -31,10 +31,14 @@ static const struct {
     const char *name, *place, *number, *port; /* attributes, or NULL */
     const char *text, *text_value;            /* an attribute that each span has, or NULL */
 } forms[] = {
-    [TRACE_REQUEST] =  {KIND_SERVER,   "http.request.method",     "http.route",          "http.response.status_code", NULL,          NULL,             NULL},
-    [TRACE_DECISION] = {KIND_INTERNAL, "authz.policy.entrypoint", "authz.policy.engine", NULL,                        NULL,          NULL,             NULL},
-    [TRACE_SQL] =      {KIND_CLIENT,   "db.query.summary",        NULL,                  "db.operation.batch.size",   NULL,          "db.system.name", "postgresql"},
-    [TRACE_UPSTREAM] = {KIND_CLIENT,   "http.request.method",     "server.address",      "http.response.status_code", "server.port", NULL,             NULL},
+    [TRACE_REQUEST] =  {KIND_SERVER,   "http.request.method",     "http.route",
+                        "http.response.status_code", NULL,          NULL,             NULL},
+    [TRACE_DECISION] = {KIND_INTERNAL, "authz.policy.entrypoint", "authz.policy.engine", NULL,
+                        NULL,          NULL,             NULL},
+    [TRACE_SQL] =      {KIND_CLIENT,   "db.query.summary",        NULL,
+                        "db.operation.batch.size",   NULL,          "db.system.name", "postgresql"},
+    [TRACE_UPSTREAM] = {KIND_CLIENT,   "http.request.method",     "server.address",
+                        "http.response.status_code", "server.port", NULL,             NULL},
 };
 /* clang-format on */
 #define FORMS (sizeof(forms) / sizeof(forms[0]))

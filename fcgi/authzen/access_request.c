@@ -23,38 +23,56 @@ struct batch_members {
 
 /* clang-format off */
 static const struct field thing_fields[] = {
-    {"type",       FIELD_TEXT,   .required = true, .max = ACCESS_WORD_MAX, .column = "type", .example = "\"user\"", .help = "Kind of thing"},
-    {"id",         FIELD_TEXT,   .required = true, .max = ACCESS_ID_MAX,   .column = "id", .help = "Unique within the type", .example = "\"alice\""},
+    {"type",       FIELD_TEXT,   .required = true, .max = ACCESS_WORD_MAX, .column = "type",
+     .example = "\"user\"", .help = "Kind of thing"},
+    {"id",         FIELD_TEXT,   .required = true, .max = ACCESS_ID_MAX,   .column = "id",
+     .help = "Unique within the type", .example = "\"alice\""},
     {"properties", FIELD_OBJECT, .column = "properties", .help = "More facts, for rules"},
 };
 static const struct field action_fields[] = {
-    {"name",       FIELD_TEXT,   .required = true, .max = ACCESS_WORD_MAX, .column = "name", .help = "What is to be done", .example = "\"read\""},
+    {"name",       FIELD_TEXT,   .required = true, .max = ACCESS_WORD_MAX, .column = "name",
+     .help = "What is to be done", .example = "\"read\""},
     {"properties", FIELD_OBJECT, .column = "properties", .help = "More facts, for rules"},
 };
 static const struct field option_fields[] = {
-    {"evaluations_semantic", FIELD_TEXT, .words = access_semantic_words, FIELD_INTO(struct batch_members, semantic), .help = "Which decisions are returned: all, or up to the first of a kind", .example = "\"execute_all\""},
+    {"evaluations_semantic", FIELD_TEXT, .words = access_semantic_words,
+     FIELD_INTO(struct batch_members, semantic),
+     .help = "Which decisions are returned: all, or up to the first of a kind",
+     .example = "\"execute_all\""},
 };
-static const struct field_table thing_table = FIELD_TABLE("AccessEntity", thing_fields, FIELDS_IGNORE_UNKNOWN);
-static const struct field_table action_table = FIELD_TABLE("AccessAction", action_fields, FIELDS_IGNORE_UNKNOWN);
-static const struct field_table option_table = FIELD_TABLE("AccessOptions", option_fields, FIELDS_IGNORE_UNKNOWN);
+static const struct field_table thing_table = FIELD_TABLE("AccessEntity", thing_fields,
+                                                          FIELDS_IGNORE_UNKNOWN);
+static const struct field_table action_table = FIELD_TABLE("AccessAction", action_fields,
+                                                           FIELDS_IGNORE_UNKNOWN);
+static const struct field_table option_table = FIELD_TABLE("AccessOptions", option_fields,
+                                                           FIELDS_IGNORE_UNKNOWN);
 
 /* The members of an access request. Those of an evaluation may come from the defaults. */
 #define REQUEST_ROWS(alone) \
     {"subject",  FIELD_OBJECT, .required = alone, .shape = &thing_table, .help = "Who asks"}, \
-    {"action",   FIELD_OBJECT, .required = alone, .shape = &action_table, .help = "What is to be done"}, \
-    {"resource", FIELD_OBJECT, .required = alone, .shape = &thing_table, .help = "The thing that it is done to"}, \
+    {"action",   FIELD_OBJECT, .required = alone, .shape = &action_table, \
+     .help = "What is to be done"}, \
+    {"resource", FIELD_OBJECT, .required = alone, .shape = &thing_table, \
+     .help = "The thing that it is done to"}, \
     {"context",  FIELD_OBJECT, .required = false, .help = "Facts of the moment, for rules"}
 
 static const struct field request_fields[] = {REQUEST_ROWS(true)};
 static const struct field evaluation_fields[] = {REQUEST_ROWS(false)};
-static const struct field_table evaluation_table = FIELD_TABLE("AccessEvaluation", evaluation_fields, FIELDS_IGNORE_UNKNOWN);
+static const struct field_table evaluation_table = FIELD_TABLE("AccessEvaluation",
+                                                               evaluation_fields,
+                                                               FIELDS_IGNORE_UNKNOWN);
 static const struct field batch_fields[] = {
     REQUEST_ROWS(false),
-    {"evaluations", FIELD_ARRAY,  .max = ACCESS_EVALUATIONS_MAX, .shape = &evaluation_table, .help = "Access requests; what one leaves out is taken from the batch", FIELD_INTO(struct batch_members, evaluations)},
-    {"options",     FIELD_OBJECT, .shape = &option_table, .help = "How the batch is decided", FIELD_INTO(struct batch_members, options)},
+    {"evaluations", FIELD_ARRAY,  .max = ACCESS_EVALUATIONS_MAX, .shape = &evaluation_table,
+     .help = "Access requests; what one leaves out is taken from the batch",
+     FIELD_INTO(struct batch_members, evaluations)},
+    {"options",     FIELD_OBJECT, .shape = &option_table, .help = "How the batch is decided",
+     FIELD_INTO(struct batch_members, options)},
 };
-const struct field_table access_request_table = FIELD_TABLE("AccessRequest", request_fields, FIELDS_IGNORE_UNKNOWN);
-const struct field_table access_requests_table = FIELD_TABLE("AccessRequests", batch_fields, FIELDS_IGNORE_UNKNOWN);
+const struct field_table access_request_table = FIELD_TABLE("AccessRequest", request_fields,
+                                                            FIELDS_IGNORE_UNKNOWN);
+const struct field_table access_requests_table = FIELD_TABLE("AccessRequests", batch_fields,
+                                                             FIELDS_IGNORE_UNKNOWN);
 /* clang-format on */
 
 #define ENTITIES (sizeof(request_fields) / sizeof(request_fields[0]))

@@ -27,7 +27,8 @@ static const char sample_introspect[] =
     "\"claims\":{\"email\":\"jane.doe@example.com\",\"email_verified\":true,"
     "\"groups\":[\"staff\"],\"name\":\"Jane Doe\",\"preferred_username\":\"jane.doe\","
     "\"sub\":\"248289761001\"}},\"environment\":{\"ip\":\"192.0.2.7\","
-    "\"user_agent\":\"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36\","
+    "\"user_agent\":\"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+      "Chrome/142.0.0.0 Safari/537.36\","
     "\"tls\":true},\"grant_type\":\"authorization_code\"},\"subject\":{\"type\":\"user\","
     "\"id\":\"jane\",\"iss\":\"https://login.example.com\",\"idp\":\"corp\","
     "\"acr\":\"urn:mace:incommon:iap:silver\",\"amr\":[\"pwd\",\"otp\"],\"auth_time\":1795000000,"
@@ -84,7 +85,8 @@ static const char sample_issue[] =
     "\"grant_type\":\"authorization_code\",\"token_type\":\"access_token\",\"default_ttl\":900},"
     "\"client\":{\"id\":\"shop\",\"type\":\"public\",\"registration\":\"DCR\","
     "\"auth_method\":\"none\",\"enabled\":true},\"environment\":{\"ip\":\"192.0.2.7\","
-    "\"user_agent\":\"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36\","
+    "\"user_agent\":\"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+      "Chrome/142.0.0.0 Safari/537.36\","
     "\"tls\":true},\"subject\":{\"type\":\"user\",\"id\":\"jane\","
     "\"iss\":\"https://login.example.com\",\"idp\":\"corp\","
     "\"acr\":\"urn:mace:incommon:iap:silver\",\"amr\":[\"pwd\",\"otp\"],\"auth_time\":1795000000,"
@@ -124,8 +126,11 @@ static const char sample_answer[] =
     "\"scopes\":[\"orders.read\"],\"revision\":\"0\",\"engine\":\"opa/1.20.2\",\"eval_us\":1000}";
 
 const struct pack_dictionary pack_dictionaries[PACK_DICTIONARIES] = {
-    {4, "{\"schema\":1,\"evaluation\":\"introspect\"", sample_introspect, sizeof(sample_introspect) - 1},
-    {5, "{\"schema\":1,",                              sample_issue,      sizeof(sample_issue) - 1     },
-    {6, "",                                            sample_answer,     sizeof(sample_answer) - 1    },
+    {4, "{\"schema\":1,\"evaluation\":\"introspect\"", sample_introspect,
+     sizeof(sample_introspect) - 1},
+    {5, "{\"schema\":1,",                              sample_issue,
+     sizeof(sample_issue) - 1     },
+    {6, "",                                            sample_answer,
+     sizeof(sample_answer) - 1    },
 };
 /* clang-format on */

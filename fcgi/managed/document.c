@@ -111,55 +111,128 @@ extern const struct field_table managed_route_table, managed_tool_table, managed
 
 /* clang-format off */
 static const struct field filter_fields[] = {
-    {"include", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, include), .help = "Globs of the names that are served; all if it is left out", .example = "[\"list_*\"]"},
-    {"exclude", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, exclude), .help = "Globs of the names that are not served, even if include has them", .example = "[\"delete_*\"]"},
+    {"include", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX,
+     FIELD_INTO(struct raw_filter, include),
+     .help = "Globs of the names that are served; all if it is left out",
+     .example = "[\"list_*\"]"},
+    {"exclude", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX,
+     FIELD_INTO(struct raw_filter, exclude),
+     .help = "Globs of the names that are not served, even if include has them",
+     .example = "[\"delete_*\"]"},
 };
 static const struct field_table filter_table = FIELD_TABLE(NULL, filter_fields, 0);
 
 static const struct field edge_jwt_fields[] = {
-    {"audience", FIELD_TEXT,    .required = true, .max = FIELD_URI_MAX, .rule = managed_uri_rule, FIELD_INTO(struct managed_resource, edge_audience), .help = "aud of the JWT: an absolute URI that the upstream knows as its own", .example = "\"https://shop.example/api\""},
-    {"lifetime", FIELD_INTEGER, .min = EDGE_LIFETIME_MIN, .max = EDGE_LIFETIME_MAX, FIELD_INTO(struct managed_resource, edge_lifetime), .help = "Seconds for which it is valid, 60 by default; never longer than the access token", .example = "60"},
+    {"audience", FIELD_TEXT,    .required = true, .max = FIELD_URI_MAX, .rule = managed_uri_rule,
+     FIELD_INTO(struct managed_resource, edge_audience),
+     .help = "aud of the JWT: an absolute URI that the upstream knows as its own",
+     .example = "\"https://shop.example/api\""},
+    {"lifetime", FIELD_INTEGER, .min = EDGE_LIFETIME_MIN, .max = EDGE_LIFETIME_MAX,
+     FIELD_INTO(struct managed_resource, edge_lifetime),
+     .help = "Seconds for which it is valid, 60 by default; never longer than the access token",
+     .example = "60"},
 };
 static const struct field_table edge_jwt_table = FIELD_TABLE(NULL, edge_jwt_fields, 0);
 
 #define INTO(member) FIELD_INTO(struct raw_resource, member)
 static const struct field resource_fields[] = {
-    {"name",             FIELD_TEXT,      .max = MANAGED_NAME_MAX, .rule = managed_name_rule, INTO(resource.name), .help = "Name in paths: /gateway/{name}; a POST needs it", .example = "\"github\""},
-    {"displayName",      FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(resource.display_name), .help = "Name for people", .example = "\"GitHub\""},
-    {"upstreamType",     FIELD_TEXT,      .required = true, .words = upstream_types, INTO(upstream_type), .help = "REST, MCP, or STATIC: the routes have their answers", .example = "\"REST\""},
-    {"upstreamUrl",      FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(resource.upstream_url), .help = "Address of the upstream, https unless SVC_GATEWAY_ALLOWED_INSECURE_HOSTS has its host", .example = "\"https://api.github.com\""},
-    {"defaultScope",     FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_scope_rule, INTO(resource.default_scope), .help = "Scope of routes and tools that name none", .example = "\"github:read\""},
-    {"resourceType",     FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(resource.resource_type), .help = "Type URI, for policy", .example = "\"urn:svc:rt:github\""},
-    {"enabled",          FIELD_BOOLEAN,   INTO(resource.enabled), .absent_is_true = true, .help = "false: the gateway answers 404, and its tools are hidden", .example = "true"},
-    {"routes",           FIELD_ARRAY,     .max = MANAGED_ROUTES_MAX, .shape = &managed_route_table, INTO(routes), .help = "Requests that pass; any other is answered with 404"},
-    {"tools",            FIELD_ARRAY,     .max = MANAGED_TOOLS_MAX, .shape = &managed_tool_table, INTO(tools), .help = "Tools for MCP clients; those of an MCP upstream come with a sync"},
-    {"upstreamAuth",     FIELD_OBJECT,    .shape = &managed_auth_table, INTO(auth), .help = "Credential for the upstream; a secret is never shown, only {\"set\": true}", .example = "{\"type\": \"none\"}"},
-    {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers), .help = "Header fields that are added to each request"},
-    {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
-    {"toolList",         FIELD_TEXT,      .words = list_ways, INTO(tool_list), .help = "What tools/list of /gateway/mcp/{name} shows: all tools; with search, two tools that find and call the others; with auto, the default, the search if the caller may use more than 60", .example = "\"auto\""},
-    {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
-    {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources), .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and /gateway/mcp, each read decided by policy; with none, the default, there are none", .example = "\"none\""},
-    {"resourceQueries",  FIELD_BOOLEAN,   INTO(resource.resource_queries), .help = "MCP, with mcpResources live: URIs with a query pass too; a server may ignore a query, so rules must look at the URI before it", .example = "false"},
-    {"subscriptions",    FIELD_BOOLEAN,   INTO(resource.subscriptions), .help = "MCP, with mcpResources live: clients may subscribe to its resources, and learn when the upstream says that one changed; its credential must be no person's", .example = "false"},
-    {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts), .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, each decided by policy; with none, the default, there are none", .example = "\"none\""},
-    {"mcpInstructions",  FIELD_TEXT,      .words = prompt_ways, INTO(mcp_instructions), .help = "MCP: with pinned, a sync reads what the server says to the model about its tools, and clients get it once it is approved, if policy allows; with none, the default, they get nothing of it", .example = "\"none\""},
-    {"maxResultBytes",   FIELD_INTEGER,   .min = RESULT_MIN, .max = RESULT_MAX, INTO(resource.max_result), .help = "MCP: octets of one answer of the upstream, 4 MiB by default; SVC_GATEWAY_MAX_BODY_SIZE holds too"},
-    {"interaction",      FIELD_OBJECT,    .shape = &managed_interaction_table, INTO(interaction), .help = "MCP: the questions that the upstream may ask the caller while it answers; each is decided by policy, and all are off by default", .example = "{\"form\": false}"},
-    {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX, .item_max = MANAGED_WORD_MAX, INTO(public_urls), .help = "REST and STATIC: addresses under which a web server serves it, which asks GET /auth/check about each request; of no other resource", .example = "[\"https://shop.example/api\"]"},
-    {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt), .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream (X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
+    {"name",             FIELD_TEXT,      .max = MANAGED_NAME_MAX, .rule = managed_name_rule,
+     INTO(resource.name), .help = "Name in paths: /gateway/{name}; a POST needs it",
+     .example = "\"github\""},
+    {"displayName",      FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX,
+     .rule = field_rule_visible, INTO(resource.display_name), .help = "Name for people",
+     .example = "\"GitHub\""},
+    {"upstreamType",     FIELD_TEXT,      .required = true, .words = upstream_types,
+     INTO(upstream_type), .help = "REST, MCP, or STATIC: the routes have their answers",
+     .example = "\"REST\""},
+    {"upstreamUrl",      FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(resource.upstream_url),
+     .help = "Address of the upstream, https unless SVC_GATEWAY_ALLOWED_INSECURE_HOSTS has its "
+             "host", .example = "\"https://api.github.com\""},
+    {"defaultScope",     FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_scope_rule,
+     INTO(resource.default_scope), .help = "Scope of routes and tools that name none",
+     .example = "\"github:read\""},
+    {"resourceType",     FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible,
+     INTO(resource.resource_type), .help = "Type URI, for policy",
+     .example = "\"urn:svc:rt:github\""},
+    {"enabled",          FIELD_BOOLEAN,   INTO(resource.enabled), .absent_is_true = true,
+     .help = "false: the gateway answers 404, and its tools are hidden", .example = "true"},
+    {"routes",           FIELD_ARRAY,     .max = MANAGED_ROUTES_MAX, .shape = &managed_route_table,
+     INTO(routes), .help = "Requests that pass; any other is answered with 404"},
+    {"tools",            FIELD_ARRAY,     .max = MANAGED_TOOLS_MAX, .shape = &managed_tool_table,
+     INTO(tools), .help = "Tools for MCP clients; those of an MCP upstream come with a sync"},
+    {"upstreamAuth",     FIELD_OBJECT,    .shape = &managed_auth_table, INTO(auth),
+     .help = "Credential for the upstream; a secret is never shown, only {\"set\": true}",
+     .example = "{\"type\": \"none\"}"},
+    {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers),
+     .help = "Header fields that are added to each request"},
+    {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter),
+     .help = "Names of the tools that are served"},
+    {"toolList",         FIELD_TEXT,      .words = list_ways, INTO(tool_list),
+     .help = "What tools/list of /gateway/mcp/{name} shows: all tools; with search, two tools that "
+             "find and call the others; with auto, the default, the search if the caller may use "
+             "more than 60", .example = "\"auto\""},
+    {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning),
+     .help = "MCP: with block, a tool that is new or changed is served after its approval; with "
+             "warn, at once", .example = "\"block\""},
+    {"mcpResources",     FIELD_TEXT,      .words = resource_ways, INTO(mcp_resources),
+     .help = "MCP: with live, its resources are listed and read at /gateway/mcp/{name} and "
+             "/gateway/mcp, each read decided by policy; with none, the default, there are "
+             "none", .example = "\"none\""},
+    {"resourceQueries",  FIELD_BOOLEAN,   INTO(resource.resource_queries),
+     .help = "MCP, with mcpResources live: URIs with a query pass too; a server may ignore a "
+             "query, so rules must look at the URI before it", .example = "false"},
+    {"subscriptions",    FIELD_BOOLEAN,   INTO(resource.subscriptions),
+     .help = "MCP, with mcpResources live: clients may subscribe to its resources, and learn when "
+             "the upstream says that one changed; its credential must be no "
+             "person's", .example = "false"},
+    {"mcpPrompts",       FIELD_TEXT,      .words = prompt_ways, INTO(mcp_prompts),
+     .help = "MCP: with pinned, a sync reads its prompts, and those that are approved are served, "
+             "each decided by policy; with none, the default, there are "
+             "none", .example = "\"none\""},
+    {"mcpInstructions",  FIELD_TEXT,      .words = prompt_ways, INTO(mcp_instructions),
+     .help = "MCP: with pinned, a sync reads what the server says to the model about its tools, "
+             "and clients get it once it is approved, if policy allows; with none, the default, "
+             "they get nothing of it", .example = "\"none\""},
+    {"maxResultBytes",   FIELD_INTEGER,   .min = RESULT_MIN, .max = RESULT_MAX,
+     INTO(resource.max_result),
+     .help = "MCP: octets of one answer of the upstream, 4 MiB by default; "
+             "SVC_GATEWAY_MAX_BODY_SIZE holds too"},
+    {"interaction",      FIELD_OBJECT,    .shape = &managed_interaction_table, INTO(interaction),
+     .help = "MCP: the questions that the upstream may ask the caller while it answers; each is "
+             "decided by policy, and all are off by default", .example = "{\"form\": false}"},
+    {"publicUrls",       FIELD_TEXT_LIST, .max = MANAGED_PUBLIC_URLS_MAX,
+     .item_max = MANAGED_WORD_MAX, INTO(public_urls),
+     .help = "REST and STATIC: addresses under which a web server serves it, which asks GET "
+             "/auth/check about each request; of no other "
+             "resource", .example = "[\"https://shop.example/api\"]"},
+    {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt),
+     .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream "
+             "(X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
-    {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
-    {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Reason why it is not active"},
-    {"leftOut",          FIELD_READ_ONLY, .shown = FIELD_ARRAY, .help = "Tools and routes of the stored document that are not served, because today's rules or settings would refuse them: kind, name and why"},
-    {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time since which it has this status"},
-    {"sharedRedirect",   FIELD_READ_ONLY, .shown = FIELD_BOOLEAN, .help = "true: people come back from its authorization server at the address that resources share (upstreamAuth.redirectUri), so an answer may be that of another resource's server"},
-    {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT, .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
+    {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT,
+     .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
+    {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT,
+     .help = "Reason why it is not active"},
+    {"leftOut",          FIELD_READ_ONLY, .shown = FIELD_ARRAY,
+     .help = "Tools and routes of the stored document that are not served, because today's rules "
+             "or settings would refuse them: kind, name and why"},
+    {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT,
+     .help = "Time since which it has this status"},
+    {"sharedRedirect",   FIELD_READ_ONLY, .shown = FIELD_BOOLEAN,
+     .help = "true: people come back from its authorization server at the address that resources "
+             "share (upstreamAuth.redirectUri), so an answer may be that of another resource's "
+             "server"},
+    {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT,
+     .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
     {"toolCount",        FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of its tools"},
-    {"waitingTools",     FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Of a summary: tools that wait for an approval"},
-    {"syncedAt",         FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time at which the tools of an MCP upstream were last read"},
+    {"waitingTools",     FIELD_READ_ONLY, .shown = FIELD_INTEGER,
+     .help = "Of a summary: tools that wait for an approval"},
+    {"syncedAt",         FIELD_READ_ONLY, .shown = FIELD_TEXT,
+     .help = "Time at which the tools of an MCP upstream were last read"},
 };
-const struct field_table managed_resource_table = FIELD_TABLE("ManagedResourceDto", resource_fields, 0);
+const struct field_table managed_resource_table = FIELD_TABLE("ManagedResourceDto", resource_fields,
+                                                              0);
 /* clang-format on */
 
 /* ---- the members of the document */

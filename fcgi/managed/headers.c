@@ -39,7 +39,8 @@ static const struct {
     {"Expect",              TO_UPSTREAM | HEADER_CREDENTIAL},
     {"Max-Forwards",        TO_UPSTREAM | HEADER_CREDENTIAL},
     /* of the octets of a body: the caller's, or the upstream's */
-    {"Content-Encoding",    HEADER_BY_POLICY | HEADER_IN_REQUEST | HEADER_IN_ANSWER | HEADER_CREDENTIAL},
+    {"Content-Encoding",
+     HEADER_BY_POLICY | HEADER_IN_REQUEST | HEADER_IN_ANSWER | HEADER_CREDENTIAL},
     {"Content-Type",        HEADER_BY_POLICY | HEADER_CREDENTIAL},
     /* an upstream must not use a content coding: such an answer cannot be redacted, and can unpack
      * to gigabytes */

@@ -14,11 +14,19 @@ struct raw_interaction {
 #define INTO(member) FIELD_INTO(struct raw_interaction, member)
 /* clang-format off */
 static const struct field interaction_fields[] = {
-    {"form",     FIELD_BOOLEAN,   INTO(may.form), .help = "It may ask the person of a call to fill in a form, but not for passwords and the like", .example = "true"},
-    {"url",      FIELD_BOOLEAN,   INTO(may.url), .help = "It may ask the person to open an https address of its own host, or of urlHosts", .example = "false"},
-    {"sampling", FIELD_BOOLEAN,   INTO(may.sampling), .help = "It may ask the client to have its model write a text", .example = "false"},
-    {"roots",    FIELD_BOOLEAN,   INTO(may.roots), .help = "It may ask the client for its root directories", .example = "false"},
-    {"urlHosts", FIELD_TEXT_LIST, .max = MANAGED_URL_HOSTS_MAX, .item_max = MANAGED_WORD_MAX, INTO(hosts), .help = "With url: other hosts that it may send the person to", .example = "[\"login.shop.example\"]"},
+    {"form",     FIELD_BOOLEAN,   INTO(may.form),
+     .help = "It may ask the person of a call to fill in a form, but not for passwords and the "
+             "like", .example = "true"},
+    {"url",      FIELD_BOOLEAN,   INTO(may.url),
+     .help = "It may ask the person to open an https address of its own host, or of urlHosts",
+     .example = "false"},
+    {"sampling", FIELD_BOOLEAN,   INTO(may.sampling),
+     .help = "It may ask the client to have its model write a text", .example = "false"},
+    {"roots",    FIELD_BOOLEAN,   INTO(may.roots),
+     .help = "It may ask the client for its root directories", .example = "false"},
+    {"urlHosts", FIELD_TEXT_LIST, .max = MANAGED_URL_HOSTS_MAX, .item_max = MANAGED_WORD_MAX,
+     INTO(hosts), .help = "With url: other hosts that it may send the person to",
+     .example = "[\"login.shop.example\"]"},
 };
 /* clang-format on */
 const struct field_table managed_interaction_table = FIELD_TABLE(NULL, interaction_fields, 0);

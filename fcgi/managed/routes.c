@@ -50,62 +50,128 @@ variable_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field query_fields[] = {
-    {"allow",  FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of the parameters that pass; all if it is left out. A rule about a parameter needs it. The gateway leaves the others out, and a door refuses the request", .example = "[\"state\", \"page\"]"},
-    {"repeat", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of those that may come several times; policy sees an array of their values. Another one that does is answered with 400, in other spellings too: a, A, a[] and a[0] are one", .example = "[\"label\"]"},
+    {"allow",  FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX,
+     .help = "Names of the parameters that pass; all if it is left out. A rule about a parameter "
+             "needs it. The gateway leaves the others out, and a door refuses the "
+             "request", .example = "[\"state\", \"page\"]"},
+    {"repeat", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX,
+     .help = "Names of those that may come several times; policy sees an array of their values. "
+             "Another one that does is answered with 400, in other spellings too: a, A, a[] and "
+             "a[0] are one", .example = "[\"label\"]"},
 };
 static const struct field_table query_table = FIELD_TABLE(NULL, query_fields, 0);
 
 static const struct field retry_fields[] = {
-    {"attempts", FIELD_INTEGER,   .required = true, .min = 0, .max = RETRIES_MAX, FIELD_INTO(struct managed_route, retries), .help = "More attempts after the first", .example = "1"},
-    {"on",       FIELD_TEXT_LIST, .words = retry_events, .max = 4, .help = "connect: the connection failed; the default"},
+    {"attempts", FIELD_INTEGER,   .required = true, .min = 0, .max = RETRIES_MAX,
+     FIELD_INTO(struct managed_route, retries), .help = "More attempts after the first",
+     .example = "1"},
+    {"on",       FIELD_TEXT_LIST, .words = retry_events, .max = 4,
+     .help = "connect: the connection failed; the default"},
 };
 static const struct field_table retry_table = FIELD_TABLE(NULL, retry_fields, 0);
 
 static const struct field success_fields[] = {
-    {"pointer", FIELD_TEXT, .required = true, .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, FIELD_INTO(struct managed_route, success_pointer), .help = "JSON Pointer into the answer (RFC 6901)", .example = "\"/ok\""},
-    {"equals",  FIELD_ANY,  FIELD_INTO(struct managed_route, success_equals), .help = "Value found there in an answer that is not a failure", .example = "true"},
+    {"pointer", FIELD_TEXT, .required = true, .max = FIELD_NAME_MAX, .rule = managed_pointer_rule,
+     FIELD_INTO(struct managed_route, success_pointer),
+     .help = "JSON Pointer into the answer (RFC 6901)", .example = "\"/ok\""},
+    {"equals",  FIELD_ANY,  FIELD_INTO(struct managed_route, success_equals),
+     .help = "Value found there in an answer that is not a failure", .example = "true"},
 };
 static const struct field_table success_table = FIELD_TABLE(NULL, success_fields, 0);
 
 static const struct field answer_fields[] = {
-    {"status",  FIELD_INTEGER, .min = 200, .max = 599, FIELD_INTO(struct raw_answer, status), .help = "Status code; 200 if it is left out"},
-    {"headers", FIELD_OBJECT,  .rule = header_answer_rule, FIELD_INTO(struct raw_answer, headers), .help = "Header fields by name"},
-    {"json",    FIELD_ANY,     FIELD_INTO(struct raw_answer, json), .help = "Body as JSON; json, body and base64 exclude each other"},
-    {"body",    FIELD_TEXT,    .may_be_empty = true, .max = ANSWER_MAX, FIELD_INTO(struct raw_answer, body), .help = "Body as text"},
-    {"base64",  FIELD_TEXT,    .max = ANSWER_MAX / 3 * 4 + 4, FIELD_INTO(struct raw_answer, base64), .help = "Body in base64"},
+    {"status",  FIELD_INTEGER, .min = 200, .max = 599, FIELD_INTO(struct raw_answer, status),
+     .help = "Status code; 200 if it is left out"},
+    {"headers", FIELD_OBJECT,  .rule = header_answer_rule, FIELD_INTO(struct raw_answer, headers),
+     .help = "Header fields by name"},
+    {"json",    FIELD_ANY,     FIELD_INTO(struct raw_answer, json),
+     .help = "Body as JSON; json, body and base64 exclude each other"},
+    {"body",    FIELD_TEXT,    .may_be_empty = true, .max = ANSWER_MAX,
+     FIELD_INTO(struct raw_answer, body), .help = "Body as text"},
+    {"base64",  FIELD_TEXT,    .max = ANSWER_MAX / 3 * 4 + 4, FIELD_INTO(struct raw_answer, base64),
+     .help = "Body in base64"},
 };
 static const struct field_table answer_table = FIELD_TABLE(NULL, answer_fields, 0);
 
 static const struct field mcp_fields[] = {
-    {"name",        FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct managed_route_resource, name), .help = "Name of the MCP resource", .example = "\"issue\""},
-    {"title",       FIELD_TEXT,      .max = FIELD_NAME_MAX, FIELD_INTO(struct managed_route_resource, title), .help = "Title for people"},
-    {"description", FIELD_TEXT,      .max = MANAGED_TEXT_MAX, FIELD_INTO(struct managed_route_resource, description), .help = "Says to models what it holds"},
-    {"mimeType",    FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct managed_route_resource, mime_type), .help = "Media type of the contents; that of the answer if it is left out", .example = "\"application/json\""},
-    {"query",       FIELD_TEXT_LIST, .max = MANAGED_VARIABLES_MAX, .item_max = MANAGED_WORD_MAX, .rule = variable_rule, .help = "Parameters of the query that the URI template has", .example = "[\"state\"]"},
+    {"name",        FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX,
+     .rule = field_rule_visible, FIELD_INTO(struct managed_route_resource, name),
+     .help = "Name of the MCP resource", .example = "\"issue\""},
+    {"title",       FIELD_TEXT,      .max = FIELD_NAME_MAX,
+     FIELD_INTO(struct managed_route_resource, title), .help = "Title for people"},
+    {"description", FIELD_TEXT,      .max = MANAGED_TEXT_MAX,
+     FIELD_INTO(struct managed_route_resource, description),
+     .help = "Says to models what it holds"},
+    {"mimeType",    FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct managed_route_resource, mime_type),
+     .help = "Media type of the contents; that of the answer if it is left out",
+     .example = "\"application/json\""},
+    {"query",       FIELD_TEXT_LIST, .max = MANAGED_VARIABLES_MAX, .item_max = MANAGED_WORD_MAX,
+     .rule = variable_rule, .help = "Parameters of the query that the URI template has",
+     .example = "[\"state\"]"},
 };
 static const struct field_table mcp_table = FIELD_TABLE(NULL, mcp_fields, 0);
 
 static const struct field route_fields[] = {
-    {"id",             FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_route, route.id), .help = "Name of the route within its resource", .example = "\"list-issues\""},
-    {"methods",        FIELD_TEXT_LIST, .min = 1, .max = 7, .words = methods, FIELD_INTO(struct raw_route, methods), .help = "Methods; GET if it is left out", .example = "[\"GET\"]"},
+    {"id",             FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX,
+     .rule = managed_word_rule, FIELD_INTO(struct raw_route, route.id),
+     .help = "Name of the route within its resource", .example = "\"list-issues\""},
+    {"methods",        FIELD_TEXT_LIST, .min = 1, .max = 7, .words = methods,
+     FIELD_INTO(struct raw_route, methods), .help = "Methods; GET if it is left out",
+     .example = "[\"GET\"]"},
     {"path",           FIELD_TEXT,      .required = true, .max = MANAGED_PATTERN_MAX, FIELD_INTO(struct raw_route, route.path), .help = "Path below the resource: literal segments, {variable} segments, and /** at the end", .example = "\"/repos/{owner}/{repo}/issues\""},
-    {"upstreamPath",   FIELD_TEXT,      .max = MANAGED_PATTERN_MAX, FIELD_INTO(struct raw_route, upstream_path), .help = "Path below upstreamUrl, with variables of path; path if it is left out"},
-    {"action",         FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_route, route.action), .help = "Name of the action for policy; the id if it is left out", .example = "\"issues.list\""},
-    {"scopes",         FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_route, route.scopes), .help = "Scopes that a request needs; defaultScope if it is left out", .example = "[\"github:read\"]"},
-    {"query",          FIELD_OBJECT,    .shape = &query_table, FIELD_INTO(struct raw_route, query), .help = "Parameters of the query that pass; all if it is left out"},
-    {"maxBodyBytes",   FIELD_INTEGER,   .min = 1, .max = BODY_MAX, FIELD_INTO(struct raw_route, route.max_body), .help = "Octets of the body of a request", .example = "65536"},
-    {"timeoutMs",      FIELD_INTEGER,   .min = 1, .max = TIMEOUT_MAX, FIELD_INTO(struct raw_route, route.timeout_ms), .help = "Time for the answer, in milliseconds", .example = "10000"},
-    {"requestHeaders", FIELD_OBJECT,    .rule = header_request_rule, FIELD_INTO(struct raw_route, request_headers), .help = "Header fields that are added to each request", .example = "{\"X-GitHub-Api-Version\": \"2022-11-28\"}"},
-    {"forwardHeaders", FIELD_TEXT_LIST, .max = MANAGED_HEADERS_MAX, .item_max = MANAGED_WORD_MAX, .rule = header_forward_rule, FIELD_INTO(struct raw_route, forward_headers), .help = "Names of more header fields of the caller that are passed on", .example = "[\"Idempotency-Key\"]"},
-    {"response",       FIELD_OBJECT,    .shape = &answer_table, FIELD_INTO(struct raw_route, response), .help = "Answer of a route of a STATIC resource"},
-    {"preserveHost",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.preserve_host), .help = "Send the host of SVC_OIDC_ISSUER as Host, in place of the upstream's"},
-    {"encodedSlash",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.encoded_slash), .help = "true: the upstream does not take %2F for a slash, so the values of variables may have it, and it makes no path ambiguous", .example = "true"},
-    {"retry",          FIELD_OBJECT,    .shape = &retry_table, FIELD_INTO(struct raw_route, retry), .help = "Attempts of a request whose method is idempotent"},
-    {"successWhen",    FIELD_OBJECT,    .shape = &success_table, FIELD_INTO(struct raw_route, success_when), .help = "Value without which an answer counts as a failure, whatever its status"},
-    {"mcpResource",    FIELD_OBJECT,    .shape = &mcp_table, FIELD_INTO(struct raw_route, mcp), .help = "The route is an MCP resource, or a template of them, at /gateway/mcp/{name} and /gateway/mcp: a read is its GET"},
-    {"obligations",    FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_route, route.obligations), .help = "Obligations that are added to those of policy"},
-    {"enabled",        FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.enabled), .absent_is_true = true, .help = "false: its requests are 404, also where a wider route has their path", .example = "true"},
-    {"origin",         FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_route, route.origin), .help = "local, or manifest: it came with a connector"},
+    {"upstreamPath",   FIELD_TEXT,      .max = MANAGED_PATTERN_MAX,
+     FIELD_INTO(struct raw_route, upstream_path),
+     .help = "Path below upstreamUrl, with variables of path; path if it is left out"},
+    {"action",         FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_word_rule,
+     FIELD_INTO(struct raw_route, route.action),
+     .help = "Name of the action for policy; the id if it is left out",
+     .example = "\"issues.list\""},
+    {"scopes",         FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX,
+     .rule = managed_scope_rule, FIELD_INTO(struct raw_route, route.scopes),
+     .help = "Scopes that a request needs; defaultScope if it is left out",
+     .example = "[\"github:read\"]"},
+    {"query",          FIELD_OBJECT,    .shape = &query_table, FIELD_INTO(struct raw_route, query),
+     .help = "Parameters of the query that pass; all if it is left out"},
+    {"maxBodyBytes",   FIELD_INTEGER,   .min = 1, .max = BODY_MAX,
+     FIELD_INTO(struct raw_route, route.max_body), .help = "Octets of the body of a request",
+     .example = "65536"},
+    {"timeoutMs",      FIELD_INTEGER,   .min = 1, .max = TIMEOUT_MAX,
+     FIELD_INTO(struct raw_route, route.timeout_ms), .help = "Time for the answer, in milliseconds",
+     .example = "10000"},
+    {"requestHeaders", FIELD_OBJECT,    .rule = header_request_rule,
+     FIELD_INTO(struct raw_route, request_headers),
+     .help = "Header fields that are added to each request",
+     .example = "{\"X-GitHub-Api-Version\": \"2022-11-28\"}"},
+    {"forwardHeaders", FIELD_TEXT_LIST, .max = MANAGED_HEADERS_MAX, .item_max = MANAGED_WORD_MAX,
+     .rule = header_forward_rule, FIELD_INTO(struct raw_route, forward_headers),
+     .help = "Names of more header fields of the caller that are passed on",
+     .example = "[\"Idempotency-Key\"]"},
+    {"response",       FIELD_OBJECT,    .shape = &answer_table,
+     FIELD_INTO(struct raw_route, response), .help = "Answer of a route of a STATIC resource"},
+    {"preserveHost",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.preserve_host),
+     .help = "Send the host of SVC_OIDC_ISSUER as Host, in place of the upstream's"},
+    {"encodedSlash",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.encoded_slash),
+     .help = "true: the upstream does not take %2F for a slash, so the values of variables may "
+             "have it, and it makes no path ambiguous", .example = "true"},
+    {"retry",          FIELD_OBJECT,    .shape = &retry_table, FIELD_INTO(struct raw_route, retry),
+     .help = "Attempts of a request whose method is idempotent"},
+    {"successWhen",    FIELD_OBJECT,    .shape = &success_table,
+     FIELD_INTO(struct raw_route, success_when),
+     .help = "Value without which an answer counts as a failure, whatever its status"},
+    {"mcpResource",    FIELD_OBJECT,    .shape = &mcp_table, FIELD_INTO(struct raw_route, mcp),
+     .help = "The route is an MCP resource, or a template of them, at /gateway/mcp/{name} and "
+             "/gateway/mcp: a read is its GET"},
+    {"obligations",    FIELD_OBJECT,    .rule = managed_object_rule,
+     FIELD_INTO(struct raw_route, route.obligations),
+     .help = "Obligations that are added to those of policy"},
+    {"enabled",        FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.enabled),
+     .absent_is_true = true,
+     .help = "false: its requests are 404, also where a wider route has their path",
+     .example = "true"},
+    {"origin",         FIELD_TEXT,      .words = origins,
+     FIELD_INTO(struct raw_route, route.origin),
+     .help = "local, or manifest: it came with a connector"},
 };
 const struct field_table managed_route_table = FIELD_TABLE("ManagedRoute", route_fields, 0);
 /* clang-format on */

@@ -28,10 +28,13 @@ const struct grant grant_table[] = {
         .params = {
             REQUIRED("code", .help = "Authorization code"),
             REQUIRED("redirect_uri", .help = "The one of the authorization request"),
-            OPTIONAL("code_verifier", .help = "PKCE verifier (RFC 7636), if the authorization request had a challenge"),
+            OPTIONAL("code_verifier",
+                     .help = "PKCE verifier (RFC 7636), if the authorization request had a "
+                             "challenge"),
             REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
             OPTIONAL("resource_types", .help = "URIs of resource types, separated by spaces"),
-            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396), no more than was authorized"),
+            OPTIONAL("authorization_details",
+                     .help = "JSON array of details (RFC 9396), no more than was authorized"),
         },
     }, {
         .type = "refresh_token",
@@ -40,7 +43,8 @@ const struct grant grant_table[] = {
             REQUIRED("refresh_token", .help = "Refresh token; the answer may have a new one"),
             OPTIONAL("scope", .help = "Scopes separated by spaces"),
             REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
-            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396), no more than was authorized"),
+            OPTIONAL("authorization_details",
+                     .help = "JSON array of details (RFC 9396), no more than was authorized"),
         },
     },
     {
@@ -56,11 +60,16 @@ const struct grant grant_table[] = {
         .confidential_only = true,
         .params = {
             REQUIRED("subject_token", .help = "Token of the subject (RFC 8693)"),
-            REQUIRED("subject_token_type", .help = "Kind of the subject token: urn:ietf:params:oauth:token-type:access_token or urn:ietf:params:oauth:token-type:id_token"),
-            OPTIONAL("requested_token_type", .help = "urn:ietf:params:oauth:token-type:access_token, if it is sent"),
+            REQUIRED("subject_token_type",
+                     .help = "Kind of the subject token: "
+                             "urn:ietf:params:oauth:token-type:access_token or "
+                             "urn:ietf:params:oauth:token-type:id_token"),
+            OPTIONAL("requested_token_type",
+                     .help = "urn:ietf:params:oauth:token-type:access_token, if it is sent"),
             OPTIONAL("actor_token", .help = "Refused: the client that authenticates is the actor"),
             OPTIONAL("actor_token_type", .help = "Refused, as actor_token"),
-            OPTIONAL("scope", .help = "Scopes separated by spaces, within those of an access token"),
+            OPTIONAL("scope",
+                     .help = "Scopes separated by spaces, within those of an access token"),
             REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
             REPEATABLE("audience", .help = "Another name of resource"),
             OPTIONAL("resource_types", .help = "URIs of resource types, separated by spaces"),

@@ -21,7 +21,9 @@ static const char *const account_answers[] = {"ended", NULL};
 
 /* clang-format off */
 const struct route_param account_params[] = {
-    {.name = "answered", .help = "ended: the person has just ended something, which the page confirms. Another text is ignored"},
+    {.name = "answered",
+     .help = "ended: the person has just ended something, which the page confirms. Another text is "
+             "ignored"},
     {.name = "idp_hint", .help = "idpId of the provider at which the person signs in"},
     {.name = NULL},
 };

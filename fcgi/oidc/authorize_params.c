@@ -17,14 +17,18 @@
 
 /* clang-format off */
 const struct route_param authorize_params[] = {
-    {.name = "client_id", .required = true, .help = "Registered id, or the URL of a client metadata document"},
-    {.name = "redirect_uri", .required = true, .help = "One of the registered URIs of the client, exactly"},
+    {.name = "client_id", .required = true,
+     .help = "Registered id, or the URL of a client metadata document"},
+    {.name = "redirect_uri", .required = true,
+     .help = "One of the registered URIs of the client, exactly"},
     {.name = "response_type", .required = true, .help = "code is supported alone"},
     {.name = "response_mode", .help = "query is supported alone"},
     {.name = "state", .help = "Value that is sent back unchanged"},
     {.name = "scope", .help = "Scopes separated by spaces; the registered ones if it is left out"},
     {.name = "nonce", .help = "Value that is put into the ID token unchanged"},
-    {.name = "code_challenge", .help = "PKCE challenge (RFC 7636); required of public clients, and of others by SVC_PKCE_REQUIRED or pkceRequired of the client"},
+    {.name = "code_challenge",
+     .help = "PKCE challenge (RFC 7636); required of public clients, and of others by "
+             "SVC_PKCE_REQUIRED or pkceRequired of the client"},
     {.name = "code_challenge_method", .help = "S256 is supported alone"},
     {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
     {.name = "resource_types", .help = "URIs of resource types, separated by spaces"},
@@ -33,10 +37,13 @@ const struct route_param authorize_params[] = {
     {.name = "max_age", .help = "Most seconds since the user signed in"},
     {.name = "acr_values", .help = "Sent to the identity provider"},
     {.name = "login_hint", .help = "Sent to the identity provider"},
-    {.name = "ui_locales", .help = "Languages of the pages, best first, separated by spaces; sent to the identity provider"},
+    {.name = "ui_locales",
+     .help = "Languages of the pages, best first, separated by spaces; sent to the identity "
+             "provider"},
     {.name = "idp_hint", .help = "idpId of the identity provider to use"},
     {.name = "id_token_hint", .help = "ID token of the user who is expected"},
-    {.name = "dpop_jkt", .help = "Thumbprint of the DPoP key that the code is bound to (RFC 9449 10)"},
+    {.name = "dpop_jkt",
+     .help = "Thumbprint of the DPoP key that the code is bound to (RFC 9449 10)"},
     {.name = "request", .help = "Refused: not supported"},
     {.name = "request_uri", .help = "Refused: not supported"},
     {.name = "registration", .help = "Refused: not supported"},

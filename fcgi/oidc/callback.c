@@ -24,7 +24,8 @@
 
 /* clang-format off */
 const struct route_param callback_params[] = {
-    {.name = "state", .required = true, .help = "Value that the service sent to the identity provider"},
+    {.name = "state", .required = true,
+     .help = "Value that the service sent to the identity provider"},
     {.name = "code", .help = "Authorization code of the identity provider"},
     {.name = "iss", .help = "Issuer of the answer (RFC 9207)"},
     {.name = "error", .help = "Error code of the identity provider"},

@@ -22,7 +22,9 @@ static const char *const ciba_answers[] = {"approved", "denied", NULL};
 const struct route_param ciba_page_params[] = {
     {.name = "request", .help = "Id of the request to show; without it, the list of requests"},
     {.name = "idp_hint", .help = "idpId of the provider at which the person signs in"},
-    {.name = "answered", .help = "approved or denied: the answer that the person has just given, which the page confirms. Another text is ignored"},
+    {.name = "answered",
+     .help = "approved or denied: the answer that the person has just given, which the page "
+             "confirms. Another text is ignored"},
     {.name = NULL},
 };
 const struct route_param ciba_form_params[] = {

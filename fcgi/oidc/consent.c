@@ -26,11 +26,13 @@ static const char *const decisions[] = {"allow", "deny", NULL};
 
 /* clang-format off */
 const struct route_param consent_params[] = {
-    {.name = "id", .required = true, .help = "Id of the waiting request, which the service put into the link or form"},
+    {.name = "id", .required = true,
+     .help = "Id of the waiting request, which the service put into the link or form"},
     {.name = NULL},
 };
 const struct route_param consent_form_params[] = {
-    {.name = "id", .required = true, .help = "Id of the waiting request, which the service put into the link or form"},
+    {.name = "id", .required = true,
+     .help = "Id of the waiting request, which the service put into the link or form"},
     {.name = "decision", .required = true, .words = decisions, .help = "Answer of the user"},
     {.name = NULL},
 };

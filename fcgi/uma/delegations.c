@@ -26,15 +26,29 @@ static const char *const grantee_types[] = {"subject", "client", NULL};
 
 /* clang-format off */
 static const struct field delegation_fields[] = {
-    {"grantee_type",       FIELD_TEXT,      .required = true, .words = grantee_types, FIELD_INTO(struct delegation_wanted, grantee_type), .help = "A person, with grantee_subject_id, or a client, with grantee_client_id", .example = "\"subject\""},
-    {"grantee_subject_id", FIELD_TEXT,      .max = FIELD_SUBJECT_MAX, .rule = field_rule_visible, FIELD_INTO(struct delegation_wanted, grantee_subject), .help = "sub of the person who may act", .example = "\"bob\""},
-    {"grantee_client_id",  FIELD_ANY,       FIELD_INTO(struct delegation_wanted, grantee_client), .help = "id of a client: a number, or its decimal text"},
-    {"resource_id",        FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, FIELD_INTO(struct delegation_wanted, resource), .help = "_id of a resource of the owner", .example = "\"r-example\""},
-    {"scopes",             FIELD_TEXT_LIST, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX, .rule = uma_scope_rule, FIELD_INTO(struct delegation_wanted, scopes), .help = "What the grantee may do; scopes of the resource", .example = "[\"view\"]"},
-    {"expires_at",         FIELD_TEXT,      .max = FIELD_WORD_MAX, FIELD_INTO(struct delegation_wanted, expires_at), .help = "ISO 8601, in the future; absent: the delegation ends when it is revoked"},
+    {"grantee_type",       FIELD_TEXT,      .required = true, .words = grantee_types,
+     FIELD_INTO(struct delegation_wanted, grantee_type),
+     .help = "A person, with grantee_subject_id, or a client, with grantee_client_id",
+     .example = "\"subject\""},
+    {"grantee_subject_id", FIELD_TEXT,      .max = FIELD_SUBJECT_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct delegation_wanted, grantee_subject), .help = "sub of the person who may act",
+     .example = "\"bob\""},
+    {"grantee_client_id",  FIELD_ANY,       FIELD_INTO(struct delegation_wanted, grantee_client),
+     .help = "id of a client: a number, or its decimal text"},
+    {"resource_id",        FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX,
+     FIELD_INTO(struct delegation_wanted, resource), .help = "_id of a resource of the owner",
+     .example = "\"r-example\""},
+    {"scopes",             FIELD_TEXT_LIST, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX,
+     .rule = uma_scope_rule, FIELD_INTO(struct delegation_wanted, scopes),
+     .help = "What the grantee may do; scopes of the resource", .example = "[\"view\"]"},
+    {"expires_at",         FIELD_TEXT,      .max = FIELD_WORD_MAX,
+     FIELD_INTO(struct delegation_wanted, expires_at),
+     .help = "ISO 8601, in the future; absent: the delegation ends when it is revoked"},
 };
 static const struct field delegation_change_fields[] = {
-    {"expires_at",         FIELD_TEXT,      .max = FIELD_WORD_MAX, FIELD_INTO(struct delegation_wanted, expires_at), .help = "ISO 8601, in the future; absent: unchanged", .example = "\"2099-01-31T12:00:00Z\""},
+    {"expires_at",         FIELD_TEXT,      .max = FIELD_WORD_MAX,
+     FIELD_INTO(struct delegation_wanted, expires_at),
+     .help = "ISO 8601, in the future; absent: unchanged", .example = "\"2099-01-31T12:00:00Z\""},
 };
 /* clang-format on */
 const struct field_table delegation_table =

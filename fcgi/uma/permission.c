@@ -20,8 +20,12 @@ struct permission {
 
 /* clang-format off */
 static const struct field permission_fields[] = {
-    {"resource_id",     FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, FIELD_INTO(struct permission, resource), .help = "_id of a registered resource", .example = "\"r-example\""},
-    {"resource_scopes", FIELD_TEXT_LIST, .required = true, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX, .rule = uma_scope_rule, FIELD_INTO(struct permission, scopes), .help = "What is to be done with it; scopes of the resource", .example = "[\"view\"]"},
+    {"resource_id",     FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX,
+     FIELD_INTO(struct permission, resource), .help = "_id of a registered resource",
+     .example = "\"r-example\""},
+    {"resource_scopes", FIELD_TEXT_LIST, .required = true, .max = UMA_SCOPES_MAX,
+     .item_max = UMA_SCOPE_CHARS_MAX, .rule = uma_scope_rule, FIELD_INTO(struct permission, scopes),
+     .help = "What is to be done with it; scopes of the resource", .example = "[\"view\"]"},
 };
 /* clang-format on */
 const struct field_table uma_permission_table =

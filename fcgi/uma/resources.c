@@ -12,9 +12,14 @@
 /* clang-format off */
 static const struct field resource_fields[] = {
     {"_id",             FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Set by the service"},
-    {"name",            FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, FIELD_INTO(struct uma_resource, name), .help = "Shown to people", .example = "\"Holidays\""},
-    {"type",            FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, FIELD_INTO(struct uma_resource, type), .help = "Type URI", .example = "\"https://shop.example/types/album\""},
-    {"resource_scopes", FIELD_TEXT_LIST, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX, .rule = uma_scope_rule, FIELD_INTO(struct uma_resource, scopes), .help = "What can be done with the resource", .example = "[\"view\"]"},
+    {"name",            FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct uma_resource, name), .help = "Shown to people", .example = "\"Holidays\""},
+    {"type",            FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct uma_resource, type), .help = "Type URI",
+     .example = "\"https://shop.example/types/album\""},
+    {"resource_scopes", FIELD_TEXT_LIST, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX,
+     .rule = uma_scope_rule, FIELD_INTO(struct uma_resource, scopes),
+     .help = "What can be done with the resource", .example = "[\"view\"]"},
 };
 /* clang-format on */
 const struct field_table uma_resource_table =

@@ -26,7 +26,9 @@ const struct route_param audit_export_params[] = {
     AUDIT_FILTER_SEARCH,
     AUDIT_FILTER_DAYS,
     AUDIT_FILTER_INSTANTS,
-    {.name = "format", .help = "json, ndjson, csv, ocsf, otlp, or lines (the log that proves itself, without filters); json if it is left out"},
+    {.name = "format",
+     .help = "json, ndjson, csv, ocsf, otlp, or lines (the log that proves itself, without "
+             "filters); json if it is left out"},
     {.name = NULL},
 };
 /* clang-format on */

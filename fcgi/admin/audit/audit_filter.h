@@ -24,10 +24,12 @@ extern const char *const audit_filter_outcomes[];
     {.name = "operation", .help = "Only rows of this operation"}, \
     {.name = "status", .min = 100, .max = 599, .help = "Only rows with this HTTP status"}, \
     {.name = "reason", .help = "Only denials with this code"}, \
-    {.name = "resource", .help = "Only calls of this managed resource, and denials for this resource"}, \
+    {.name = "resource", \
+     .help = "Only calls of this managed resource, and denials for this resource"}, \
     {.name = "tool", .help = "Only calls of this tool"}, \
     {.name = "ip", .help = "Only rows of this address"}, \
-    {.name = "object", .help = "Only requests to this API about this client, provider, resource, rule, row or key"}
+    {.name = "object", \
+     .help = "Only requests to this API about this client, provider, resource, rule, row or key"}
 #define AUDIT_FILTER_INSTANTS \
     {.name = "fromInstant", .help = "First time, like 2026-01-31T12:00:00Z"}, \
     {.name = "toInstant", .help = "Time before which the rows were written"}

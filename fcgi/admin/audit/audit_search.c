@@ -20,7 +20,8 @@ const struct route_param audit_search_params[] = {
     AUDIT_FILTER_INSTANTS,
     {.name = "after", .help = "`next` of the answer before"},
     {.name = "size", .min = 1, .max = AUDIT_SEARCH_SIZE_MAX, .help = "Rows of an answer"},
-    {.name = "view", .words = views, .help = "summary leaves out the question and the answer of policy"},
+    {.name = "view", .words = views,
+     .help = "summary leaves out the question and the answer of policy"},
     {.name = NULL},
 };
 /* clang-format on */

@@ -31,13 +31,18 @@ struct connector_syncs {
 
 /* clang-format off */
 const struct route_param connector_sync_params[] = {
-    {.name = "force", .words = truths, .help = "true: sync also if a scope implies others than before; else the report has a warning, and nothing of the connector is changed"},
+    {.name = "force", .words = truths,
+     .help = "true: sync also if a scope implies others than before; else the report has a "
+             "warning, and nothing of the connector is changed"},
     SAVE_PARAMS,
     RESOURCE_OWNER_PARAM,
     {.name = NULL},
 };
 static const struct field sync_fields[] = {
-    {"settings", FIELD_OBJECT, .rule = managed_object_rule, FIELD_INTO(struct connector_syncs, settings), .help = "Settings in place of those of the connector, without secrets; absent: they stay", .example = "{\"clientId\": \"abc\"}"},
+    {"settings", FIELD_OBJECT, .rule = managed_object_rule,
+     FIELD_INTO(struct connector_syncs, settings),
+     .help = "Settings in place of those of the connector, without secrets; absent: they stay",
+     .example = "{\"clientId\": \"abc\"}"},
 };
 /* clang-format on */
 const struct field_table connector_sync_table = FIELD_TABLE("ConnectorSyncRequest", sync_fields, 0);

@@ -33,9 +33,17 @@ connector_name_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field install_fields[] = {
-    {"settings",        FIELD_OBJECT,  .rule = managed_object_rule, FIELD_INTO(struct connector_install, settings), .help = "Values of the settings of its manifest; secrets are stored with the managed resource alone", .example = "{\"clientId\": \"abc\", \"clientSecret\": \"secret of the OAuth app\"}"},
-    {"createResources", FIELD_BOOLEAN, FIELD_INTO(struct connector_install, create), .help = "Create its managed resource as well", .example = "true"},
-    {"name",            FIELD_TEXT,    .max = MANAGED_NAME_MAX, .rule = connector_name_rule, FIELD_INTO(struct connector_install, name), .help = "Name of that resource; the id of the connector if it is left out", .example = "\"code\""},
+    {"settings",        FIELD_OBJECT,  .rule = managed_object_rule,
+     FIELD_INTO(struct connector_install, settings),
+     .help = "Values of the settings of its manifest; secrets are stored with the managed resource "
+             "alone", .example = "{\"clientId\": \"abc\", \"clientSecret\": \"secret of the OAuth "
+                                 "app\"}"},
+    {"createResources", FIELD_BOOLEAN, FIELD_INTO(struct connector_install, create),
+     .help = "Create its managed resource as well", .example = "true"},
+    {"name",            FIELD_TEXT,    .max = MANAGED_NAME_MAX, .rule = connector_name_rule,
+     FIELD_INTO(struct connector_install, name),
+     .help = "Name of that resource; the id of the connector if it is left out",
+     .example = "\"code\""},
 };
 /* clang-format on */
 const struct field_table connector_install_table =

@@ -24,7 +24,8 @@ static const char *const views[] = {"full", "summary", NULL};
 const struct route_param managed_resources_params[] = {
     {.name = "q", .help = "Only resources with this text in either name, in any case"},
     {.name = "status", .words = statuses, .help = "Only resources with this status"},
-    {.name = "view", .words = views, .help = "summary leaves out routes, tools and the settings of the upstream"},
+    {.name = "view", .words = views,
+     .help = "summary leaves out routes, tools and the settings of the upstream"},
     RESOURCE_PAGE_PARAMS,
     {.name = NULL},
 };

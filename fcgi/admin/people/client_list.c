@@ -20,12 +20,16 @@ static const char *const sorts[] = {"createdAt",  "-createdAt",  "clientId",   "
 /* clang-format off */
 const struct route_param clients_list_params[] = {
     {.name = "q", .help = "Only clients with this text in the id or the name, in any case"},
-    {.name = "registrationType", .words = registrations, .help = "Only clients that were made in this way"},
+    {.name = "registrationType", .words = registrations,
+     .help = "Only clients that were made in this way"},
     {.name = "clientType", .words = types, .help = "Only clients of this type"},
     {.name = "enabled", .words = states, .help = "Only clients that are enabled, or are not"},
-    {.name = "sort", .words = sorts, .help = "Order of the clients: as they were made by default; with a dash the other way round"},
-    {.name = "usedSince", .help = "Only clients with a request since this time, like 2026-01-31T12:00:00Z"},
-    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0; without page and size all clients"},
+    {.name = "sort", .words = sorts,
+     .help = "Order of the clients: as they were made by default; with a dash the other way round"},
+    {.name = "usedSince",
+     .help = "Only clients with a request since this time, like 2026-01-31T12:00:00Z"},
+    {.name = "page", .max = INT32_MAX,
+     .help = "Number of the page, from 0; without page and size all clients"},
     {.name = "size", .min = 1, .max = CLIENTS_SIZE_MAX, .help = "Clients of a page"},
     {.name = NULL},
 };

@@ -17,7 +17,9 @@ struct home_issuer {
 };
 /* clang-format off */
 static const struct field home_issuer_fields[] = {
-    {"idpId", FIELD_TEXT, .required = true, .max = FIELD_NAME_MAX, FIELD_INTO(struct home_issuer, idp_id), .help = "An enabled identity provider", .example = "\"company\""},
+    {"idpId", FIELD_TEXT, .required = true, .max = FIELD_NAME_MAX,
+     FIELD_INTO(struct home_issuer, idp_id), .help = "An enabled identity provider",
+     .example = "\"company\""},
 };
 const struct field_table home_issuer_table = FIELD_TABLE("HomeIssuer", home_issuer_fields, 0);
 /* clang-format on */

@@ -26,14 +26,20 @@ static const struct {
 
 /* clang-format off */
 static const struct field check_fields[] = {
-    {"ok",                    FIELD_BOOLEAN,   .required = true, .help = "A sign-in would find all that it needs: there are no warnings", .example = "true"},
-    {"discoveryUrl",          FIELD_TEXT,      .required = true, .help = "Address that was asked for the discovery document", .example = "\"https://login.example/.well-known/openid-configuration\""},
-    {"authorizationEndpoint", FIELD_TEXT,      .help = "As given, or else as discovered; so are the next three"},
+    {"ok",                    FIELD_BOOLEAN,   .required = true,
+     .help = "A sign-in would find all that it needs: there are no warnings", .example = "true"},
+    {"discoveryUrl",          FIELD_TEXT,      .required = true,
+     .help = "Address that was asked for the discovery document",
+     .example = "\"https://login.example/.well-known/openid-configuration\""},
+    {"authorizationEndpoint", FIELD_TEXT,
+     .help = "As given, or else as discovered; so are the next three"},
     {"tokenEndpoint",         FIELD_TEXT,      .help = "Absent: neither was found"},
     {"userinfoEndpoint",      FIELD_TEXT,      .help = "Where claims are fetched"},
     {"jwksUri",               FIELD_TEXT,      .help = "Address that was asked for the keys"},
-    {"keys",                  FIELD_INTEGER,   .required = true, .help = "Keys that this service can use", .example = "2"},
-    {"warnings",              FIELD_TEXT_LIST, .required = true, .help = "What would not work: MEMBER: what, and which setting allows it", .example = "[]"},
+    {"keys",                  FIELD_INTEGER,   .required = true,
+     .help = "Keys that this service can use", .example = "2"},
+    {"warnings",              FIELD_TEXT_LIST, .required = true,
+     .help = "What would not work: MEMBER: what, and which setting allows it", .example = "[]"},
 };
 /* clang-format on */
 const struct field_table answer_provider_check =

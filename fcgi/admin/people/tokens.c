@@ -26,12 +26,17 @@ struct token_question {
 };
 /* clang-format off */
 static const struct field token_question_fields[] = {
-    {"token", FIELD_TEXT, .required = true, .max = TOKEN_GIVEN_MAX, FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service", .example = "\"at_example\""},
+    {"token", FIELD_TEXT, .required = true, .max = TOKEN_GIVEN_MAX,
+     FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service",
+     .example = "\"at_example\""},
 };
 static const struct field token_revocation_fields[] = {
-    {"token",     FIELD_TEXT, .max = TOKEN_GIVEN_MAX, FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service", .example = "\"at_example\""},
-    {"subjectId", FIELD_TEXT, .max = FIELD_SUBJECT_MAX, FIELD_INTO(struct token_question, subject), .help = "Instead of a token: a person, whose tokens and codes are all revoked"},
-    {"clientId",  FIELD_TEXT, .max = FIELD_NAME_MAX, FIELD_INTO(struct token_question, client_id), .help = "Instead of a token: a client, whose tokens and codes are all revoked"},
+    {"token",     FIELD_TEXT, .max = TOKEN_GIVEN_MAX, FIELD_INTO(struct token_question, token),
+     .help = "An access or refresh token of this service", .example = "\"at_example\""},
+    {"subjectId", FIELD_TEXT, .max = FIELD_SUBJECT_MAX, FIELD_INTO(struct token_question, subject),
+     .help = "Instead of a token: a person, whose tokens and codes are all revoked"},
+    {"clientId",  FIELD_TEXT, .max = FIELD_NAME_MAX, FIELD_INTO(struct token_question, client_id),
+     .help = "Instead of a token: a client, whose tokens and codes are all revoked"},
 };
 const struct route_param tokens_params[] = {
     {.name = "subjectId", .help = "Only tokens of this person"},

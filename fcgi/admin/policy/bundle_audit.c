@@ -31,7 +31,9 @@ const struct route_param bundle_audit_list_params[] = {
 };
 const struct route_param bundle_audit_rollback_params[] = {
     SAVE_PARAMS,
-    {.name = "mode", .words = rollback_modes, .help = "replace, the default; with dry-run nothing is saved, and the answer counts what would be"},
+    {.name = "mode", .words = rollback_modes,
+     .help = "replace, the default; with dry-run nothing is saved, and the answer counts what "
+             "would be"},
     {.name = NULL}
 };
 const struct route_param bundle_audit_at_params[] = {

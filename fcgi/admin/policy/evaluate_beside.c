@@ -14,10 +14,14 @@
 
 /* clang-format off */
 static const struct field changes_fields[] = {
-    {"rules",       FIELD_ARRAY,     .max = DEPLOY_RULES_MAX, FIELD_INTO(struct impact_forms, rules), .help = "Rules: path, content, enabled"},
-    {"data",        FIELD_ARRAY,     .max = DEPLOY_DATA_MAX, FIELD_INTO(struct impact_forms, data), .help = "Data rows: dataKey, payload"},
-    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct impact_forms, delete_rules), .help = "Paths of rules that are deleted"},
-    {"deleteData",  FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct impact_forms, delete_data), .help = "Keys of data rows that are deleted"},
+    {"rules",       FIELD_ARRAY,     .max = DEPLOY_RULES_MAX,
+     FIELD_INTO(struct impact_forms, rules), .help = "Rules: path, content, enabled"},
+    {"data",        FIELD_ARRAY,     .max = DEPLOY_DATA_MAX, FIELD_INTO(struct impact_forms, data),
+     .help = "Data rows: dataKey, payload"},
+    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX,
+     FIELD_INTO(struct impact_forms, delete_rules), .help = "Paths of rules that are deleted"},
+    {"deleteData",  FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX,
+     FIELD_INTO(struct impact_forms, delete_data), .help = "Keys of data rows that are deleted"},
 };
 /* clang-format on */
 const struct field_table evaluate_changes_table = FIELD_TABLE("PolicyChanges", changes_fields, 0);

@@ -28,9 +28,14 @@ const struct route_param save_params[] = {
 
 /* clang-format off */
 static const struct field impact_limits_fields[] = {
-    {"since",    FIELD_TEXT,   .max = PERIOD_MAX, FIELD_INTO(struct save_limits, since), .help = "Measure the save on the recorded decisions of this period (30m, 24h, 7d) first", .example = "\"24h\""},
-    {"limits",   FIELD_OBJECT, FIELD_INTO(struct save_limits, max), .help = "Most decisions of newlyDenied, newlyAllowed, narrowed, widened, other, failing, notKnown: numbers, or percentages like 5%", .example = "{\"newlyDenied\": 0}"},
-    {"override", FIELD_TEXT,   .max = SAVE_MESSAGE_MAX, FIELD_INTO(struct save_limits, override), .help = "Reason to pass the guards, for the history"},
+    {"since",    FIELD_TEXT,   .max = PERIOD_MAX, FIELD_INTO(struct save_limits, since),
+     .help = "Measure the save on the recorded decisions of this period (30m, 24h, 7d) first",
+     .example = "\"24h\""},
+    {"limits",   FIELD_OBJECT, FIELD_INTO(struct save_limits, max),
+     .help = "Most decisions of newlyDenied, newlyAllowed, narrowed, widened, other, failing, "
+             "notKnown: numbers, or percentages like 5%", .example = "{\"newlyDenied\": 0}"},
+    {"override", FIELD_TEXT,   .max = SAVE_MESSAGE_MAX, FIELD_INTO(struct save_limits, override),
+     .help = "Reason to pass the guards, for the history"},
 };
 /* clang-format on */
 const struct field_table impact_limits_table = FIELD_TABLE("ImpactLimits", impact_limits_fields, 0);

@@ -9,8 +9,11 @@
 /* The parameters, for a list of struct route_param. */
 /* clang-format off */
 #define IMPACT_LIMIT_PARAMS \
-    {.name = "impact", .help = "Measure the save on the recorded decisions of this period (30m, 24h, 7d) first"}, \
-    {.name = "maxNewlyDenied", .help = "Most decisions that may be newly denied: a number, or a percentage of those looked at like 5%"}, \
+    {.name = "impact", \
+     .help = "Measure the save on the recorded decisions of this period (30m, 24h, 7d) first"}, \
+    {.name = "maxNewlyDenied", \
+     .help = "Most decisions that may be newly denied: a number, or a percentage of those looked " \
+             "at like 5%"}, \
     {.name = "maxNewlyAllowed", .help = "Most that may be newly allowed"}, \
     {.name = "maxNarrowed", .help = "Most that may lose rights"}, \
     {.name = "maxWidened", .help = "Most that may gain rights"}, \

@@ -70,33 +70,63 @@ static const char *const mark_kinds[] = {"rule", "row", "entry", NULL};
 
 /* clang-format off */
 static const struct field deploy_rule_fields[] = {
-    {"path",    FIELD_TEXT,    .required = true, .max = RULE_PATH_MAX, FIELD_INTO(struct rule_entry, path), .help = "Name of the file in the bundle", .example = "\"custom/example.rego\""},
-    {"content", FIELD_TEXT,    .required = true, .max = RULE_CONTENT_MAX, .rule = rule_text_rule, FIELD_INTO(struct rule_entry, content), .help = "Text of the rule, at most 524288 octets", .example = "\"package custom.example\\n\\nlimit := 100\\n\""},
-    {"enabled", FIELD_BOOLEAN, FIELD_INTO(struct rule_entry, enabled), .help = "The rule is part of the bundle; true if it is left out", .example = "true"},
+    {"path",    FIELD_TEXT,    .required = true, .max = RULE_PATH_MAX,
+     FIELD_INTO(struct rule_entry, path), .help = "Name of the file in the bundle",
+     .example = "\"custom/example.rego\""},
+    {"content", FIELD_TEXT,    .required = true, .max = RULE_CONTENT_MAX, .rule = rule_text_rule,
+     FIELD_INTO(struct rule_entry, content), .help = "Text of the rule, at most 524288 octets",
+     .example = "\"package custom.example\\n\\nlimit := 100\\n\""},
+    {"enabled", FIELD_BOOLEAN, FIELD_INTO(struct rule_entry, enabled),
+     .help = "The rule is part of the bundle; true if it is left out", .example = "true"},
 };
 static const struct field deploy_data_fields[] = {
-    {"dataKey", FIELD_TEXT, .required = true, .max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct data_entry, data_key), .help = "Path of the value in the data of policy", .example = "\"example.limits\""},
-    {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload), .help = "The value itself, not as text", .example = "{\"orders\": 100}"},
+    {"dataKey", FIELD_TEXT, .required = true, .max = POLICY_DATA_KEY_MAX,
+     FIELD_INTO(struct data_entry, data_key), .help = "Path of the value in the data of policy",
+     .example = "\"example.limits\""},
+    {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload),
+     .help = "The value itself, not as text", .example = "{\"orders\": 100}"},
 };
 static const struct field deploy_mark_fields[] = {
-    {"kind",   FIELD_TEXT, .required = true, .words = mark_kinds, FIELD_INTO(struct mark_entry, kind), .help = "Kind of the object", .example = "\"row\""},
-    {"key",    FIELD_TEXT, .required = true, .max = OBJECT_KEY_MAX, .rule = field_rule_visible, FIELD_INTO(struct mark_entry, key), .help = "Its name; of an entry DATAKEY/MEMBER/NAME", .example = "\"example.limits\""},
-    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1, FIELD_INTO(struct mark_entry, digest), .help = "SHA-256 of the object as it is applied", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+    {"kind",   FIELD_TEXT, .required = true, .words = mark_kinds,
+     FIELD_INTO(struct mark_entry, kind), .help = "Kind of the object", .example = "\"row\""},
+    {"key",    FIELD_TEXT, .required = true, .max = OBJECT_KEY_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct mark_entry, key), .help = "Its name; of an entry DATAKEY/MEMBER/NAME",
+     .example = "\"example.limits\""},
+    {"digest", FIELD_TEXT, .required = true, .min = SHA256_HEX_SIZE - 1, .max = SHA256_HEX_SIZE - 1,
+     FIELD_INTO(struct mark_entry, digest), .help = "SHA-256 of the object as it is applied",
+     .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
 };
-static const struct field_table deploy_mark_table = FIELD_TABLE("DeployMark", deploy_mark_fields, 0);
+static const struct field_table deploy_mark_table = FIELD_TABLE("DeployMark", deploy_mark_fields,
+                                                                0);
 static const struct field_table deploy_rule_table = FIELD_TABLE("RuleEntry", deploy_rule_fields, 0);
 static const struct field_table deploy_data_table = FIELD_TABLE("DataEntry", deploy_data_fields, 0);
 static const struct field deploy_request_fields[] = {
-    {"mode",       FIELD_TEXT,  .words = mode_words, FIELD_INTO(struct deploy_request, mode), .help = "merge adds and changes; replace deletes what is not listed, too; dry-run changes nothing", .example = "\"merge\""},
-    {"message",    FIELD_TEXT,  .max = SAVE_MESSAGE_MAX, .rule = message_rule, FIELD_INTO(struct deploy_request, message), .help = "Reason of the change, for the history; at most 500 octets", .example = "\"Limit of orders\""},
-    {"ifRevision", FIELD_TEXT,  .max = REVISION_MAX, FIELD_INTO(struct deploy_request, if_revision), .help = "Revision that must be active; else nothing is saved"},
-    {"rules",      FIELD_ARRAY, .max = DEPLOY_RULES_MAX, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules), .help = "Rules to save"},
-    {"data",       FIELD_ARRAY, .max = DEPLOY_DATA_MAX, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data), .help = "Data rows to save"},
-    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct deploy_request, delete_rules), .help = "Paths of rules to delete"},
-    {"deleteData", FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct deploy_request, delete_data), .help = "Keys of data rows to delete"},
-    {"impact",     FIELD_OBJECT, .shape = &impact_limits_table, FIELD_INTO(struct deploy_request, impact), .help = "Limits of the save, in place of the parameters of the query"},
-    {"owner",      FIELD_TEXT,  .max = FIELD_NAME_MAX, .rule = field_rule_visible, FIELD_INTO(struct deploy_request, owner), .help = "Owner of the objects of `marks`: that of instance.json", .example = "\"platform\""},
-    {"marks",      FIELD_ARRAY, .max = DEPLOY_MARKS_MAX, .shape = &deploy_mark_table, FIELD_INTO(struct deploy_request, marks), .help = "Objects to mark as the owner's in the transaction of the save"},
+    {"mode",       FIELD_TEXT,  .words = mode_words, FIELD_INTO(struct deploy_request, mode),
+     .help = "merge adds and changes; replace deletes what is not listed, too; dry-run changes "
+             "nothing", .example = "\"merge\""},
+    {"message",    FIELD_TEXT,  .max = SAVE_MESSAGE_MAX, .rule = message_rule,
+     FIELD_INTO(struct deploy_request, message),
+     .help = "Reason of the change, for the history; at most 500 octets",
+     .example = "\"Limit of orders\""},
+    {"ifRevision", FIELD_TEXT,  .max = REVISION_MAX, FIELD_INTO(struct deploy_request, if_revision),
+     .help = "Revision that must be active; else nothing is saved"},
+    {"rules",      FIELD_ARRAY, .max = DEPLOY_RULES_MAX, .shape = &deploy_rule_table,
+     FIELD_INTO(struct deploy_request, rules), .help = "Rules to save"},
+    {"data",       FIELD_ARRAY, .max = DEPLOY_DATA_MAX, .shape = &deploy_data_table,
+     FIELD_INTO(struct deploy_request, data), .help = "Data rows to save"},
+    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX,
+     FIELD_INTO(struct deploy_request, delete_rules), .help = "Paths of rules to delete"},
+    {"deleteData", FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX,
+     FIELD_INTO(struct deploy_request, delete_data), .help = "Keys of data rows to delete"},
+    {"impact",     FIELD_OBJECT, .shape = &impact_limits_table,
+     FIELD_INTO(struct deploy_request, impact),
+     .help = "Limits of the save, in place of the parameters of the query"},
+    {"owner",      FIELD_TEXT,  .max = FIELD_NAME_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct deploy_request, owner),
+     .help = "Owner of the objects of `marks`: that of instance.json", .example = "\"platform\""},
+    {"marks",      FIELD_ARRAY, .max = DEPLOY_MARKS_MAX, .shape = &deploy_mark_table,
+     FIELD_INTO(struct deploy_request, marks),
+     .help = "Objects to mark as the owner's in the transaction of the save"},
 };
 const struct field_table policy_deploy_table =
     FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);

@@ -42,14 +42,27 @@ struct evaluation {
 
 /* clang-format off */
 static const struct field evaluate_fields[] = {
-    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path), .help = "Rule or value to evaluate, or the path of a Cedar rule", .example = "\"svc/decision/issue\""},
-    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input), .help = "Input of the evaluation, in place of auditId; of a Cedar rule also a request with principal, action, resource, context and entities", .example = "{\"client\": {\"id\": \"shop\"}}"},
-    {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id), .help = "Audit row whose stored input is evaluated again"},
-    {"changes", FIELD_OBJECT,  .shape = &evaluate_changes_table, FIELD_INTO(struct evaluation, beside.changes), .help = "Changes of the policy that are not saved: it answers with them"},
-    {"revision", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, beside.revision), .help = "Id of a bundle whose rows answer, in place of the active ones"},
-    {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given), .help = "true, false, notes, fails, full or debug: trace of the evaluation", .example = "false"},
+    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path),
+     .help = "Rule or value to evaluate, or the path of a Cedar rule",
+     .example = "\"svc/decision/issue\""},
+    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input),
+     .help = "Input of the evaluation, in place of auditId; of a Cedar rule also a request with "
+             "principal, action, resource, context and entities", .example = "{\"client\": "
+                                                                      "{\"id\": \"shop\"}}"},
+    {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id),
+     .help = "Audit row whose stored input is evaluated again"},
+    {"changes", FIELD_OBJECT,  .shape = &evaluate_changes_table,
+     FIELD_INTO(struct evaluation, beside.changes),
+     .help = "Changes of the policy that are not saved: it answers with them"},
+    {"revision", FIELD_INTEGER, .min = 1, .max = INT64_MAX,
+     FIELD_INTO(struct evaluation, beside.revision),
+     .help = "Id of a bundle whose rows answer, in place of the active ones"},
+    {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given),
+     .help = "true, false, notes, fails, full or debug: trace of the evaluation",
+     .example = "false"},
 };
-const struct field_table policy_evaluate_table = FIELD_TABLE("PolicyEvaluationRequest", evaluate_fields, 0);
+const struct field_table policy_evaluate_table = FIELD_TABLE("PolicyEvaluationRequest",
+                                                             evaluate_fields, 0);
 /* clang-format on */
 
 /* ---- rules ---- */

@@ -27,14 +27,20 @@ policy_payload_key_rule(TALLOC_CTX *mem, const json_t *value)
 /* clang-format off */
 static const struct field policy_payload_fields[] = {
     {"id",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
-    {"dataKey",            FIELD_TEXT,      .max = POLICY_DATA_KEY_MAX, .rule = policy_payload_key_rule, .help = "Path of the value in the data of policy; required in a POST", .example = "\"example.limits\""},
-    {"payload",            FIELD_TEXT,      .required = true, .help = "The value, as JSON text", .example = "\"{\\\"orders\\\": 100}\""},
-    {"version",            FIELD_TEXT,      .max = FIELD_WORD_MAX, .help = "Text of the caller; policy does not read it", .example = "\"1\""},
+    {"dataKey",            FIELD_TEXT,      .max = POLICY_DATA_KEY_MAX,
+     .rule = policy_payload_key_rule,
+     .help = "Path of the value in the data of policy; required in a POST",
+     .example = "\"example.limits\""},
+    {"payload",            FIELD_TEXT,      .required = true, .help = "The value, as JSON text",
+     .example = "\"{\\\"orders\\\": 100}\""},
+    {"version",            FIELD_TEXT,      .max = FIELD_WORD_MAX,
+     .help = "Text of the caller; policy does not read it", .example = "\"1\""},
     {"inBundle",           FIELD_BOOLEAN, .help = "Policy can read the row", .example = "true"},
     {"updatedAt",          FIELD_READ_ONLY, .help = "Time of the last change"},
     {"updatedAtFormatted", FIELD_READ_ONLY, .help = "The same time for people"},
 };
-const struct field_table policy_payload_table = FIELD_TABLE("PolicyDataDto", policy_payload_fields, 0);
+const struct field_table policy_payload_table = FIELD_TABLE("PolicyDataDto", policy_payload_fields,
+                                                            0);
 /* clang-format on */
 
 /* Parse the JSON text in `payload`; the fault of an empty text was told before. */

@@ -45,14 +45,29 @@ static const char *const modes[] = {"merge", "replace", NULL};
 
 /* clang-format off */
 static const struct field shadow_fields[] = {
-    {"rules",       FIELD_ARRAY,     .max = DEPLOY_RULES_MAX, FIELD_INTO(struct shadow_request, rules), .help = "Rules of a deploy", .example = "[{\"path\": \"custom/example.rego\", \"content\": \"package custom.example\\n\\nlimit := 100\\n\"}]"},
-    {"data",        FIELD_ARRAY,     .max = DEPLOY_DATA_MAX, FIELD_INTO(struct shadow_request, data), .help = "Data rows of a deploy"},
-    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX, FIELD_INTO(struct shadow_request, delete_rules), .help = "Paths of rules that a deploy deletes"},
-    {"deleteData",  FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct shadow_request, delete_data), .help = "Keys of data rows that a deploy deletes"},
-    {"mode",        FIELD_TEXT,      .words = modes, FIELD_INTO(struct shadow_request, mode), .help = "Mode of the deploy: merge or replace"},
-    {"rate",        FIELD_INTEGER,   .min = 1, .max = SHADOW_RATE_MAX, FIELD_INTO(struct shadow_request, rate), .help = "One decision in so many is put to the shadow; 10 if it is left out", .example = "10"},
-    {"until",       FIELD_TEXT,      .max = TIME_MAX, FIELD_INTO(struct shadow_request, until), .help = "Time that the shadow has (30m, 24h, 7d), or its end, at most 30 days from now; 14d if it is left out", .example = "\"14d\""},
-    {"message",     FIELD_TEXT,      .max = SAVE_MESSAGE_MAX, FIELD_INTO(struct shadow_request, message), .help = "Reason of the change, for the history if it is promoted; at most 500 octets"},
+    {"rules",       FIELD_ARRAY,     .max = DEPLOY_RULES_MAX,
+     FIELD_INTO(struct shadow_request, rules), .help = "Rules of a deploy",
+     .example = "[{\"path\": \"custom/example.rego\", \"content\": \"package "
+                "custom.example\\n\\nlimit := 100\\n\"}]"},
+    {"data",        FIELD_ARRAY,     .max = DEPLOY_DATA_MAX,
+     FIELD_INTO(struct shadow_request, data), .help = "Data rows of a deploy"},
+    {"deleteRules", FIELD_TEXT_LIST, .max = DEPLOY_RULES_MAX, .item_max = RULE_PATH_MAX,
+     FIELD_INTO(struct shadow_request, delete_rules),
+     .help = "Paths of rules that a deploy deletes"},
+    {"deleteData",  FIELD_TEXT_LIST, .max = DEPLOY_DATA_MAX, .item_max = POLICY_DATA_KEY_MAX,
+     FIELD_INTO(struct shadow_request, delete_data),
+     .help = "Keys of data rows that a deploy deletes"},
+    {"mode",        FIELD_TEXT,      .words = modes, FIELD_INTO(struct shadow_request, mode),
+     .help = "Mode of the deploy: merge or replace"},
+    {"rate",        FIELD_INTEGER,   .min = 1, .max = SHADOW_RATE_MAX,
+     FIELD_INTO(struct shadow_request, rate),
+     .help = "One decision in so many is put to the shadow; 10 if it is left out", .example = "10"},
+    {"until",       FIELD_TEXT,      .max = TIME_MAX, FIELD_INTO(struct shadow_request, until),
+     .help = "Time that the shadow has (30m, 24h, 7d), or its end, at most 30 days from now; 14d "
+             "if it is left out", .example = "\"14d\""},
+    {"message",     FIELD_TEXT,      .max = SAVE_MESSAGE_MAX,
+     FIELD_INTO(struct shadow_request, message),
+     .help = "Reason of the change, for the history if it is promoted; at most 500 octets"},
 };
 const struct field_table policy_shadow_table = FIELD_TABLE("PolicyShadowRequest", shadow_fields, 0);
 /* clang-format on */

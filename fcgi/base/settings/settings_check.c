@@ -50,14 +50,23 @@ struct demand {
 
 /* clang-format off */
 static const struct demand demands[] = {
-    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, SECRET_MINIMUM, 0,              "insecure-dev-admin-key",      false},
-    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,              "insecure-dev-pepper",         true},
-    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key", true},
-    {"SVC_CREDENTIAL_KEY_PREVIOUS", offsetof(struct settings, credential_old), false, SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
-    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key",     false},
-    {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL, false},
-    {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
-    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS", offsetof(struct settings, gateway_link_state_previous), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
+    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, SECRET_MINIMUM, 0,
+     "insecure-dev-admin-key",      false},
+    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,
+     "insecure-dev-pepper",         true},
+    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM,
+     SECRET_MINIMUM, "insecure-dev-credential-key", true},
+    {"SVC_CREDENTIAL_KEY_PREVIOUS", offsetof(struct settings, credential_old), false,
+     SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
+    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,
+     "insecure-dev-bundle-key",     false},
+    {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,
+     NULL, false},
+    {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true,
+     SECRET_MINIMUM, SECRET_MINIMUM, NULL, false},
+    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS",
+     offsetof(struct settings, gateway_link_state_previous), true, SECRET_MINIMUM, SECRET_MINIMUM,
+     NULL, false},
 };
 /* clang-format on */
 

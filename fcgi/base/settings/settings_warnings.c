@@ -95,23 +95,31 @@ static const struct {
     const char *text;                                                       /* the fault, its effect, and the remedy */
 } rules[] = {
     {"SVC_SESSION_COOKIE_SECURE", cookies_are_exposed,
-     "is false although SVC_OIDC_ISSUER is an https URL, so browsers also send the session over http; delete it"},
+     "is false although SVC_OIDC_ISSUER is an https URL, so browsers also send the session over "
+       "http; delete it"},
     {"SVC_SESSION_COOKIE_SECURE", cookies_are_lost,
-     "is true although SVC_OIDC_ISSUER is an http URL, so browsers do not keep the session; delete it, or use https"},
+     "is true although SVC_OIDC_ISSUER is an http URL, so browsers do not keep the session; delete "
+       "it, or use https"},
     {"SVC_SESSION_TIMEOUT", timeout_is_cut,
-     "is longer than SVC_SESSION_MAX_AGE, which ends a session before; set SVC_SESSION_MAX_AGE to the longest life of a session"},
+     "is longer than SVC_SESSION_MAX_AGE, which ends a session before; set SVC_SESSION_MAX_AGE to "
+       "the longest life of a session"},
     {"SVC_OIDC_ISSUER", issuer_is_exposed,
      "is an http URL of another machine, so tokens and codes can be read on the way; use https"},
     {"SVC_OPA_URL", engine_is_exposed,
-     "is an http URL of another machine, so whoever is on the way can read questions and answer that a request is allowed; use a UNIX socket of this host, or https"},
+     "is an http URL of another machine, so whoever is on the way can read questions and answer "
+       "that a request is allowed; use a UNIX socket of this host, or https"},
     {"SVC_OIDC_ISSUER", issuer_is_default,
-     "is not set, so all published URLs begin with http://localhost:8080; set it to the URL that clients use"},
+     "is not set, so all published URLs begin with http://localhost:8080; set it to the URL that "
+       "clients use"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
-     "is true, so the admin API is open to everyone on this host and published keys are in use; set it on development machines only"},
+     "is true, so the admin API is open to everyone on this host and published keys are in use; "
+       "set it on development machines only"},
     {"SVC_OPA_BINARY", planner_is_missing,
-     "is not the absolute path of an executable file, so a policy that is saved is not tried before the engines get it, nor planned for the embedded one; set it to the program opa"},
+     "is not the absolute path of an executable file, so a policy that is saved is not tried "
+       "before the engines get it, nor planned for the embedded one; set it to the program opa"},
     {"SVC_DATA_DIR", data_is_incomplete,
-     "does not contain readable directories sql, policy, www and connectors; set it to the directory that `make install` filled"},
+     "does not contain readable directories sql, policy, www and connectors; set it to the "
+       "directory that `make install` filled"},
 };
 /* clang-format on */
 

@@ -21,7 +21,8 @@
 
 /* clang-format off */
 const struct route_param link_callback_params[] = {
-    {.name = "state", .required = true, .help = "Value that the service sent to the upstream's authorization server"},
+    {.name = "state", .required = true,
+     .help = "Value that the service sent to the upstream's authorization server"},
     {.name = "code", .help = "Authorization code"},
     {.name = "iss", .help = "Issuer of the answer (RFC 9207)"},
     {.name = "error", .help = "Error code of the authorization server"},

@@ -26,7 +26,9 @@ static const char *const link_answers[] = {"connected", "partial", "cancelled", 
 
 /* clang-format off */
 const struct route_param connections_page_params[] = {
-    {.name = "answered", .help = "connected, partial, cancelled or disconnected: what the person has just done, which the page confirms. Another text is ignored"},
+    {.name = "answered",
+     .help = "connected, partial, cancelled or disconnected: what the person has just done, which "
+             "the page confirms. Another text is ignored"},
     {.name = "idp_hint", .help = "idpId of the provider at which the person signs in"},
     {.name = NULL},
 };

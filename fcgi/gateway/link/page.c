@@ -26,7 +26,8 @@ static const char *const link_decisions[] = {"connect", "cancel", "save", NULL};
 
 /* clang-format off */
 const struct route_param link_page_params[] = {
-    {.name = "state", .required = true, .help = "State of the link, which the gateway gave with its answer"},
+    {.name = "state", .required = true,
+     .help = "State of the link, which the gateway gave with its answer"},
     {.name = "idp_hint", .help = "idpId of the provider at which the person signs in"},
     {.name = NULL},
 };

@@ -28,9 +28,12 @@
 /* clang-format off */
 static const char *const json_rpc_versions[] = {"2.0", NULL};
 static const struct field mcp_message_fields[] = {
-    {"jsonrpc", FIELD_TEXT,   .required = true, .max = 3, .words = json_rpc_versions, .help = "2.0", .example = "\"2.0\""},
-    {"id",      FIELD_ANY,    .help = "A text or an integer; a notification has none", .example = "1"},
-    {"method",  FIELD_TEXT,   .required = true, .max = JSON_RPC_METHOD_MAX, .help = "For example tools/list or tools/call", .example = "\"tools/list\""},
+    {"jsonrpc", FIELD_TEXT,   .required = true, .max = 3, .words = json_rpc_versions, .help = "2.0",
+     .example = "\"2.0\""},
+    {"id",      FIELD_ANY,    .help = "A text or an integer; a notification has none",
+     .example = "1"},
+    {"method",  FIELD_TEXT,   .required = true, .max = JSON_RPC_METHOD_MAX,
+     .help = "For example tools/list or tools/call", .example = "\"tools/list\""},
     {"params",  FIELD_ANY,    .help = "As the method says", .example = "{}"},
 };
 static const struct field mcp_answer_fields[] = {
@@ -44,7 +47,9 @@ static const struct field mcp_answer_fields[] = {
 static const struct field mcp_failure_fields[] = {
     {"jsonrpc",           FIELD_TEXT, .help = "2.0: an error of JSON-RPC", .example = "\"2.0\""},
     {"id",                FIELD_ANY,  .help = "That of the message, if it could be read"},
-    {"error",             FIELD_ANY,  .required = true, .help = "code, message and data; or a code for programs, with a description beside it", .example = "{\"code\": -32601, \"message\": \"Unknown method\"}"},
+    {"error",             FIELD_ANY,  .required = true,
+     .help = "code, message and data; or a code for programs, with a description beside it",
+     .example = "{\"code\": -32601, \"message\": \"Unknown method\"}"},
     {"error_description", FIELD_TEXT, .help = "Text for people"},
 };
 /* clang-format on */

@@ -21,31 +21,45 @@ struct tool_approval {
 
 /* clang-format off */
 static const struct field tool_sync_fields[] = {
-    {"subject", FIELD_TEXT, .max = FIELD_SUBJECT_MAX, FIELD_INTO(struct tool_sync, subject), .help = "Person whose linked account is used, for upstreams that know people alone", .example = "\"u-1\""},
-    {"idp",     FIELD_TEXT, .max = FIELD_NAME_MAX, FIELD_INTO(struct tool_sync, idp), .help = "Identity provider of that person", .example = "\"corp\""},
+    {"subject", FIELD_TEXT, .max = FIELD_SUBJECT_MAX, FIELD_INTO(struct tool_sync, subject),
+     .help = "Person whose linked account is used, for upstreams that know people alone",
+     .example = "\"u-1\""},
+    {"idp",     FIELD_TEXT, .max = FIELD_NAME_MAX, FIELD_INTO(struct tool_sync, idp),
+     .help = "Identity provider of that person", .example = "\"corp\""},
 };
 static const struct field tool_approval_fields[] = {
-    {"sha256", FIELD_TEXT, .max = 64, FIELD_INTO(struct tool_approval, sha256), .help = "pin.sha256 of the tool as it was read: another description is then not approved", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+    {"sha256", FIELD_TEXT, .max = 64, FIELD_INTO(struct tool_approval, sha256),
+     .help = "pin.sha256 of the tool as it was read: another description is then not approved",
+     .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
 };
 static const struct field answer_tool_sync_fields[] = {
-    {"added",   FIELD_TEXT_LIST, .required = true, .help = "Tools that the upstream did not have before"},
-    {"changed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it describes in another way"},
+    {"added",   FIELD_TEXT_LIST, .required = true,
+     .help = "Tools that the upstream did not have before"},
+    {"changed", FIELD_TEXT_LIST, .required = true,
+     .help = "Tools that it describes in another way"},
     {"removed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it has no more"},
     {"waitingPrompts", FIELD_TEXT_LIST, .required = true, .help = "Prompts that wait for approval"},
-    {"waitingInstructions", FIELD_BOOLEAN, .help = "true: the instructions wait for approval; left out where they are not read"},
+    {"waitingInstructions", FIELD_BOOLEAN,
+     .help = "true: the instructions wait for approval; left out where they are not read"},
 };
 static const struct field prompt_fields[] = {
     {"name",        FIELD_TEXT,  .required = true, .help = "Name at the upstream"},
     {"title",       FIELD_TEXT,  .help = "Title for people"},
     {"description", FIELD_TEXT,  .help = "Description for people"},
-    {"arguments",   FIELD_ARRAY, .help = "Arguments: name, title, description and required of each"},
-    {"status",      FIELD_TEXT,  .required = true, .help = "State of this description: approved, new, changed, or missing (the upstream lists the prompt no more)"},
+    {"arguments",   FIELD_ARRAY,
+     .help = "Arguments: name, title, description and required of each"},
+    {"status",      FIELD_TEXT,  .required = true,
+     .help = "State of this description: approved, new, changed, or missing (the upstream lists "
+             "the prompt no more)"},
     {"sha256",      FIELD_TEXT,  .required = true, .help = "Hash of it, which an approval names"},
     {"seenAt",      FIELD_TEXT,  .required = true, .help = "Time of the sync that read it"},
 };
 static const struct field instructions_fields[] = {
-    {"instructions", FIELD_TEXT, .required = true, .help = "What the server says to models about its tools, as clients get it"},
-    {"status",       FIELD_TEXT, .required = true, .help = "State of this text: approved, new, changed, or missing (the upstream gives none any more)"},
+    {"instructions", FIELD_TEXT, .required = true,
+     .help = "What the server says to models about its tools, as clients get it"},
+    {"status",       FIELD_TEXT, .required = true,
+     .help = "State of this text: approved, new, changed, or missing (the upstream gives none any "
+             "more)"},
     {"sha256",       FIELD_TEXT, .required = true, .help = "Hash of it, which an approval names"},
     {"seenAt",       FIELD_TEXT, .required = true, .help = "Time of the sync that read it"},
 };

@@ -160,7 +160,8 @@ fail_ended(struct upstream_transfer *transfer)
         [END_SLOW] =         {AZ_UPSTREAM_TIMEOUT, NULL, "the upstream did not answer in time"},
         [END_CALLER] =       {AZ_INVALID_REQUEST, "The body of the request is not complete",
                               "the caller has gone, or its body is shorter than announced"},
-        [END_BODY_LARGE] =   {AZ_TOO_LARGE, NULL, "the body passed the limit while it was passed on"},
+        [END_BODY_LARGE] =   {AZ_TOO_LARGE, NULL,
+                              "the body passed the limit while it was passed on"},
         [END_ANSWER_LARGE] = {AZ_UPSTREAM_INVALID, "The response of the upstream is too large",
                               "the response is too large"},
     };

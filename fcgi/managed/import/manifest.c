@@ -51,12 +51,15 @@ docs_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field scope_fields[] = {
-    {"name",        FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_scope_rule},
+    {"name",        FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX,
+     .rule = managed_scope_rule},
     {"description", FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = field_rule_visible},
-    {"implies",     FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule},
+    {"implies",     FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX,
+     .rule = managed_scope_rule},
 };
 static const struct field settings_fields[] = {
-    {"type",       FIELD_TEXT,      .required = true, .words = (const char *const[]){"object", NULL}},
+    {"type",       FIELD_TEXT,      .required = true,
+     .words = (const char *const[]){"object", NULL}},
     {"required",   FIELD_TEXT_LIST, .max = SETTINGS_MAX},
     {"properties", FIELD_OBJECT,    .required = true, .rule = managed_object_rule},
 };
@@ -65,19 +68,30 @@ static const struct field policy_data_fields[] = {
     {"payload", FIELD_OBJECT, .required = true, .rule = managed_object_rule},
 };
 static const struct field manifest_fields[] = {
-    {"manifestVersion", FIELD_INTEGER, .required = true, .min = 1, .max = 1, FIELD_INTO(struct raw_manifest, manifest_version)},
-    {"id",           FIELD_TEXT,      .required = true, .max = MANAGED_NAME_MAX, .rule = id_rule, FIELD_INTO(struct raw_manifest, manifest.id)},
-    {"name",         FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.name)},
-    {"version",      FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_manifest, manifest.version)},
-    {"category",     FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_manifest, manifest.category)},
-    {"description",  FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.description)},
-    {"docsUrl",      FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = docs_rule, FIELD_INTO(struct raw_manifest, manifest.docs_url)},
-    {"resourceType", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.resource_type)},
-    {"egress",       FIELD_TEXT_LIST, .max = EGRESS_MAX, .item_max = 300, .rule = field_rule_visible},
+    {"manifestVersion", FIELD_INTEGER, .required = true, .min = 1, .max = 1,
+     FIELD_INTO(struct raw_manifest, manifest_version)},
+    {"id",           FIELD_TEXT,      .required = true, .max = MANAGED_NAME_MAX, .rule = id_rule,
+     FIELD_INTO(struct raw_manifest, manifest.id)},
+    {"name",         FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX,
+     .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.name)},
+    {"version",      FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX,
+     .rule = managed_word_rule, FIELD_INTO(struct raw_manifest, manifest.version)},
+    {"category",     FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX,
+     .rule = managed_word_rule, FIELD_INTO(struct raw_manifest, manifest.category)},
+    {"description",  FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct raw_manifest, manifest.description)},
+    {"docsUrl",      FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = docs_rule,
+     FIELD_INTO(struct raw_manifest, manifest.docs_url)},
+    {"resourceType", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = field_rule_visible,
+     FIELD_INTO(struct raw_manifest, manifest.resource_type)},
+    {"egress",       FIELD_TEXT_LIST, .max = EGRESS_MAX, .item_max = 300,
+     .rule = field_rule_visible},
     {"settings",     FIELD_OBJECT,    FIELD_INTO(struct raw_manifest, manifest.settings)},
-    {"scopes",       FIELD_ARRAY,     .max = SCOPES_MAX, FIELD_INTO(struct raw_manifest, manifest.scopes)},
+    {"scopes",       FIELD_ARRAY,     .max = SCOPES_MAX,
+     FIELD_INTO(struct raw_manifest, manifest.scopes)},
     {"policyData",   FIELD_ARRAY,     .max = 1},
-    {"resources",    FIELD_ARRAY,     .required = true, .min = 1, .max = 1, FIELD_INTO(struct raw_manifest, resources)},
+    {"resources",    FIELD_ARRAY,     .required = true, .min = 1, .max = 1,
+     FIELD_INTO(struct raw_manifest, resources)},
 };
 /* clang-format on */
 

@@ -25,14 +25,19 @@ _Static_assert(SETTINGS_AUTH_REQ_LEAST == 30 && SETTINGS_AUTH_REQ_MOST == 600,
 
 /* clang-format off */
 const struct route_param bc_authorize_params[] = {
-    {.name = "login_hint", .required = true, .help = "The person who must approve: a verified e-mail address, a sub of this service, or idpId:sub with the sub at the identity provider"},
+    {.name = "login_hint", .required = true,
+     .help = "The person who must approve: a verified e-mail address, a sub of this service, or "
+             "idpId:sub with the sub at the identity provider"},
     {.name = "id_token_hint", .help = "Refused: only login_hint is supported"},
     {.name = "login_hint_token", .help = "Refused: only login_hint is supported"},
     {.name = "scope", .help = "Scopes separated by spaces; the registered ones if it is left out"},
     {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
     {.name = "authorization_details", .help = "JSON array of details (RFC 9396)"},
-    {.name = "binding_message", .help = "Text of at most 64 visible characters that the person sees on both devices"},
-    {.name = "requested_expiry", .min = 1, .max = INT64_MAX, .help = "Seconds in which the person must answer; less than 30 counts as 30, more than 600 as 600"},
+    {.name = "binding_message",
+     .help = "Text of at most 64 visible characters that the person sees on both devices"},
+    {.name = "requested_expiry", .min = 1, .max = INT64_MAX,
+     .help = "Seconds in which the person must answer; less than 30 counts as 30, more than 600 "
+             "as 600"},
     CLIENT_AUTH_PARAMS,
     {.name = NULL},
 };

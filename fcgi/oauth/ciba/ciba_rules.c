@@ -80,10 +80,19 @@ static const char *const callback_words[] = {"SUCCEED",  "UNAUTHORIZED", "CANCEL
 
 /* clang-format off */
 static const struct field callback_fields[] = {
-    {"status",    FIELD_TEXT,    .required = true, .words = callback_words, FIELD_INTO(struct ciba_callback, status), .help = "Answer of the person; the words in capitals are those of Keycloak", .example = "\"approved\""},
-    {"sub",       FIELD_TEXT,    .max = 255, FIELD_INTO(struct ciba_callback, sub), .help = "sub of the person at the identity provider; another person's answer is refused", .example = "\"alice\""},
-    {"acr",       FIELD_TEXT,    .max = CIBA_ACR_MAX, FIELD_INTO(struct ciba_callback, acr), .help = "Class of the authentication, for policy and the ID token", .example = "\"urn:loa:2\""},
-    {"auth_time", FIELD_INTEGER, .min = 1, .max = INT64_C(253402300799), FIELD_INTO(struct ciba_callback, auth_time), .help = "Time of the authentication, in seconds since 1970", .example = "1767225600"},
+    {"status",    FIELD_TEXT,    .required = true, .words = callback_words,
+     FIELD_INTO(struct ciba_callback, status),
+     .help = "Answer of the person; the words in capitals are those of Keycloak",
+     .example = "\"approved\""},
+    {"sub",       FIELD_TEXT,    .max = 255, FIELD_INTO(struct ciba_callback, sub),
+     .help = "sub of the person at the identity provider; another person's answer is refused",
+     .example = "\"alice\""},
+    {"acr",       FIELD_TEXT,    .max = CIBA_ACR_MAX, FIELD_INTO(struct ciba_callback, acr),
+     .help = "Class of the authentication, for policy and the ID token",
+     .example = "\"urn:loa:2\""},
+    {"auth_time", FIELD_INTEGER, .min = 1, .max = INT64_C(253402300799),
+     FIELD_INTO(struct ciba_callback, auth_time),
+     .help = "Time of the authentication, in seconds since 1970", .example = "1767225600"},
 };
 /* clang-format on */
 const struct field_table ciba_callback_table =

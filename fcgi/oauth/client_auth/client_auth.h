@@ -10,10 +10,16 @@
 /* The form parameters of client authentication, for a list of struct route_param. */
 /* clang-format off */
 #define CLIENT_AUTH_PARAMS \
-    {.name = "client_id", .help = "Id of the client, unless it authenticates by Basic, an assertion or a token"}, \
-    {.name = "client_secret", .help = "Secret of a confidential client, unless it authenticates by Basic or an assertion"}, \
-    {.name = "client_assertion", .help = "JWT that the client has signed, in place of a secret (RFC 7523 2.2)"}, \
-    {.name = "client_assertion_type", .help = "Kind of client_assertion, given together with it: urn:ietf:params:oauth:client-assertion-type:jwt-bearer, or urn:ietf:params:oauth:client-assertion-type:jwt-spiffe for a JWT-SVID"}
+    {.name = "client_id", \
+     .help = "Id of the client, unless it authenticates by Basic, an assertion or a token"}, \
+    {.name = "client_secret", \
+     .help = "Secret of a confidential client, unless it authenticates by Basic or an assertion"}, \
+    {.name = "client_assertion", \
+     .help = "JWT that the client has signed, in place of a secret (RFC 7523 2.2)"}, \
+    {.name = "client_assertion_type", \
+     .help = "Kind of client_assertion, given together with it: " \
+             "urn:ietf:params:oauth:client-assertion-type:jwt-bearer, or " \
+             "urn:ietf:params:oauth:client-assertion-type:jwt-spiffe for a JWT-SVID"}
 /* clang-format on */
 
 /* The client credentials of a request. */
