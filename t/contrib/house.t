@@ -269,6 +269,14 @@ accepts(
     'fcgi/top/b.c' => $state->(
             "/* Return what it does. */\nstatic const int one = 1; /* whose */\n/* Offer it. */\n"
           . "static const char text[] = \"some hundred: none of before\";" ) );
+accepts(
+    'a line of 100 columns, and one of 101 in a test',
+    'fcgi/top/b.c' => $state->( '/* ' . 'ä' x 94 . ' */' ),
+    't/base/a-t.c' => '/* ' . 'x' x 95 . " */\n" );
+refuses(
+    'a line of 101 columns',
+    ['fcgi/top/b.c:13: has more than 100 columns; divide it'],
+    'fcgi/top/b.c' => $state->( '/* ' . 'x' x 95 . ' */' ) );
 accepts( 'words of a test', 't/base/a-t.c' => "/* What it does, of before: none. */\n" );
 
 like(
