@@ -13,7 +13,7 @@
 #include "base/settings/settings.h"
 #include "gateway/mcp/sync.h"
 #include "http/fetch/documents.h"
-#include "policy/save/plan/plan.h"
+#include "policy/save/plan/bundle_plan.h"
 #include "store/audit/proof/prune/prune.h"
 #include "store/audit/proof/seal/seal.h"
 #include "store/audit/proof/seal/seal_file.h"

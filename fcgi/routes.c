@@ -105,7 +105,7 @@
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"
-#include "uma/resources.h"
+#include "uma/uma_resources.h"
 
 const struct route_credential credential_none = {.check = NULL};
 

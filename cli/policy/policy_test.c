@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/json/jsonx.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "base/settings/settings.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/opa_run.h"

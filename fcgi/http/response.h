@@ -13,7 +13,7 @@ struct request;
 /* Longest body of an answer, in octets: that of a bundle, ARCHIVE_MAX before compression. */
 #define HTTP_ANSWER_MAX (64 << 20)
 /* Headers of one answer: those of an upstream's that the gateway passes on
- * (gateway/upstream/call.h), and 16 of ours. */
+ * (gateway/upstream/upstream_call.h), and 16 of ours. */
 #define HTTP_HEADERS_MAX 80
 /* Longest target of a redirect, in octets: Apache reads header lines of 8 KiB from a gateway. */
 #define HTTP_LOCATION_MAX 8000

@@ -41,7 +41,7 @@ static const char *const categories[] = {"none", "client", "registration", "trus
 /* Types of grants, written by build-aux/grants from oauth/grants.c. */
 static const char *const grants[] = {"client_credentials", "authorization_code", "refresh_token", "urn:openid:params:grant-type:ciba", "urn:ietf:params:oauth:grant-type:token-exchange", "other", NULL};
 static const char *const upstream_types[] = {"REST", "MCP", NULL};
-/* Outcomes of calls (gateway/upstream/call.c). */
+/* Outcomes of calls (gateway/upstream/upstream_call.c). */
 static const char *const upstream_outcomes[] = {"answered", "failed", "unreachable", "timeout", "invalid", "refused", NULL};
 static const char *const booleans[] = {"true", "false", NULL};
 /* Types of upstreamAuth with accounts of people, and what becomes of them (gateway/link). */

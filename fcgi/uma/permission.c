@@ -7,7 +7,7 @@
 #include "base/settings/settings.h"
 #include "base/words.h"
 #include "crypto/token.h"
-#include "http/api/schema.h"
+#include "http/api/api_schema.h"
 #include "http/form.h"
 #include "store/uma/tickets.h"
 #include "uma/owner.h"

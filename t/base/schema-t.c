@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 
 #include <dirent.h>
 #include <stdio.h>

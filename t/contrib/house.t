@@ -185,6 +185,15 @@ refuses(
     ['t/http/x:0: 25 .t files; make rooms by subject, at most 24 each'],
     $many->( 't/http/x', 't', 25 ) );
 
+accepts(
+    'two .c files of one name, and three headers',
+    map { ( $_ => "\n" ) } qw(cli/x/one.c fcgi/x/one.c), map {"fcgi/h$_/one.h"} 1 .. 3 );
+refuses(
+    'three .c files of one name',
+    [   map {"$_:0: one.c is the name of other files too; begin it with its room, at most 2 have one name"}
+          qw(cli/x/one.c fcgi/x/one.c fcgi/y/in/one.c) ],
+    map { ( $_ => "\n" ) } qw(cli/x/one.c fcgi/x/one.c fcgi/y/in/one.c) );
+
 # A folder of modules: each with a header, which includes those of the modules named.
 my $modules = sub {
     my %links = @_;

@@ -12,7 +12,7 @@
 #include "crypto/jwt.h"
 #include "fuzz/fuzz.h"
 #include "keys.h"
-#include "oauth/dpop/proof.h"
+#include "oauth/dpop/dpop_proof.h"
 
 #define NOW 1795258800
 #define WINDOW 60

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <talloc.h>
 
 #include "base/json/jsonx.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "fuzz/fuzz.h"
 #include "gateway/mcp/message/tool_schema.h"
 #include "gateway/mcp/tools/arguments.h"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "process.h"
 #include "store/gateway/resources.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "env.h"
-#include "http/page/text.h"
+#include "http/page/page_text.h"
 #include "tap.h"
 
 static const char *const any_values[] = {"a",      "b",      "c",         "text",        "list",

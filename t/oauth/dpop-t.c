@@ -9,8 +9,8 @@
 #include "crypto/keyring.h"
 #include "env.h"
 #include "keys.h"
+#include "oauth/dpop/dpop_proof.h"
 #include "oauth/dpop/nonce.h"
-#include "oauth/dpop/proof.h"
 #include "tap.h"
 #include "vectors/load.h"
 

@@ -1,5 +1,5 @@
 # The first line of each migration says what it does to a database in use: its kind, the locks that it takes on tables that were
-# there, and whether rows are read or rewritten (store/schema/plan.h). Each is held to what PostgreSQL does. Then `authzctl db plan`
+# there, and whether rows are read or rewritten (store/schema/migration_plan.h). Each is held to what PostgreSQL does. Then `authzctl db plan`
 # and the refusal of `authzctl db migrate` (doc/install.md).
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # A migration of a database with rows reads and writes those of the tables that its first line names, and of no others: the numbers
-# of `authzctl db plan` are made of that line (store/schema/plan.h). t/store/plan.t holds the line to locks and files on an empty
+# of `authzctl db plan` are made of that line (store/schema/migration_plan.h). t/store/plan.t holds the line to locks and files on an empty
 # database. By hand, AUTHZ_PLAN_ROWS=1000000 shows how long each holds its locks.
 use strict;
 use warnings;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "base/words.h"

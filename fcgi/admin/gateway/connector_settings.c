@@ -2,7 +2,7 @@
 
 #include "admin/gateway/connector_settings.h"
 
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 
 /* Report the failures of a JSON Schema: "/clientId" is the field settings.clientId. */
 static void

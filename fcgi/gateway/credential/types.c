@@ -5,7 +5,7 @@
 #include "client/proof.h"
 #include "gateway/credential/client_credentials.h"
 #include "gateway/credential/token_exchange.h"
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "managed/managed.h"
 
 /* Fail because the credential of the service itself is missing. */

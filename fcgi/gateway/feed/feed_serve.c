@@ -12,7 +12,7 @@
 #include "gateway/feed/feed.h"
 #include "gateway/process/gateway_process.h"
 #include "gateway/relay/relay.h"
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 #include "store/db/db.h"
 #include "store/gateway/resources.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/settings/settings.h"
+#include "gateway/link/link_token.h"
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
-#include "gateway/link/token.h"
 #include "gateway/link/visit.h"
 #include "managed/managed.h"
 #include "oidc/own_page.h"

@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/settings/settings.h"
+#include "gateway/link/link_token.h"
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
-#include "gateway/link/token.h"
 #include "managed/managed.h"
 #include "store/gateway/registrations.h"
 

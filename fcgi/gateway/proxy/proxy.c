@@ -12,7 +12,7 @@
 #include "base/settings/settings.h"
 #include "base/words.h"
 #include "gateway/credential/types.h"
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "gateway/proxy/proxy_private.h"
 #include "gateway/query.h"
 #include "managed/auth.h"

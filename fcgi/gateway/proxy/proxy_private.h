@@ -4,9 +4,9 @@
 
 #include "gateway/caller.h"
 #include "gateway/door.h"
-#include "gateway/upstream/call.h"
 #include "gateway/upstream/credential.h"
 #include "gateway/upstream/fields.h"
+#include "gateway/upstream/upstream_call.h"
 #include "http/form.h"
 #include "managed/choose.h"
 #include "managed/managed.h"

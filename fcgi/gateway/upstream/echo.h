@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <talloc.h>
 
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 
 /* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and
  * changing an answer by chance is worse than showing a password of a few letters. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 
 struct request;
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <talloc.h>
 
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 
 /* Longest head of one exchange, in octets, with interim answers and trailers. Real ones are under 8
  * kB; without a limit an upstream could send header lines forever. */

@@ -1,13 +1,13 @@
-/* One exchange with an upstream by libcurl, for call.c. Of credentials it knows only the texts to
- * mask. */
+/* One exchange with an upstream by libcurl, for upstream_call.c. Of credentials it knows only the
+ * texts to mask. */
 #ifndef AZ_GATEWAY_UPSTREAM_TRANSFER_H
 #define AZ_GATEWAY_UPSTREAM_TRANSFER_H
 
 #include <curl/curl.h>
 
-#include "gateway/upstream/call.h"
 #include "gateway/upstream/echo.h"
 #include "gateway/upstream/head.h"
+#include "gateway/upstream/upstream_call.h"
 
 /* Longest time of a whole answer, in seconds. An upstream that sends an octet now and then would
  * hold a worker for ever; answers of language models take a few minutes. */

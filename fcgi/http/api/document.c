@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/settings/settings.h"
+#include "http/api/api_schema.h"
 #include "http/api/operation.h"
-#include "http/api/schema.h"
 
 /* Seconds for which caches may keep the document; it changes with the program and the issuer. */
 #define DOCUMENT_MAX_AGE 300

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "http/api/schema.h"
+#include "http/api/api_schema.h"
 
 /* ---- the bodies */
 

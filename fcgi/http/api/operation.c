@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "http/api/api_schema.h"
 #include "http/api/failures.h"
-#include "http/api/schema.h"
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
 

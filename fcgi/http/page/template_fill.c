@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "http/page/page_text.h"
 #include "http/page/template_private.h"
-#include "http/page/text.h"
 
 /* A section that contains the checked piece. */
 struct within {

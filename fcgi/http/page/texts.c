@@ -12,7 +12,7 @@
 #include "base/words.h"
 #include "http/page/language.h"
 #include "http/page/page_site.h"
-#include "http/page/text.h"
+#include "http/page/page_text.h"
 
 #define SUFFIX ".json"
 

@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "base/settings/settings.h"
+#include "oauth/dpop/dpop_proof.h"
 #include "oauth/dpop/nonce.h"
-#include "oauth/dpop/proof.h"
 #include "store/tokens/proofs.h"
 
 /* ---- the proof */

@@ -3,7 +3,7 @@
 #include "policy/catalogue/control_settings.h"
 
 #include "base/buf.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "base/json/schema/schema_failures.h"
 #include "base/words.h"
 

@@ -10,7 +10,7 @@
 #include "policy/engine/entrypoints.h"
 #include "policy/impact/blind.h"
 #include "policy/impact/hidden.h"
-#include "policy/impact/routes.h"
+#include "policy/impact/impact_routes.h"
 #include "policy/impact/side.h"
 
 struct replay {

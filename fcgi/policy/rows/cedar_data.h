@@ -24,9 +24,9 @@ bool cedar_data_holds_entities(const char *data_key);
 
 /*
  * Unite the entities of all rows. AZ_OK: *ret_text is the JSON object for CEDAR_DATA_UNITED, on
- * mem. AZ_INVALID: *ret_failures lists places of the row `data_key` (schema.h): it is no list of
- * entities, one of them is in another row too, or an entity is its own ancestor. `data_key` may be
- * NULL, if the rows were judged before.
+ * mem. AZ_INVALID: *ret_failures lists places of the row `data_key` (json_schema.h): it is no list
+ * of entities, one of them is in another row too, or an entity is its own ancestor. `data_key` may
+ * be NULL, if the rows were judged before.
  */
 enum az_status cedar_data_unite(TALLOC_CTX *mem, const struct cedar_data_row *row, size_t rows,
                                 const char *data_key, char **ret_text, json_t **ret_failures);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "base/json/schema/schema_format.h"
 
 enum az_status

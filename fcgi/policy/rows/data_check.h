@@ -8,7 +8,7 @@
 
 /*
  * Check a payload against the text of its row's schema; NULL accepts any JSON. AZ_UNPROCESSABLE:
- * the payload does not match; *ret_failures (schema.h) lists the places and lives on op->mem.
+ * the payload does not match; *ret_failures (json_schema.h) lists the places and lives on op->mem.
  * AZ_SERVER_ERROR: the stored schema cannot be used.
  */
 enum az_status data_check(struct op *op, const char *data_key, const char *schema,

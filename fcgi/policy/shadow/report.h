@@ -2,7 +2,7 @@
 #ifndef AZ_POLICY_SHADOW_REPORT_H
 #define AZ_POLICY_SHADOW_REPORT_H
 
-#include "policy/shadow/compare.h"
+#include "policy/shadow/shadow_compare.h"
 
 /* Add counts, and how many decisions were dropped, to the stored result. *ret_octets is its length
  * then. AZ_NOT_FOUND: the shadow is not active. */

@@ -8,8 +8,8 @@
 #include "base/op.h"
 #include "crypto/digest.h"
 
-/* One file of sql/. Its first line may say what it does to a database in use (plan.h). The checksum
- * leaves that line out, which files got after they were applied. */
+/* One file of sql/. Its first line may say what it does to a database in use (migration_plan.h).
+ * The checksum leaves that line out, which files got after they were applied. */
 struct migration {
     int version;                    /* leading digits of the name */
     const char *name;               /* file name */

@@ -1,4 +1,4 @@
-/* The formats of schema.h. */
+/* The formats of json_schema.h. */
 #ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_FORMAT_H
 #define AZ_BASE_JSON_SCHEMA_SCHEMA_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* The keywords of schema.h: the rules for a keyword's own value, and the checks it makes. */
+/* The keywords of json_schema.h: the rules for a keyword's own value, and the checks it makes. */
 #ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_KEYWORDS_H
 #define AZ_BASE_JSON_SCHEMA_SCHEMA_KEYWORDS_H
 
@@ -29,7 +29,7 @@ enum schema_applies {
 /* One keyword. */
 struct schema_keyword {
     const char *name;
-    enum schema_applies applies;              /* schema.c applies the schemas */
+    enum schema_applies applies;              /* json_schema.c applies the schemas */
     const char *(*fault)(const json_t *rule); /* fault of the keyword's own value, or NULL */
     unsigned types; /* bits 1 << json_type: values of other types are not checked */
     void (*check)(struct schema_failures *failures, const struct schema_site *site,

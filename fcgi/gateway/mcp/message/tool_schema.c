@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json/jsonx.h"
-#include "base/json/schema/schema.h"
+#include "base/json/schema/json_schema.h"
 #include "base/json/schema/schema_keywords.h"
 #include "base/json/schema/schema_value.h"
 

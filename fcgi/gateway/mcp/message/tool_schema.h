@@ -1,9 +1,9 @@
 /*
  * Checking the arguments of a tool against its inputSchema, which may use any keyword of JSON
- * Schema 2020-12. What is checked is the part that base/json/schema/schema.h knows: a schema is
- * reduced to that part first, and a keyword or reference outside it is not checked. Every step of
- * the reduction admits more values, never fewer. Nothing is fetched, so a reference to another
- * document is not checked. As in schema.h, an integer is a number that is written without a
+ * Schema 2020-12. What is checked is the part that base/json/schema/json_schema.h knows: a schema
+ * is reduced to that part first, and a keyword or reference outside it is not checked. Every step
+ * of the reduction admits more values, never fewer. Nothing is fetched, so a reference to another
+ * document is not checked. As in json_schema.h, an integer is a number that is written without a
  * fraction.
  */
 #ifndef AZ_GATEWAY_MCP_MESSAGE_TOOL_SCHEMA_H

@@ -13,7 +13,7 @@
 
 #include "gateway/mcp/message/json_rpc.h"
 #include "gateway/mcp/message/trace.h"
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 
 /* Octets of a page's cursor, of a session's id, and of an error's message that is passed on. */
 #define PEER_CURSOR_MAX 4096

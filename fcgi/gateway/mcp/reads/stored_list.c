@@ -3,7 +3,7 @@
 #include "gateway/mcp/reads/stored_list.h"
 
 #include "gateway/caller.h"
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "gateway/mcp/tools/catalogue.h"
 #include "managed/auth.h"
 #include "managed/names.h"

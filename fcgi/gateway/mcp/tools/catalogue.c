@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "managed/auth.h"
 
 enum az_status

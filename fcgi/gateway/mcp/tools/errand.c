@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/tools/approval.h"
 #include "managed/auth.h"

@@ -4,7 +4,7 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/caller.h"
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 #include "gateway/mcp/message/result.h"
 #include "gateway/mcp/tools/search.h"
 #include "gateway/mcp/tools/verdict_memory.h"

@@ -4,7 +4,7 @@
 #define AZ_GATEWAY_MCP_TOOLS_ROUTE_ANSWER_H
 
 #include "gateway/mcp/message/result.h"
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 #include "managed/managed.h"
 #include "policy/decide/gateway.h"
 

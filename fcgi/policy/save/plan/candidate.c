@@ -9,7 +9,7 @@
 #include "policy/save/bundle/bundle.h"
 #include "policy/save/check/changed_rules.h"
 #include "policy/save/check/rule_warnings.h"
-#include "policy/save/plan/plan.h"
+#include "policy/save/plan/bundle_plan.h"
 #include "store/db/db.h"
 #include "store/policy/plan_current.h"
 

@@ -12,7 +12,7 @@
 #include "policy/save/bundle/bundle.h"
 #include "policy/save/check/hook_check.h"
 #include "policy/save/check/rule_warnings.h"
-#include "policy/save/plan/plan.h"
+#include "policy/save/plan/bundle_plan.h"
 #include "policy/save/steps/activation.h"
 #include "policy/save/steps/limits.h"
 #include "policy/save/steps/save_lock.h"

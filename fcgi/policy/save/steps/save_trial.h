@@ -4,7 +4,7 @@
 #define AZ_POLICY_SAVE_STEPS_SAVE_TRIAL_H
 
 #include "policy/save/bundle/bundle.h"
-#include "policy/save/plan/plan.h"
+#include "policy/save/plan/bundle_plan.h"
 #include "policy/save/steps/limits.h"
 
 /*

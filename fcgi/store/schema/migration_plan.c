@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/schema/plan.h"
+#include "store/schema/migration_plan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/dpop/proof.h"
+#include "oauth/dpop/dpop_proof.h"
 
 #include <string.h>
 

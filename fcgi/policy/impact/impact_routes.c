@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/impact/routes.h"
+#include "policy/impact/impact_routes.h"
 
 #include <string.h>
 

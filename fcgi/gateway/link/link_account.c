@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/link/account.h"
+#include "gateway/link/link_account.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
  * integer is a number written without a fraction (stricter than the standard, which accepts 1.0).
  * Lengths count code points.
  */
-#ifndef AZ_BASE_JSON_SCHEMA_SCHEMA_H
-#define AZ_BASE_JSON_SCHEMA_SCHEMA_H
+#ifndef AZ_BASE_JSON_SCHEMA_JSON_SCHEMA_H
+#define AZ_BASE_JSON_SCHEMA_JSON_SCHEMA_H
 
 #include <jansson.h>
 #include <talloc.h>

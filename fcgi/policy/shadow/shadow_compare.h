@@ -1,9 +1,9 @@
 /* One live decision and what the shadow would have decided (policy.md S4). */
-#ifndef AZ_POLICY_SHADOW_COMPARE_H
-#define AZ_POLICY_SHADOW_COMPARE_H
+#ifndef AZ_POLICY_SHADOW_SHADOW_COMPARE_H
+#define AZ_POLICY_SHADOW_SHADOW_COMPARE_H
 
 #include "policy/engine/shadow_tap.h"
-#include "policy/impact/routes.h"
+#include "policy/impact/impact_routes.h"
 #include "policy/impact/tally.h"
 #include "policy/shadow/build.h"
 

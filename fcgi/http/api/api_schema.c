@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/api/schema.h"
+#include "http/api/api_schema.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* /resource_registration/resource (Federated Authorization for UMA 2.0 section 3;
  * specification 4.9). */
-#ifndef AZ_UMA_RESOURCES_H
-#define AZ_UMA_RESOURCES_H
+#ifndef AZ_UMA_UMA_RESOURCES_H
+#define AZ_UMA_UMA_RESOURCES_H
 
 #include "http/route.h"
 

@@ -1,7 +1,7 @@
 /* A text of the pages: words with values in braces, "as {subject_name}". The words are never HTML.
  */
-#ifndef AZ_HTTP_PAGE_TEXT_H
-#define AZ_HTTP_PAGE_TEXT_H
+#ifndef AZ_HTTP_PAGE_PAGE_TEXT_H
+#define AZ_HTTP_PAGE_PAGE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

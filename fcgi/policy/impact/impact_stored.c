@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/impact/stored.h"
+#include "policy/impact/impact_stored.h"
 
 #include <string.h>
 

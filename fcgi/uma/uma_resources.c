@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "uma/resources.h"
+#include "uma/uma_resources.h"
 
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"

@@ -1,6 +1,6 @@
 /* Results of runs that are stored (policy.md G6). */
-#ifndef AZ_POLICY_IMPACT_STORED_H
-#define AZ_POLICY_IMPACT_STORED_H
+#ifndef AZ_POLICY_IMPACT_IMPACT_STORED_H
+#define AZ_POLICY_IMPACT_IMPACT_STORED_H
 
 #include <jansson.h>
 

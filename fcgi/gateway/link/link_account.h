@@ -1,7 +1,7 @@
 /* The account of a person at an upstream, and its credential: the rows oauth_link and user_secret
  * of the table of upstreamAuth types (gateway-admin.md 3.5). */
-#ifndef AZ_GATEWAY_LINK_ACCOUNT_H
-#define AZ_GATEWAY_LINK_ACCOUNT_H
+#ifndef AZ_GATEWAY_LINK_LINK_ACCOUNT_H
+#define AZ_GATEWAY_LINK_LINK_ACCOUNT_H
 
 #include <stdbool.h>
 

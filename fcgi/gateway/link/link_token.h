@@ -1,7 +1,7 @@
 /* Requests to the token endpoint and the revocation endpoint of an upstream's authorization server
  * (RFC 6749 4.1.3 and 6, RFC 7009). */
-#ifndef AZ_GATEWAY_LINK_TOKEN_H
-#define AZ_GATEWAY_LINK_TOKEN_H
+#ifndef AZ_GATEWAY_LINK_LINK_TOKEN_H
+#define AZ_GATEWAY_LINK_LINK_TOKEN_H
 
 #include "client/answer.h"
 #include "gateway/link/provider.h"

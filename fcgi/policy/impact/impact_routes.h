@@ -1,7 +1,7 @@
 /* Routes of managed resources as they are now: a stored question names its route, and what that
  * demands of each request is not stored (policy.md I8). */
-#ifndef AZ_POLICY_IMPACT_ROUTES_H
-#define AZ_POLICY_IMPACT_ROUTES_H
+#ifndef AZ_POLICY_IMPACT_IMPACT_ROUTES_H
+#define AZ_POLICY_IMPACT_IMPACT_ROUTES_H
 
 #include "policy/decide/effect.h"
 

@@ -4,8 +4,8 @@
  * not reach the caller. HTTP/1.1, no redirects, no proxy, the address checked at connect, size and
  * time limited (gateway-admin.md 3.2).
  */
-#ifndef AZ_GATEWAY_UPSTREAM_CALL_H
-#define AZ_GATEWAY_UPSTREAM_CALL_H
+#ifndef AZ_GATEWAY_UPSTREAM_UPSTREAM_CALL_H
+#define AZ_GATEWAY_UPSTREAM_UPSTREAM_CALL_H
 
 #include <jansson.h>
 #include <stdbool.h>

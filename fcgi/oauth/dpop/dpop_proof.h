@@ -1,6 +1,6 @@
 /* DPoP proofs (RFC 9449 section 4): the rule for one proof. No HTTP, no database. */
-#ifndef AZ_OAUTH_DPOP_PROOF_H
-#define AZ_OAUTH_DPOP_PROOF_H
+#ifndef AZ_OAUTH_DPOP_DPOP_PROOF_H
+#define AZ_OAUTH_DPOP_DPOP_PROOF_H
 
 #include <stdbool.h>
 #include <stdint.h>

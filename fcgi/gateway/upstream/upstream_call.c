@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/upstream/call.h"
+#include "gateway/upstream/upstream_call.h"
 
 #include <string.h>
 

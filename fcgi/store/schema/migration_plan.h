@@ -8,8 +8,8 @@
  * those that were there before: `locks` those that requests can not write, or read, meanwhile;
  * `reads` and `rewrites` those whose rows are read (an index, a constraint) or written.
  */
-#ifndef AZ_STORE_SCHEMA_PLAN_H
-#define AZ_STORE_SCHEMA_PLAN_H
+#ifndef AZ_STORE_SCHEMA_MIGRATION_PLAN_H
+#define AZ_STORE_SCHEMA_MIGRATION_PLAN_H
 
 #include <jansson.h>
 #include <stdbool.h>

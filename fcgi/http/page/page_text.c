@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/page/text.h"
+#include "http/page/page_text.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/save/plan/plan.h"
+#include "policy/save/plan/bundle_plan.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/link/token.h"
+#include "gateway/link/link_token.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The JSON Schema (draft 2020-12, as OpenAPI 3.1.0 section 4.8.24 has it) of a table of fields. */
-#ifndef AZ_HTTP_API_SCHEMA_H
-#define AZ_HTTP_API_SCHEMA_H
+#ifndef AZ_HTTP_API_API_SCHEMA_H
+#define AZ_HTTP_API_API_SCHEMA_H
 
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"
