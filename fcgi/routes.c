@@ -251,6 +251,7 @@ static const struct route_param ciba_waiting_params[] = {
 /* The endpoints of MCP clients, and their good answers. */
 #define MCP_SESSION \
     BEARER, \
+    .slash = true, \
     .is_on = gateway_is_on, \
     .dialect = DIALECT_GATEWAY, \
     .cache = CACHE_NO_STORE, \
@@ -353,12 +354,14 @@ const struct route routes[] = {
          metadata_mcp_handle),
      METADATA,
      OF_GATEWAY,
+     .slash = true,
      ABOUT("Metadata of the MCP endpoint of the gateway (RFC 9728)"),
      ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/mcp/{name}", "getMcpResourceMetadata",
          metadata_mcp_resource_handle),
      METADATA,
      OF_GATEWAY,
+     .slash = true,
      ABOUT("Metadata of a managed resource as an MCP server (RFC 9728)"),
      ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/{name}", "getResourceMetadata",

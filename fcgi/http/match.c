@@ -66,6 +66,18 @@ route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const
     return *pattern == '\0' && *path == '\0' ? AZ_OK : AZ_NOT_FOUND;
 }
 
+/* Match a row, with or without a slash at the end of the path where the row takes both. */
+static enum az_status
+row_matches(TALLOC_CTX *mem, const struct route *row, const char *path, const char **values)
+{
+    size_t length = strlen(path);
+    enum az_status st = route_path_matches(mem, row->path, path, values);
+    if (st != AZ_NOT_FOUND || !row->slash || length == 0 || path[length - 1] != '/')
+        return st;
+    const char *plain = talloc_strndup(mem, path, length - 1);
+    return plain != NULL ? route_path_matches(mem, row->path, plain, values) : AZ_SERVER_ERROR;
+}
+
 /* True if the row answers the method. HEAD is answered like GET (RFC 9110 9.3.2; the dispatcher
  * leaves the body out), except where a GET does something, which is where it is audited: a link
  * preview must not use up a sign-in or a code. */
@@ -100,7 +112,7 @@ route_find(TALLOC_CTX *mem, const struct settings *cfg, const char *method, cons
         if ((other != NULL && takes_below(row->path) && !takes_below(other->path))
             || (row->is_on != NULL && cfg != NULL && !row->is_on(cfg)))
             continue;
-        enum az_status st = route_path_matches(mem, row->path, path, found);
+        enum az_status st = row_matches(mem, row, path, found);
         if (st == AZ_NOT_FOUND)
             continue;
         if (st != AZ_OK)

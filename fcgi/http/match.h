@@ -16,7 +16,8 @@ struct settings;
 enum az_status route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path,
                                   const char **values);
 
-/* Find the row for a method and raw path, among those that the settings switch on (NULL: all).
+/* Find the row for a method and raw path, among those that the settings switch on (NULL: all). A
+ * slash at the end counts but for rows that take it (route.h `slash`).
  * AZ_NOT_FOUND: there is none; if only the method is wrong, *ret_other is the path's first row, and
  * *ret_allow its methods. AZ_SERVER_ERROR: out of memory, which does not say that nothing is there.
  */

@@ -104,8 +104,10 @@ struct route {
     enum route_dialect dialect;                                /* how failures are written */
     enum route_cache cache;                                    /* cache headers */
     enum az_status wrong_method; /* failure of other methods; AZ_OK: AZ_METHOD_NOT_ALLOWED */
-    bool rate_limited;           /* counted per client address (specification 8) */
-    bool in_clear;               /* also by plain HTTP from other hosts, with an https issuer */
+    bool slash; /* a slash at the end of the path is taken too: people and clients write one behind
+                   the address of an MCP server, and a redirect would lose the token (Fetch) */
+    bool rate_limited;    /* counted per client address (specification 8) */
+    bool in_clear;        /* also by plain HTTP from other hosts, with an https issuer */
     bool about_another;   /* X-Forwarded-Proto is of a request that a web server asks about */
     bool audited;         /* an audit row is written */
     enum route_cors cors; /* origins of pages that may call it */

@@ -39,14 +39,15 @@ grant_read_resource(struct request *req, const char **ret)
         if (strcmp(req->param[i].name, "resource") != 0
             && !(audience && strcmp(req->param[i].name, "audience") == 0))
             continue;
-        enum az_status st = resource_check(&req->op, req->param[i].value);
+        const char *value;
+        enum az_status st = resource_read(&req->op, req->param[i].value, &value);
         if (st != AZ_OK)
             return st;
-        if (resource != NULL && !resource_equal(resource, req->param[i].value))
+        if (resource != NULL && !resource_equal(resource, value))
             return op_fail(&req->op, AZ_INVALID_TARGET,
                            "Only one resource can be requested per token", NULL);
         if (resource == NULL)
-            resource = req->param[i].value;
+            resource = value;
     }
     *ret = resource;
     return AZ_OK;

@@ -233,10 +233,10 @@ static enum az_status
 read_resource(struct request *req, struct authorization *authorization)
 {
     for (size_t i = 0; i < req->params; i++) {
-        const char *value = req->param[i].value;
+        const char *value;
         if (strcmp(req->param[i].name, "resource") != 0)
             continue;
-        enum az_status st = resource_check(&req->op, value);
+        enum az_status st = resource_read(&req->op, req->param[i].value, &value);
         if (st != AZ_OK)
             return st;
         if (authorization->resource == NULL)

@@ -19,7 +19,7 @@
 #define URL "https://as.example/token"
 
 static const char *const algs[] = {"ES256", "RS256", NULL};
-static const struct dpop_rule rule = {algs, "POST", URL, NULL, NOW, WINDOW};
+static const struct dpop_rule rule = {algs, "POST", URL, NULL, NOW, WINDOW, false};
 
 /* Check the members of a proof that is taken. */
 static void

@@ -79,6 +79,16 @@ count(const char *text, char wanted)
     return found;
 }
 
+/* The segments of a path, without the slash that a row takes at its end. */
+static unsigned
+segments(const struct route *row, const char *path)
+{
+    unsigned found = count(path, '/');
+    return row->slash && found == count(row->path, '/') + 1 && path[strlen(path) - 1] == '/'
+               ? found - 1
+               : found;
+}
+
 /* Raw segments of the path are the pattern's own, and a value is one segment. */
 static void
 check_values(const struct route *row, const char *path, const char *const *values)
@@ -86,7 +96,7 @@ check_values(const struct route *row, const char *path, const char *const *value
     size_t value = 0;
     bool below = strstr(row->path, "/**") != NULL;
     MUST(below ? count(path, '/') + 1 >= count(row->path, '/')
-               : count(path, '/') == count(row->path, '/'));
+               : segments(row, path) == count(row->path, '/'));
     MUST(strncmp(path, row->path, strcspn(row->path, "{")) == 0);
     for (const char *at = strchr(row->path, '{'); at != NULL; at = strchr(at + 1, '{')) {
         const char *text = values[value++];
@@ -131,7 +141,8 @@ check_route(TALLOC_CTX *mem, const char *method, const char *path)
             MUST(values[i] == NULL);
         MUST((other == NULL) == (allow == NULL));
         MUST(other == NULL
-             || ((count(path, '/') == count(other->path, '/') || strstr(other->path, "/**") != NULL)
+             || ((segments(other, path) == count(other->path, '/')
+                  || strstr(other->path, "/**") != NULL)
                  && strncmp(path, other->path, strcspn(other->path, "{")) == 0));
         check_allow(mem, allow, path);
     }

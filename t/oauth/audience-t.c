@@ -42,7 +42,7 @@ static const struct { const char *issuer, *named, *wanted; bool covers; const ch
     {BASE, BASE "/gateway/mcp/git", BASE "/gateway/mcp/github", false, "a name that begins so"},
     {BASE, BASE "/gateway/mcp", BASE "/gateway/github", false, "/gateway/mcp is not above the proxy"},
     {BASE, BASE "/gateway/github", BASE "/gateway/mcp/github", false, "the proxy is not the MCP endpoint"},
-    {BASE, BASE "/gateway/mcp/", BASE "/gateway/mcp", false, "a slash after a path is another resource"},
+    {BASE, BASE "/gateway/mcp/", BASE "/gateway/mcp", false, "a slash after a path is another resource: it is dropped where a resource is asked for"},
     {BASE, BASE "/gateway/", BASE "/gateway/mcp", false, "... also as the one above"},
     {BASE, BASE "/gate", BASE "/gateway/mcp", false, "half of a segment"},
     {BASE, BASE "/Gateway/mcp", BASE "/gateway/mcp", false, "paths are case-sensitive"},
@@ -54,6 +54,21 @@ static const struct { const char *issuer, *named, *wanted; bool covers; const ch
     {BASE, "urn:svc:gateway", BASE "/gateway/mcp", false, "the word of the bindings is no resource"},
     {BASE "/auth", BASE, BASE "/auth/gateway/mcp", false, "above the issuer is another service"},
     {BASE "/auth", BASE "/gateway/mcp", BASE "/auth/gateway/mcp", false, "the gateway of another issuer at this host"},
+};
+
+static const struct { const char *issuer, *resource, *wanted, *name; } slashes[] = {
+    {BASE, BASE "/gateway/mcp/", BASE "/gateway/mcp", "G4 slash_resource: the slash of the endpoint"},
+    {BASE, "https://AS.example:443/gateway/mcp/github/", "https://AS.example:443/gateway/mcp/github", "G4: ... of a resource, whose spelling stays"},
+    {BASE, BASE "/gateway/github/", BASE "/gateway/github", "G4: ... at the proxy"},
+    {BASE, BASE "/gateway/mcp", BASE "/gateway/mcp", "G4: none"},
+    {BASE, BASE "/gateway/mcp//", BASE "/gateway/mcp/", "G4: one alone is dropped"},
+    {BASE, BASE "/gateway/", BASE "/gateway/", "G4: the gateway itself is not below"},
+    {BASE, BASE "/", BASE "/", "G4: the issuer"},
+    {BASE, BASE "/api/", BASE "/api/", "G4: another resource of the host"},
+    {BASE, "https://api.example/gateway/mcp/", "https://api.example/gateway/mcp/", "G4: another host"},
+    {BASE "/auth", BASE "/gateway/mcp/", BASE "/gateway/mcp/", "G4: another issuer at this host"},
+    {BASE, "urn:x/", "urn:x/", "G4: a URN"},
+    {BASE, "", "", "G4: nothing"},
 };
 
 static const struct { const char *issuer, *resource; bool below; } resources[] = {
@@ -86,6 +101,9 @@ main(void)
            "%s is %sa resource of the gateway of %s",
            resources[i].resource != NULL ? resources[i].resource : "none",
            resources[i].below ? "" : "not ", resources[i].issuer);
+    for (size_t i = 0; i < sizeof(slashes) / sizeof(slashes[0]); i++)
+        is_str(audience_without_slash(mem, slashes[i].issuer, slashes[i].resource),
+               slashes[i].wanted, "%s", slashes[i].name);
     talloc_free(mem);
     return done();
 }

@@ -20,7 +20,7 @@
 #define TOKEN "at_x"
 
 static const char *const usual_algs[] = {"ES256", "RS256", NULL};
-static const struct dpop_rule usual = {usual_algs, "POST", URL, NULL, NOW, WINDOW};
+static const struct dpop_rule usual = {usual_algs, "POST", URL, NULL, NOW, WINDOW, false};
 
 /* ---- proofs made here */
 
@@ -210,6 +210,23 @@ test_claims(TALLOC_CTX *mem, const struct jwk *key)
     is_int(
         read_proof(mem, proof_of(mem, key, NULL, CLAIMS_WITH("https://[::1]/a^b")), &plain, &why),
         AZ_INVALID, "G3: ... another one");
+    plain.url = "https://as.example/gateway/mcp";
+    for (int slash = 0; slash < 2; slash++) {
+        plain.slash = slash == 1;
+        is_int(read_proof(mem,
+                          proof_of(mem, key, NULL, CLAIMS_WITH("https://as.example/gateway/mcp/")),
+                          &plain, &why),
+               slash == 1 ? AZ_OK : AZ_INVALID, "G4 htu_slash: a slash at the end is %s",
+               slash == 1 ? "taken where the endpoint takes it" : "refused elsewhere");
+        is_int(read_proof(mem,
+                          proof_of(mem, key, NULL, CLAIMS_WITH("https://as.example/gateway/mcp")),
+                          &plain, &why),
+               AZ_OK, "G4: ... and none is good");
+        is_int(read_proof(mem,
+                          proof_of(mem, key, NULL, CLAIMS_WITH("https://as.example/gateway/mcp//")),
+                          &plain, &why),
+               AZ_INVALID, "G4: ... two are refused");
+    }
 }
 
 /* ---- the text */
@@ -274,6 +291,7 @@ test_rfc(TALLOC_CTX *mem)
             shown ? vectors_text(file, "access_token") : NULL,
             json_integer_value(json_object_get(row, "iat")),
             WINDOW,
+            false,
         };
         is_int(dpop_proof_read(mem, vectors_text(row, "proof"), &rule, &proof, &why), AZ_OK,
                "RFC 9449: %s", vectors_text(row, "name"));

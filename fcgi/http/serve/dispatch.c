@@ -172,6 +172,16 @@ is_authorizer(const struct request *req)
     return role != NULL && strcmp(role, HTTP_IO_AUTHORIZER) == 0;
 }
 
+/* Drop a slash at the end, so that whatever reads the path sees one spelling of an endpoint. */
+static enum az_status
+drop_slash(struct request *req)
+{
+    size_t length = strlen(req->path);
+    if (length > 1 && req->path[length - 1] == '/')
+        req->path = talloc_strndup(req->op.mem, req->path, length - 1);
+    return req->path != NULL ? AZ_OK : op_no_memory(&req->op);
+}
+
 static enum az_status
 find_route(struct request *req)
 {
@@ -189,7 +199,7 @@ find_route(struct request *req)
     if (st != AZ_OK)
         return op_fail(&req->op, st, NULL, "out of memory for the path");
     req->route = row;
-    return AZ_OK;
+    return row->slash ? drop_slash(req) : AZ_OK;
 }
 
 static enum az_status

@@ -53,6 +53,7 @@ judge_proof(struct request *req, const char *text, const char *url, const struct
         .access_token = demand->access_token,
         .now = op_now(&req->op),
         .window = req->op.az->cfg->dpop_iat_window,
+        .slash = demand->place == NULL && req->route->slash,
     };
     enum az_status st = dpop_proof_read(req->op.mem, text, &rule, &reading->proof, &reading->why);
     if (st == AZ_OK && demand->jkt != NULL && strcmp(reading->proof.jkt, demand->jkt) != 0)

@@ -42,25 +42,34 @@ encode_path(TALLOC_CTX *mem, const char *url)
     return encoded != NULL ? talloc_asprintf(mem, "%.*s%s", (int) place, url, encoded) : NULL;
 }
 
+/* True if a path is ours, or is with a slash at its end if that is the same endpoint. */
+static bool
+is_our_path(const char *path, const char *own, bool slash)
+{
+    size_t length = strlen(own);
+    return strncmp(path, own, length) == 0
+           && (path[length] == '\0' || (slash && strcmp(path + length, "/") == 0));
+}
+
 /*
  * True if an htu names our address. Scheme and host have no case, and the query and the fragment do
  * not count (RFC 9449 4.3). Raw characters of its path are encoded, as those of the request are.
  * Nothing else is normalized: a path that is not ours letter by letter may be another resource.
  */
 static bool
-is_our_url(TALLOC_CTX *mem, const char *htu, const char *url)
+is_our_url(TALLOC_CTX *mem, const char *htu, const struct dpop_rule *rule)
 {
     struct uri theirs, ours;
-    if (strcmp(htu, url) == 0)
+    if (strcmp(htu, rule->url) == 0)
         return true;
     const char *encoded = encode_path(mem, htu);
     if (encoded == NULL || uri_parse(mem, encoded, &theirs) != AZ_OK
-        || uri_parse(mem, url, &ours) != AZ_OK || theirs.userinfo != NULL || theirs.host == NULL
-        || ours.host == NULL)
+        || uri_parse(mem, rule->url, &ours) != AZ_OK || theirs.userinfo != NULL
+        || theirs.host == NULL || ours.host == NULL)
         return false;
     return strcmp(theirs.scheme, ours.scheme) == 0 && strcmp(theirs.host, ours.host) == 0
            && strcmp(proof_port(&theirs), proof_port(&ours)) == 0
-           && strcmp(theirs.path, ours.path) == 0;
+           && is_our_path(theirs.path, ours.path, rule->slash);
 }
 
 /* Compare ath with the hash of the access token (RFC 9449 4.2). */
@@ -107,7 +116,7 @@ proof_check_claims(TALLOC_CTX *mem, const struct jws *jws, const struct dpop_rul
         return proof_refuse("jti is missing, empty or too long", ret_why);
     if (htm == NULL || strcmp(htm, rule->method) != 0)
         return proof_refuse("htm is not the method of the request", ret_why);
-    if (htu == NULL || !is_our_url(mem, htu, rule->url))
+    if (htu == NULL || !is_our_url(mem, htu, rule))
         return proof_refuse("htu is not the address of the request", ret_why);
     if (!claims.iat.present || claims.iat.seconds < rule->now - rule->window
         || claims.iat.seconds > rule->now + rule->window)

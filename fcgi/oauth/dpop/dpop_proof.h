@@ -18,6 +18,7 @@ struct dpop_rule {
     const char *access_token; /* text of the token that the request shows, or NULL */
     int64_t now;              /* seconds since 1970 */
     int64_t window;           /* iat may differ from now by as many seconds */
+    bool slash;               /* htu may have one slash more at the end than url */
 };
 
 /* A good proof. The texts live as long as the memory that it was read on. */

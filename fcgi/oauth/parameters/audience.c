@@ -64,6 +64,15 @@ audience_is_gateway(const char *issuer, const char *resource)
     return below;
 }
 
+const char *
+audience_without_slash(TALLOC_CTX *mem, const char *issuer, const char *resource)
+{
+    size_t length = strlen(resource);
+    return length > 0 && resource[length - 1] == '/' && audience_is_gateway(issuer, resource)
+               ? talloc_strndup(mem, resource, length - 1)
+               : resource;
+}
+
 bool
 audience_covers(const char *issuer, const char *named, const char *wanted)
 {

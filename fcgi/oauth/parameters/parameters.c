@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/settings/settings.h"
 #include "base/words.h"
+#include "oauth/parameters/audience.h"
 
 enum az_status
 scope_parse(struct op *op, const char *text, json_t **ret)
@@ -49,6 +51,16 @@ resource_check(struct op *op, const char *text)
         return op_fail(op, AZ_INVALID_TARGET,
                        "The resource must be an absolute URI without a fragment", NULL);
     return AZ_OK;
+}
+
+enum az_status
+resource_read(struct op *op, const char *text, const char **ret)
+{
+    enum az_status st = resource_check(op, text);
+    if (st != AZ_OK)
+        return st;
+    *ret = audience_without_slash(op->mem, op->az->cfg->oidc_issuer, text);
+    return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
 enum az_status

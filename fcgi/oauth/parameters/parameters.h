@@ -27,6 +27,10 @@ enum az_status scope_parse(struct op *op, const char *text, json_t **ret);
 /* Check a resource (RFC 8707 2): an absolute URI without a fragment, or AZ_INVALID_TARGET. */
 enum az_status resource_check(struct op *op, const char *text);
 
+/* Return a checked resource as it is stored: the slash at the end of one below {issuer}/gateway is
+ * dropped (audience.h). */
+enum az_status resource_read(struct op *op, const char *text, const char **ret);
+
 /* Read type URIs, separated by spaces. NULL text gives NULL. AZ_INVALID_REQUEST: not in this form.
  */
 enum az_status resource_types_parse(struct op *op, const char *text, json_t **ret);

@@ -7,6 +7,7 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Client  ();
+use Authz::Dpop    ();
 use Authz::Managed ();
 use Authz::Peer    ();
 use Authz::Stack   ();
@@ -132,5 +133,64 @@ for my $case (
 like(
     door('/items/a\\b')->member('error_description'),
     qr/a character that an address does not have/, 'G3: a door says what is wrong with the request' );
+
+# ---- G4: a slash behind our own addresses
+
+my @agent = $stack->make_client(
+    'agent2',
+    {   grants    => ['client_credentials'], scopes => [ 'mcp', 'use' ], gateway_scopes => ['*'],
+        resources => ['urn:svc:gateway'] } );
+my $list = { jsonrpc => '2.0', id => 1, method => 'tools/list', params => {} };
+
+sub list {
+    my ( $path, @header ) = @_;
+    return $stack->http->request(
+        POST    => $path,
+        body    => JSON::PP::encode_json($list),
+        headers => [ 'Content-Type' => 'application/json', Accept => 'application/json, text/event-stream', @header ] );
+}
+
+my @reader = $stack->make_client(
+    'reader',
+    { endpoints => ['introspect'], resources => [ map { $stack->base . $_ } '/gateway/mcp', '/gateway/mcp/shop' ] } );
+
+sub bound_token {
+    my ( $resource, @header ) = @_;
+    return $stack->http->post(
+        '/token',
+        headers => [ Authz::Client::basic(@agent), @header ],
+        form    => [ grant_type => 'client_credentials', scope => 'mcp', resource => $resource ] );
+}
+
+for my $path ( '/gateway/mcp', '/gateway/mcp/shop' ) {
+    my $address = $stack->base . $path;
+    my $given   = bound_token("$address/");
+    is( $given->status, 200, "G4 slash_resource: a token for $path/" ) or diag $given->text;
+    my $shown = $given->member('access_token');
+    is( $stack->introspect( @reader, $shown )->member('aud'), $address, 'G4: ... names the address without it' );
+    for my $to ( $path, "$path/" ) {
+        my $answer = list( $to, Authz::Client::bearer($shown) );
+        is( $answer->status, 200, "G4 own_slash: a call of $to" ) or diag $answer->text;
+    }
+    is( list( "$path//", Authz::Client::bearer($shown) )->status, 404, 'G4: two slashes are another address' );
+    my $answer = list("$path/");
+    is( $answer->status, 401, 'G4: a call without a token, with the slash' );
+    like(
+        $answer->header('WWW-Authenticate'),
+        qr{resource_metadata="\Q$stack->{base}\E/\.well-known/oauth-protected-resource\Q$path\E"},
+        'G4: ... is sent to the document of this address, which names no slash' );
+    is( $answer->header('Location'), undef, 'G4: ... and never redirected' );
+    my $key   = Authz::Dpop->new;
+    my $bound = bound_token( $address, $key->show( $stack, '/token' ) )->member('access_token');
+    my %by    = ( token => $bound );
+    my @proof = ( [ $path, $address ], [ $path, "$address/" ], [ "$path/", $address ], [ "$path/", "$address/" ] );
+    is( list( $_->[0], $key->show( $stack, $path, %by, htu => $_->[1] ) )->status,
+        200, "G4 htu_slash: a call of $_->[0] with the htu $_->[1]" ) for @proof;
+    is( list( $path, $key->show( $stack, $path, %by, htu => "$address//" ) )->status,
+        401, 'G4: ... another htu is refused' );
+    my @once = $key->show( $stack, $path, %by );
+    is( list( $path,    @once )->status, 200, 'G4: a proof is good once' );
+    is( list( "$path/", @once )->status, 401, 'G4: ... also by the other spelling' );
+}
 
 done_testing;

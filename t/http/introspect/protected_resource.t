@@ -56,6 +56,12 @@ document( '/gateway/mcp/notes',  '/gateway/mcp/notes',  ['notes:read'], 'a resou
 document( '/gateway/notes',      '/gateway/notes',      ['notes:read'], '... and at the proxy' );
 document( '/gateway/bare',       '/gateway/bare',       ['mcp'],        'a resource without a default scope' );
 document( '/gateway/mcp/remote', '/gateway/mcp/remote', ['remote:use'], 'an MCP server' );
+
+# Stock clients and people write a slash behind the address of an MCP server (G4): the same document, which names none.
+is_deeply(
+    document( '/gateway/mcp/', '/gateway/mcp', $all, 'G4 own_slash: with a slash at the end' ), $root,
+    '... the same document' );
+document( '/gateway/mcp/notes/', '/gateway/mcp/notes', ['notes:read'], 'G4: ... behind a resource' );
 ok( !grep( {/offline/} @{ $root->{scopes_supported} } ), 'no offline_access (MCP authorization)' );
 
 my %none = (
@@ -66,7 +72,8 @@ my %none = (
     '/gateway/remote'      => 'an MCP server at the proxy',
     '/gateway'             => 'the gateway itself',
     '/gateway/'            => '... with a slash',
-    '/gateway/mcp/'        => 'an empty name',
+    '/gateway/mcp//'       => 'an empty name',
+    '/gateway/mcp/notes//' => 'two slashes behind a resource',
     '/gateway/mcp/notes/x' => 'a path below a resource',
     '/gateway/notes/'      => '... only a slash',
     '/gateway/Notes'       => 'another spelling',
