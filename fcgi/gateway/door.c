@@ -19,9 +19,9 @@
 /* The state of one request while it is let in. */
 struct entry {
     struct request *req;
-    struct gateway_visit *visit;
+    struct gateway_access *access;
     struct db_step *step; /* the query that reads the resource, or NULL if it was not added */
-    const struct gateway_company *company; /* other rows, or NULL */
+    const struct gateway_rows *rows; /* other rows, or NULL */
 };
 
 bool
@@ -45,10 +45,10 @@ static void
 join_rows(struct db_batch *batch, void *arg)
 {
     struct entry *it = arg;
-    if (it->visit->name != NULL && managed_name_is_good(it->visit->name))
-        it->step = resource_step(batch, it->visit->name);
-    if (it->company != NULL)
-        it->company->join(batch, it->company->arg);
+    if (it->access->name != NULL && managed_name_is_good(it->access->name))
+        it->step = resource_step(batch, it->access->name);
+    if (it->rows != NULL)
+        it->rows->join(batch, it->rows->arg);
 }
 
 /*
@@ -59,16 +59,16 @@ join_rows(struct db_batch *batch, void *arg)
 static enum az_status
 take_resource(struct entry *it)
 {
-    struct gateway_visit *visit = it->visit;
+    struct gateway_access *access = it->access;
     struct op *op = &it->req->op;
     const struct managed_resource *resource = NULL;
-    if (visit->name == NULL || !managed_name_is_good(visit->name))
+    if (access->name == NULL || !managed_name_is_good(access->name))
         return AZ_OK;
     enum az_status st = it->step != NULL ? resource_take(op, it->step, &resource)
-                                         : resource_find(op, visit->name, &resource);
+                                         : resource_find(op, access->name, &resource);
     if (st == AZ_OK && resource != NULL && resource->enabled
-        && (visit->place == GATEWAY_MCP || resource->upstream != MANAGED_MCP))
-        visit->resource = resource;
+        && (access->place == GATEWAY_MCP || resource->upstream != MANAGED_MCP))
+        access->resource = resource;
     return st;
 }
 
@@ -79,17 +79,17 @@ static enum az_status
 first_scopes(struct entry *it, const char **ret)
 {
     struct op *op = &it->req->op;
-    const struct gateway_visit *visit = it->visit;
+    const struct gateway_access *access = it->access;
     bool all = op->az->cfg->gateway_ask_all_scopes;
     struct managed_resources resources = {.count = 0};
     *ret = GATEWAY_BASE_SCOPE;
-    if (visit->resource == NULL && (visit->name != NULL || !all))
+    if (access->resource == NULL && (access->name != NULL || !all))
         return AZ_OK;
-    enum az_status st = visit->resource == NULL ? resources_list(op, &resources) : AZ_OK;
+    enum az_status st = access->resource == NULL ? resources_list(op, &resources) : AZ_OK;
     if (st != AZ_OK)
         return st;
-    const json_t *scopes = visit->resource != NULL
-                               ? scope_ask_resource(op->mem, visit->resource, visit->place, all)
+    const json_t *scopes = access->resource != NULL
+                               ? scope_ask_resource(op->mem, access->resource, access->place, all)
                                : scope_ask_resources(op->mem, resources.item, resources.count, all);
     *ret = scopes != NULL ? scope_ask_text(op->mem, scopes) : NULL;
     return *ret != NULL ? AZ_OK : op_no_memory(op);
@@ -119,14 +119,14 @@ turn_away(struct entry *it, enum az_status st, const char *error)
     az_fault_clear(&it->req->op.fault);
     const char *scopes = NULL;
     enum az_status read = take_resource(it);
-    if (read == AZ_OK && it->visit->name != NULL && it->visit->resource == NULL)
+    if (read == AZ_OK && it->access->name != NULL && it->access->resource == NULL)
         return gateway_unknown(it->req);
     if (read == AZ_OK)
         read = first_scopes(it, &scopes);
     if (read != AZ_OK)
         return read;
     it->req->op.fault = fault;
-    gateway_challenge(it->req, it->visit, error, scopes);
+    gateway_challenge(it->req, it->access, error, scopes);
     return st;
 }
 
@@ -142,19 +142,19 @@ static enum az_status
 gateway_find_token(struct entry *it)
 {
     struct request *req = it->req;
-    struct gateway_visit *visit = it->visit;
+    struct gateway_access *access = it->access;
     const char *text = access_token_text(req);
     if (text == NULL)
         return turn_away(it,
                          op_fail(&req->op, AZ_INVALID_TOKEN, "The request needs an access token",
                                  "the request has no access token"),
                          NULL);
-    visit->token->lookup.join = join_rows;
-    visit->token->lookup.join_arg = it;
-    enum az_status st = own_token_find(req, text, visit->token);
-    visit->token->lookup.join = NULL; /* the token may be read again, the others are not */
-    if (st == AZ_OK && it->company != NULL)
-        it->company->take(it->company->arg);
+    access->token->lookup.join = join_rows;
+    access->token->lookup.join_arg = it;
+    enum az_status st = own_token_find(req, text, access->token);
+    access->token->lookup.join = NULL; /* the token may be read again, the others are not */
+    if (st == AZ_OK && it->rows != NULL)
+        it->rows->take(it->rows->arg);
     if (st == AZ_INVALID_TOKEN)
         return turn_away(it, st, "invalid_token");
     if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED keeps its own challenge, for which the client looks */
@@ -167,9 +167,9 @@ gateway_find_token(struct entry *it)
 static enum az_status
 check_audience(struct entry *it)
 {
-    const struct gateway_visit *visit = it->visit;
-    const char *named = visit->token->lookup.row.resource;
-    if (audience_covers(it->req->op.az->cfg->oidc_issuer, named, visit->address))
+    const struct gateway_access *access = it->access;
+    const char *named = access->token->lookup.row.resource;
+    if (audience_covers(it->req->op.az->cfg->oidc_issuer, named, access->address))
         return AZ_OK;
     return refuse_token(it, named == NULL ? "the token names no resource"
                                           : "the token names another resource");
@@ -183,7 +183,7 @@ gateway_judge_token(struct entry *it)
 {
     struct request *req = it->req;
     struct shown shown;
-    enum az_status st = own_token_ask(req, it->visit->token, &shown);
+    enum az_status st = own_token_ask(req, it->access->token, &shown);
     if (st == AZ_INVALID_TOKEN)
         return turn_away(it, st, "invalid_token");
     if (st == AZ_UNAVAILABLE)
@@ -201,11 +201,11 @@ gateway_judge_token(struct entry *it)
 /* ---- the whole */
 
 static enum az_status
-make_visit(struct request *req, enum gateway_place place, const char *name,
-           struct gateway_visit *ret)
+make_access(struct request *req, enum gateway_place place, const char *name,
+            struct gateway_access *ret)
 {
     bool named = name != NULL && managed_name_is_good(name);
-    *ret = (struct gateway_visit){
+    *ret = (struct gateway_access){
         .place = place,
         .name = name,
         /* A path that names no resource is not copied into a header. */
@@ -219,17 +219,17 @@ make_visit(struct request *req, enum gateway_place place, const char *name,
 
 enum az_status
 gateway_enter(struct request *req, enum gateway_place place, const char *name,
-              struct gateway_visit *ret)
+              struct gateway_access *ret)
 {
     return gateway_enter_with(req, place, name, NULL, ret);
 }
 
 enum az_status
 gateway_enter_with(struct request *req, enum gateway_place place, const char *name,
-                   const struct gateway_company *company, struct gateway_visit *ret)
+                   const struct gateway_rows *rows, struct gateway_access *ret)
 {
-    struct entry it = {.req = req, .visit = ret, .company = company};
-    enum az_status st = make_visit(req, place, name, ret);
+    struct entry it = {.req = req, .access = ret, .rows = rows};
+    enum az_status st = make_access(req, place, name, ret);
     if (st == AZ_OK)
         st = gateway_find_token(&it);
     if (st == AZ_OK)

@@ -19,7 +19,7 @@ enum gateway_place {
 };
 
 /* A request that came through the door. All of it lives on req->op.mem. */
-struct gateway_visit {
+struct gateway_access {
     enum gateway_place place;
     const char *name;    /* name of the resource, decoded, or NULL for /gateway/mcp */
     const char *address; /* the resource that a token must be good for: {issuer}/gateway/... */
@@ -39,10 +39,10 @@ bool gateway_is_on(const struct settings *cfg);
  * serve its type.
  */
 enum az_status gateway_enter(struct request *req, enum gateway_place place, const char *name,
-                             struct gateway_visit *ret);
+                             struct gateway_access *ret);
 
-/* Rows that are read in the trip of the token. */
-struct gateway_company {
+/* More rows, which are read in the trip of the token. */
+struct gateway_rows {
     void (*join)(struct db_batch *batch, void *arg); /* adds its statements */
     void (*take)(void *arg);                         /* reads their results */
     void *arg;
@@ -50,7 +50,7 @@ struct gateway_company {
 
 /* Let a request in, and read these rows too. `take` is called once the token was found. */
 enum az_status gateway_enter_with(struct request *req, enum gateway_place place, const char *name,
-                                  const struct gateway_company *company, struct gateway_visit *ret);
+                                  const struct gateway_rows *rows, struct gateway_access *ret);
 
 /* Return what policy sees of a resource. `linked` may be NULL, and must outlive the question. */
 struct gateway_target gateway_target_of(const struct managed_resource *resource,
@@ -62,24 +62,25 @@ struct gateway_target gateway_target_of(const struct managed_resource *resource,
  * obligations, and mcp_version and mcp_method of the holder; the rest of the holder is set here.
  * AZ_OK with an answer, allow or deny. AZ_POLICY_UNAVAILABLE: there is no valid answer.
  */
-enum az_status gateway_decide(struct request *req, const struct gateway_visit *visit,
+enum az_status gateway_decide(struct request *req, const struct gateway_access *access,
                               struct gateway_question *question, struct gateway_decision *ret);
 
 /* Ask policy about tools in the same way; `verdicts` has room for all of them. */
-enum az_status gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
+enum az_status gateway_decide_tools(struct request *req, const struct gateway_access *access,
                                     struct gateway_tools_question *question,
                                     enum gateway_verdict *verdicts);
 
-/* Seconds after which a visitor whose answer is still streamed is looked at again. A token that was
- * revoked is of no use for longer than that, and each look costs a few trips and two decisions. */
+/* Seconds after which the caller of an answer that is still streamed is checked again. A token that
+ * was revoked is of no use for longer than that, and each look costs a few trips and two decisions.
+ */
 #define GATEWAY_LOOK_SECONDS 20
 
 /*
- * Find out if a visitor would be let in now: the token is live, the resource of the request is as
+ * Find out if a caller would be let in now: the token is live, the resource of the request is as
  * it was when it came, and policy allows token and request. *ret_why is NULL, or says why not.
  * Nothing of the request is changed. Another status than AZ_OK: it cannot be found out now.
  */
-enum az_status gateway_look_again(struct request *req, const struct gateway_visit *visit,
+enum az_status gateway_look_again(struct request *req, const struct gateway_access *access,
                                   const struct managed_resource *resource,
                                   const struct gateway_question *asked, const char **ret_why);
 
@@ -90,7 +91,7 @@ enum az_status gateway_look_again(struct request *req, const struct gateway_visi
  * (gateway-admin.md 1.3). Otherwise AZ_FORBIDDEN. The body is req->error_body, which the caller may
  * replace: {error, error_description, request_id} with `scope` or `deny_reasons`.
  */
-enum az_status gateway_refuse(struct request *req, const struct gateway_visit *visit,
+enum az_status gateway_refuse(struct request *req, const struct gateway_access *access,
                               const struct gateway_question *question,
                               const struct gateway_decision *decision);
 

@@ -36,12 +36,12 @@ issued_text(const struct own_token *token, const char *part, const char *member)
 
 /* Fill the members of the holder that come from the token and the request. */
 static void
-fill_holder(const struct request *req, const struct gateway_visit *visit,
+fill_holder(const struct request *req, const struct gateway_access *access,
             const struct own_token *token, struct gateway_holder *holder)
 {
     const struct token_row *row = &token->lookup.row;
     holder->frame = (struct question){
-        .endpoint = visit->place == GATEWAY_CHECK ? GATEWAY_CHECK_ENDPOINT : req->route->path,
+        .endpoint = access->place == GATEWAY_CHECK ? GATEWAY_CHECK_ENDPOINT : req->route->path,
         .ip = req->ip,
         .user_agent = req->user_agent,
         .flow_id = issued_text(token, "request", "flow_id"),
@@ -87,11 +87,11 @@ ask_tools(struct op *op, void *arg, struct verdict *ret)
 /* Ask policy, again if the revision that answered may not decide (as AuthZEN does), and note the
  * verdict, *ret. */
 static enum az_status
-ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg,
+ask_policy(struct request *req, const struct gateway_access *access, token_ask_fn *ask, void *arg,
            struct verdict *ret)
 {
     *ret = (struct verdict){.input = NULL};
-    enum az_status st = token_ask_acceptable(&req->op, &visit->token->lookup, ask, arg, ret);
+    enum az_status st = token_ask_acceptable(&req->op, &access->token->lookup, ask, arg, ret);
     const char *scope = req->audit.scope; /* of the token, as evaluation 2 shows it */
     req->audit_more = NULL;               /* the row tells of this decision */
     token_note_verdict(&req->op, &req->audit, ret);
@@ -102,13 +102,13 @@ ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn 
 }
 
 enum az_status
-gateway_decide(struct request *req, const struct gateway_visit *visit,
+gateway_decide(struct request *req, const struct gateway_access *access,
                struct gateway_question *question, struct gateway_decision *ret)
 {
     struct one_asked asked = {question, ret};
     struct verdict verdict;
-    fill_holder(req, visit, visit->token, &question->holder);
-    enum az_status st = ask_policy(req, visit, ask_one, &asked, &verdict);
+    fill_holder(req, access, access->token, &question->holder);
+    enum az_status st = ask_policy(req, access, ask_one, &asked, &verdict);
     ret->revision = st == AZ_OK ? verdict.decision.revision : NULL;
     if (st != AZ_OK)
         ret->allow = false;
@@ -116,18 +116,18 @@ gateway_decide(struct request *req, const struct gateway_visit *visit,
 }
 
 enum az_status
-gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
+gateway_decide_tools(struct request *req, const struct gateway_access *access,
                      struct gateway_tools_question *question, enum gateway_verdict *verdicts)
 {
     struct tools_asked asked = {question, verdicts};
     struct verdict verdict;
-    fill_holder(req, visit, visit->token, &question->holder);
-    enum az_status st = ask_policy(req, visit, ask_tools, &asked, &verdict);
+    fill_holder(req, access, access->token, &question->holder);
+    enum az_status st = ask_policy(req, access, ask_tools, &asked, &verdict);
     question->revision = st == AZ_OK ? verdict.decision.revision : NULL;
     return st;
 }
 
-/* ---- a visitor whose answer is still streamed */
+/* ---- a caller whose answer is still streamed */
 
 /* Ask evaluation 2 about a token that was read anew. */
 static enum az_status
@@ -153,14 +153,14 @@ judge_again(struct request *req, struct op *op, struct own_token *token, const c
 /* Ask about the request once more, with what is known of the token now. Nothing can be redacted of
  * an answer that is streamed, so a rule that wants it ends the stream. */
 static enum az_status
-decide_again(struct request *req, struct op *op, const struct gateway_visit *visit,
+decide_again(struct request *req, struct op *op, const struct gateway_access *access,
              struct own_token *token, const struct gateway_question *asked, const char **ret_why)
 {
     struct gateway_question question = *asked;
     struct gateway_decision decision = {.allow = false};
     struct one_asked one = {&question, &decision};
     struct verdict verdict = {.input = NULL};
-    fill_holder(req, visit, token, &question.holder);
+    fill_holder(req, access, token, &question.holder);
     question.obligations &= ~(unsigned) GATEWAY_REDACT;
     enum az_status st = token_ask_acceptable(op, &token->lookup, ask_one, &one, &verdict);
     if (st == AZ_OK && !decision.allow)
@@ -171,12 +171,12 @@ decide_again(struct request *req, struct op *op, const struct gateway_visit *vis
 /* The operation is one beside that of the request, so that nothing of the request changes. It
  * shares its memory: what is forgotten of the resource is still read. */
 enum az_status
-gateway_look_again(struct request *req, const struct gateway_visit *visit,
+gateway_look_again(struct request *req, const struct gateway_access *access,
                    const struct managed_resource *was, const struct gateway_question *asked,
                    const char **ret_why)
 {
     struct op op = op_beside(&req->op, req->op.mem);
-    struct own_token token = {.parts = visit->token->parts};
+    struct own_token token = {.parts = access->token->parts};
     const struct managed_resource *resource = NULL;
     op.now_ms = clock_realtime_ms();
     token.lookup = (struct token_lookup){.token = &token.parts, .kind = TOKEN_ACCESS};
@@ -192,7 +192,7 @@ gateway_look_again(struct request *req, const struct gateway_visit *visit,
     if (st == AZ_OK && *ret_why == NULL)
         st = judge_again(req, &op, &token, ret_why);
     if (st == AZ_OK && *ret_why == NULL)
-        st = decide_again(req, &op, visit, &token, asked, ret_why);
+        st = decide_again(req, &op, access, &token, asked, ret_why);
     return st;
 }
 
@@ -251,11 +251,11 @@ gateway_forbid(struct request *req, const json_t *reasons)
 }
 
 void
-gateway_challenge(struct request *req, const struct gateway_visit *visit, const char *error,
+gateway_challenge(struct request *req, const struct gateway_access *access, const char *error,
                   const char *scope)
 {
     TALLOC_CTX *mem = req->op.mem;
-    const char *metadata = gateway_metadata_address(mem, visit->address);
+    const char *metadata = gateway_metadata_address(mem, access->address);
     char *params = talloc_strdup(mem, "");
     if (error != NULL)
         params = talloc_asprintf_append(params, "error=\"%s\", ", error);
@@ -294,14 +294,14 @@ write_denial(struct request *req, enum az_status failure)
  * challenge.
  */
 static const char *
-step_up_scopes(struct request *req, const struct gateway_visit *visit,
+step_up_scopes(struct request *req, const struct gateway_access *access,
                const struct gateway_action *action)
 {
     struct jsonx_build wanted = {jsonx_own(req->op.mem, json_array()), false};
     json_t *scope;
     size_t i;
-    if (visit->place == GATEWAY_MCP)
-        json_array_foreach (visit->token->scopes, i, scope)
+    if (access->place == GATEWAY_MCP)
+        json_array_foreach (access->token->scopes, i, scope)
             if (strcmp(json_string_value(scope), "offline_access") != 0)
                 jsonx_append(&wanted, json_incref(scope));
     if (jsonx_built(&wanted) == NULL || json_array_extend(wanted.value, action->scopes) != 0)
@@ -310,17 +310,17 @@ step_up_scopes(struct request *req, const struct gateway_visit *visit,
 }
 
 enum az_status
-gateway_refuse(struct request *req, const struct gateway_visit *visit,
+gateway_refuse(struct request *req, const struct gateway_access *access,
                const struct gateway_question *question, const struct gateway_decision *decision)
 {
     enum az_status st;
     if (decision->step_up == NULL) {
         st = gateway_forbid(req, decision->reasons);
     } else {
-        const char *scopes = step_up_scopes(req, visit, &question->action);
+        const char *scopes = step_up_scopes(req, access, &question->action);
         st = op_fail(&req->op, AZ_INSUFFICIENT_SCOPE, NULL, "the token lacks %s",
                      words_join(req->op.mem, decision->step_up));
-        gateway_challenge(req, visit, "insufficient_scope", scopes);
+        gateway_challenge(req, access, "insufficient_scope", scopes);
         req->error_body =
             failure_body(req, st, "scope", scopes != NULL ? json_string(scopes) : NULL);
     }

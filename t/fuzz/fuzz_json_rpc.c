@@ -1,4 +1,4 @@
-/* Messages of MCP callers and upstreams: whatever is read keeps the limits, has one era, and
+/* Messages of MCP callers and upstreams: whatever is read keeps the limits, has one revision, and
  * survives being an upstream's answer. */
 #include "config.h"
 
@@ -6,24 +6,25 @@
 #include <talloc.h>
 
 #include "fuzz/fuzz.h"
-#include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/result.h"
+#include "gateway/mcp/message/version.h"
 #include "gateway/mcp/peer/peer_list.h"
 #include "gateway/mcp/peer/peer_message.h"
 
 static void
-check_era(TALLOC_CTX *mem, const struct json_rpc *message)
+check_version(TALLOC_CTX *mem, const struct json_rpc *message)
 {
     const char *method = message->method;
     const struct mcp_headers none = {NULL, NULL, NULL}, modern = {MCP_MODERN, method, NULL};
-    struct mcp_era era;
+    struct mcp_version version;
     struct json_rpc_fault fault = {.code = 0};
-    if (mcp_era_find(mem, message, &none, &era, &fault) == AZ_OK)
-        MUST(!era.modern && !era.opens_urls && strcmp(era.version, MCP_LEGACY_OLDEST) == 0);
+    if (mcp_version_find(mem, message, &none, &version, &fault) == AZ_OK)
+        MUST(!version.modern && !version.opens_urls
+             && strcmp(version.name, MCP_LEGACY_OLDEST) == 0);
     else
         MUST(fault.http == 400 && fault.code != 0 && fault.message != NULL);
-    if (mcp_era_find(mem, message, &modern, &era, &fault) == AZ_OK && era.modern)
-        MUST(strcmp(era.version, MCP_MODERN) == 0
+    if (mcp_version_find(mem, message, &modern, &version, &fault) == AZ_OK && version.modern)
+        MUST(strcmp(version.name, MCP_MODERN) == 0
              && json_object_get(message->params, "_meta") != NULL);
 }
 
@@ -62,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (st == AZ_OK && message.method != NULL) {
         MUST(strlen(message.method) <= JSON_RPC_METHOD_MAX);
         MUST((message.id == NULL) == (message.kind == JSON_RPC_NOTIFICATION));
-        check_era(mem, &message);
+        check_version(mem, &message);
     } else if (st == AZ_OK) {
         MUST((message.result == NULL) != (message.error == NULL));
         check_answer(mem, &message);

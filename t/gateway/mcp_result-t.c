@@ -103,8 +103,8 @@ test_relayed(TALLOC_CTX *mem)
 static void
 test_eras(TALLOC_CTX *mem)
 {
-    const struct mcp_era modern = {.modern = true, .version = "2026-07-28"},
-                         legacy = {.version = "2025-11-25"};
+    const struct mcp_version modern = {.modern = true, .name = "2026-07-28"},
+                             legacy = {.name = "2025-11-25"};
     const struct mcp_features tools = {.resources = false},
                               all = {.resources = true, .prompts = true},
                               prompts = {.prompts = true};
@@ -115,7 +115,7 @@ test_eras(TALLOC_CTX *mem)
            "... with resultType, ttlMs and a cacheScope of private");
     ok(mcp_result_finish(result, &legacy), "tools/list for an older client");
     is_str(jsonx_dump(mem, result), "{\"tools\":[]}", "... without them");
-    result = mcp_visit_result(mem, "link_a", "https://as.example/l", "Connect.", "s");
+    result = mcp_elicit_url_result(mem, "link_a", "https://as.example/l", "Connect.", "s");
     ok(mcp_result_finish(result, &modern), "a link for a modern client");
     is_str(json_string_value(json_object_get(result, "resultType")), "input_required",
            "... keeps its resultType");
@@ -187,18 +187,18 @@ static void
 test_revisions(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-        const struct mcp_era era = {.modern = strcmp(entries[i].version, "2026-07-28") == 0,
-                                    .version = entries[i].version};
+        const struct mcp_version version = {.modern = strcmp(entries[i].version, "2026-07-28") == 0,
+                                            .name = entries[i].version};
         json_t *entry = env_json(mem, entries[i].entry);
-        mcp_entry_fit(entry, &era);
+        mcp_entry_fit(entry, &version);
         is_str(jsonx_dump(mem, entry), jsonx_dump(mem, env_json(mem, entries[i].wanted)), "%s",
                entries[i].name);
     }
     for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
-        const struct mcp_era era = {.modern = strcmp(results[i].version, "2026-07-28") == 0,
-                                    .version = results[i].version};
+        const struct mcp_version version = {.modern = strcmp(results[i].version, "2026-07-28") == 0,
+                                            .name = results[i].version};
         json_t *result = env_json(mem, results[i].result);
-        ok(mcp_result_finish(result, &era), "a result");
+        ok(mcp_result_finish(result, &version), "a result");
         is_str(jsonx_dump(mem, result), jsonx_dump(mem, env_json(mem, results[i].wanted)), "%s",
                results[i].name);
     }

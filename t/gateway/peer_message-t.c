@@ -273,8 +273,8 @@ test_limits(TALLOC_CTX *mem)
            "one octet more");
 }
 
-/* W3C Trace Context: both parts go up, in header fields and `_meta`, in each era; baggage is no
- * part of a message. */
+/* W3C Trace Context: both parts go up, in header fields and `_meta`, in each revision; baggage is
+ * no part of a message. */
 static void
 test_trace(TALLOC_CTX *mem)
 {

@@ -40,12 +40,12 @@ test_message(void)
     ok(length > 0 && relay_message_read(room, length, &read),
        "a message is read as it was written");
     is_int(read.request, example.request, "... with its numbers");
-    is_str(read.text[RELAY_FAREWELL], "bye", "... and its texts");
+    is_str(read.text[RELAY_LAST], "bye", "... and its texts");
     ok(!relay_message_read(room, length - 1, &read), "one that breaks off is none");
     ok(!relay_message_read(room, 10, &read), "... nor one without texts");
     ok(!relay_message_read(room, length + 1, &read), "... nor one with octets behind it");
     memset(long_text, 'x', sizeof(long_text) - 1);
-    long_one.text[RELAY_FAREWELL] = long_text;
+    long_one.text[RELAY_LAST] = long_text;
     is_int((int64_t) relay_message_write(&long_one, room), 0,
            "texts that are too long are refused");
 }
@@ -126,7 +126,7 @@ test_records(void)
     relay_stream_end(stream, "token", 6);
     length = read(server, got, sizeof(got));
     is_bin(got, (size_t) length, ended, sizeof(ended),
-           "a farewell ends the answer and the request (5.5)");
+           "the last events end the answer and the request (5.5)");
     is_str(stream->ended, "token", "... for a reason");
     talloc_free(stream);
     is_int(read(server, got, sizeof(got)), 0, "a stream that is freed closes its connection");

@@ -25,7 +25,7 @@ static const struct http_io io = {.variable = variable};
 
 /* Return whether the session that a request names stands at a time. */
 static bool
-stands(struct request *req, const struct gateway_visit *visit, int64_t now)
+stands(struct request *req, const struct gateway_access *visit, int64_t now)
 {
     struct mcp_session session;
     req->op.now_ms = now * 1000;
@@ -42,7 +42,7 @@ main(void)
     struct own_token token = {
         .lookup.row = {.subject = "ann", .idp = "corp", .client.client_id = "host"}
     };
-    struct gateway_visit visit = {.token = &token};
+    struct gateway_access visit = {.token = &token};
     const int64_t now = 1700000000;
     if (az->keyring == NULL)
         az->keyring = keyring_new(mem, "0123456789abcdef0123456789abcdef", "pepper");

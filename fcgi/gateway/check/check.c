@@ -25,7 +25,7 @@ struct check {
     struct request *req;
     struct forwarded asked;
     struct forwarded_match match;
-    struct gateway_visit visit;
+    struct gateway_access access;
     struct managed_choice choice;
     struct shown shown;
     int64_t cache_seconds;     /* that policy lets the web server keep a good answer for */
@@ -44,7 +44,7 @@ note_check(struct check *it)
     it->req->audit.summary = jsonx_dump(
         mem,
         jsonx_own(mem, json_pack("{s:s,s:s,s:s*,s:s*,s:s*}", "door", it->req->client->client_id,
-                                 "shape", shape->word, "resource", it->visit.name, "route",
+                                 "shape", shape->word, "resource", it->access.name, "route",
                                  route != NULL ? route->id : NULL, "method", it->asked.method)));
 }
 
@@ -83,7 +83,7 @@ find_resource(struct check *it)
 {
     struct op *op = &it->req->op;
     struct managed_resources all;
-    struct gateway_visit *visit = &it->visit;
+    struct gateway_access *access = &it->access;
     enum az_status st = resources_public_take(op, it->resources, &all);
     if (st != AZ_OK)
         return st;
@@ -96,11 +96,11 @@ find_resource(struct check *it)
                        "publicUrls of two resources have %s, or another server may read the path "
                        "as one of a longer address",
                        it->match.url);
-    visit->name = it->match.resource->name;
-    visit->resource = it->match.resource;
-    visit->address = talloc_asprintf(op->mem, "%s/doors/%s/%zu", op->az->cfg->oidc_issuer,
-                                     it->match.resource->name, it->match.place);
-    return visit->address != NULL ? AZ_OK : op_no_memory(op);
+    access->name = it->match.resource->name;
+    access->resource = it->match.resource;
+    access->address = talloc_asprintf(op->mem, "%s/doors/%s/%zu", op->az->cfg->oidc_issuer,
+                                      it->match.resource->name, it->match.place);
+    return access->address != NULL ? AZ_OK : op_no_memory(op);
 }
 
 /* ---- the token */
@@ -110,9 +110,9 @@ static enum az_status
 turn_away(struct check *it, const char *error, const char *detail)
 {
     struct request *req = it->req;
-    const json_t *scopes = scope_ask_resource(req->op.mem, it->visit.resource, GATEWAY_CHECK,
+    const json_t *scopes = scope_ask_resource(req->op.mem, it->access.resource, GATEWAY_CHECK,
                                               req->op.az->cfg->gateway_ask_all_scopes);
-    gateway_challenge(req, &it->visit, error,
+    gateway_challenge(req, &it->access, error,
                       scopes != NULL ? scope_ask_text(req->op.mem, scopes) : NULL);
     return op_fail(&req->op, AZ_INVALID_TOKEN,
                    error == NULL ? "The request needs an access token" : NULL, "%s", detail);
@@ -131,7 +131,7 @@ static enum az_status
 find_token(struct check *it, const char *text)
 {
     struct request *req = it->req;
-    struct own_token *token = it->visit.token;
+    struct own_token *token = it->access.token;
     enum token_kind kind;
     token->lookup.join = join_resources;
     token->lookup.join_arg = it;
@@ -157,7 +157,7 @@ static enum az_status
 ask_about_token(struct check *it)
 {
     struct request *req = it->req;
-    struct own_token *token = it->visit.token;
+    struct own_token *token = it->access.token;
     struct introspect_question question = {
         .frame = {.endpoint = GATEWAY_CHECK_ENDPOINT, .ip = req->ip, .user_agent = req->user_agent},
         .caller = req->client,
@@ -184,7 +184,7 @@ judge_shown(struct check *it)
 {
     struct request *req = it->req;
     const struct decision *decision = &it->shown.verdict.decision;
-    if (!it->visit.token->lookup.row.found)
+    if (!it->access.token->lookup.row.found)
         return turn_away(it, "invalid_token", "the token is unknown, expired or revoked");
     if (decision_has_code(decision, "caller_not_audience"))
         return gateway_forbid(req, decision->reasons);
@@ -193,7 +193,7 @@ judge_shown(struct check *it)
         return turn_away(it, "invalid_token", "policy grants nothing of the token");
     if (it->shown.as != SHOWN_ACTIVE)
         return gateway_forbid(req, decision->reasons);
-    if (it->visit.token->lookup.row.jit || decision->jit)
+    if (it->access.token->lookup.row.jit || decision->jit)
         return turn_away(it, "invalid_token", "the token is a single-use token");
     return AZ_OK;
 }
@@ -205,11 +205,11 @@ check_token(struct check *it, const char *text)
 {
     struct request *req = it->req;
     TALLOC_CTX *mem = req->op.mem;
-    const struct token_row *row = &it->visit.token->lookup.row;
+    const struct token_row *row = &it->access.token->lookup.row;
     const char *issuer = req->op.az->cfg->oidc_issuer, *why = NULL;
     const char *named = row->resource != NULL ? audience_normal(mem, row->resource) : NULL;
     const char *wanted = audience_normal(mem, it->match.url);
-    const char *ours = talloc_asprintf(mem, "%s/gateway/%s", issuer, it->visit.name);
+    const char *ours = talloc_asprintf(mem, "%s/gateway/%s", issuer, it->access.name);
     const struct dpop_place place = {it->asked.method,
                                      talloc_asprintf(mem, "%s%s", it->asked.origin, it->asked.raw)};
     if (wanted == NULL || ours == NULL || place.url == NULL)
@@ -226,7 +226,7 @@ judge_token(struct check *it)
 {
     const char *text = access_token_text(it->req);
     enum az_status st = find_token(it, text);
-    it->visit.token->lookup.join = NULL; /* the token may be read again, the resources are not */
+    it->access.token->lookup.join = NULL; /* the token may be read again, the resources are not */
     if (st == AZ_OK)
         st = find_resource(it);
     if (st == AZ_OK && text == NULL)
@@ -237,7 +237,7 @@ judge_token(struct check *it)
         st = judge_shown(it);
     if (st == AZ_OK)
         st = check_token(it, text);
-    it->req->token = it->visit.token;
+    it->req->token = it->access.token;
     return st;
 }
 
@@ -251,9 +251,9 @@ choose_route(struct check *it, json_t **ret_arguments)
     struct op *op = &it->req->op;
     json_t *query = NULL;
     enum az_status st =
-        managed_choose(op->mem, it->visit.resource, it->asked.method, it->match.rest, &it->choice);
+        managed_choose(op->mem, it->access.resource, it->asked.method, it->match.rest, &it->choice);
     if (st == AZ_OK
-        && (st = gateway_query(op, it->visit.resource, it->choice.route, it->asked.query, &query))
+        && (st = gateway_query(op, it->access.resource, it->choice.route, it->asked.query, &query))
                != AZ_OK)
         return st; /* as at the gateway: the answer names the parameter */
     if (st == AZ_OK && !gateway_query_passes(it->choice.route, query))
@@ -267,7 +267,7 @@ choose_route(struct check *it, json_t **ret_arguments)
     az_fault_clear(&op->fault);
     return st == AZ_OK ? st
                        : op_fail(op, AZ_FORBIDDEN, "The resource has no such request",
-                                 "no route of resource %s takes it", it->visit.name);
+                                 "no route of resource %s takes it", it->access.name);
 }
 
 static enum az_status
@@ -281,7 +281,7 @@ decide(struct check *it)
         return st;
     const struct managed_route *route = it->choice.route;
     struct gateway_question question = {
-        .resource = gateway_target_of(it->visit.resource, NULL),
+        .resource = gateway_target_of(it->access.resource, NULL),
         .action = {.kind = "http",
                    .name = route->action,
                    .route = route->id,
@@ -292,12 +292,12 @@ decide(struct check *it)
         .always = route->obligations,
         .obligations = 0, /* what it demands of the request or answer is the web server's to do */
     };
-    st = gateway_decide(req, &it->visit, &question, &decision);
+    st = gateway_decide(req, &it->access, &question, &decision);
     it->cache_seconds = decision.cache_seconds;
     if (st != AZ_OK || decision.allow)
         return st;
     note_check(it); /* before the row is written */
-    return gateway_refuse(req, &it->visit, &question, &decision);
+    return gateway_refuse(req, &it->access, &question, &decision);
 }
 
 /*
@@ -313,8 +313,8 @@ allow_keeping(const struct check *it)
         "Authorization, DPoP, X-Authz-Proxy-Authorization, X-Forwarded-Method, X-Forwarded-Proto, "
         "X-Forwarded-Host, X-Forwarded-Uri, X-Forwarded-For, User-Agent";
     struct request *req = it->req;
-    const struct managed_resource *resource = it->visit.resource;
-    const struct token_row *row = &it->visit.token->lookup.row;
+    const struct managed_resource *resource = it->access.resource;
+    const struct token_row *row = &it->access.token->lookup.row;
     int64_t seconds = it->cache_seconds, left = row->expires_at - op_now(&req->op);
     seconds = seconds < left ? seconds : left;
     if (resource->edge_audience != NULL && seconds > resource->edge_lifetime / 2)
@@ -328,10 +328,10 @@ allow_keeping(const struct check *it)
 enum az_status
 check_handle(struct request *req)
 {
-    struct check it = {.req = req, .visit.place = GATEWAY_CHECK};
+    struct check it = {.req = req, .access.place = GATEWAY_CHECK};
     const char *jwt = NULL;
     enum az_status st = read_question(&it);
-    if (st == AZ_OK && (it.visit.token = talloc_zero(req->op.mem, struct own_token)) == NULL)
+    if (st == AZ_OK && (it.access.token = talloc_zero(req->op.mem, struct own_token)) == NULL)
         st = op_no_memory(&req->op);
     if (st == AZ_OK)
         st = judge_token(&it);
@@ -339,9 +339,9 @@ check_handle(struct request *req)
         st = decide(&it);
     note_check(&it);
     if (st == AZ_OK)
-        st = edge_jwt_make(req, &it.visit, &it.asked, &jwt);
+        st = edge_jwt_make(req, &it.access, &it.asked, &jwt);
     if (st == AZ_OK)
-        st = identity_respond(req, &it.visit, it.choice.route, jwt);
+        st = identity_respond(req, &it.access, it.choice.route, jwt);
     if (st == AZ_OK)
         st = own_token_note_read(req);
     if (st == AZ_OK)

@@ -15,7 +15,7 @@
 
 /* Sign what policy allowed: who, with which scopes, for which request. *ret is NULL if the resource
  * has no edgeJwt. AZ_FORBIDDEN: it would be too long. */
-enum az_status edge_jwt_make(struct request *req, const struct gateway_visit *visit,
+enum az_status edge_jwt_make(struct request *req, const struct gateway_access *access,
                              const struct forwarded *asked, const char **ret);
 
 #endif

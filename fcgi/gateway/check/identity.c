@@ -75,11 +75,11 @@ put_identity(struct request *req, enum identity_field field, const char *value)
 }
 
 enum az_status
-identity_respond(struct request *req, const struct gateway_visit *visit,
+identity_respond(struct request *req, const struct gateway_access *access,
                  const struct managed_route *route, const char *jwt)
 {
     TALLOC_CTX *mem = req->op.mem;
-    const struct own_token *token = visit->token;
+    const struct own_token *token = access->token;
     const struct token_row *row = &token->lookup.row;
     const char *const texts[] = {
         [IDENTITY_SUBJECT] = row->subject,
@@ -88,7 +88,7 @@ identity_respond(struct request *req, const struct gateway_visit *visit,
         [IDENTITY_CLIENT] = row->client.client_id,
         [IDENTITY_SCOPES] = words_join(mem, token->scopes),
         [IDENTITY_ACR] = issued(token, "acr"),
-        [IDENTITY_RESOURCE] = visit->name,
+        [IDENTITY_RESOURCE] = access->name,
         [IDENTITY_ROUTE] = route->id,
         [IDENTITY_REQUEST_ID] = req->op.request_id,
     };

@@ -8,9 +8,9 @@
 #define IDENTITY_VALUE_MAX 1024
 #define IDENTITY_SCOPES_MAX 4096
 
-/* Add all fields to the answer: of the token of a visit, the route, and the JWT, which may be NULL.
- * AZ_FORBIDDEN: a value is too long. */
-enum az_status identity_respond(struct request *req, const struct gateway_visit *visit,
+/* Add all fields to the answer: of the token of an access, the route, and the JWT, which may be
+ * NULL. AZ_FORBIDDEN: a value is too long. */
+enum az_status identity_respond(struct request *req, const struct gateway_access *access,
                                 const struct managed_route *route, const char *jwt);
 
 /*

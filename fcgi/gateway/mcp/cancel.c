@@ -30,7 +30,7 @@ key_of(const struct mcp_exchange *it, const json_t *id, unsigned char ret[SHA256
 static bool
 is_of_session(const struct mcp_exchange *it)
 {
-    return !it->era.modern && it->session.named && it->session.opens;
+    return !it->version.modern && it->session.named && it->session.opens;
 }
 
 void

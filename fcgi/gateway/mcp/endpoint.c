@@ -151,7 +151,7 @@ find_method(struct mcp_exchange *it, const struct mcp_method **ret)
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if (strcmp(methods[i].name, it->message.method) == 0
-            && (it->era.modern ? methods[i].modern : methods[i].legacy))
+            && (it->version.modern ? methods[i].modern : methods[i].legacy))
             method = &methods[i];
     if (method != NULL && method->needs != ANYWHERE) {
         st = find_features(it, &has);
@@ -164,7 +164,7 @@ find_method(struct mcp_exchange *it, const struct mcp_method **ret)
 
 /* ---- reading */
 
-/* Read the message and its era. */
+/* Read the message and its version. */
 static enum az_status
 read_exchange(struct mcp_exchange *it)
 {
@@ -181,7 +181,7 @@ read_exchange(struct mcp_exchange *it)
         return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
     st = json_rpc_read(req->op.mem, req->body, req->body_length, &it->message, &it->fault);
     if (st == AZ_OK && it->message.method == NULL && it->session.named) {
-        it->era = (struct mcp_era){.version = MCP_LEGACY_NEWEST};
+        it->version = (struct mcp_version){.name = MCP_LEGACY_NEWEST};
         return AZ_OK;
     }
     if (st == AZ_OK && it->message.method == NULL) {
@@ -190,7 +190,7 @@ read_exchange(struct mcp_exchange *it)
         st = AZ_INVALID;
     }
     if (st == AZ_OK)
-        st = mcp_era_find(req->op.mem, &it->message, &headers, &it->era, &it->fault);
+        st = mcp_version_find(req->op.mem, &it->message, &headers, &it->version, &it->fault);
     return st == AZ_SERVER_ERROR ? op_fail(&req->op, st, NULL, "out of memory for a message") : st;
 }
 
@@ -243,7 +243,7 @@ answer_stream(struct mcp_exchange *it, enum az_status st)
         if (req->op.fault.status == AZ_OK)
             op_fail(&req->op, AZ_INVALID_REQUEST, NULL, "JSON-RPC error %d: %s", it->fault.code,
                     it->fault.message);
-    } else if (mcp_result_finish(it->result, &it->era)) {
+    } else if (mcp_result_finish(it->result, &it->version)) {
         body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
     }
     return mcp_stream_end(it, body);
@@ -254,7 +254,7 @@ answer_result(struct mcp_exchange *it)
 {
     struct request *req = it->req;
     json_t *body = NULL;
-    if (mcp_result_finish(it->result, &it->era))
+    if (mcp_result_finish(it->result, &it->version))
         body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
     return body != NULL ? respond_json(req, 200, body) : op_no_memory(&req->op);
 }
@@ -265,7 +265,7 @@ answer_request(struct mcp_exchange *it)
     const struct mcp_method *method;
     enum az_status st = find_method(it, &method);
     if (st == AZ_OK && method == NULL)
-        mcp_refuse(it, it->era.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
+        mcp_refuse(it, it->version.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
     else if (st == AZ_OK) {
         mcp_cancel_begin(it);
         st = method->handle(it);
@@ -286,10 +286,10 @@ static enum az_status
 handle_message(struct request *req, const char *name)
 {
     struct mcp_exchange it = {.req = req};
-    const struct gateway_company company = mcp_session_company(&it.session);
+    const struct gateway_rows rows = mcp_session_rows(&it.session);
     enum az_status st = mcp_session_read(req, &it.session);
     if (st == AZ_OK)
-        st = gateway_enter_with(req, GATEWAY_MCP, name, &company, &it.visit);
+        st = gateway_enter_with(req, GATEWAY_MCP, name, &rows, &it.access);
     if (st != AZ_OK)
         return st;
     if ((st = read_exchange(&it)) == AZ_OK)

@@ -42,7 +42,7 @@ mcp_holds_streams(const struct request *req)
            && req->io->lend(req->io, &number) >= 0;
 }
 
-/* ---- what is told */
+/* ---- what is subscribed */
 
 const char *
 mcp_event_text(const struct mcp_exchange *it, json_t *message)
@@ -56,22 +56,23 @@ const char *
 mcp_notification(const struct mcp_exchange *it, const char *method, const char *member,
                  json_t *value)
 {
-    json_t *params = it->era.modern ? json_pack("{s:{s:O},s:o*}", "_meta", MCP_META_SUBSCRIPTION,
-                                                it->message.id, member, value)
-                                    : json_pack("{s:o*}", member, value);
+    json_t *params = it->version.modern
+                         ? json_pack("{s:{s:O},s:o*}", "_meta", MCP_META_SUBSCRIPTION,
+                                     it->message.id, member, value)
+                         : json_pack("{s:o*}", member, value);
     return mcp_event_text(
         it, json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params", params));
 }
 
 json_t *
-mcp_told_filter(const struct mcp_told *told)
+mcp_subscribed_filter(const struct mcp_subscribed *subscribed)
 {
     struct jsonx_build filter = {json_object(), false};
     for (size_t i = 0; i < RELAY_TOPICS; i++)
-        if ((told->topics & topics[i].bit) != 0)
+        if ((subscribed->topics & topics[i].bit) != 0)
             jsonx_set(&filter, topics[i].filter, json_true());
-    if (json_array_size(told->uris) > 0)
-        jsonx_set(&filter, "resourceSubscriptions", json_incref(told->uris));
+    if (json_array_size(subscribed->uris) > 0)
+        jsonx_set(&filter, "resourceSubscriptions", json_incref(subscribed->uris));
     if (filter.lost)
         json_decref(filter.value);
     return jsonx_built(&filter);
@@ -100,7 +101,7 @@ static void
 count_by(const struct mcp_exchange *it, struct relay_hold *hold)
 {
     const struct op *op = &it->req->op;
-    const struct token_row *row = &it->visit.token->lookup.row;
+    const struct token_row *row = &it->access.token->lookup.row;
     const char *client = talloc_asprintf(op->mem, "stream client %s", row->client.client_id);
     const char *person =
         row->idp != NULL ? talloc_asprintf(op->mem, "stream person %s %s", row->idp, row->subject)
@@ -122,21 +123,21 @@ bind_to_session(const struct mcp_session *session, struct relay_hold *hold)
 
 /* Hand the stream over; it begins with begin_stream(). */
 static enum az_status
-reserve(struct mcp_exchange *it, const struct mcp_told *told, const char *last,
+reserve(struct mcp_exchange *it, const struct mcp_subscribed *subscribed, const char *last,
         struct relay_reservation **ret)
 {
     struct request *req = it->req;
-    const struct own_token *token = it->visit.token;
+    const struct own_token *token = it->access.token;
     const struct token_row *row = &token->lookup.row;
     struct relay_hold hold = {
         .bucket = token->parts.bucket,
         .expires_at = row->expires_at,
-        .resource = it->visit.resource != NULL ? it->visit.resource->id : 0,
-        .topics = told->topics,
-        .uris = json_array_size(told->uris),
-        .text = {[RELAY_FAREWELL] = last,
-                 [RELAY_EVENTS_UPDATED] = told->updates != NULL ? told->updates : "",
-                 [RELAY_REVISION] = told->revision != NULL ? told->revision : "",
+        .resource = it->access.resource != NULL ? it->access.resource->id : 0,
+        .topics = subscribed->topics,
+        .uris = json_array_size(subscribed->uris),
+        .text = {[RELAY_LAST] = last,
+                 [RELAY_EVENTS_UPDATED] = subscribed->updates != NULL ? subscribed->updates : "",
+                 [RELAY_REVISION] = subscribed->revision != NULL ? subscribed->revision : "",
                  [RELAY_REQUEST_ID] = req->op.request_id,
                  [RELAY_CLIENT] = row->client.client_id,
                  [RELAY_SUBJECT] = row->subject != NULL ? row->subject : "",
@@ -145,15 +146,15 @@ reserve(struct mcp_exchange *it, const struct mcp_told *told, const char *last,
                  [RELAY_OPERATION] = req->route->operation},
     };
     memcpy(hold.token, token->parts.id, sizeof(hold.token));
-    memcpy(hold.watched, told->watched, sizeof(hold.watched));
-    memcpy(hold.fed, told->fed, sizeof(hold.fed));
+    memcpy(hold.watched, subscribed->watched, sizeof(hold.watched));
+    memcpy(hold.fed, subscribed->fed, sizeof(hold.fed));
     count_by(it, &hold);
-    if (!it->era.modern)
+    if (!it->version.modern)
         bind_to_session(&it->session, &hold);
     for (size_t i = 0; i < RELAY_TOPICS; i++) {
-        bool is_told = (told->topics & topics[i].bit) != 0;
+        bool is_subscribed = (subscribed->topics & topics[i].bit) != 0;
         hold.text[topics[i].text] =
-            is_told ? mcp_notification(it, topics[i].method, "uri", NULL) : "";
+            is_subscribed ? mcp_notification(it, topics[i].method, "uri", NULL) : "";
         if (hold.text[topics[i].text] == NULL)
             return op_no_memory(&it->req->op);
     }
@@ -177,28 +178,30 @@ begin_stream(struct request *req)
 }
 
 static void
-note_topics(struct mcp_exchange *it, const struct mcp_told *told)
+note_topics(struct mcp_exchange *it, const struct mcp_subscribed *subscribed)
 {
     struct jsonx_build summary = {jsonx_own(it->req->op.mem, json_object()), false};
     jsonx_set(&summary, "resource",
-              it->visit.name != NULL ? json_string(it->visit.name) : json_null());
+              it->access.name != NULL ? json_string(it->access.name) : json_null());
     jsonx_set(&summary, "kind", json_string("subscription"));
-    jsonx_set(&summary, "topics", mcp_told_filter(&(struct mcp_told){.topics = told->topics}));
-    if (json_array_size(told->uris) > 0)
-        jsonx_set(&summary, "uris", json_integer((json_int_t) json_array_size(told->uris)));
-    jsonx_set(&summary, "mcp_version", json_string(it->era.version));
+    jsonx_set(&summary, "topics",
+              mcp_subscribed_filter(&(struct mcp_subscribed){.topics = subscribed->topics}));
+    if (json_array_size(subscribed->uris) > 0)
+        jsonx_set(&summary, "uris", json_integer((json_int_t) json_array_size(subscribed->uris)));
+    jsonx_set(&summary, "mcp_version", json_string(it->version.name));
     mcp_note(it, &summary, 0, 0, 0);
 }
 
 enum az_status
-mcp_hold(struct mcp_exchange *it, const struct mcp_told *told, const char *first, const char *last)
+mcp_hold(struct mcp_exchange *it, const struct mcp_subscribed *subscribed, const char *first,
+         const char *last)
 {
     struct listening *listening = talloc_zero(it->req->op.mem, struct listening);
     if (listening == NULL)
         return op_no_memory(&it->req->op);
     listening->first = first;
-    note_topics(it, told);
-    enum az_status st = reserve(it, told, last, &listening->reservation);
+    note_topics(it, subscribed);
+    enum az_status st = reserve(it, subscribed, last, &listening->reservation);
     if (st != AZ_OK)
         return st;
     respond_header(it->req, "X-Accel-Buffering", "no");

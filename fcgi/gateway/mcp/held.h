@@ -7,7 +7,7 @@
 #include "gateway/relay/relay.h"
 
 /* The contents of a stream. */
-struct mcp_told {
+struct mcp_subscribed {
     unsigned topics;                      /* bits of enum relay_topic */
     json_t *uris;                         /* array, as the client wrote them, or NULL */
     int64_t watched[RELAY_URIS_MAX];      /* row of the resource of each */
@@ -24,8 +24,8 @@ bool mcp_holds_streams(const struct request *req);
 /* Find the topics that a filter names and the endpoint has; filter NULL: all that it has. */
 enum az_status mcp_find_topics(struct mcp_exchange *it, const json_t *filter, unsigned *ret);
 
-/* Return what is told as a filter: a new reference. NULL: out of memory. */
-json_t *mcp_told_filter(const struct mcp_told *told);
+/* Return what is subscribed as a filter: a new reference. NULL: out of memory. */
+json_t *mcp_subscribed_filter(const struct mcp_subscribed *subscribed);
 
 /* Return a message as an event, on the memory of the request; takes the message. NULL: out of
  * memory. */
@@ -41,7 +41,7 @@ const char *mcp_notification(const struct mcp_exchange *it, const char *method, 
  * events `last`. The stream of a session ends with it, and is the only one it has: AZ_CONFLICT.
  * AZ_BUSY: there is no room for another stream.
  */
-enum az_status mcp_hold(struct mcp_exchange *it, const struct mcp_told *told, const char *first,
-                        const char *last);
+enum az_status mcp_hold(struct mcp_exchange *it, const struct mcp_subscribed *subscribed,
+                        const char *first, const char *last);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* Return the result that ends the subscription, as an event. */
 static const char *
-farewell(const struct mcp_exchange *it)
+closing_events(const struct mcp_exchange *it)
 {
     const json_t *id = it->message.id;
     return mcp_event_text(it,
@@ -47,7 +47,7 @@ mcp_listen_watches(struct mcp_exchange *it, bool *ret)
 static enum az_status
 reader_of(const struct mcp_exchange *it, unsigned char ret[FEED_READER_OCTETS])
 {
-    const struct token_row *row = &it->visit.token->lookup.row;
+    const struct token_row *row = &it->access.token->lookup.row;
     const char *name =
         row->idp != NULL ? talloc_asprintf(it->req->op.mem, "person %s %s", row->idp, row->subject)
                          : talloc_asprintf(it->req->op.mem, "client %s", row->client.client_id);
@@ -57,8 +57,8 @@ reader_of(const struct mcp_exchange *it, unsigned char ret[FEED_READER_OCTETS])
 /* Let a feeder hear of a URI at an upstream. ret->id 0: it hears of as many as it may, in all or
  * for this reader. */
 static enum az_status
-want_uri(struct mcp_exchange *it, struct mcp_told *told, const struct managed_resource *resource,
-         const char *uri, struct feed_mark *ret)
+want_uri(struct mcp_exchange *it, struct mcp_subscribed *subscribed,
+         const struct managed_resource *resource, const char *uri, struct feed_mark *ret)
 {
     unsigned char reader[FEED_READER_OCTETS];
     if (reader_of(it, reader) != AZ_OK)
@@ -66,14 +66,14 @@ want_uri(struct mcp_exchange *it, struct mcp_told *told, const struct managed_re
     enum az_status st = feed_want(&it->req->op, resource->id, uri, reader, ret);
     if (st != AZ_OK)
         return st;
-    told->full = told->full || ret->id == 0;
+    subscribed->full = subscribed->full || ret->id == 0;
     relay_ring(it->req->op.az->gateway->relay);
     return AZ_OK;
 }
 
 /* Find the resource of a URI whose changes the caller may learn of; *ret NULL: there is none. */
 static enum az_status
-find_watched(struct mcp_exchange *it, const char *text, struct mcp_told *told,
+find_watched(struct mcp_exchange *it, const char *text, struct mcp_subscribed *subscribed,
              const struct managed_resource **ret, struct feed_mark *ret_fed)
 {
     const struct managed_resource *resource;
@@ -87,20 +87,20 @@ find_watched(struct mcp_exchange *it, const char *text, struct mcp_told *told,
     st = at_upstream ? mcp_may_watch_resource(it, resource, uri, &revision)
                      : mcp_may_watch_route(it, resource, uri, &revision);
     if (st == AZ_OK && revision != NULL && at_upstream)
-        st = want_uri(it, told, resource, uri, ret_fed);
+        st = want_uri(it, subscribed, resource, uri, ret_fed);
     if (st != AZ_OK || revision == NULL || (at_upstream && ret_fed->id == 0))
         return st;
     *ret = resource;
-    if (told->revision == NULL)
-        told->revision = revision;
-    else if (strcmp(told->revision, revision) != 0)
-        told->revision = "";
+    if (subscribed->revision == NULL)
+        subscribed->revision = revision;
+    else if (strcmp(subscribed->revision, revision) != 0)
+        subscribed->revision = "";
     return st;
 }
 
 /* Add a URI to the contents of the stream, unless the URI is there already or the list is full. */
 static enum az_status
-add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
+add_watched(struct mcp_exchange *it, struct mcp_subscribed *subscribed, json_t *uri,
             const struct managed_resource *resource, const struct feed_mark *fed)
 {
     size_t index;
@@ -109,40 +109,41 @@ add_watched(struct mcp_exchange *it, struct mcp_told *told, json_t *uri,
         mcp_notification(it, "notifications/resources/updated", "uri", json_incref(uri));
     if (event == NULL)
         return op_no_memory(&it->req->op);
-    json_array_foreach (told->uris, index, other)
+    json_array_foreach (subscribed->uris, index, other)
         if (json_equal(other, uri))
             return AZ_OK;
-    if (strlen(told->updates) + strlen(event) > RELAY_UPDATES_MAX)
+    if (strlen(subscribed->updates) + strlen(event) > RELAY_UPDATES_MAX)
         return AZ_OK;
-    told->watched[json_array_size(told->uris)] = resource->id;
-    told->fed[json_array_size(told->uris)] = *fed;
-    told->updates = talloc_strdup_append_buffer(told->updates, event);
-    return told->updates != NULL && json_array_append(told->uris, uri) == 0
+    subscribed->watched[json_array_size(subscribed->uris)] = resource->id;
+    subscribed->fed[json_array_size(subscribed->uris)] = *fed;
+    subscribed->updates = talloc_strdup_append_buffer(subscribed->updates, event);
+    return subscribed->updates != NULL && json_array_append(subscribed->uris, uri) == 0
                ? AZ_OK
                : op_no_memory(&it->req->op);
 }
 
 enum az_status
-mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret)
+mcp_watch(struct mcp_exchange *it, struct mcp_subscribed *subscribed, json_t *uri, bool *ret)
 {
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_resource *resource;
     struct feed_mark fed = {.id = 0};
-    enum az_status st = find_watched(it, json_string_value(uri), told, &resource, &fed);
+    enum az_status st = find_watched(it, json_string_value(uri), subscribed, &resource, &fed);
     *ret = st == AZ_OK && resource != NULL;
     if (!*ret)
         return st;
-    if (told->uris == NULL) {
-        told->uris = jsonx_own(mem, json_array());
-        told->updates = talloc_strdup(mem, "");
+    if (subscribed->uris == NULL) {
+        subscribed->uris = jsonx_own(mem, json_array());
+        subscribed->updates = talloc_strdup(mem, "");
     }
-    return told->uris != NULL && told->updates != NULL ? add_watched(it, told, uri, resource, &fed)
-                                                       : op_no_memory(&it->req->op);
+    return subscribed->uris != NULL && subscribed->updates != NULL
+               ? add_watched(it, subscribed, uri, resource, &fed)
+               : op_no_memory(&it->req->op);
 }
 
 /* Find the URIs that the client asks for and may learn of. */
 static enum az_status
-choose_uris(struct mcp_exchange *it, const json_t *filter, struct mcp_told *told)
+choose_uris(struct mcp_exchange *it, const json_t *filter, struct mcp_subscribed *subscribed)
 {
     const json_t *asked = json_object_get(filter, "resourceSubscriptions");
     size_t index;
@@ -154,7 +155,7 @@ choose_uris(struct mcp_exchange *it, const json_t *filter, struct mcp_told *told
         return AZ_OK;
     json_array_foreach (asked, index, uri) {
         bool watched;
-        enum az_status st = mcp_watch(it, told, uri, &watched);
+        enum az_status st = mcp_watch(it, subscribed, uri, &watched);
         if (st != AZ_OK)
             return st;
     }
@@ -176,22 +177,22 @@ enum az_status
 mcp_listen(struct mcp_exchange *it)
 {
     const json_t *filter = json_object_get(it->message.params, "notifications");
-    struct mcp_told told = {.topics = 0};
+    struct mcp_subscribed subscribed = {.topics = 0};
     if (!json_is_object(filter))
         return mcp_refuse(it, 400, RPC_INVALID_PARAMS, "notifications is not an object");
     enum az_status st = AZ_OK;
     if (mcp_holds_streams(it->req))
-        st = mcp_find_topics(it, filter, &told.topics);
+        st = mcp_find_topics(it, filter, &subscribed.topics);
     if (st == AZ_OK)
-        st = choose_uris(it, filter, &told);
+        st = choose_uris(it, filter, &subscribed);
     if (st != AZ_OK || !mcp_goes_on(it))
         return st;
     const char *first = mcp_notification(it, "notifications/subscriptions/acknowledged",
-                                         "notifications", mcp_told_filter(&told));
-    const char *last = farewell(it);
+                                         "notifications", mcp_subscribed_filter(&subscribed));
+    const char *last = closing_events(it);
     if (first == NULL || last == NULL)
         return op_no_memory(&it->req->op);
-    if (told.topics == 0 && json_array_size(told.uris) == 0)
+    if (subscribed.topics == 0 && json_array_size(subscribed.uris) == 0)
         return end_at_once(it, first, last);
-    return mcp_hold(it, &told, first, last);
+    return mcp_hold(it, &subscribed, first, last);
 }

@@ -10,15 +10,16 @@
  * of upstreams that a feeder hears (gateway/feed). */
 bool mcp_is_watched(const struct managed_resource *resource);
 
-/* Find out if the endpoint of this visit has such MCP resources. */
+/* Find out if the endpoint of this request has such MCP resources. */
 enum az_status mcp_listen_watches(struct mcp_exchange *it, bool *ret);
 
-/* Add a URI to what is told, if policy lets the caller learn of its changes, and they are known
- * here; *ret says so. One that finds no room is left out. */
-enum az_status mcp_watch(struct mcp_exchange *it, struct mcp_told *told, json_t *uri, bool *ret);
+/* Add a URI to what is subscribed, if policy lets the caller learn of its changes, and they are
+ * known here; *ret says so. One that finds no room is left out. */
+enum az_status mcp_watch(struct mcp_exchange *it, struct mcp_subscribed *subscribed, json_t *uri,
+                         bool *ret);
 
-/* Begin the stream with the topics and URIs that are told here of those that the client asks for.
- * Without any it ends at once. */
+/* Begin the stream with the topics and URIs that are subscribed here of those that the client asks
+ * for. Without any it ends at once. */
 enum az_status mcp_listen(struct mcp_exchange *it);
 
 #endif

@@ -12,7 +12,7 @@ enum az_status
 mcp_session_open(struct mcp_exchange *it, const char *version)
 {
     struct op *op = &it->req->op;
-    const char *id = mcp_session_make(op, &it->visit,
+    const char *id = mcp_session_make(op, &it->access,
                                       json_object_get(it->message.params, "capabilities"), version);
     if (id == NULL)
         return op_no_memory(op);
@@ -27,16 +27,16 @@ mcp_session_join(struct mcp_exchange *it)
 {
     const struct mcp_session *session = &it->session;
     bool begins = it->message.method != NULL && strcmp(it->message.method, "initialize") == 0;
-    if (it->era.modern || !session->named || begins)
+    if (it->version.modern || !session->named || begins)
         return AZ_OK;
-    if (!mcp_session_stands(&it->req->op, session, &it->visit)) {
+    if (!mcp_session_stands(&it->req->op, session, &it->access)) {
         mcp_refuse(it, 404, RPC_NOT_THERE,
                    "There is no such session; open another one with initialize");
         return AZ_INVALID;
     }
-    it->era.capabilities = session->capabilities;
+    it->version.capabilities = session->capabilities;
     if (request_header(it->req, "HTTP_MCP_PROTOCOL_VERSION") == NULL)
-        it->era.version = session->version;
+        it->version.name = session->version;
     return AZ_OK;
 }
 
@@ -61,17 +61,17 @@ enum az_status
 mcp_session_end(struct request *req)
 {
     struct mcp_session session;
-    struct gateway_visit visit;
-    const struct gateway_company company = mcp_session_company(&session);
+    struct gateway_access access;
+    const struct gateway_rows rows = mcp_session_rows(&session);
     enum az_status st = mcp_session_read(req, &session);
     if (st == AZ_OK)
-        st = gateway_enter_with(req, GATEWAY_MCP, req->path_value[0], &company, &visit);
+        st = gateway_enter_with(req, GATEWAY_MCP, req->path_value[0], &rows, &access);
     if (st != AZ_OK)
         return st;
     if (!session.named)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "The request names no session (" MCP_SESSION_FIELD ")", NULL);
-    if (!mcp_session_stands(&req->op, &session, &visit))
+    if (!mcp_session_stands(&req->op, &session, &access))
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "there is no such session");
     st = session_keep(&req->op, &session.key, MCP_LOG_UNSAID, true);
     return st == AZ_OK ? respond_empty(req, 204) : st;

@@ -38,10 +38,10 @@ join_session(struct mcp_exchange *it)
 {
     struct op *op = &it->req->op;
     const char *version = request_header(it->req, "HTTP_MCP_PROTOCOL_VERSION");
-    if (!mcp_session_stands(op, &it->session, &it->visit))
+    if (!mcp_session_stands(op, &it->session, &it->access))
         return op_fail(op, AZ_NOT_FOUND, NULL, "there is no such session");
-    it->era.version = version != NULL ? mcp_known_version(version) : it->session.version;
-    return it->era.version != NULL
+    it->version.name = version != NULL ? mcp_known_version(version) : it->session.version;
+    return it->version.name != NULL
                ? AZ_OK
                : op_fail(op, AZ_INVALID_REQUEST,
                          "MCP-Protocol-Version names a revision that is not known", NULL);
@@ -51,18 +51,18 @@ enum az_status
 mcp_session_stream(struct request *req)
 {
     struct mcp_exchange it = {.req = req};
-    struct mcp_told told = {.topics = 0};
-    const struct gateway_company company = mcp_session_company(&it.session);
+    struct mcp_subscribed subscribed = {.topics = 0};
+    const struct gateway_rows rows = mcp_session_rows(&it.session);
     enum az_status st = mcp_session_read(req, &it.session);
     if (st == AZ_OK)
-        st = gateway_enter_with(req, GATEWAY_MCP, req->path_value[0], &company, &it.visit);
+        st = gateway_enter_with(req, GATEWAY_MCP, req->path_value[0], &rows, &it.access);
     if (st == AZ_OK && !asks_for_stream(&it))
         return refuse_method(req);
     if (st == AZ_OK)
         st = join_session(&it);
     if (st == AZ_OK)
-        st = mcp_find_topics(&it, NULL, &told.topics);
+        st = mcp_find_topics(&it, NULL, &subscribed.topics);
     if (st == AZ_OK)
-        st = mcp_find_subscribed(&it, &told);
-    return st == AZ_OK ? mcp_hold(&it, &told, COMMENT, COMMENT) : st;
+        st = mcp_find_subscribed(&it, &subscribed);
+    return st == AZ_OK ? mcp_hold(&it, &subscribed, COMMENT, COMMENT) : st;
 }

@@ -1,5 +1,5 @@
 /* GET of a session (MCP 2025-11-25, transports, "Listening for Messages from the Server"): the
- * stream on which older clients are told of changes of lists (gateway-admin.md 1.13). */
+ * stream on which older clients are notified of changes of lists (gateway-admin.md 1.13). */
 #ifndef AZ_GATEWAY_MCP_SESSION_STREAM_H
 #define AZ_GATEWAY_MCP_SESSION_STREAM_H
 

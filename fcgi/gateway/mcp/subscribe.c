@@ -37,7 +37,7 @@ note_subscription(struct mcp_exchange *it, const struct managed_resource *resour
     struct jsonx_build summary = {
         jsonx_own(it->req->op.mem,
                   json_pack("{s:s*,s:s,s:s*,s:s}", "resource", name, "kind", "subscription",
-                            "uri_sha256", hashed ? sha256 : NULL, "mcp_version", it->era.version)),
+                            "uri_sha256", hashed ? sha256 : NULL, "mcp_version", it->version.name)),
         false};
     mcp_note(it, &summary, 0, 0, 0);
 }
@@ -58,7 +58,7 @@ keep_subscription(struct mcp_exchange *it, const char *uri)
 enum az_status
 mcp_subscribe(struct mcp_exchange *it)
 {
-    struct mcp_told told = {.topics = 0};
+    struct mcp_subscribed subscribed = {.topics = 0};
     const struct managed_resource *resource = NULL;
     const char *uri = find_uri(it), *there;
     bool watched = false;
@@ -70,9 +70,9 @@ mcp_subscribe(struct mcp_exchange *it)
         if (!mcp_is_watched(resource))
             return mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                               "Changes of this resource cannot be watched: it is at an upstream");
-        st = mcp_watch(it, &told, json_object_get(it->message.params, "uri"), &watched);
+        st = mcp_watch(it, &subscribed, json_object_get(it->message.params, "uri"), &watched);
     }
-    if (st == AZ_OK && told.full)
+    if (st == AZ_OK && subscribed.full)
         mcp_refuse(it, 200, RPC_INVALID_PARAMS,
                    "As many URIs of this resource are watched as may be; try again later");
     if (st != AZ_OK || !mcp_goes_on(it))
@@ -101,7 +101,7 @@ mcp_unsubscribe(struct mcp_exchange *it)
 }
 
 enum az_status
-mcp_find_subscribed(struct mcp_exchange *it, struct mcp_told *told)
+mcp_find_subscribed(struct mcp_exchange *it, struct mcp_subscribed *subscribed)
 {
     struct op *op = &it->req->op;
     const char **uris = NULL;
@@ -110,7 +110,7 @@ mcp_find_subscribed(struct mcp_exchange *it, struct mcp_told *told)
     it->message.method = SUBSCRIBE; /* what policy is asked about */
     for (size_t i = 0; st == AZ_OK && uris != NULL && uris[i] != NULL; i++) {
         json_t *uri = jsonx_own(op->mem, json_string(uris[i]));
-        st = uri != NULL ? mcp_watch(it, told, uri, &watched) : op_no_memory(op);
+        st = uri != NULL ? mcp_watch(it, subscribed, uri, &watched) : op_no_memory(op);
     }
     return st;
 }

@@ -11,6 +11,6 @@ enum az_status mcp_unsubscribe(struct mcp_exchange *it);
 
 /* Find the subscriptions of the session of an exchange, of whose changes the caller may learn now.
  */
-enum az_status mcp_find_subscribed(struct mcp_exchange *it, struct mcp_told *told);
+enum az_status mcp_find_subscribed(struct mcp_exchange *it, struct mcp_subscribed *subscribed);
 
 #endif

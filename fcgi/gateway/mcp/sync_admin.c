@@ -104,7 +104,7 @@ find_mcp(struct request *req, const char *what, const struct managed_resource **
                          NULL);
 }
 
-/* Tell an administrator why the answer of an upstream is not valid; callers are not told. */
+/* Tell an administrator why the answer of an upstream is not valid; callers do not see it. */
 static enum az_status
 explain_sync(struct op *op, enum az_status st)
 {

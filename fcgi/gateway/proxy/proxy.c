@@ -32,7 +32,7 @@ note_summary(struct proxied *proxied)
     const struct upstream_answer *answer = proxied->answer;
     TALLOC_CTX *mem = proxied->req->op.mem;
     struct jsonx_build summary = {
-        jsonx_own(mem, json_pack("{s:s,s:s*}", "resource", proxied->visit.name, "route",
+        jsonx_own(mem, json_pack("{s:s,s:s*}", "resource", proxied->access.name, "route",
                                  proxied->route != NULL ? proxied->route->id : NULL)),
         false};
     if (answer != NULL) {
@@ -60,7 +60,7 @@ note_summary(struct proxied *proxied)
 static enum az_status
 proxy_check_resource(struct proxied *proxied)
 {
-    const struct managed_resource *resource = proxied->visit.resource;
+    const struct managed_resource *resource = proxied->access.resource;
     struct op *op = &proxied->req->op;
     proxied->resource = resource;
     if (resource->missing != NULL)
@@ -91,14 +91,14 @@ choose_route(struct proxied *proxied)
 
 /* The audit row of a denial is written at once, so its summary comes first. */
 static enum az_status
-refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
-               const struct gateway_decision *decision)
+refuse_caller(struct proxied *proxied, const struct gateway_question *question,
+              const struct gateway_decision *decision)
 {
     note_summary(proxied);
-    return gateway_refuse(proxied->req, &proxied->visit, question, decision);
+    return gateway_refuse(proxied->req, &proxied->access, question, decision);
 }
 
-/* True if a visitor whose answer is streamed would not be let in any more (gateway-admin.md 3.2
+/* True if a caller whose answer is streamed would not be let in any more (gateway-admin.md 3.2
  * "Times"). */
 static bool
 is_unwelcome(struct proxied *proxied)
@@ -109,7 +109,7 @@ is_unwelcome(struct proxied *proxied)
         proxied->look_ms = now + wait;
     if (now < proxied->look_ms)
         return false;
-    enum az_status st = gateway_look_again(proxied->req, &proxied->visit, proxied->visit.resource,
+    enum az_status st = gateway_look_again(proxied->req, &proxied->access, proxied->access.resource,
                                            &proxied->question, &why);
     proxied->look_ms = clock_monotonic_ms() + wait;
     proxied->unsure = st == AZ_OK ? 0 : proxied->unsure + 1;
@@ -140,7 +140,7 @@ proxy_is_over(void *arg)
 static enum az_status
 look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
 {
-    proxied->holder = (struct gateway_bearer){proxied->req, proxied->visit.token};
+    proxied->holder = (struct gateway_bearer){proxied->req, proxied->access.token};
     proxied->caller = gateway_caller(&proxied->holder);
     proxied->gone = proxied->caller.gone;
     proxied->caller.gone = proxy_is_over;
@@ -181,11 +181,11 @@ proxy_ask(struct proxied *proxied)
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL)
         return op_no_memory(&req->op);
-    st = gateway_decide(req, &proxied->visit, &proxied->question, &decision);
+    st = gateway_decide(req, &proxied->access, &proxied->question, &decision);
     if (st != AZ_OK)
         return st;
     if (!decision.allow)
-        return refuse_visitor(proxied, &proxied->question, &decision);
+        return refuse_caller(proxied, &proxied->question, &decision);
     proxied->obligations = decision.obligations;
     return AZ_OK;
 }
@@ -339,7 +339,7 @@ gateway_proxy_handle(struct request *req)
     proxied->req = req;
     enum az_status st = encode_target(req);
     if (st == AZ_OK)
-        st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->visit);
+        st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->access);
     if (st != AZ_OK)
         return st;
     st = proxy_check_resource(proxied);

@@ -13,7 +13,7 @@
 
 struct proxied {
     struct request *req;
-    struct gateway_visit visit;
+    struct gateway_access access;
     const struct managed_resource *resource;
     struct managed_choice choice;
     const struct managed_route *route;      /* of the choice */

@@ -33,7 +33,7 @@ enum relay_text {
     RELAY_EVENT_RESOURCES,
     RELAY_EVENTS_UPDATED, /* those of its URIs, one behind the other */
     RELAY_REVISION,       /* of the policy that was asked about its URIs */
-    RELAY_FAREWELL,       /* the events that end the stream */
+    RELAY_LAST,           /* the events that end the stream */
     RELAY_REQUEST_ID,
     RELAY_CLIENT,
     RELAY_SUBJECT,  /* or "" */

@@ -95,7 +95,7 @@ find_reason(const struct relay_stream *stream, const struct served *before,
     return NULL;
 }
 
-/* Let a stream end at a time for a reason, if there is one. Nothing is told of its URIs any more.
+/* Let a stream end at a time for a reason, if there is one. It gets no more events of its URIs.
  */
 static void
 end_later(struct relay_stream *stream, const char *why, int64_t ends_ms)

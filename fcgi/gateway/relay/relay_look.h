@@ -1,5 +1,5 @@
 /* Looks of the relay at the database: tokens that have ended, and changes of what is served.
- * It decides nothing: a stream whose token or resource is gone ends, and others are told to ask
+ * It decides nothing: a stream whose token or resource is gone ends, and others get events to ask
  * again. */
 #ifndef AZ_GATEWAY_RELAY_RELAY_LOOK_H
 #define AZ_GATEWAY_RELAY_RELAY_LOOK_H

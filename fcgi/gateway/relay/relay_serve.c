@@ -26,9 +26,9 @@
 #define COMMENT ": \n\n"
 /* Least time between two events of one stream, so that a resource that changes all the time does
  * not have all clients ask all the time. */
-#define TELL_MS 10000
-/* Streams that are told of a change in one turn, so that their clients do not ask all at once. */
-#define TELL_AT_ONCE 100
+#define EVENTS_MS 10000
+/* Streams that get events in one turn, so that their clients do not ask all at once. */
+#define EVENTS_AT_ONCE 100
 #define TURN_MS 250
 /* Longest time between two turns while there are streams. */
 #define TICK_MS 1000
@@ -242,7 +242,7 @@ hear_worker(struct relay *relay, struct relay_stream *stream)
     close(stream->reply);
     stream->reply = -1;
     stream->began_ms = stream->written_ms = clock_monotonic_ms();
-    stream->told_ms = stream->began_ms - TELL_MS;
+    stream->sent_ms = stream->began_ms - EVENTS_MS;
     if (epoll_ctl(relay->epoll, EPOLL_CTL_ADD, stream->connection, &event) != 0)
         stream->ended = "no_memory";
 }
@@ -258,7 +258,7 @@ tell(struct relay_stream *stream, int64_t now_ms)
             relay_stream_send(stream, stream->hold.text[i], now_ms);
     stream->due = 0;
     relay_stream_update(stream, now_ms);
-    stream->told_ms = now_ms;
+    stream->sent_ms = now_ms;
 }
 
 /* Do what is due for all streams. Return true if some wait for another turn. */
@@ -266,23 +266,23 @@ static bool
 turn(struct relay *relay)
 {
     int64_t now_ms = clock_monotonic_ms(), now = clock_realtime_ms() / 1000;
-    int told = 0;
+    int sent = 0;
     for (size_t i = 0; i < relay->count; i++) {
         struct relay_stream *stream = relay->stream[i];
         if (stream->ended != NULL || stream->reply >= 0)
             continue;
         bool tells =
-            (stream->due != 0 || stream->due_uris != 0) && now_ms - stream->told_ms >= TELL_MS;
+            (stream->due != 0 || stream->due_uris != 0) && now_ms - stream->sent_ms >= EVENTS_MS;
         if (stream->hold.expires_at <= now)
             relay_stream_end(stream, "expired", now_ms);
         else if (stream->ends_ms != 0 && stream->ends_ms <= now_ms)
             relay_stream_end(stream, stream->ends_why, now_ms);
-        else if (tells && told++ < TELL_AT_ONCE)
+        else if (tells && sent++ < EVENTS_AT_ONCE)
             tell(stream, now_ms);
         else if (now_ms - stream->written_ms >= COMMENT_MS)
             relay_stream_send(stream, COMMENT, now_ms);
     }
-    return told > TELL_AT_ONCE;
+    return sent > EVENTS_AT_ONCE;
 }
 
 /* Let epoll report when a connection takes octets again, while some are kept. */

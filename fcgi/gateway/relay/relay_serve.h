@@ -7,7 +7,7 @@
 /* Seconds after which a relay that ended is started again. */
 #define RELAY_SERVE_EVERY 1
 
-/* Hold streams until the process is stopped; then all of them get their farewell. The keys and
+/* Hold streams until the process is stopped; then all of them get their last events. The keys and
  * secrets of the process are wiped first, but for the password of the database. */
 void relay_serve(struct op *op);
 

@@ -211,6 +211,6 @@ relay_stream_end(struct relay_stream *stream, const char *why, int64_t now_ms)
 {
     char room[RELAY_MESSAGE_MAX + RECORDS_OCTETS];
     stream->written_ms = now_ms;
-    send_octets(stream, room, write_records(stream, stream->hold.text[RELAY_FAREWELL], true, room));
+    send_octets(stream, room, write_records(stream, stream->hold.text[RELAY_LAST], true, room));
     stream->ended = why;
 }

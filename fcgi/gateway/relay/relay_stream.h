@@ -14,8 +14,8 @@ struct relay_stream {
     int connection;         /* to the web server */
     int reply;              /* to the worker, until it says that the relay may begin; then -1 */
     const char *ended;      /* why it is over, for the audit row; NULL: it goes on */
-    int64_t began_ms, written_ms, told_ms; /* monotonic */
-    unsigned due;                          /* topics that are to be told */
+    int64_t began_ms, written_ms, sent_ms; /* monotonic */
+    unsigned due;                          /* topics whose events are to be sent */
     uint64_t due_uris;                     /* the same of its URIs, as bits */
     int64_t ends_ms;      /* when it ends, because its URIs must be decided anew; 0: it goes on */
     const char *ends_why; /* of that end */
@@ -46,7 +46,7 @@ void relay_stream_update(struct relay_stream *stream, int64_t now_ms);
 /* Send what was kept. */
 void relay_stream_flush(struct relay_stream *stream);
 
-/* Send the farewell and the end of the request, and note why. If the socket does not take all of
+/* Send the last events and the end of the request, and note why. If the socket does not take all of
  * it, the reader learns by the end of the connection that the answer is not complete. */
 void relay_stream_end(struct relay_stream *stream, const char *why, int64_t now_ms);
 

@@ -141,30 +141,31 @@ upstream_room_keep(struct op *op, const char *resource, const struct upstream_ca
 /* Return the workers that may wait for people, who take minutes: half of those that may wait for
  * upstreams, so that people who think never stop calls that need none. */
 static int
-lingering_places(int workers)
+held_places(int workers)
 {
     return workers >= 2 ? upstream_room(workers) / 2 : 0;
 }
 
 bool
-upstream_room_lingers(const struct az *az)
+upstream_room_may_hold(const struct az *az)
 {
-    return is_counted(az) && lingering_places(az->pool_workers) > 0;
+    return is_counted(az) && held_places(az->pool_workers) > 0;
 }
 
 enum az_status
-upstream_room_linger(struct op *op, TALLOC_CTX *mem, const char *resource,
-                     const struct upstream_caller *caller)
+upstream_room_hold(struct op *op, TALLOC_CTX *mem, const char *resource,
+                   const struct upstream_caller *caller)
 {
-    int places = lingering_places(op->az->pool_workers);
+    int places = held_places(op->az->pool_workers);
     const struct room room = {
         "RCP", {LINGER_AT, places},
          half(places)
     };
     struct places_ask ask = {.skip = (int) getpid(), .stopping = op->az->stopping};
     bool greedy = false;
-    enum az_status st = upstream_room_lingers(op->az) ? add_needs(op, &ask, &room, resource, caller)
-                                                      : AZ_SERVER_ERROR;
+    enum az_status st = upstream_room_may_hold(op->az)
+                            ? add_needs(op, &ask, &room, resource, caller)
+                            : AZ_SERVER_ERROR;
     if (st == AZ_OK)
         st = take(op, mem, &ask, &greedy);
     if (st == AZ_OK)

@@ -25,16 +25,15 @@ int upstream_room(int workers);
 int upstream_room_share(int workers);
 
 /* True if this process may wait for a person: it is one of a pool of at least three. */
-bool upstream_room_lingers(const struct az *az);
+bool upstream_room_may_hold(const struct az *az);
 
 /*
- * Keep a place among the workers that wait for people, half of those that may wait for upstreams,
- * until `mem` is freed. One client, one person and one resource
- * have at most half of them, at least one. AZ_RESOURCE_UNAVAILABLE: none is free; it does not wait
- * for one.
+ * Keep a slot among the workers that wait for people, half of those that may wait for upstreams,
+ * until `mem` is freed. One client, one person and one resource have at most half of the slots, at
+ * least one. AZ_RESOURCE_UNAVAILABLE: no slot is free now.
  */
-enum az_status upstream_room_linger(struct op *op, TALLOC_CTX *mem, const char *resource,
-                                    const struct upstream_caller *caller);
+enum az_status upstream_room_hold(struct op *op, TALLOC_CTX *mem, const char *resource,
+                                  const struct upstream_caller *caller);
 
 /*
  * Keep room for the requests of an operation to upstreams, until its memory is freed. `caller` is

@@ -56,8 +56,8 @@ my %urls = ( capabilities => { elicitation => { url => {} } } );
 
 sub call {
     my ( $sub, $tool, $arguments, %option ) = @_;
-    my ( $more, $era ) = ( delete $option{params} // {}, delete $option{era} // 'modern' );
-    my $answer = $mcp->$era(
+    my ( $more, $revision ) = ( delete $option{params} // {}, delete $option{revision} // 'modern' );
+    my $answer = $mcp->$revision(
         'tools/call', { name => $tool, arguments => $arguments, %$more },
         token => $sub eq '-' ? $mcp->{token} : $token{$sub}, %option );
     return $mcp->result($answer) // { none => $answer->text };
@@ -133,9 +133,9 @@ unlike( $link, qr/ann/, '... and does not name the person' );
 is( calls(), 0, 'the upstream was not asked' );
 
 for my $case (
-    [ 'without the capability', era => 'modern' ],
-    [ '2025-11-25',        era => 'legacy', version => '2025-11-25' ],
-    [ 'no version at all', era => 'legacy' ] )
+    [ 'without the capability', revision => 'modern' ],
+    [ '2025-11-25',        revision => 'legacy', version => '2025-11-25' ],
+    [ 'no version at all', revision => 'legacy' ] )
 {
     my ( $name, %how ) = @$case;
     my $result = call( 'ann', 'notes__get', { id => '1' }, %how );
@@ -166,7 +166,7 @@ ok( $result->{resultType} eq 'complete' && !$result->{isError}, 'the repeated ca
 like(
     ( $upstream->seen('api') )[-1]{'header:authorization'},
     qr/\ABearer at-/, '... with the token of the account' );
-$result = call( 'ann', 'notes__get', { id => '1' }, era => 'legacy', version => '2025-11-25' );
+$result = call( 'ann', 'notes__get', { id => '1' }, revision => 'legacy', version => '2025-11-25' );
 ok( !$result->{isError}, '... and that of an older client' ) or diag text_of($result);
 is( call( 'eve', 'notes__get', { id => '1' }, %urls )->{resultType}, 'input_required',
     '... not that of another person' );
@@ -297,7 +297,7 @@ for my $how ( [%urls], [ %urls, answered( $first, 'accept' ) ] ) {
     is( ( question( call( 'ann', 'open__erase', {%what}, @$how ) ) )[1], $url, 'a repeated call: the same request' );
 }
 is( waiting(), 1, '... so one waits' );
-$result = call( 'ann', 'open__erase', {%what}, era => 'legacy', version => '2025-11-25' );
+$result = call( 'ann', 'open__erase', {%what}, revision => 'legacy', version => '2025-11-25' );
 ok( $result->{isError} && index( text_of($result), $url ) >= 0, 'an older client gets the address as text' )
   or diag text_of($result);
 $result = call( 'ann', 'open__erase', {%what}, %urls, answered( $first, 'decline' ) );
@@ -332,7 +332,7 @@ isnt( ( question($again) )[1], $url, '... the next one is another request' );
 is( calls(), $before + 1, '... and the upstream was not asked' );
 
 decide( 'ann', ( question($again) )[1], 'deny' );
-for my $how ( [%urls], [ era => 'legacy' ], [ %urls, answered( $again, 'accept' ) ] ) {
+for my $how ( [%urls], [ revision => 'legacy' ], [ %urls, answered( $again, 'accept' ) ] ) {
     $result = call( 'ann', 'open__erase', {%what}, @$how );
     ok( $result->{isError} && text_of($result) =~ /user denied/, 'a call that the person denied is refused' )
       or diag text_of($result);

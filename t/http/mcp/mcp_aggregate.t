@@ -138,12 +138,12 @@ is_deeply(
     [ 'alpha', 'resource', Digest::SHA::sha256_hex('file:///a') ],
     '... and the audit row has the resource, and the hash of that URI' ) or diag explain $row;
 for my $case ( [ 'modern', -32602 ], [ 'legacy', -32002 ] ) {
-    my ( $era, $code ) = @$case;
+    my ( $revision, $code ) = @$case;
     upstream( alpha => refusal(-32602) );
-    $read = $mcp->$era( 'resources/read', { uri => 'mcp+alpha+file:///none' } );
+    $read = $mcp->$revision( 'resources/read', { uri => 'mcp+alpha+file:///none' } );
     is_deeply(
         [ @{ $mcp->error($read) // {} }{qw(code data)} ], [ $code, { uri => 'mcp+alpha+file:///none' } ],
-        "one that is not there, for a $era client" ) or diag $read->text;
+        "one that is not there, for a $revision client" ) or diag $read->text;
 }
 upstream( alpha => answer( { contents => [ { uri => 'mcp+alpha+file:///a', text => 'x' } ] } ) );
 is( $mcp->error( $mcp->modern( 'resources/read', { uri => 'mcp+alpha+file:///a' } ) )->{code},

@@ -50,7 +50,7 @@ sub told {
     return map { $_->{method} // () } ( events($one) )[ 1 .. events($one) - 1 ];
 }
 
-sub has_farewell {
+sub is_ended {
     my ($one) = @_;
     return read_on( $one, qr/"resultType":\s?"complete"/ );
 }
@@ -139,9 +139,9 @@ my $document = $stack->admin( GET => '/admin/api/clients/stopped' )->json;
 is( $stack->admin( PUT => '/admin/api/clients/stopped', json => { %$document, enabled => false } )->status,
     200, 'a client is disabled' );
 $stack->admin( DELETE => '/admin/api/managed-resources/doomed' );
-ok( has_farewell( $open{gone} ),    'a stream ends when its token is revoked' ) or diag("$open{gone}{text}");
-ok( has_farewell( $open{stopped} ), '... when its client is disabled' );
-ok( has_farewell( $open{doomed} ),  '... and when its resource is gone' );
+ok( is_ended( $open{gone} ),    'a stream ends when its token is revoked' ) or diag("$open{gone}{text}");
+ok( is_ended( $open{stopped} ), '... when its client is disabled' );
+ok( is_ended( $open{doomed} ),  '... and when its resource is gone' );
 is_deeply(
     ( events( $open{gone} ) )[-1],
     {   jsonrpc => '2.0', id => 's',
@@ -149,7 +149,7 @@ is_deeply(
     '... with the result of the subscription, as its last message' );
 ok( read_on( $open{gone}, qr/\r\n0\r\n|\z/ ), '... and the answer is complete' );
 is_deeply( ends('gone'), ['token'], '... and the audit log says why' );
-ok( has_farewell( $open{short} ), '... and a stream ends when its token expires' );
+ok( is_ended( $open{short} ), '... and a stream ends when its token expires' );
 like( ends('short')->[0], qr/\A(?:expired|token)\z/, '... as the audit log says' );
 ok( !$open{all}{ended}, '... and others go on' );
 
@@ -279,12 +279,12 @@ is_deeply( [ map { $_->{params}{uri} // () } events($quiet) ],   [],    '... and
 
 # Policy was asked about URIs once: when another one decides, these streams end, the first at once and all within 30 s.
 $stack->patch_row( 'svc.operator.controls.lifetime', { default_ttl => 3000 } );
-ok( has_farewell($watches),                              'a stream with URIs ends when policy is saved' );
+ok( is_ended($watches),                                  'a stream with URIs ends when policy is saved' );
 ok( read_on( $topics, qr/list_changed/ ),                '... one without them goes on' );
 ok( !$topics->{ended},                                   '... and is told that lists may differ' );
-ok( has_farewell($quiet),                                '... and all with URIs end' );
+ok( is_ended($quiet),                                    '... and all with URIs end' );
 ok( ( grep { $_ eq 'policy' } @{ ends('agent') } ) >= 1, '... as the audit log says' );
 $last = $topics;
 $stack->{service}->stop;
-ok( has_farewell($last), 'a service that stops says farewell' ) or diag("$last->{text}");
+ok( is_ended($last), 'a service that stops ends its streams' ) or diag("$last->{text}");
 done_testing;

@@ -215,8 +215,8 @@ my $calls_with = sub {
     my $has = { %$tool, defined $schema ? ( outputSchema => $schema ) : () };
     upstream( $name, answer( { tools => [$has] } ), $modern, answer( { content => [], %$said } ) );
     return sub {
-        my ($era) = @_;
-        return $mcp->result( $mcp->$era( 'tools/call', { name => 'echo', arguments => {} }, at => $name ) ) // {};
+        my ($revision) = @_;
+        return $mcp->result( $mcp->$revision( 'tools/call', { name => 'echo', arguments => {} }, at => $name ) ) // {};
     };
 };
 my %counted = ( type => 'object', required => ['n'], properties => { n => { type => 'integer' } } );

@@ -65,7 +65,7 @@ read_filled(TALLOC_CTX *mem, const json_t *fits, const json_t *response, json_t 
 }
 
 static enum az_status
-read_visited(TALLOC_CTX *mem, const json_t *fits, const json_t *response, json_t **ret)
+read_opened(TALLOC_CTX *mem, const json_t *fits, const json_t *response, json_t **ret)
 {
     const char *action = action_of(response);
     (void) mem;
@@ -139,7 +139,7 @@ answer_read(TALLOC_CTX *mem, const json_t *fits, const json_t *response, json_t 
                                json_t **ret);
     } readers[] = {
         {"form",     read_filled },
-        {"url",      read_visited},
+        {"url",      read_opened },
         {"sampling", read_sampled},
         {"roots",    read_rooted },
     };

@@ -35,8 +35,8 @@ struct wait {
 bool
 mcp_may_await(const struct mcp_exchange *it)
 {
-    return !it->era.modern && it->session.named && mcp_stream_takes(it)
-           && upstream_room_lingers(it->req->op.az);
+    return !it->version.modern && it->session.named && mcp_stream_takes(it)
+           && upstream_room_may_hold(it->req->op.az);
 }
 
 /* ---- sending */
@@ -46,7 +46,7 @@ static json_t *
 fitting_params(const struct mcp_exchange *it, const json_t *request)
 {
     json_t *params = jsonx_copy(json_object_get(request, "params"));
-    if (mcp_is_before(&it->era, MCP_LEGACY_NEWEST))
+    if (mcp_is_before(&it->version, MCP_LEGACY_NEWEST))
         json_object_del(params, "mode");
     return params;
 }
@@ -190,7 +190,7 @@ mcp_await_answers(struct mcp_exchange *it, const char *resource,
         .said_ms = now,
     };
     enum az_status st =
-        wait.mem != NULL ? upstream_room_linger(op, wait.mem, resource, caller) : AZ_SERVER_ERROR;
+        wait.mem != NULL ? upstream_room_hold(op, wait.mem, resource, caller) : AZ_SERVER_ERROR;
     if (st == AZ_OK)
         st = await_all(&wait);
     talloc_free(wait.mem);

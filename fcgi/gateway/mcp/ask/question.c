@@ -33,19 +33,19 @@ question_capabilities(TALLOC_CTX *mem, const json_t *of_client,
 {
     bool form = person && may->form && can_elicit(of_client, "form");
     bool url = person && may->url && can_elicit(of_client, "url");
-    struct jsonx_build told = {jsonx_own(mem, json_object()), false};
+    struct jsonx_build announced = {jsonx_own(mem, json_object()), false};
     struct jsonx_build modes = {jsonx_own(mem, json_object()), false};
     if (form)
         jsonx_set(&modes, "form", json_object());
     if (url)
         jsonx_set(&modes, "url", json_object());
     if (form || url)
-        jsonx_set(&told, "elicitation", json_incref(jsonx_built(&modes)));
+        jsonx_set(&announced, "elicitation", json_incref(jsonx_built(&modes)));
     if (may->sampling && json_is_object(json_object_get(of_client, "sampling")))
-        jsonx_set(&told, "sampling", json_object());
+        jsonx_set(&announced, "sampling", json_object());
     if (may->roots && json_is_object(json_object_get(of_client, "roots")))
-        jsonx_set(&told, "roots", json_object());
-    return jsonx_built(&told);
+        jsonx_set(&announced, "roots", json_object());
+    return jsonx_built(&announced);
 }
 
 /* ---- one question */
@@ -377,7 +377,7 @@ question_is_known(const char *method)
     return false;
 }
 
-/* True if the upstream was told that this may be asked. */
+/* True if the capabilities that were sent to the upstream allow this question. */
 static bool
 was_told(const struct question_rules *rules, const struct question_kind *kind)
 {

@@ -29,7 +29,7 @@
 /* Limits of the questions of one resource. */
 struct question_rules {
     const char *name;           /* of the resource, for people; messages begin with it */
-    const json_t *capabilities; /* that the upstream was told (question_capabilities()) */
+    const json_t *capabilities; /* sent to the upstream (question_capabilities()) */
     const char *host;           /* of the upstream */
     const char *const *hosts;   /* further hosts allowed in URL questions, or NULL */
     const char *issuer_host;    /* ours, to which a person is never sent: a page there looks like
@@ -50,8 +50,8 @@ struct asked_questions {
     size_t count;
 };
 
-/* Return the capabilities that an upstream is told: those of the client that the resource lets it
- * use, without elicitation for a caller that is no person. On mem; NULL: out of memory. */
+/* Return the capabilities that are sent to an upstream: those of the client that the resource lets
+ * it use, without elicitation for a caller that is no person. On mem; NULL: out of memory. */
 json_t *question_capabilities(TALLOC_CTX *mem, const json_t *of_client,
                               const struct managed_interaction *may, bool person);
 

@@ -63,13 +63,13 @@ mcp_round_begin(struct mcp_exchange *it, const struct managed_resource *resource
     struct op *op = &it->req->op;
     enum az_status st = AZ_OK;
     *ret = (struct mcp_round){.it = it, .resource = resource, .call = *call};
-    ret->capabilities = question_capabilities(op->mem, it->era.capabilities, &resource->interaction,
-                                              call->subject != NULL);
+    ret->capabilities = question_capabilities(op->mem, it->version.capabilities,
+                                              &resource->interaction, call->subject != NULL);
     if (ret->capabilities == NULL)
         st = AZ_SERVER_ERROR;
-    if (st == AZ_OK && !it->era.modern && !mcp_may_await(it))
+    if (st == AZ_OK && !it->version.modern && !mcp_may_await(it))
         json_object_clear(ret->capabilities);
-    if (st == AZ_OK && it->era.modern)
+    if (st == AZ_OK && it->version.modern)
         st = read_state(ret);
     if (st == AZ_OK && mcp_goes_on(it))
         st = read_answers(ret);
@@ -105,7 +105,7 @@ json_t *
 mcp_round_lacks(const struct mcp_round *round, const json_t *error)
 {
     const json_t *has =
-        round->it != NULL && round->it->era.modern ? round->it->era.capabilities : NULL;
+        round->it != NULL && round->it->version.modern ? round->it->version.capabilities : NULL;
     json_t *needed = has != NULL && peer_error_is(error, RPC_MISSING_CAPABILITY)
                          ? peer_capabilities(round->it->req->op.mem, error)
                          : NULL;
@@ -139,15 +139,15 @@ decide_question(struct mcp_round *round, const struct gateway_target *target,
     const struct audit_entry before = it->req->audit;
     struct gateway_decision decision = {.allow = false};
     struct gateway_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resource = *target,
-        .action = { .kind = asked->kind,           .name = asked->name,           .scopes = call->scopes},
+        .action = { .kind = asked->kind,            .name = asked->name,           .scopes = call->scopes},
         .arguments = asked->seen,
         .answers = round->answers,
         .call = call,
         .obligations = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
     };
-    enum az_status st = gateway_decide(it->req, &it->visit, &question, &decision);
+    enum az_status st = gateway_decide(it->req, &it->access, &question, &decision);
     if (st == AZ_OK && decision.allow)
         it->req->audit = before;
     if (st != AZ_OK || decision.allow)
@@ -248,7 +248,7 @@ mcp_round_look(const struct mcp_round *round, const struct gateway_question *que
                const char **ret_why)
 {
     *ret_why = NULL;
-    return round->waited ? gateway_look_again(round->it->req, &round->it->visit, round->resource,
+    return round->waited ? gateway_look_again(round->it->req, &round->it->access, round->resource,
                                               question, ret_why)
                          : AZ_OK;
 }
@@ -312,7 +312,8 @@ answer_request(void *arg, const struct json_rpc *request, const char **ret_answe
 const struct peer_asker *
 mcp_round_asker(struct mcp_round *round)
 {
-    if (round->it == NULL || round->it->era.modern || json_object_size(round->capabilities) == 0)
+    if (round->it == NULL || round->it->version.modern
+        || json_object_size(round->capabilities) == 0)
         return NULL;
     round->asker = (struct peer_asker){answer_request, round};
     return &round->asker;
@@ -328,7 +329,7 @@ mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
     const json_t *requests = json_object_get(result, "inputRequests"),
                  *state = json_object_get(result, "requestState");
     const char *upstream = json_string_value(state);
-    bool modern = round->it->era.modern;
+    bool modern = round->it->version.modern;
     struct asked_questions questions;
     if ((!modern && json_object_size(round->capabilities) == 0)
         || (json_object_size(requests) == 0 && state == NULL)

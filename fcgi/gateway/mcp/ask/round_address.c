@@ -96,7 +96,7 @@ give_text(struct mcp_exchange *it, const struct asked_questions *questions)
 static bool
 opens_addresses(const struct mcp_exchange *it)
 {
-    const json_t *elicitation = json_object_get(it->era.capabilities, "elicitation");
+    const json_t *elicitation = json_object_get(it->version.capabilities, "elicitation");
     return json_is_object(json_object_get(elicitation, "url"));
 }
 
@@ -112,9 +112,10 @@ mcp_round_ask_addresses(struct mcp_round *round, const struct gateway_target *ta
     if (was_declined(round))
         return op_fail(&it->req->op, AZ_FORBIDDEN, "An address of the upstream was not opened",
                        "the person of a call declined");
-    if (!opens_addresses(it) || (!it->era.modern && mcp_is_before(&it->era, MCP_LEGACY_NEWEST)))
+    if (!opens_addresses(it)
+        || (!it->version.modern && mcp_is_before(&it->version, MCP_LEGACY_NEWEST)))
         return give_text(it, &questions);
-    if (!it->era.modern)
+    if (!it->version.modern)
         return give_error(it, &questions);
     return round->state.round >= ROUNDS_MAX ? round_refuse_more(round)
                                             : round_give_questions(round, &questions, NULL);

@@ -4,17 +4,17 @@
 
 #include "base/json/jsonx.h"
 #include "gateway/door.h"
-#include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/json_rpc.h"
 #include "gateway/mcp/message/session_id.h"
+#include "gateway/mcp/message/version.h"
 #include "http/request.h"
 #include "store/gateway/resources.h"
 
 struct mcp_exchange {
     struct request *req;
-    struct gateway_visit visit;
+    struct gateway_access access;
     struct json_rpc message; /* the request */
-    struct mcp_era era;
+    struct mcp_version version;
     struct mcp_session session; /* of an older client; .named is false if there is no session */
     struct managed_resources served; /* mcp_find_resources(); .item NULL: not yet found */
     bool via_search;       /* the message was a call of authz_call_tool, and names its tool now */

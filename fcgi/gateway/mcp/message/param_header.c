@@ -10,8 +10,8 @@
 
 #include "base/json/jsonx.h"
 #include "base/json/schema/schema_value.h"
-#include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/json_rpc.h"
+#include "gateway/mcp/message/version.h"
 
 #define PARAM_KEYWORD "x-mcp-header"
 

@@ -211,8 +211,8 @@ mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items)
 }
 
 json_t *
-mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
-                 const char *state)
+mcp_elicit_url_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
+                      const char *state)
 {
     return jsonx_own(mem, json_pack("{s:s,s:{s:{s:s,s:{s:s,s:s,s:s}}},s:s}", "resultType",
                                     "input_required", "inputRequests", key, "method",
@@ -227,7 +227,7 @@ mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *
 #define MCP_STRUCTURED "2025-06-18"
 
 void
-mcp_entry_fit(json_t *entry, const struct mcp_era *era)
+mcp_entry_fit(json_t *entry, const struct mcp_version *version)
 {
     static const struct {
         const char *name, *since;
@@ -241,9 +241,9 @@ mcp_entry_fit(json_t *entry, const struct mcp_era *era)
         json_string_value(json_object_get(json_object_get(entry, "outputSchema"), "type"));
     bool object = type != NULL && strcmp(type, "object") == 0;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        if (mcp_is_before(era, members[i].since))
+        if (mcp_is_before(version, members[i].since))
             json_object_del(entry, members[i].name);
-    if (!era->modern && !object)
+    if (!version->modern && !object)
         json_object_del(entry, "outputSchema");
 }
 
@@ -284,15 +284,15 @@ links_as_texts(json_t *result)
 }
 
 bool
-mcp_result_finish(json_t *result, const struct mcp_era *era)
+mcp_result_finish(json_t *result, const struct mcp_version *version)
 {
     static const char *const modern_members[] = {"resultType", "ttlMs", "cacheScope"};
-    if (era->modern)
+    if (version->modern)
         return json_object_get(result, "resultType") != NULL
                || json_object_set_new(result, "resultType", json_string("complete")) == 0;
     for (size_t i = 0; i < sizeof(modern_members) / sizeof(modern_members[0]); i++)
         json_object_del(result, modern_members[i]);
-    bool before = mcp_is_before(era, MCP_STRUCTURED);
+    bool before = mcp_is_before(version, MCP_STRUCTURED);
     if (before || !json_is_object(json_object_get(result, "structuredContent")))
         json_object_del(result, "structuredContent");
     return !before || links_as_texts(result);

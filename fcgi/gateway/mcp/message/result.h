@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <talloc.h>
 
-#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/version.h"
 
 /* Milliseconds for which a client may keep a list (gateway-admin.md 1.5): a change of
  * policy or of a resource shows within half a minute. */
@@ -54,7 +54,7 @@ json_t *mcp_relayed_result(TALLOC_CTX *mem, const char *scope, const json_t *res
 struct mcp_features {
     bool resources, prompts;
     bool log;                 /* of upstreams */
-    bool streams;             /* changes of lists are told to clients that wait for them */
+    bool streams;             /* clients that wait for changes of lists are notified */
     bool watches;             /* ... and changes of URIs */
     const char *instructions; /* for the model of this caller, or NULL */
     bool decided;             /* policy was asked about them: the answer is the caller's alone */
@@ -68,7 +68,7 @@ json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version,
 /* Take the members from an entry of a list that the client's revision has not: before 2025-11-25
  * icons, before 2025-06-18 also title, outputSchema and `_meta`, and before 2026-07-28 an
  * outputSchema for other values than objects. */
-void mcp_entry_fit(json_t *entry, const struct mcp_era *era);
+void mcp_entry_fit(json_t *entry, const struct mcp_version *version);
 
 /* Return the result of a list, or of a read, which the caller alone may keep for MCP_LIST_TTL_MS;
  * member: tools, ...; items: an array, borrowed. */
@@ -79,14 +79,14 @@ json_t *mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items);
  * again (MCP 2026-07-28, multi round-trip requests). key: names the request among those of the
  * result.
  */
-json_t *mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
-                         const char *state);
+json_t *mcp_elicit_url_result(TALLOC_CTX *mem, const char *key, const char *url,
+                              const char *message, const char *state);
 
 /*
- * Give a result what its era has: a resultType, or neither that nor how long it may be kept; before
- * 2026-07-28 no structuredContent that is no object, and before 2025-06-18 none, and a text in
- * place of each link to a resource. False: out of memory.
+ * Give a result what its revision has: a resultType, or neither that nor how long it may be kept;
+ * before 2026-07-28 no structuredContent that is no object, and before 2025-06-18 none, and a text
+ * in place of each link to a resource. False: out of memory.
  */
-bool mcp_result_finish(json_t *result, const struct mcp_era *era);
+bool mcp_result_finish(json_t *result, const struct mcp_version *version);
 
 #endif

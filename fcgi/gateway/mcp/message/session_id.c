@@ -7,8 +7,8 @@
 #include "base/b64url.h"
 #include "base/json/jsonx.h"
 #include "crypto/random.h"
-#include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/sealed_text.h"
+#include "gateway/mcp/message/version.h"
 #include "http/request.h"
 
 #define PREFIX "s1."
@@ -68,9 +68,9 @@ capabilities_of(TALLOC_CTX *mem, unsigned bits)
 /* Hash the person and the client that a session is of. A person whose issuer is no provider is one
  * too, although upstreams know only the client. */
 static enum az_status
-hash_owner(struct op *op, const struct gateway_visit *visit, unsigned char ret[SHA256_OCTETS])
+hash_owner(struct op *op, const struct gateway_access *access, unsigned char ret[SHA256_OCTETS])
 {
-    const struct token_row *row = &visit->token->lookup.row;
+    const struct token_row *row = &access->token->lookup.row;
     json_t *parts =
         jsonx_own(op->mem, json_pack("[s?,s?,s]", row->subject, row->idp, row->client.client_id));
     const char *text = parts != NULL ? jsonx_dump(op->mem, parts) : NULL;
@@ -140,37 +140,38 @@ take_session(void *arg)
         session_take(session->step, &session->row);
 }
 
-struct gateway_company
-mcp_session_company(struct mcp_session *session)
+struct gateway_rows
+mcp_session_rows(struct mcp_session *session)
 {
-    return (struct gateway_company){join_session, take_session, session};
+    return (struct gateway_rows){join_session, take_session, session};
 }
 
 bool
 mcp_session_stands(struct op *op, const struct mcp_session *session,
-                   const struct gateway_visit *visit)
+                   const struct gateway_access *access)
 {
     unsigned char owner[SHA256_OCTETS];
     const char *at = session->at != NULL ? session->at : "",
-               *here = visit->name != NULL ? visit->name : "";
+               *here = access->name != NULL ? access->name : "";
     return session->opens && session->key.until > op_now(op) && !session->row.ended
-           && strcmp(at, here) == 0 && hash_owner(op, visit, owner) == AZ_OK
+           && strcmp(at, here) == 0 && hash_owner(op, access, owner) == AZ_OK
            && memcmp(owner, session->key.owner, sizeof(owner)) == 0;
 }
 
 const char *
-mcp_session_make(struct op *op, const struct gateway_visit *visit, const json_t *capabilities,
+mcp_session_make(struct op *op, const struct gateway_access *access, const json_t *capabilities,
                  const char *version)
 {
     struct gateway_session key = {.until = op_now(op) + MCP_SESSION_SECONDS};
     char id[B64URL_LENGTH(GATEWAY_SESSION_OCTETS) + 1], owner[B64URL_LENGTH(SHA256_OCTETS) + 1];
-    if (random_octets(key.id, sizeof(key.id)) != AZ_OK || hash_owner(op, visit, key.owner) != AZ_OK)
+    if (random_octets(key.id, sizeof(key.id)) != AZ_OK
+        || hash_owner(op, access, key.owner) != AZ_OK)
         return NULL;
     b64url_encode_into(key.id, sizeof(key.id), id);
     b64url_encode_into(key.owner, sizeof(key.owner), owner);
     json_t *contents =
         jsonx_own(op->mem, json_pack("{s:s,s:s,s:s*,s:s,s:i,s:I}", "id", id, "owner", owner, "at",
-                                     visit->name, "version", version, "capabilities",
+                                     access->name, "version", version, "capabilities",
                                      (int) bits_of(capabilities), "until", (json_int_t) key.until));
     const char *text = contents != NULL ? jsonx_dump(op->mem, contents) : NULL;
     return text != NULL ? mcp_seal_text(op, PREFIX, PLACE, text, strlen(text)) : NULL;

@@ -36,15 +36,15 @@ struct mcp_session {
 enum az_status mcp_session_read(struct request *req, struct mcp_session *ret);
 
 /* Return what reads the row of a session in the trip of the token; `session` must outlive it. */
-struct gateway_company mcp_session_company(struct mcp_session *session);
+struct gateway_rows mcp_session_rows(struct mcp_session *session);
 
 /* True if a session that was read is one of this caller at this endpoint, and goes on. */
 bool mcp_session_stands(struct op *op, const struct mcp_session *session,
-                        const struct gateway_visit *visit);
+                        const struct gateway_access *access);
 
 /* Return the id of a new session of the caller: for a client with these capabilities (or NULL),
  * which follows this revision. On op->mem; NULL: no memory or randomness. */
-const char *mcp_session_make(struct op *op, const struct gateway_visit *visit,
+const char *mcp_session_make(struct op *op, const struct gateway_access *access,
                              const json_t *capabilities, const char *version);
 
 #endif

@@ -35,7 +35,7 @@ mcp_stream_log_level(const struct mcp_exchange *it)
     const json_t *meta = json_object_get(it->message.params, "_meta");
     if (!mcp_stream_takes(it))
         return MCP_LOG_UNSAID;
-    if (it->era.modern)
+    if (it->version.modern)
         return mcp_log_level(json_string_value(json_object_get(meta, MCP_META_LOG_LEVEL)));
     if (!it->session.named)
         return MCP_LOG_UNSAID;

@@ -18,7 +18,7 @@
 /* Nesting of a schema, and its sub-schemas (gateway-admin.md 1.5). */
 #define TOOL_SCHEMA_DEPTH_MAX 32
 #define TOOL_SCHEMA_SIZE_MAX 2000
-/* Faults of arguments that a model is told; it corrects them one call at a time anyway. */
+/* Faults of arguments in one answer to a model, which corrects them one call at a time anyway. */
 #define TOOL_FAULTS_SHOWN 5
 
 /* True if a schema of a tool is within the limits, its definitions included. The tools of an

@@ -15,7 +15,7 @@ peer_log_take(TALLOC_CTX *mem, struct peer_log *log, const struct json_rpc *mess
     const char *logger = json_string_value(json_object_get(message->params, "logger"));
     int level = mcp_log_level(json_string_value(json_object_get(message->params, "level")));
     if (strcmp(message->method, "notifications/message") != 0 || level == MCP_LOG_UNSAID
-        || level < log->level || data == NULL || log->told >= PEER_LOG_MAX)
+        || level < log->level || data == NULL || log->sent >= PEER_LOG_MAX)
         return true;
     data = jsonx_own(mem, shown_value(mem, data));
     const char *text = data != NULL ? jsonx_dump(mem, data) : NULL;
@@ -24,6 +24,6 @@ peer_log_take(TALLOC_CTX *mem, struct peer_log *log, const struct json_rpc *mess
     json_t *shown =
         jsonx_own(mem, json_pack("{s:s,s:o*,s:O}", "level", mcp_log_word(level), "logger",
                                  logger != NULL ? shown_text(mem, logger) : NULL, "data", data));
-    log->told++;
+    log->sent++;
     return shown == NULL || log->tell(log->arg, shown);
 }

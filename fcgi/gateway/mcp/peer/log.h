@@ -18,7 +18,7 @@ struct peer_log {
     bool (*tell)(void *arg, const json_t *params);
     void *arg;
     int level; /* the least level that is passed on (log_level.h) */
-    int told;  /* so far */
+    int sent;  /* so far */
 };
 
 /* Take a notification of the upstream. One that is no message of a log, is malformed, too long, of

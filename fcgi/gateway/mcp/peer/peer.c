@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "base/log.h"
-#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/version.h"
 #include "gateway/mcp/peer/peer_exchange.h"
 #include "gateway/mcp/peer/peer_memory.h"
 #include "gateway/mcp/peer/peer_redirect.h"
@@ -60,10 +60,10 @@ refuse_peer(struct peer_exchange *it, const char *why)
                          it->answer->status, it->request->resource->name);
 }
 
-/* Return what an older server is told of the client, as text: its capabilities, if someone answers
- * for it, and the level of the log. NULL: no memory. */
+/* Return what `initialize` announces to an older server, as text: the capabilities of the client,
+ * if someone answers for it, and the level of the log. NULL: no memory. */
 static const char *
-told_of(struct op *op, const struct peer_request *request)
+announced_to(struct op *op, const struct peer_request *request)
 {
     const struct peer_message *message = &request->message;
     const char *may =
@@ -122,7 +122,7 @@ open_conversation(struct peer_exchange *it, const char *asked, struct peer_way *
     if ((st = peer_exchange_run(it, &way)) != AZ_OK || (st = set_level(it, &way, has_log)) != AZ_OK)
         return st;
     *ret = way;
-    peer_memory_keep(op, it->request->resource, it->request->caller, it->told, &way);
+    peer_memory_keep(op, it->request->resource, it->request->caller, it->announced, &way);
     return AZ_OK;
 }
 
@@ -157,7 +157,8 @@ probe(struct peer_exchange *it, bool again, struct peer_way *ret)
         && peer_is_modern(it->rpc.result)) {
         *ret = modern;
         it->reply->hello = it->rpc.result;
-        peer_memory_keep(it->op, it->request->resource, it->request->caller, it->told, &modern);
+        peer_memory_keep(it->op, it->request->resource, it->request->caller, it->announced,
+                         &modern);
         return AZ_OK;
     }
     if (st == AZ_OK && it->answered && peer_error_is(it->rpc.error, RPC_UNSUPPORTED_VERSION))
@@ -181,13 +182,13 @@ static enum az_status
 take_reply(struct peer_exchange *it)
 {
     if (!it->answered || (!peer_exchange_succeeded(it) && it->rpc.error == NULL)) {
-        peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
+        peer_memory_forget(it->op, it->request->resource, it->request->caller, it->announced);
         return refuse_peer(it, "the answer is not one of MCP");
     }
     /* The server may have become an older one, or a newer one, since it was asked. */
     if (!peer_exchange_succeeded(it) && it->way->modern
         && !peer_error_is(it->rpc.error, RPC_MISSING_CAPABILITY))
-        peer_memory_forget(it->op, it->request->resource, it->request->caller, it->told);
+        peer_memory_forget(it->op, it->request->resource, it->request->caller, it->announced);
     it->reply->result = it->rpc.result;
     it->reply->error = it->rpc.error;
     it->reply->modern = it->way->modern;
@@ -200,9 +201,10 @@ find_way(struct peer_exchange *it, bool *ret_known, struct peer_way *ret)
 {
     const struct peer_request *request = it->request;
     *ret = (struct peer_way){.modern = false};
-    *ret_known = it->told != NULL
-                 && peer_memory_find(it->op, request->resource, request->caller, it->told, ret);
-    if (it->told == NULL)
+    *ret_known =
+        it->announced != NULL
+        && peer_memory_find(it->op, request->resource, request->caller, it->announced, ret);
+    if (it->announced == NULL)
         return AZ_SERVER_ERROR;
     if (!*ret_known)
         return probe(it, false, ret);
@@ -215,7 +217,7 @@ peer_greet(struct op *op, const struct peer_request *request, struct peer_way *r
 {
     struct peer_reply reply = {.result = NULL};
     struct peer_exchange it = {
-        .op = op, .request = request, .reply = &reply, .told = told_of(op, request)};
+        .op = op, .request = request, .reply = &reply, .announced = announced_to(op, request)};
     bool known;
     return find_way(&it, &known, ret);
 }
@@ -224,7 +226,7 @@ enum az_status
 peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret)
 {
     struct peer_exchange it = {
-        .op = op, .request = request, .reply = ret, .told = told_of(op, request)};
+        .op = op, .request = request, .reply = ret, .announced = announced_to(op, request)};
     struct peer_way way;
     bool known;
     *ret = (struct peer_reply){.result = NULL};
@@ -233,7 +235,7 @@ peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *r
     if (st == AZ_OK)
         st = peer_exchange_run(&it, &way);
     if (st == AZ_OK && known && is_outdated(&it)) {
-        peer_memory_forget(op, request->resource, request->caller, it.told);
+        peer_memory_forget(op, request->resource, request->caller, it.announced);
         st = way.modern ? probe(&it, false, &way) : open_conversation(&it, MCP_LEGACY_NEWEST, &way);
         it.message = &request->message;
         if (st == AZ_OK)

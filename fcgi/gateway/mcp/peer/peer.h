@@ -19,7 +19,8 @@
 /* Whoever answers requests that an older upstream makes while it is asked. */
 struct peer_asker {
     /* Answer one: *ret_answer is JSON text on the memory of the operation. It may take minutes,
-     * which are none of the upstream's. A failure ends the request, and the upstream is told. */
+     * which are none of the upstream's. A failure ends the request, and the upstream is notified.
+     */
     enum az_status (*answer)(void *arg, const struct json_rpc *question, const char **ret_answer);
     void *arg;
 };

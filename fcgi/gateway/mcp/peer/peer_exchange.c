@@ -140,7 +140,7 @@ build_peer_call(const struct peer_exchange *it, const struct peer_envelope *enve
  * makes of it is of no interest: a failure shows when the call that waits for it fails. Its answer
  * is not read beyond the head, so that one without end holds no worker. */
 static void
-tell_upstream(struct peer_exchange *it, struct op *beside, const char *answer, int timeout_ms)
+notify_upstream(struct peer_exchange *it, struct op *beside, const char *answer, int timeout_ms)
 {
     struct upstream_caller caller;
     struct peer_envelope envelope;
@@ -184,7 +184,7 @@ answer_questions(void *arg)
         struct op beside = op_beside(it->op, talloc_new(it->op->mem));
         it->st = beside.mem != NULL ? find_answer(it, asked) : AZ_SERVER_ERROR;
         if (it->st == AZ_OK)
-            tell_upstream(it, &beside, asked->answer, QUESTION_MS);
+            notify_upstream(it, &beside, asked->answer, QUESTION_MS);
         talloc_free(beside.mem);
         if (it->st == AZ_OK && clock_monotonic_us() > it->deadline_us)
             it->st = AZ_UPSTREAM_TIMEOUT;
@@ -212,7 +212,7 @@ cancel_request(struct peer_exchange *it, enum az_status st)
     struct op beside = op_beside(it->op, talloc_new(it->op->mem));
     const char *cancel = beside.mem != NULL ? peer_cancellation(beside.mem) : NULL;
     if (cancel != NULL)
-        tell_upstream(it, &beside, cancel, CANCEL_MS);
+        notify_upstream(it, &beside, cancel, CANCEL_MS);
     talloc_free(beside.mem);
 }
 

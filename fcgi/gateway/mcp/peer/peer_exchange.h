@@ -20,7 +20,8 @@ struct peer_asked {
 /* One message and its answer. */
 struct peer_exchange {
     struct op *op;
-    const char *told; /* of the client to an older upstream, as peer_memory keeps sessions by it */
+    const char
+        *announced; /* to an older upstream about the client; peer_memory keeps sessions by it */
     const struct peer_request *request;
     const struct peer_message *message; /* of the request, or one that goes before it */
     const struct peer_way *way;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/version.h"
 #include "gateway/process/gateway_process.h"
 #include "gateway/upstream/credential.h"
 #include "managed/managed.h"
@@ -31,14 +31,14 @@ server_key(struct op *op, const struct managed_resource *resource)
 /* Return the key of a caller at a server. The length before each part keeps the parts apart. */
 static const char *
 caller_key(struct op *op, const struct managed_resource *resource,
-           const struct upstream_caller *caller, const char *told)
+           const struct upstream_caller *caller, const char *announced)
 {
     const char *person = caller != NULL && caller->person != NULL ? caller->person : "";
     const char *idp = caller != NULL && caller->idp != NULL ? caller->idp : "";
     const char *client = caller != NULL ? caller->client_id : "";
     return talloc_asprintf(op->mem, "%s %s %zu:%s %zu:%s %zu:%s %s", resource->name,
                            resource->upstream_url, strlen(person), person, strlen(idp), idp,
-                           strlen(client), client, told);
+                           strlen(client), client, announced);
 }
 
 static struct peer_entry *
@@ -60,14 +60,14 @@ free_entry(struct peer_entry *entry)
 
 bool
 peer_memory_find(struct op *op, const struct managed_resource *resource,
-                 const struct upstream_caller *caller, const char *told, struct peer_way *ret)
+                 const struct upstream_caller *caller, const char *announced, struct peer_way *ret)
 {
     const struct peer_entry *server = find_peer(op, server_key(op, resource));
     const struct peer_entry *entry = server;
     if (server == NULL || server->until <= op_now(op))
         return false;
     if (!server->way.modern)
-        entry = find_peer(op, caller_key(op, resource, caller, told));
+        entry = find_peer(op, caller_key(op, resource, caller, announced));
     if (entry == NULL || entry->until <= op_now(op))
         entry = server;
     *ret = entry->way;
@@ -120,7 +120,8 @@ keep_entry(struct op *op, const char *key, const struct peer_way *way)
 
 void
 peer_memory_keep(struct op *op, const struct managed_resource *resource,
-                 const struct upstream_caller *caller, const char *told, const struct peer_way *way)
+                 const struct upstream_caller *caller, const char *announced,
+                 const struct peer_way *way)
 {
     const struct peer_way server = {.modern = way->modern};
     if (op->az->gateway->peers == NULL)
@@ -129,15 +130,15 @@ peer_memory_keep(struct op *op, const struct managed_resource *resource,
         return;
     keep_entry(op, server_key(op, resource), &server);
     if (!way->modern)
-        keep_entry(op, caller_key(op, resource, caller, told), way);
+        keep_entry(op, caller_key(op, resource, caller, announced), way);
 }
 
 void
 peer_memory_forget(struct op *op, const struct managed_resource *resource,
-                   const struct upstream_caller *caller, const char *told)
+                   const struct upstream_caller *caller, const char *announced)
 {
     struct peer_entry *server = find_peer(op, server_key(op, resource));
-    struct peer_entry *entry = find_peer(op, caller_key(op, resource, caller, told));
+    struct peer_entry *entry = find_peer(op, caller_key(op, resource, caller, announced));
     if (server != NULL)
         free_entry(server);
     if (entry != NULL)

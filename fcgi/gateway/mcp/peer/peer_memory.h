@@ -19,19 +19,20 @@ struct upstream_caller;
  * the service itself). A session of one person is never used for another one: the server may keep
  * what it learnt about the first. False: it is not known. *ret is on op->mem; neither modern nor
  * with a version: the server is an older one, and must be initialized for this caller first.
- * `told` is what a session was told of the client when it was opened, "" for nothing: with another
+ * `announced` is what `initialize` said about the client of a session, "" for nothing: with another
  * text it is another session, in which the server may ask other things.
  */
 bool peer_memory_find(struct op *op, const struct managed_resource *resource,
-                      const struct upstream_caller *caller, const char *told, struct peer_way *ret);
+                      const struct upstream_caller *caller, const char *announced,
+                      struct peer_way *ret);
 
 /* Store the protocol and session. If memory runs out, the entry is not stored. */
 void peer_memory_keep(struct op *op, const struct managed_resource *resource,
-                      const struct upstream_caller *caller, const char *told,
+                      const struct upstream_caller *caller, const char *announced,
                       const struct peer_way *way);
 
 /* Forget both: the server did not answer by the remembered protocol. */
 void peer_memory_forget(struct op *op, const struct managed_resource *resource,
-                        const struct upstream_caller *caller, const char *told);
+                        const struct upstream_caller *caller, const char *announced);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
-#include "gateway/mcp/message/era.h"
 #include "gateway/mcp/message/param_header.h"
 #include "gateway/mcp/message/shown_text.h"
+#include "gateway/mcp/message/version.h"
 #include "gateway/mcp/peer/progress.h"
 
 /* Every request has a connection of its own, so one id is enough; but a call that comes again with

@@ -22,9 +22,9 @@ static bool
 has_room(struct peer_progress *progress, int64_t second)
 {
     if (second != progress->second)
-        progress->told = 0;
+        progress->sent = 0;
     progress->second = second;
-    return progress->told < PROGRESS_RATE;
+    return progress->sent < PROGRESS_RATE;
 }
 
 bool
@@ -42,6 +42,6 @@ peer_progress_take(TALLOC_CTX *mem, struct peer_progress *progress, int64_t now_
                                              text != NULL ? shown_text(mem, text) : NULL));
     progress->begun = true;
     progress->last = json_number_value(value);
-    progress->told++;
+    progress->sent++;
     return shown == NULL || progress->tell(progress->arg, shown);
 }

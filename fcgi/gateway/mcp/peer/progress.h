@@ -23,7 +23,7 @@ struct peer_progress {
     bool begun;     /* one was passed on, with: */
     double last;    /* progress */
     int64_t second; /* monotonic */
-    int told;       /* in that second */
+    int sent;       /* in that second */
 };
 
 /* Take a notification of the upstream at a time, monotonic in milliseconds. One that is malformed,

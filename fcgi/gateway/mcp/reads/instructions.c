@@ -55,7 +55,7 @@ mcp_find_instructions(struct mcp_exchange *it, struct mcp_features *ret)
         const char *text = json_string_value(json_object_get(entry, "instructions"));
         if (verdicts[i] == GATEWAY_DENY || text == NULL)
             continue;
-        texts = it->visit.resource != NULL
+        texts = it->access.resource != NULL
                     ? talloc_strdup(op->mem, text)
                     : add_under_name(texts, list.resource[list.item[i].resource], text);
     }

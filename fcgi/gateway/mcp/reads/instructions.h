@@ -11,7 +11,7 @@
 /* Octets of the instructions at the endpoint of all resources: hosts put them into every prompt. */
 #define INSTRUCTIONS_ALL_MAX 16384
 
-/* Set the instructions that the caller of this visit gets, and if policy was asked about them. */
+/* Set the instructions that the caller of this request gets, and if policy was asked about them. */
 enum az_status mcp_find_instructions(struct mcp_exchange *it, struct mcp_features *ret);
 
 #endif

@@ -21,7 +21,7 @@ mcp_serves_prompts(struct mcp_exchange *it, bool *ret)
 
 /* Return a prompt as clients see it: a new reference. */
 static json_t *
-prompt_entry(const struct listed_entry *prompt, const struct mcp_era *era)
+prompt_entry(const struct listed_entry *prompt, const struct mcp_version *version)
 {
     json_t *entry = jsonx_copy(prompt->row->entry);
     if (entry != NULL && json_object_set_new(entry, "name", json_string(prompt->name)) != 0) {
@@ -29,7 +29,7 @@ prompt_entry(const struct listed_entry *prompt, const struct mcp_era *era)
         return NULL;
     }
     if (entry != NULL)
-        mcp_entry_fit(entry, era);
+        mcp_entry_fit(entry, version);
     return entry;
 }
 
@@ -41,7 +41,7 @@ mcp_list_prompts(struct mcp_exchange *it)
     enum gateway_verdict *verdicts;
     struct jsonx_build shown = {jsonx_own(op->mem, json_array()), false};
     if (json_object_get(it->message.params, "cursor") != NULL)
-        return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
+        return mcp_refuse(it, it->version.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
     enum az_status st = stored_list_read(it, LISTING_PROMPT, &list);
     if (st != AZ_OK)
         return st;
@@ -49,7 +49,7 @@ mcp_list_prompts(struct mcp_exchange *it)
         return st;
     for (size_t i = 0; i < list.count; i++)
         if (verdicts[i] != GATEWAY_DENY)
-            jsonx_append(&shown, prompt_entry(&list.item[i], &it->era));
+            jsonx_append(&shown, prompt_entry(&list.item[i], &it->version));
     if (jsonx_built(&shown) != NULL)
         it->result = mcp_list_result(op->mem, "prompts", shown.value);
     return AZ_OK;

@@ -12,7 +12,8 @@
 /* Messages of one prompt. */
 #define PROMPT_MESSAGES_MAX 100
 
-/* Find out if the endpoint of this visit has prompts: its resource, or one of all enabled ones. */
+/* Find out if the endpoint of this request has prompts: its resource, or one of all enabled ones.
+ */
 enum az_status mcp_serves_prompts(struct mcp_exchange *it, bool *ret);
 
 /* Handle prompts/list and prompts/get. */

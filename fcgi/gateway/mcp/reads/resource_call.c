@@ -33,7 +33,7 @@ resource_of_uri(struct mcp_exchange *it, const char *text, const struct managed_
 {
     struct managed_resources all;
     char name[MANAGED_NAME_MAX + 1];
-    bool single = it->visit.resource != NULL;
+    bool single = it->access.resource != NULL;
     *ret = NULL;
     *ret_uri = text;
     if (text == NULL || (!single && !scoped_uri_split(text, name, ret_uri)))
@@ -52,7 +52,7 @@ resource_ask_begin(struct mcp_exchange *it, const struct managed_resource *resou
                    const char *method, struct resource_ask *ret)
 {
     *ret = (struct resource_ask){
-        .holder = {it->req,              it->visit.token                                         },
+        .holder = {it->req,              it->access.token                                        },
         .request = {.resource = resource, .message = {.method = method, .trace = mcp_trace_of(it)}},
     };
     ret->caller = gateway_caller(&ret->holder);
@@ -128,7 +128,7 @@ resource_call_note(struct resource_call *c)
         jsonx_own(c->it->req->op.mem,
                   json_pack("{s:s,s:s,s:s*,s:s*,s:s}", "resource", c->ask.request.resource->name,
                             "kind", c->action.kind, "prompt", c->prompt ? name : NULL, "uri_sha256",
-                            hashed ? sha256 : NULL, "mcp_version", c->it->era.version)),
+                            hashed ? sha256 : NULL, "mcp_version", c->it->version.name)),
         false};
     if (c->round.state.round > 0)
         jsonx_set(&summary, "round", mcp_round_note(&c->round));
@@ -141,13 +141,13 @@ resource_call_list(struct resource_call *c, const struct gateway_target *target,
 {
     struct mcp_exchange *it = c->it;
     struct gateway_tools_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resources = target,
         .resource_count = 1,
         .tools = asked,
         .tool_count = count,
     };
-    return gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+    return gateway_decide_tools(it->req, &it->access, &question, verdicts);
 }
 
 /* Find out if a list hides the prompt of a call: then it is unknown to the caller, as one that does
@@ -201,7 +201,7 @@ question_of(const struct resource_call *c, const struct gateway_target *target)
 {
     const struct mcp_exchange *it = c->it;
     return (struct gateway_question){
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resource = *target,
         .action = c->action,
         .arguments = c->arguments,
@@ -225,7 +225,7 @@ resource_call_may(struct resource_call *c, const char **ret_revision)
     if (st != AZ_OK)
         return st;
     struct gateway_question question = question_of(c, &target);
-    st = gateway_decide(req, &c->it->visit, &question, &c->decision);
+    st = gateway_decide(req, &c->it->access, &question, &c->decision);
     req->audit = before;
     req->audit_more = more;
     *ret_revision = st == AZ_OK && c->decision.allow ? c->decision.revision : NULL;
@@ -244,13 +244,13 @@ decide_call(struct resource_call *c, const struct gateway_target *target)
         return resource_ask_refuse(it, AZ_FORBIDDEN,
                                    talloc_asprintf(it->req->op.mem, "Denied: %s", why));
     if (st == AZ_OK)
-        st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+        st = gateway_decide(it->req, &it->access, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
         return st;
     if (c->decision.step_up == NULL)
         return refuse_call(c, target);
     resource_call_note(c); /* before the row is written */
-    return gateway_refuse(it->req, &it->visit, &question, &c->decision);
+    return gateway_refuse(it->req, &it->access, &question, &c->decision);
 }
 
 enum az_status
@@ -341,7 +341,7 @@ listen_to_upstream(struct resource_call *c)
     request->message.progress = mcp_stream_token(it) != NULL;
     request->progress = request->message.progress ? &c->progress : NULL;
     c->log =
-        (struct peer_log){.tell = mcp_stream_log, .arg = it, .level = level, .told = c->log.told};
+        (struct peer_log){.tell = mcp_stream_log, .arg = it, .level = level, .sent = c->log.sent};
     request->log = level != MCP_LOG_UNSAID ? &c->log : NULL;
     request->message.log_level = mcp_log_word(level);
     c->round.decide = decide_again;

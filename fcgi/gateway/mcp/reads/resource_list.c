@@ -216,7 +216,7 @@ decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
     json_t *scopes = mcp_default_scopes(op->mem, resource);
     struct gateway_tool *tools =
         talloc_zero_array(op->mem, struct gateway_tool, (unsigned) count + 1);
-    struct gateway_bearer bearer = {it->req, it->visit.token};
+    struct gateway_bearer bearer = {it->req, it->access.token};
     const struct upstream_caller caller = gateway_caller(&bearer);
     const json_t *entry;
     struct gateway_target target;
@@ -239,13 +239,13 @@ decide_entries(struct resource_listing *listing, enum gateway_verdict *verdicts)
             describe_route(listing->route[index], &tools[index].action);
     }
     struct gateway_tools_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resources = &target,
         .resource_count = 1,
         .tools = tools,
         .tool_count = count,
     };
-    return gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+    return gateway_decide_tools(it->req, &it->access, &question, verdicts);
 }
 
 /* ---- the answer */
@@ -262,7 +262,7 @@ scoped_entry(const struct resource_listing *listing, json_t *entry)
     if (jsonx_built(&copy) == NULL)
         json_decref(copy.value);
     else
-        mcp_entry_fit(copy.value, &listing->it->era);
+        mcp_entry_fit(copy.value, &listing->it->version);
     return jsonx_built(&copy);
 }
 
@@ -272,7 +272,7 @@ add_next(const struct resource_listing *listing)
 {
     struct mcp_exchange *it = listing->it;
     char cursor[CURSOR_MAX];
-    if (it->result == NULL || it->visit.resource != NULL || listing->next == NULL)
+    if (it->result == NULL || it->access.resource != NULL || listing->next == NULL)
         return AZ_OK;
     snprintf(cursor, sizeof(cursor), CURSOR_FORMAT, listing->next->id);
     return json_object_set_new(it->result, "nextCursor", json_string(cursor)) == 0
@@ -338,7 +338,7 @@ pass_over(struct resource_listing *listing, enum az_status st)
     struct mcp_exchange *it = listing->it;
     struct op *op = &it->req->op;
     bool failed = st == AZ_BUSY || (st == AZ_OK && it->fault.code != 0);
-    if (it->visit.resource != NULL || !failed)
+    if (it->access.resource != NULL || !failed)
         return st;
     enum az_status why = op->fault.status != AZ_OK ? op->fault.status : AZ_UPSTREAM_INVALID;
     log_text(AZ_SEV_WARN, "gateway", "%s: left out of %s: %s", listing->resource->name,
@@ -366,8 +366,8 @@ list_entries(struct mcp_exchange *it, const struct resource_kind *kind)
     if (listing.entries == NULL)
         return op_no_memory(&it->req->op);
     if (!find_page(&listing, &all)
-        || (it->visit.resource != NULL && json_object_get(it->message.params, "cursor") != NULL))
-        return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
+        || (it->access.resource != NULL && json_object_get(it->message.params, "cursor") != NULL))
+        return mcp_refuse(it, it->version.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
     if ((st = pass_over(&listing, read_entries(&listing))) != AZ_OK)
         return st;
     return mcp_goes_on(it) ? answer_entries(&listing) : AZ_OK;

@@ -13,7 +13,7 @@ enum az_status
 resource_refuse_uri(struct mcp_exchange *it)
 {
     json_t *uri = json_object_get(it->message.params, "uri");
-    mcp_refuse(it, 200, it->era.modern ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND,
+    mcp_refuse(it, 200, it->version.modern ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND,
                "Resource not found");
     it->fault.data = jsonx_own(it->req->op.mem, json_pack("{s:O}", "uri", uri));
     return AZ_OK;

@@ -28,7 +28,7 @@
 #define COMPLETION_NAME_MAX 256
 #define COMPLETION_VALUE_MAX 4096
 
-/* Find out if the endpoint of this visit has MCP resources: its resource, or one of all enabled
+/* Find out if the endpoint of this request has MCP resources: its resource, or one of all enabled
  * ones. */
 enum az_status mcp_serves_resources(struct mcp_exchange *it, bool *ret);
 
@@ -50,7 +50,7 @@ enum az_status mcp_may_watch_resource(struct mcp_exchange *it,
                                       const struct managed_resource *resource, const char *uri,
                                       const char **ret_revision);
 
-/* A request to an upstream, for the caller of the visit. */
+/* A request to an upstream, for the caller of the request. */
 struct resource_ask {
     struct gateway_bearer holder;
     struct upstream_caller caller;

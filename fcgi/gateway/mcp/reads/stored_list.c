@@ -62,7 +62,7 @@ stored_list_read(struct mcp_exchange *it, enum listing_kind kind, struct stored_
     if (st == AZ_OK)
         st = stored_list_exists(it, kind, &exists);
     if (st == AZ_OK && exists)
-        st = listing_read(op, kind, it->visit.resource, &rows);
+        st = listing_read(op, kind, it->access.resource, &rows);
     if (st != AZ_OK)
         return st;
     *ret = (struct stored_list){.kind = kind, .resource = all.item, .resources = all.count};
@@ -74,7 +74,7 @@ stored_list_read(struct mcp_exchange *it, enum listing_kind kind, struct stored_
         size_t place = place_of(ret, row->resource);
         if (place == ret->resources || !is_served(ret->resource[place], kind, row))
             continue;
-        const char *prefix = it->visit.resource == NULL ? ret->resource[place]->name : NULL;
+        const char *prefix = it->access.resource == NULL ? ret->resource[place]->name : NULL;
         const char *name = managed_exposed_name(op->mem, prefix, row->name);
         if (name == NULL)
             return lost_list(it);
@@ -89,7 +89,7 @@ describe_targets(struct mcp_exchange *it, const struct stored_list *list,
                  struct gateway_target **ret)
 {
     struct op *op = &it->req->op;
-    struct gateway_bearer bearer = {it->req, it->visit.token};
+    struct gateway_bearer bearer = {it->req, it->access.token};
     const struct upstream_caller caller = gateway_caller(&bearer);
     bool *linked = talloc_array(op->mem, bool, (unsigned) list->resources + 1);
     *ret = talloc_array(op->mem, struct gateway_target, (unsigned) list->resources + 1);
@@ -128,11 +128,11 @@ stored_list_decide(struct mcp_exchange *it, const struct stored_list *list,
         };
     }
     struct gateway_tools_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resources = targets,
         .resource_count = list->resources,
         .tools = asked,
         .tool_count = list->count,
     };
-    return gateway_decide_tools(it->req, &it->visit, &question, *ret);
+    return gateway_decide_tools(it->req, &it->access, &question, *ret);
 }

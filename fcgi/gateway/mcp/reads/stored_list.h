@@ -25,11 +25,11 @@ struct stored_list {
     size_t count;
 };
 
-/* Find out if the endpoint of this visit has entries of a kind: its resource has the setting, or
+/* Find out if the endpoint of this request has entries of a kind: its resource has the setting, or
  * one of all enabled ones has it. */
 enum az_status stored_list_exists(struct mcp_exchange *it, enum listing_kind kind, bool *ret);
 
-/* Collect the entries of the visit. No trip is made where no resource has the setting. */
+/* Collect the entries of the request. No trip is made where no resource has the setting. */
 enum az_status stored_list_read(struct mcp_exchange *it, enum listing_kind kind,
                                 struct stored_list *ret);
 

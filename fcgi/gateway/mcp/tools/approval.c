@@ -59,7 +59,7 @@ enum az_status
 mcp_approval_take(struct mcp_exchange *it, const struct stated_call *call, const char **ret_url)
 {
     struct op *op = &it->req->op;
-    const struct token_row *row = &it->visit.token->lookup.row;
+    const struct token_row *row = &it->access.token->lookup.row;
     unsigned char hash[SHA256_OCTETS];
     struct approval approval = {.state = APPROVAL_NO_PERSON};
     if (call->subject == NULL)
@@ -70,7 +70,7 @@ mcp_approval_take(struct mcp_exchange *it, const struct stated_call *call, const
         .client = row->client.id,
         .hash = hash,
         .flow_id = row->flow_id != NULL ? row->flow_id : random_uuid7(op->mem, op->now_ms),
-        .resource = it->visit.address,
+        .resource = it->access.address,
         .details = approval_details(op, call),
         .expires_at = op_now(op) + op->az->cfg->auth_req_validity,
     };

@@ -48,7 +48,7 @@ read_tool_call(struct tool_call *c)
 }
 
 enum az_status
-tool_call_tell_model(struct tool_call *c, enum az_status st, const char *text)
+tool_call_error(struct tool_call *c, enum az_status st, const char *text)
 {
     struct op *op = &c->it->req->op;
     op_fail(op, st, NULL, "%s", text);
@@ -78,7 +78,7 @@ static enum az_status
 check_fields(struct tool_call *c)
 {
     struct mcp_exchange *it = c->it;
-    if (!it->era.modern || it->via_search
+    if (!it->version.modern || it->via_search
         || param_headers_each(c->tool->row->input_schema, c->arguments, field_says, it->req))
         return AZ_OK;
     return mcp_refuse(it, 400, RPC_HEADER_MISMATCH,
@@ -114,7 +114,7 @@ note_call(struct tool_call *c)
     struct jsonx_build summary = {
         jsonx_own(c->it->req->op.mem,
                   json_pack("{s:s,s:s,s:s}", "resource", resource->name, "tool", c->tool->row->name,
-                            "mcp_version", c->it->era.version)),
+                            "mcp_version", c->it->version.name)),
         false};
     if (managed_auth_is_linked(resource->auth.type) && c->began_ms != 0)
         jsonx_set(&summary, "linked", json_boolean(c->call.credential.link.url == NULL));
@@ -155,7 +155,7 @@ decide_call(struct tool_call *c)
     if (st != AZ_OK)
         return st;
     struct gateway_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resource = c->target,
         .action = c->action,
         .arguments = c->arguments,
@@ -167,18 +167,18 @@ decide_call(struct tool_call *c)
     const char *codes, *why;
     st = mcp_round_look(&c->round, &question, &why);
     if (st == AZ_OK && why != NULL)
-        return tool_call_tell_model(c, AZ_FORBIDDEN, talloc_asprintf(mem, "Denied: %s", why));
+        return tool_call_error(c, AZ_FORBIDDEN, talloc_asprintf(mem, "Denied: %s", why));
     if (st == AZ_OK)
-        st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+        st = gateway_decide(it->req, &it->access, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
         return st;
     if (c->decision.step_up != NULL) {
         note_call(c); /* before the row is written */
-        return gateway_refuse(it->req, &it->visit, &question, &c->decision);
+        return gateway_refuse(it->req, &it->access, &question, &c->decision);
     }
     codes = gateway_codes(mem, c->decision.reasons);
-    return tool_call_tell_model(c, AZ_FORBIDDEN,
-                                talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
+    return tool_call_error(c, AZ_FORBIDDEN,
+                           talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
 }
 
 /* Decide the call once more, while an older upstream is asked: it must be what is done already. */
@@ -190,9 +190,9 @@ decide_again(void *arg)
     enum az_status st = decide_call(c);
     if (st == AZ_OK && mcp_goes_on(c->it)
         && !mcp_round_same_duties(&before, &c->decision.obligations))
-        st = tool_call_tell_model(c, AZ_FORBIDDEN,
-                                  "Denied: with the answers policy demands other things of the "
-                                  "call");
+        st = tool_call_error(c, AZ_FORBIDDEN,
+                             "Denied: with the answers policy demands other things of the "
+                             "call");
     return st == AZ_OK && !mcp_goes_on(c->it) ? AZ_FORBIDDEN : st;
 }
 
@@ -219,16 +219,16 @@ finish_call(struct tool_call *c, enum az_status st)
     if (st == AZ_OK)
         return AZ_OK;
     if (calls_is_cancelled(op->az->gateway->calls))
-        return tool_call_tell_model(c, AZ_INVALID_REQUEST, "The client has cancelled the call");
+        return tool_call_error(c, AZ_INVALID_REQUEST, "The client has cancelled the call");
     if (st == AZ_INVALID)
-        return tool_call_tell_model(c, AZ_INVALID_REQUEST, c->call.why);
+        return tool_call_error(c, AZ_INVALID_REQUEST, c->call.why);
     if (st == AZ_LINK_REQUIRED)
         return tool_call_ask_for_link(c);
     if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY
         || st == AZ_POLICY_UNAVAILABLE)
         return st;
-    return tool_call_tell_model(c, st,
-                                op->fault.status == st ? op->fault.public_text : row->description);
+    return tool_call_error(c, st,
+                           op->fault.status == st ? op->fault.public_text : row->description);
 }
 
 static enum az_status
@@ -238,10 +238,10 @@ call_upstream(struct tool_call *c)
     const struct managed_resource *resource = c->tool->resource;
     enum az_status st;
     if (resource->missing != NULL || resource->status == MANAGED_ERROR)
-        return tool_call_tell_model(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
+        return tool_call_error(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
     struct peer_progress progress = {.tell = mcp_stream_progress, .arg = it};
     struct peer_log log = {
-        .tell = mcp_stream_log, .arg = it, .level = mcp_stream_log_level(it), .told = c->logged};
+        .tell = mcp_stream_log, .arg = it, .level = mcp_stream_log_level(it), .sent = c->logged};
     c->call = (struct mcp_call){
         .op = &it->req->op,
         .tool = c->tool,
@@ -249,7 +249,7 @@ call_upstream(struct tool_call *c)
         .caller = &c->caller,
         .obligations = &c->decision.obligations,
         .scope = mcp_scope_of(it, resource),
-        .address = it->visit.address,
+        .address = it->access.address,
         .round = &c->round,
         .trace = mcp_trace_of(it),
         .progress = mcp_stream_token(it) != NULL ? &progress : NULL,
@@ -267,7 +267,7 @@ call_upstream(struct tool_call *c)
     c->round.target = &c->target;
     c->round.action = &c->action;
     st = resource->upstream == MANAGED_MCP ? mcp_call_peer(&c->call) : mcp_call_route(&c->call);
-    c->logged = log.told;
+    c->logged = log.sent;
     return finish_call(c, st);
 }
 
@@ -278,7 +278,7 @@ check_arguments(struct tool_call *c)
     struct op *op = &c->it->req->op;
     const char *why = NULL;
     enum az_status st = tool_schema_check(op->mem, c->tool->row->input_schema, c->arguments, &why);
-    return st == AZ_INVALID ? tool_call_tell_model(c, AZ_INVALID_REQUEST, why)
+    return st == AZ_INVALID ? tool_call_error(c, AZ_INVALID_REQUEST, why)
            : st == AZ_OK    ? st
                             : op_fail(op, st, NULL, "out of memory for a tool call");
 }
@@ -294,7 +294,7 @@ mcp_call_tool(struct mcp_exchange *it)
     enum az_status st = read_tool_call(&c);
     if (st != AZ_OK || c.tool == NULL)
         return st;
-    c.holder = (struct gateway_bearer){it->req, it->visit.token};
+    c.holder = (struct gateway_bearer){it->req, it->access.token};
     c.caller = gateway_caller(&c.holder);
     for (size_t i = 0; st == AZ_OK && mcp_goes_on(it) && i < sizeof(steps) / sizeof(steps[0]);
          i++) {

@@ -7,7 +7,7 @@
 #include "gateway/mcp/peer/peer.h"
 #include "gateway/mcp/tools/call_upstream.h"
 
-/* Show an error of the protocol. It is told to the model: the tool is ours, and the message is the
+/* Show an error of the protocol. The model sees it: the tool is ours, and the message is the
  * server's. Only a capability that the client lacks is the client's affair (MCP 2026-07-28,
  * versioning); one that it has was held back, and the client would ask for ever. */
 static enum az_status

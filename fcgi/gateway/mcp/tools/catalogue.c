@@ -13,8 +13,8 @@ enum az_status
 mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret)
 {
     enum az_status st = AZ_OK;
-    if (it->visit.resource != NULL)
-        it->served = (struct managed_resources){.item = &it->visit.resource, .count = 1};
+    if (it->access.resource != NULL)
+        it->served = (struct managed_resources){.item = &it->access.resource, .count = 1};
     else if (it->served.item == NULL)
         st = resources_list(&it->req->op, &it->served);
     *ret = it->served;
@@ -24,7 +24,7 @@ mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret)
 const char *
 mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource)
 {
-    return it->visit.resource == NULL ? resource->name : NULL;
+    return it->access.resource == NULL ? resource->name : NULL;
 }
 
 static int
@@ -38,7 +38,7 @@ mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret)
 {
     struct op *op = &it->req->op;
     size_t count = 0;
-    bool single = it->visit.resource != NULL;
+    bool single = it->access.resource != NULL;
     struct managed_resources all;
     enum az_status st = mcp_find_resources(it, &all);
     if (st != AZ_OK)

@@ -22,17 +22,17 @@ struct mcp_catalogue {
     size_t tools;
 };
 
-/* Find the resources of the visit: that of its endpoint, or all enabled ones in the order of their
- * names. One trip for a request. */
+/* Find the resources of the request: that of its endpoint, or all enabled ones in the order of
+ * their names. One trip for a request. */
 enum az_status mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret);
 
-/* Return the scope of a resource's URIs (scoped_uri.h) at the endpoint of the visit: its name, or
+/* Return the scope of a resource's URIs (scoped_uri.h) at the endpoint of the request: its name, or
  * NULL at the resource's own endpoint, where clients see them as the upstream writes them. A
  * resource whose MCP resources are not served has a scope too: a URI that it writes in the form of
  * another resource's stays its own, and cannot be read. */
 const char *mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource);
 
-/* Collect the tools of the visit: of its resource, or of all enabled ones. */
+/* Collect the tools of the request: of its resource, or of all enabled ones. */
 enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret);
 
 /* Return the tool of a name, or NULL if there is none. */

@@ -43,13 +43,13 @@ ask_about_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue, 
         tools[i].action = mcp_describe_tool(tool);
     }
     struct gateway_tools_question question = {
-        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .holder = {.mcp_version = it->version.name, .mcp_method = it->message.method},
         .resources = targets,
         .resource_count = catalogue->resources,
         .tools = tools,
         .tool_count = catalogue->tools,
     };
-    enum az_status st = gateway_decide_tools(it->req, &it->visit, &question, verdicts);
+    enum az_status st = gateway_decide_tools(it->req, &it->access, &question, verdicts);
     *ret_revision = question.revision;
     return st;
 }
@@ -59,7 +59,7 @@ mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
                  enum gateway_verdict **ret)
 {
     struct op *op = &it->req->op;
-    struct gateway_bearer bearer = {it->req, it->visit.token};
+    struct gateway_bearer bearer = {it->req, it->access.token};
     const struct upstream_caller caller = gateway_caller(&bearer);
     struct verdict_key key;
     const char *revision = NULL;
@@ -98,7 +98,7 @@ shown_annotations(const struct managed_tool *row)
 }
 
 json_t *
-mcp_tool_entry(const struct mcp_tool *tool, const struct mcp_era *era)
+mcp_tool_entry(const struct mcp_tool *tool, const struct mcp_version *version)
 {
     const struct managed_tool *row = tool->row;
     json_t *entry = json_pack("{s:s,s:s*,s:s*,s:O,s:O*,s:o*,s:O*,s:O*}", "name", tool->name,
@@ -106,7 +106,7 @@ mcp_tool_entry(const struct mcp_tool *tool, const struct mcp_era *era)
                               row->input_schema, "outputSchema", row->output_schema, "annotations",
                               shown_annotations(row), "icons", row->icons, "_meta", row->meta);
     if (entry != NULL)
-        mcp_entry_fit(entry, era);
+        mcp_entry_fit(entry, version);
     return entry;
 }
 
@@ -125,7 +125,7 @@ shown_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     struct jsonx_build list = {jsonx_own(mem, json_array()), false};
     for (size_t i = 0; i < catalogue->tools; i++)
         if (verdicts[i] != GATEWAY_DENY)
-            jsonx_append(&list, mcp_tool_entry(&catalogue->tool[i], &it->era));
+            jsonx_append(&list, mcp_tool_entry(&catalogue->tool[i], &it->version));
     return jsonx_built(&list);
 }
 
@@ -146,7 +146,7 @@ mcp_list_tools(struct mcp_exchange *it)
     enum gateway_verdict *verdicts = NULL;
     enum az_status st;
     if (json_object_get(it->message.params, "cursor") != NULL)
-        return mcp_refuse(it, it->era.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
+        return mcp_refuse(it, it->version.modern ? 400 : 200, RPC_INVALID_PARAMS, "Unknown cursor");
     if ((st = mcp_catalogue_read(it, &catalogue)) != AZ_OK
         || (st = mcp_decide_tools(it, &catalogue, &verdicts)) != AZ_OK)
         return st;

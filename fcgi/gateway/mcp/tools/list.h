@@ -14,7 +14,7 @@ enum az_status mcp_list_tools(struct mcp_exchange *it);
 enum az_status mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
                                 enum gateway_verdict **ret);
 
-/* Return a tool as a client of this era sees it: a new reference, or NULL if out of memory. */
-json_t *mcp_tool_entry(const struct mcp_tool *tool, const struct mcp_era *era);
+/* Return a tool as a client of this revision sees it: a new reference, or NULL if out of memory. */
+json_t *mcp_tool_entry(const struct mcp_tool *tool, const struct mcp_version *version);
 
 #endif

@@ -18,8 +18,8 @@
 static enum managed_tool_list
 list_way(const struct mcp_exchange *it)
 {
-    return it->visit.resource != NULL
-               ? it->visit.resource->tool_list
+    return it->access.resource != NULL
+               ? it->access.resource->tool_list
                : managed_tool_list_of(it->req->op.az->cfg->gateway_tool_list);
 }
 
@@ -73,7 +73,7 @@ mcp_search_entries(void)
         "inputSchema", call_schema());
 }
 
-/* Check the arguments of a call of one of the two. Faults are told to the model. Takes the
+/* Check the arguments of a call of one of the two. The model sees the faults. Takes the
  * reference to the schema. */
 static enum az_status
 check_search(struct mcp_exchange *it, json_t *schema, json_t **ret)
@@ -130,7 +130,7 @@ show_found(struct mcp_exchange *it, const struct rank_hit *hits, size_t count)
     TALLOC_CTX *mem = it->req->op.mem;
     struct jsonx_build list = {jsonx_own(mem, json_array()), false};
     for (size_t i = 0; i < count; i++)
-        jsonx_append(&list, mcp_tool_entry(hits[i].tool, &it->era));
+        jsonx_append(&list, mcp_tool_entry(hits[i].tool, &it->version));
     json_t *found =
         jsonx_built(&list) != NULL ? jsonx_own(mem, json_pack("{s:O}", "tools", list.value)) : NULL;
     const char *text = found != NULL ? jsonx_dump(mem, found) : NULL;
@@ -139,7 +139,7 @@ show_found(struct mcp_exchange *it, const struct rank_hit *hits, size_t count)
                                               "text", text, "structuredContent", found));
     struct jsonx_build summary = {
         jsonx_own(mem, json_pack("{s:s,s:I,s:s}", "kind", "search", "found", (json_int_t) count,
-                                 "mcp_version", it->era.version)),
+                                 "mcp_version", it->version.name)),
         false};
     if (it->kept_from != NULL)
         jsonx_set(&summary, "kept_from", json_string(it->kept_from));

@@ -25,7 +25,7 @@ struct tool_call {
 };
 
 /* Answer with a text that the model reads, and keep the failure for the audit row and the log. */
-enum az_status tool_call_tell_model(struct tool_call *c, enum az_status st, const char *text);
+enum az_status tool_call_error(struct tool_call *c, enum az_status st, const char *text);
 
 /* Ask the person to link the account that the call needs. */
 enum az_status tool_call_ask_for_link(struct tool_call *c);

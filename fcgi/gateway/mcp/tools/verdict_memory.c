@@ -37,12 +37,12 @@ verdict_key_make(const struct mcp_exchange *it, const struct mcp_catalogue *cata
                  const bool *linked, struct verdict_key *ret)
 {
     struct request *req = it->req;
-    const struct own_token *token = it->visit.token;
+    const struct own_token *token = it->access.token;
     const char *id = b64url_encode(req->op.mem, token->parts.id, sizeof(token->parts.id));
     struct jsonx_build whole = {
         jsonx_own(req->op.mem,
                   json_pack("[s,s,s?,s?,s,s,O]", id != NULL ? id : "", req->route->path, req->ip,
-                            req->user_agent, it->era.version, it->message.method, token->scopes)),
+                            req->user_agent, it->version.name, it->message.method, token->scopes)),
         id == NULL};
     for (size_t i = 0; i < catalogue->resources; i++)
         jsonx_append(&whole, resource_key(catalogue->resource[i], linked[i]));
@@ -72,7 +72,7 @@ verdicts_find(const struct mcp_exchange *it, const struct mcp_catalogue *catalog
     struct op *op = &it->req->op;
     const struct verdict_entry *entry = find_entry(op->az->gateway->verdicts, key);
     if (entry == NULL || entry->until_ms <= clock_monotonic_ms() || entry->tools != catalogue->tools
-        || !token_revision_acceptable(it->visit.token->lookup.acceptable, entry->revision))
+        || !token_revision_acceptable(it->access.token->lookup.acceptable, entry->revision))
         return NULL;
     for (size_t i = 0; i < entry->tools; i++)
         ret[i] = (enum gateway_verdict) entry->verdict[i];

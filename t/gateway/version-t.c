@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/version.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct {
     {"tools/list", GOOD "}", false, {"2026-07-28", "tools/list", NULL}, 0, "2026-07-28", "the modern revision"},
     {"tools/call", GOOD ",'name':'a'}", false, {"2026-07-28", "tools/call", "a"}, 0, "2026-07-28", "... with the name of a tool"},
     {"tools/call", GOOD ",'name':'\xc3\xa4'}", false, {"2026-07-28", "tools/call", "=?base64?w6Q=?="}, 0, "2026-07-28", "... in base64"},
-    {"nothing/such", GOOD "}", false, {"2026-07-28", "nothing/such", NULL}, 0, "2026-07-28", "... an unknown method has an era too"},
+    {"nothing/such", GOOD "}", false, {"2026-07-28", "nothing/such", NULL}, 0, "2026-07-28", "... an unknown method has a revision too"},
     {"tools/list", GOOD "}", false, {NULL, "tools/list", NULL}, RPC_HEADER_MISMATCH, NULL, "no MCP-Protocol-Version"},
     {"tools/list", GOOD "}", false, {"2025-11-25", "tools/list", NULL}, RPC_HEADER_MISMATCH, NULL, "... an older one"},
     {"tools/list", GOOD "}", false, {"2026-07-28", NULL, NULL}, RPC_HEADER_MISMATCH, NULL, "no Mcp-Method"},
@@ -59,20 +59,21 @@ static void
 test_cases(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct mcp_era era = {.version = NULL};
+        struct mcp_version version = {.name = NULL};
         struct json_rpc_fault fault = {.code = 0};
         const struct json_rpc message = {
             .kind = cases[i].notification ? JSON_RPC_NOTIFICATION : JSON_RPC_REQUEST,
             .method = cases[i].method,
             .params = env_json(mem, cases[i].params),
         };
-        is_int(mcp_era_find(mem, &message, &cases[i].headers, &era, &fault),
+        is_int(mcp_version_find(mem, &message, &cases[i].headers, &version, &fault),
                cases[i].code == 0 ? AZ_OK : AZ_INVALID, "%s", cases[i].name);
         is_int(fault.code, cases[i].code, "... code");
-        is_str(era.version, cases[i].version, "... version");
+        is_str(version.name, cases[i].version, "... version");
         ok(fault.code == 0 || fault.http == 400, "... HTTP 400 for a fault");
-        ok(era.opens_urls == (strstr(cases[i].params, "'url'") != NULL), "... elicitation by url");
-        ok(era.modern == (cases[i].code == 0 && strstr(cases[i].params, "_meta") != NULL),
+        ok(version.opens_urls == (strstr(cases[i].params, "'url'") != NULL),
+           "... elicitation by url");
+        ok(version.modern == (cases[i].code == 0 && strstr(cases[i].params, "_meta") != NULL),
            "... modern by its body");
         if (cases[i].code == RPC_UNSUPPORTED_VERSION)
             is_str(json_string_value(json_array_get(json_object_get(fault.data, "supported"), 0)),

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "gateway/mcp/message/era.h"
+#include "gateway/mcp/message/version.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ mcp_named_member(const char *method)
 }
 
 static enum az_status
-refuse_era(struct json_rpc_fault *ret, int code, const char *message, json_t *data)
+refuse_message(struct json_rpc_fault *ret, int code, const char *message, json_t *data)
 {
     *ret = (struct json_rpc_fault){.http = 400, .code = code, .message = message, .data = data};
     return AZ_INVALID;
@@ -51,9 +51,9 @@ find_legacy(const char *name)
 
 /* The names are dates. */
 bool
-mcp_is_before(const struct mcp_era *era, const char *version)
+mcp_is_before(const struct mcp_version *version, const char *name)
 {
-    return strcmp(era->version, version) < 0;
+    return strcmp(version->name, name) < 0;
 }
 
 const char *
@@ -125,8 +125,8 @@ refuse_version(TALLOC_CTX *mem, const char *asked, struct json_rpc_fault *ret)
 {
     json_t *data =
         jsonx_own(mem, json_pack("{s:o,s:s}", "supported", mcp_versions(), "requested", asked));
-    return data != NULL ? refuse_era(ret, RPC_UNSUPPORTED_VERSION,
-                                     "The protocol version is not supported", data)
+    return data != NULL ? refuse_message(ret, RPC_UNSUPPORTED_VERSION,
+                                         "The protocol version is not supported", data)
                         : AZ_SERVER_ERROR;
 }
 
@@ -142,8 +142,8 @@ mcp_check_name(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp
     name = json_string_value(json_object_get(message->params, member));
     return text != NULL && name != NULL && strcmp(text, name) == 0
                ? AZ_OK
-               : refuse_era(ret_fault, RPC_HEADER_MISMATCH,
-                            "The header Mcp-Name is missing or differs from the body", NULL);
+               : refuse_message(ret_fault, RPC_HEADER_MISMATCH,
+                                "The header Mcp-Name is missing or differs from the body", NULL);
 }
 
 static enum az_status
@@ -152,17 +152,17 @@ check_modern(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_h
 {
     const char *claim = json_string_value(json_object_get(meta, MCP_META_VERSION));
     if (headers->version == NULL || strcmp(headers->version, claim) != 0)
-        return refuse_era(ret_fault, RPC_HEADER_MISMATCH,
-                          "The header MCP-Protocol-Version is missing or differs from the body",
-                          NULL);
+        return refuse_message(ret_fault, RPC_HEADER_MISMATCH,
+                              "The header MCP-Protocol-Version is missing or differs from the body",
+                              NULL);
     if (strcmp(claim, MCP_MODERN) != 0)
         return refuse_version(mem, claim, ret_fault);
     if (headers->method == NULL || strcmp(headers->method, message->method) != 0)
-        return refuse_era(ret_fault, RPC_HEADER_MISMATCH,
-                          "The header Mcp-Method is missing or differs from the body", NULL);
+        return refuse_message(ret_fault, RPC_HEADER_MISMATCH,
+                              "The header Mcp-Method is missing or differs from the body", NULL);
     if (!json_is_object(json_object_get(meta, MCP_META_CAPABILITIES)))
-        return refuse_era(ret_fault, RPC_INVALID_PARAMS,
-                          "params._meta has no " MCP_META_CAPABILITIES, NULL);
+        return refuse_message(ret_fault, RPC_INVALID_PARAMS,
+                              "params._meta has no " MCP_META_CAPABILITIES, NULL);
     return mcp_check_name(mem, message, headers, ret_fault);
 }
 
@@ -179,7 +179,8 @@ check_legacy(TALLOC_CTX *mem, const struct json_rpc *message, const char *versio
         return refuse_version(mem, version, ret_fault);
     if (message->kind == JSON_RPC_NOTIFICATION)
         return AZ_OK;
-    return refuse_era(ret_fault, RPC_INVALID_PARAMS, "params._meta has no " MCP_META_VERSION, NULL);
+    return refuse_message(ret_fault, RPC_INVALID_PARAMS, "params._meta has no " MCP_META_VERSION,
+                          NULL);
 }
 
 bool
@@ -201,25 +202,26 @@ can_open_urls(const json_t *capabilities)
 }
 
 enum az_status
-mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_headers *headers,
-             struct mcp_era *ret, struct json_rpc_fault *ret_fault)
+mcp_version_find(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_headers *headers,
+                 struct mcp_version *ret, struct json_rpc_fault *ret_fault)
 {
     const json_t *meta = json_object_get(message->params, "_meta");
     const json_t *claim = json_object_get(meta, MCP_META_VERSION);
     enum az_status st;
     if (claim != NULL && !json_is_string(claim))
-        return refuse_era(ret_fault, RPC_INVALID_PARAMS, MCP_META_VERSION " is not a text", NULL);
+        return refuse_message(ret_fault, RPC_INVALID_PARAMS, MCP_META_VERSION " is not a text",
+                              NULL);
     st = claim != NULL ? check_modern(mem, message, headers, meta, ret_fault)
                        : check_legacy(mem, message, headers->version, ret_fault);
     if (st != AZ_OK)
         return st;
     const json_t *capabilities =
         claim != NULL ? json_object_get(meta, MCP_META_CAPABILITIES) : NULL;
-    *ret = (struct mcp_era){
+    *ret = (struct mcp_version){
         .modern = claim != NULL,
-        .version = claim != NULL              ? MCP_MODERN
-                   : headers->version != NULL ? headers->version
-                                              : MCP_LEGACY_OLDEST,
+        .name = claim != NULL              ? MCP_MODERN
+                : headers->version != NULL ? headers->version
+                                           : MCP_LEGACY_OLDEST,
         .capabilities = capabilities,
         .opens_urls = can_open_urls(capabilities),
     };

@@ -12,7 +12,7 @@
 #include "store/gateway/resources.h"
 
 /* An address that the person opens before the call can be made. */
-struct errand {
+struct elicited {
     enum az_status st;   /* for the audit row */
     const char *key;     /* names the question to the client */
     const char *url;     /* NULL if there is no page for it */
@@ -23,7 +23,7 @@ struct errand {
 
 /* Return the answer of the person to our question, or NULL if it was not asked, or has none. */
 static const char *
-errand_answer(const struct tool_call *c, const char *key)
+elicited_answer(const struct tool_call *c, const char *key)
 {
     if (c->round.state.own == NULL || strcmp(c->round.state.own, key) != 0)
         return NULL;
@@ -34,25 +34,26 @@ errand_answer(const struct tool_call *c, const char *key)
 /* Send the person to an address (gateway-admin.md 1.1): the client opens it and sends the call
  * again. The state ties the second call to the first; a second call without it is a first one. */
 static enum az_status
-send_person(struct tool_call *c, const struct errand *errand)
+send_person(struct tool_call *c, const struct elicited *elicited)
 {
     struct mcp_exchange *it = c->it;
     struct op *op = &it->req->op;
-    const struct request_state own = {.own = errand->key};
+    const struct request_state own = {.own = elicited->key};
     const char *state;
-    if (errand->key == NULL || errand->message == NULL || errand->text == NULL
-        || errand->refused == NULL)
+    if (elicited->key == NULL || elicited->message == NULL || elicited->text == NULL
+        || elicited->refused == NULL)
         return op_no_memory(op);
-    const char *answer = errand_answer(c, errand->key);
-    if (errand->url == NULL)
-        return tool_call_tell_model(c, errand->st, errand->refused);
-    if (!it->era.opens_urls)
-        return tool_call_tell_model(c, errand->st, errand->text);
+    const char *answer = elicited_answer(c, elicited->key);
+    if (elicited->url == NULL)
+        return tool_call_error(c, elicited->st, elicited->refused);
+    if (!it->version.opens_urls)
+        return tool_call_error(c, elicited->st, elicited->text);
     if (answer != NULL && strcmp(answer, "accept") != 0)
-        return tool_call_tell_model(c, errand->st, errand->refused);
+        return tool_call_error(c, elicited->st, elicited->refused);
     if ((state = request_state_make(op, &c->round.call, &own)) == NULL)
         return op_no_memory(op);
-    it->result = mcp_visit_result(op->mem, errand->key, errand->url, errand->message, state);
+    it->result =
+        mcp_elicit_url_result(op->mem, elicited->key, elicited->url, elicited->message, state);
     return AZ_OK;
 }
 
@@ -62,7 +63,7 @@ tool_call_ask_for_link(struct tool_call *c)
     TALLOC_CTX *mem = c->it->req->op.mem;
     const char *name = c->tool->resource->display_name, *url = c->call.credential.link.url;
     return send_person(
-        c, &(struct errand){
+        c, &(struct elicited){
                .st = AZ_LINK_REQUIRED,
                .key = talloc_asprintf(mem, "link_%s", c->tool->resource->name),
                .url = url,
@@ -96,18 +97,18 @@ tool_call_ask_for_approval(struct tool_call *c)
     /* The person is shown the call, and not what a client answers for it. */
     if (c->round.state.round > 0) {
         c->approval = "refused";
-        return tool_call_tell_model(c, AZ_FORBIDDEN,
-                                    "The call needs an approval now, and an approval is for a call "
-                                    "without answers; call the tool again from the beginning");
+        return tool_call_error(c, AZ_FORBIDDEN,
+                               "The call needs an approval now, and an approval is for a call "
+                               "without answers; call the tool again from the beginning");
     }
     enum az_status st = mcp_approval_take(c->it, &c->round.call, &url);
     c->approval = st == AZ_OK ? "given" : st == AZ_APPROVAL_REQUIRED ? "asked" : "refused";
     if (st == AZ_FORBIDDEN || st == AZ_USER_REQUIRED)
-        return tool_call_tell_model(c, st, op->fault.public_text);
+        return tool_call_error(c, st, op->fault.public_text);
     if (st != AZ_APPROVAL_REQUIRED)
         return st;
     return send_person(
-        c, &(struct errand){
+        c, &(struct elicited){
                .st = st,
                .key = talloc_asprintf(op->mem, "approve_%s", c->tool->name),
                .url = url,

@@ -3,8 +3,8 @@
  * carries version and capabilities in every request; the older ones open with `initialize`. One
  * endpoint without sessions serves both. Nothing here knows HTTP.
  */
-#ifndef AZ_GATEWAY_MCP_MESSAGE_ERA_H
-#define AZ_GATEWAY_MCP_MESSAGE_ERA_H
+#ifndef AZ_GATEWAY_MCP_MESSAGE_VERSION_H
+#define AZ_GATEWAY_MCP_MESSAGE_VERSION_H
 
 #include <stdbool.h>
 
@@ -33,26 +33,26 @@ struct mcp_headers {
     const char *name;    /* Mcp-Name */
 };
 
-/* The verdict of the era on a message. */
-struct mcp_era {
+/* The revision of a message, and what its client can do. */
+struct mcp_version {
     bool modern;                /* revision 2026-07-28 */
-    const char *version;        /* that the client follows */
+    const char *name;           /* as MCP-Protocol-Version has it */
     const json_t *capabilities; /* of a modern client, or of the session of an older one, borrowed;
                                    NULL: it says nothing */
     bool opens_urls; /* the client can show an address to its user (elicitation, mode url) */
 };
 
 /*
- * Find the era of a request or notification. AZ_INVALID: it breaks the rules of its revision, and
- * *ret_fault is the answer. AZ_SERVER_ERROR: out of memory. Notifications of the modern revision
- * need no `_meta`.
+ * Find the revision of a request or notification. AZ_INVALID: it breaks the rules of its revision,
+ * and *ret_fault is the answer. AZ_SERVER_ERROR: out of memory. Notifications of the modern
+ * revision need no `_meta`.
  */
-enum az_status mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message,
-                            const struct mcp_headers *headers, struct mcp_era *ret,
-                            struct json_rpc_fault *ret_fault);
+enum az_status mcp_version_find(TALLOC_CTX *mem, const struct json_rpc *message,
+                                const struct mcp_headers *headers, struct mcp_version *ret,
+                                struct json_rpc_fault *ret_fault);
 
-/* True if a client follows a revision from before this one. */
-bool mcp_is_before(const struct mcp_era *era, const char *version);
+/* True if a client follows an earlier revision than `name`. */
+bool mcp_is_before(const struct mcp_version *version, const char *name);
 
 /* Return the member of params that Mcp-Name repeats, or NULL if a method has none. */
 const char *mcp_named_member(const char *method);
