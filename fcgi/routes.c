@@ -44,7 +44,7 @@
 #include "admin/policy/policy_payload.h"
 #include "admin/policy/policy_rules.h"
 #include "admin/policy/policy_shadow.h"
-#include "admin/resource/owner.h"
+#include "admin/resource/resource_body.h"
 #include "admin/resource/resource_page.h"
 #include "admin/restore_fence.h"
 #include "admin/settings.h"

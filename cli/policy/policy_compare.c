@@ -14,7 +14,7 @@
 #include "policy/engine/compare.h"
 #include "policy/engine/policy_texts.h"
 #include "store/audit/read/rows.h"
-#include "store/policy/plan_current.h"
+#include "store/policy/plans.h"
 
 /* Decisions that are compared without --limit, and the most. */
 #define LIMIT_DEFAULT 1000

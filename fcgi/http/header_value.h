@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <talloc.h>
 
+#include "http/request.h"
+
 /*
  * True if If-Match (RFC 9110 section 13.1.1) holds for content whose entity tag has this text, of
  * letters and digits; NULL: the content does not exist. `*` holds for any content that exists. Weak
@@ -35,5 +37,12 @@ int header_weight(const char *member, const char *end);
  * pages send a wildcard unless they ask for something else. A wildcard names no type.
  */
 bool header_prefers_html(const char *accept);
+
+/* Check If-Match against the digest of the stored row (NULL: no row is stored); AZ_OK without the
+ * header. AZ_PRECONDITION_FAILED, also for a header that is too long to be read. */
+enum az_status request_if_match(struct request *req, const char *digest);
+
+/* True if the caller sent If-Match. */
+bool request_has_if_match(struct request *req);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/resource/path_id.h"
+#include "admin/resource/resource_body.h"
 
 #include "http/fake_io.h"
 #include "tap.h"

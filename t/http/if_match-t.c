@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/if_match.h"
+#include "http/header_value.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "admin/audit/audit_filter.h"
 #include "admin/audit/audit_text.h"
 #include "admin/resource/page_place.h"
-#include "admin/resource/path_id.h"
+#include "admin/resource/resource_body.h"
 
 /* clang-format off */
 const struct route_param audit_logs_params[] = {

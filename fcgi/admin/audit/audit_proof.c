@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "admin/resource/path_id.h"
+#include "admin/resource/resource_body.h"
 #include "base/digits.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"

@@ -9,7 +9,7 @@
 #include "admin/gateway/connector_resource.h"
 #include "admin/gateway/connector_settings.h"
 #include "admin/policy/impact_limits.h"
-#include "admin/resource/owner.h"
+#include "admin/resource/resource_body.h"
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"

@@ -6,10 +6,10 @@
 
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_bundle.h"
-#include "admin/policy/policy_request.h"
+#include "admin/policy/policy_refusal.h"
 #include "admin/resource/page_place.h"
-#include "admin/resource/path_id.h"
 #include "admin/resource/resource.h"
+#include "admin/resource/resource_body.h"
 #include "admin/resource/resource_page.h"
 #include "base/digits.h"
 #include "base/iso8601.h"

@@ -6,10 +6,10 @@
 
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_data_write.h"
-#include "admin/policy/policy_request.h"
+#include "admin/policy/policy_refusal.h"
 #include "admin/resource/resource.h"
 #include "http/form.h"
-#include "http/if_match.h"
+#include "http/header_value.h"
 #include "policy/rows/data_check.h"
 
 /* clang-format off */

@@ -3,9 +3,9 @@
 
 #include "admin/policy/policy_data.h"
 #include "admin/policy/policy_data_write.h"
-#include "admin/policy/policy_request.h"
-#include "admin/resource/path_id.h"
+#include "admin/policy/policy_refusal.h"
 #include "admin/resource/resource.h"
+#include "admin/resource/resource_body.h"
 
 enum az_status
 policy_data_list_handle(struct request *req)

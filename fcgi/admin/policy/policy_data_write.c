@@ -4,9 +4,8 @@
 
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"
-#include "admin/policy/policy_request.h"
 #include "base/json/jsonx.h"
-#include "http/if_match.h"
+#include "http/header_value.h"
 #include "policy/rows/data_check.h"
 
 /* Tries of a write that finds the row changed since it was read. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "admin/policy/evaluate_beside.h"
+#include "admin/policy/policy_refusal.h"
 #include "admin/policy/policy_replay.h"
-#include "admin/policy/policy_request.h"
 #include "admin/trial_place.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"

@@ -7,7 +7,7 @@
 #include "admin/audit/audit_filter.h"
 #include "admin/policy/impact_candidate.h"
 #include "admin/policy/impact_limits.h"
-#include "admin/resource/path_id.h"
+#include "admin/resource/resource_body.h"
 #include "admin/trial_place.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"

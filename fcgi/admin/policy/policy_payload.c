@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "admin/policy/policy_request.h"
+#include "admin/policy/policy_refusal.h"
 #include "base/json/field_rules.h"
 #include "base/json/fields.h"
 #include "base/json/jsonx.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "http/route.h"
 #include "policy/save/check/rule_warnings.h"
 
 enum az_status
@@ -55,4 +56,11 @@ policy_add_outcome(struct request *req, const struct save_outcome *outcome, cons
     respond_header(req, "X-Policy-Activation", save_activation_word(outcome->activation));
     respond_header(req, "X-Policy-Warning", all);
     respond_header(req, "X-Policy-Impact", outcome->impact);
+}
+
+enum az_status
+policy_respond(struct request *req, int status, const char *dto, const char *digest)
+{
+    respond_header(req, "ETag", talloc_asprintf(req->op.mem, "\"%s\"", digest));
+    return respond_json_text(req, status, dto);
 }

@@ -17,4 +17,7 @@ enum az_status policy_refuse(struct request *req, enum az_status st,
 void policy_add_outcome(struct request *req, const struct save_outcome *outcome,
                         const char *warning);
 
+/* Answer with the JSON text of a rule or row, and its digest as ETag. */
+enum az_status policy_respond(struct request *req, int status, const char *dto, const char *digest);
+
 #endif

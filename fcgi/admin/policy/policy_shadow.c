@@ -8,7 +8,7 @@
 #include "admin/policy/policy_bundle.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
-#include "http/if_match.h"
+#include "http/header_value.h"
 #include "policy/decide/console_guard.h"
 #include "policy/engine/shadow_tap.h"
 #include "policy/impact/guards.h"

@@ -4,11 +4,10 @@
 
 #include <string.h>
 
-#include "admin/resource/owner.h"
-#include "admin/resource/path_id.h"
+#include "admin/resource/resource_body.h"
 #include "base/json/jsonx.h"
 #include "crypto/secret.h"
-#include "http/if_match.h"
+#include "http/header_value.h"
 
 static const struct admin_resource *
 resource_of(const struct request *req)

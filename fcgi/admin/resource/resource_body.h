@@ -5,9 +5,12 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <talloc.h>
 
 #include "base/json/fields.h"
+#include "http/request.h"
+#include "http/route.h"
 
 struct settings;
 struct resource_reading;
@@ -61,5 +64,19 @@ bool resource_text_is(const struct resource_reading *reading, const char *name, 
 
 /* Set a column to a value, whose reference is taken over. Does nothing after a fault. */
 void resource_set_column(struct resource_reading *reading, const char *column, json_t *value);
+
+/* The parameter `owner`, for routes that write objects. */
+extern const struct route_param resource_owner_params[];
+#define RESOURCE_OWNER_PARAM                                                                       \
+    {                                                                                              \
+        .name = "owner", .help = "Mark the object in the same transaction: the owner of "          \
+                                 "instance.json. 409 if it belongs to another owner"               \
+    }
+
+/* Read the parameter of the query; *ret is NULL without it. */
+enum az_status resource_owner_read(struct request *req, const char **ret);
+
+/* Read the first {name} of the path. AZ_NOT_FOUND: not an id, so no row has it. */
+enum az_status path_id_read(struct request *req, int64_t *ret);
 
 #endif

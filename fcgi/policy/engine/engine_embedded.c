@@ -16,7 +16,7 @@
 #include "policy/engine/policy_texts.h"
 #include "policy/engine/shared_data.h"
 #include "policy/engine/witness.h"
-#include "store/policy/plan_current.h"
+#include "store/policy/plans.h"
 
 /* The name of this engine in audit rows: the package of OPA that describes its plans. */
 #define ENGINE_NAME "embedded/ir-v1"

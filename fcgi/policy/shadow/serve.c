@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "policy/shadow/report.h"
 #include "policy/shadow/result.h"
-#include "store/policy/plan_current.h"
+#include "store/policy/plans.h"
 #include "store/policy/shadow.h"
 
 /* Data and stack of the process, in octets: one of the largest plans takes half of it

@@ -8,7 +8,6 @@
 #include "policy/rows/rule_builtins.h"
 #include "policy/trial/own_opa.h"
 #include "store/policy/bundles.h"
-#include "store/policy/plan_current.h"
 #include "store/policy/plans.h"
 
 enum az_status

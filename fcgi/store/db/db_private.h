@@ -1,10 +1,10 @@
 /*
  * Private parts of the database handle, for the db_*.c files only. Each file calls only those
  * before it in this list: db_result.c (columns), db_batch.c (batches, parameters), db_prepared.c
- * (statements that the server knows), db_hosts.c (servers), db_pooler.c (a pooler before them),
- * db_connect.c (making a connection), db.c (connection), db_again.c (batches that are sent again),
- * db_trip.c (round trips), db_exec.c (one statement), db_session.c (scripts, transactions) and
- * db_standby.c (reads at a standby).
+ * (statements that the server knows, and batches that are sent again), db_hosts.c (servers, and a
+ * pooler before them), db_connect.c (making a connection), db.c (connection), db_trip.c (round
+ * trips), db_session.c (one statement, scripts, transactions) and db_standby.c (reads at a
+ * standby).
  */
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
@@ -173,9 +173,6 @@ struct prepared *db_prepared_find(struct db *db, const struct db_step *step);
 
 /* Return the statement's text with its partitions filled in; `quiet`: without its notification. */
 char *db_prepared_text(TALLOC_CTX *mem, const struct db_step *step, bool quiet);
-
-/* Prepare a statement without its notification from now on. False: it has none. */
-bool db_prepared_silence(struct prepared *prepared);
 
 /* True for the SQLSTATEs of a transaction that did nothing because another one was in the way. */
 bool db_is_conflict(const char *sqlstate);

@@ -12,7 +12,6 @@
 #include "policy/rows/rule_places.h"
 #include "policy/save/bundle/archive.h"
 #include "policy/save/bundle/bundle_conflicts.h"
-#include "policy/save/bundle/cedar_data_check.h"
 
 /* Hex digits of the rows' hash that name a revision. A bundle with the revision of another one
  * would not be published, so 128 bits. */

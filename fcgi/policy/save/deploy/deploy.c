@@ -8,7 +8,7 @@
 #include "policy/impact/guards.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
-#include "policy/save/bundle/cedar_data_check.h"
+#include "policy/save/bundle/bundle_conflicts.h"
 #include "policy/save/check/issuers_check.h"
 #include "policy/save/deploy/deploy_private.h"
 #include "policy/save/deploy/save_data.h"

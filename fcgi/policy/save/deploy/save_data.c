@@ -6,7 +6,7 @@
 
 #include "policy/rows/cedar_data.h"
 #include "policy/rows/data_key.h"
-#include "policy/save/bundle/cedar_data_check.h"
+#include "policy/save/bundle/bundle_conflicts.h"
 #include "policy/save/check/issuers_check.h"
 #include "store/policy/policy_rows.h"
 

@@ -11,7 +11,7 @@
 #include "policy/save/check/rule_warnings.h"
 #include "policy/save/plan/bundle_plan.h"
 #include "store/db/db.h"
-#include "store/policy/plan_current.h"
+#include "store/policy/plans.h"
 
 /* A candidate waits no longer for a row that a save is writing: less than the deadlock_timeout of
  * PostgreSQL, 1 s, so that of the two the candidate gives way and not the save. Milliseconds. */

@@ -10,7 +10,6 @@
 #include "base/settings/settings.h"
 #include "policy/engine/engine.h"
 #include "policy/save/steps/save_lock.h"
-#include "policy/save/steps/save_notice.h"
 #include "store/db/db.h"
 #include "store/policy/engines.h"
 

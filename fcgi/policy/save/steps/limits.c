@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "metrics/metrics.h"
-#include "policy/impact/impact_stored.h"
 #include "policy/impact/job.h"
 #include "policy/impact/period.h"
 #include "policy/impact/verdict.h"

@@ -2,13 +2,13 @@
 
 #include "policy/save/steps/save_lock.h"
 
+#include <stdarg.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings/settings.h"
 #include "policy/save/check/hook_check.h"
-#include "policy/save/steps/save_notice.h"
 #include "store/db/db.h"
 #include "store/db/keep/locks.h"
 #include "store/policy/bundles.h"
@@ -133,4 +133,17 @@ save_unlock(struct op *op)
         || db_allow_silence(&quiet) != AZ_OK)
         db_close(op->az->db); /* the lock ends with the session */
     db_leave_session(op->az);
+}
+
+void
+save_notice(struct op *op, int64_t started, const char *format, ...)
+{
+    va_list args;
+    if (op->watch == NULL || clock_monotonic_ms() - started < SAVE_NOTICE_MS)
+        return;
+    va_start(args, format);
+    const char *what = talloc_vasprintf(op->mem, format, args);
+    va_end(args);
+    if (what != NULL)
+        op->watch->tell(op->watch->arg, what);
 }

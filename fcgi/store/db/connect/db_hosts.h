@@ -34,9 +34,6 @@ unsigned db_line_timeline(uint64_t line);
 /* Return the line of a cluster, by its identifier in text form, and a timeline. */
 uint64_t db_line_make(const char *cluster, unsigned long timeline);
 
-/* Return the line of the same cluster with another timeline. */
-uint64_t db_line_of(uint64_t line, unsigned long timeline);
-
 /* Read the line of a server that takes writes: its cluster and its timeline. *ret is 0 if the
  * server does not report them, such as a service that only speaks the protocol of PostgreSQL.
  * *ret_pooler: a pooler is before it; *ret_standby: the server takes no writes, which a pooler may
@@ -50,10 +47,6 @@ bool db_line_take(struct db_board *board, uint64_t line);
 
 /* True if the first line is that of an old primary of the same cluster. */
 bool db_line_is_old(uint64_t line, uint64_t newest);
-
-/* Prepare a statement without parameters on a new connection under a name, and run it by that; in
- * other words as db_ask. */
-PGresult *db_ask_prepared(PGconn *conn, const char *name, const char *sql);
 
 /* Run a statement on a new connection, outside a pipeline; NULL: no answer within the time limit of
  * a connection, or no memory. */
