@@ -421,7 +421,9 @@ ask_document(struct source *source, struct tally *tally)
     json_t *document = jsonx_own(mem, draw_document(mem, source)), *route;
     const struct managed_reading reading = {.mem = mem, .document = document};
     size_t i;
-    *world = (struct world){.mem = mem, .source = source, .tally = tally};
+    world->mem = mem;
+    world->source = source;
+    world->tally = tally;
     if (managed_read(&reading, &world->resource) != AZ_OK)
         abort();
     json_array_foreach (json_object_get(document, "routes"), i, route) {

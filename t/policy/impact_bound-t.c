@@ -51,6 +51,11 @@ test_sample(void)
     is_int(bound_estimate(&large, 12), 1200, "an estimate is in proportion");
     is_int(bound_most(&large, 100000), 10000000, "all of the sample: at most all");
     is_int(bound_most(&batches, 0), 14979, "a batch of 50 is taken as a whole: 50 times as many");
+    is_int(bound_most(&batches, 1), bound_most(&batches, 50),
+           "one decision of a batch counts as much as all of them");
+    ok(bound_most(&batches, 50) > bound_most(&batches, 0)
+           && bound_most(&batches, 51) > bound_most(&batches, 50),
+       "... and one of the next batch as another one");
 }
 
 /* ---- sample_covers_truth_95 */
