@@ -174,8 +174,10 @@ my $cut = $stack->sql(q{SELECT max(audit_id) FROM access_token}) =~ s/\n\z//r;
 $stack->sql("UPDATE access_token SET expires_at = now() - interval '1 second' WHERE audit_id = $cut");
 bad_subject( $old, 'an expired token' );
 $stack->bind( 'none', { jit_single_use => true } );
-bad_subject( $stack->token_text( @none, scope => 'orders.read' ), 'a single-use token: it is for one introspection' );
+my $single = $stack->token_text( @none, scope => 'orders.read' );
+bad_subject( $single, 'a single-use token: it is for one introspection' );
 $stack->bind( 'none', { jit_single_use => undef } );
+bad_subject( $single, '... also when policy would not make it one any more' );
 
 my $held = own( scope => 'orders.read orders.write' );
 $stack->bind( 'web', { scopes => ['orders.write'] } );
