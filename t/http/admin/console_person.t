@@ -272,6 +272,8 @@ is( with( $ann, GET => '/admin/session' )->status, 200, '(the session lives)' );
 grant( entry( 'auditor', 'groups', 'sec' ) );
 is( with( $ann, GET => '/admin/session' )->status, 401,
     'a row that gives another role ends the session at the next request' );
+grant( entry( 'owner', 'groups', 'sec' ) );
+is( with( $ann, GET => '/admin/session' )->status, 401, '... also a higher one' );
 grant();
 is( with( $ann, GET => '/admin/session' )->status, 401, '... and so does one that gives none' );
 grant( entry( 'operator', 'groups', 'sec' ) );
