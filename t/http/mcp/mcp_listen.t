@@ -13,8 +13,8 @@ use Authz::Mcp     ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my $ALL    = 40;                    # SVC_GATEWAY_STREAMS
-my $CLIENT = 20;                    # RELAY_CLIENT_MAX of fcgi/gateway/relay/relay.h
+my $ALL    = 100;    # SVC_GATEWAY_STREAMS; a fourth, which ends a client of many people, is more than $CLIENT
+my $CLIENT = 20;     # RELAY_CLIENT_MAX of fcgi/gateway/relay/relay.h
 my $stack  = Authz::Stack->start(
     gateway  => 2,
     settings => { SVC_GATEWAY_STREAMS => $ALL, SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost' } );
@@ -168,6 +168,14 @@ ok( defined Authz::Process::until_true( 60, sub { descriptors() <= $idle + 6 } )
     'no descriptor of a client that left stays' ) or diag( descriptors() . " of $idle" );
 is( ends('crowd')->[0],                         'client_left', '... as the audit log says' );
 is( status( $more = listen_at( $own{crowd} ) ), 200,           '... and its place is free' );
+close $more->{socket};
+my $PERSON = 10;                                          # RELAY_PERSON_MAX
+my %alice  = ( token => $mcp->person('alice') );
+my @hers   = map { listen_at( \%alice ) } 1 .. $PERSON;
+is( scalar( grep { status($_) == 200 } @hers ), $PERSON, "a person has $PERSON streams" );
+is( status( $more = listen_at( \%alice ) ), 503, '... and not one more' ) or diag("$more->{text}");
+is( status( $next = listen_at( { token => $mcp->person('bob') } ) ), 200, '... while another person gets one' );
+close $_->{socket} for @hers, $next;
 
 # ---- connections that stay with the worker
 
