@@ -212,3 +212,40 @@ request_fill_audit(struct request *req, int http_status, const char *outcome)
     if (req->admin.id != NULL || req->admin.subject != NULL)
         entry->summary = name_actor(req, entry->summary);
 }
+
+/* ---- where a failure goes */
+
+void
+failure_to_client(struct request *req, const struct failure_target *target)
+{
+    const struct failure_target before = req->failure;
+    req->failure = *target;
+    req->failure.page = before.page;
+    req->failure.values = before.values;
+}
+
+void
+failure_to_page(struct request *req)
+{
+    failure_to_client(req, &(const struct failure_target){.redirect_uri = NULL});
+}
+
+void
+failure_client_is_current(struct request *req)
+{
+    req->failure.remembered = false;
+}
+
+void
+failure_judge(struct request *req, bool by_link)
+{
+    req->failure.by_link = by_link;
+    req->failure.judged = true;
+}
+
+void
+failure_show(struct request *req, const char *page, json_t *values)
+{
+    req->failure.page = page;
+    req->failure.values = values;
+}

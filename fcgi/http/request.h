@@ -83,6 +83,32 @@ struct http_io {
     void (*give)(const struct http_io *io);
 };
 
+/*
+ * The answer to a failure of an authorization request (DIALECT_PAGE): where it goes, and who
+ * vouches for the address (decisions.md "Errors at /authorize", RFC 9700 4.11.2). It begins as a
+ * page of ours. Handlers set it by the functions at the end of this file, in their order;
+ * serve/failure.c alone answers by it.
+ */
+struct failure_target {
+    /* The checked redirect_uri of the client, to which failures go; NULL: a page of ours reports
+     * them. Set by failure_to_client(), cleared by failure_to_page(). */
+    const char *redirect_uri;
+    /* Called before a failure goes to redirect_uri: reads what is not known yet about the client
+     * and the user. False: the address does not stand. Set by failure_to_client(). */
+    bool (*stands)(struct request *req);
+    /* The client came from memory, and redirect_uri with it, so `stands` looks again. Set by
+     * failure_to_client(), cleared by failure_client_is_current(). */
+    bool remembered;
+    /* Nobody vouches for redirect_uri: the failure is a page that names its host and links there.
+     * Set by failure_to_client() from the client alone, and by failure_judge() from the session. */
+    bool by_link;
+    bool judged; /* failure_judge() has set by_link */
+    /* The page that reports a failure in place of the redirect, which it offers as a link, or
+     * NULL. Its values are on op.mem. Set by failure_show(). */
+    const char *page;
+    json_t *values;
+};
+
 struct request {
     struct op op;              /* memory, process, fault, request id, time */
     int64_t started_us;        /* it began; monotonic, microseconds */
@@ -116,22 +142,9 @@ struct request {
     json_t *error_body;     /* replaces the dialect's body of a failure; owned by op.mem */
     bool error_is_empty;    /* the answer to a failure has no body */
     const char *challenge;  /* WWW-Authenticate of a 401, set by the credential */
-    const char *dpop_challenge; /* a second WWW-Authenticate beside it, or NULL */
-    /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */
-    const char *error_redirect;
-    /* Asked before a failure goes to error_redirect: reads what is not known yet about the client
-     * and the user. False: the address does not stand. NULL: no need to ask. */
-    bool (*redirect_stands)(struct request *req);
-    bool client_remembered; /* the client came from memory, and with it the redirect_uri */
-    /* error_redirect is not trusted: the failure is a page that names its host and links there (RFC
-     * 9700 4.11.2). */
-    bool redirect_by_link;
-    /* Page that reports a failure in place of the redirect to error_redirect, which it offers as a
-     * link; or NULL. Its values are owned by op.mem. */
-    const char *failure_page;
-    json_t *failure_values;
-    bool redirect_judged;    /* redirect_by_link rests on the user's session */
-    const char *state;       /* sent back with a failure; NULL: the client sent none */
+    const char *dpop_challenge;    /* a second WWW-Authenticate beside it, or NULL */
+    struct failure_target failure; /* DIALECT_PAGE: where a failure goes */
+    const char *state;             /* sent back with a failure; NULL: the client sent none */
     const char *repeated;    /* rows that keep faults: the first parameter that was sent twice */
     const char *param_fault; /* rows that keep faults: the first other fault, as public text */
     /* The request showed what a stranger does not have: the secret of a client, an admin key, or a
@@ -180,5 +193,27 @@ bool request_target_fits(const char *url);
  * audit row together with its own write calls this first and sets req->audited.
  */
 void request_fill_audit(struct request *req, int http_status, const char *outcome);
+
+/* ---- where a failure goes */
+
+/* Send failures from here on to the client. Called where the redirect_uri was checked against the
+ * client's row (oidc/flow_client.c). */
+void failure_to_client(struct request *req, const struct failure_target *target);
+
+/* Report failures from here on by a page: before a client is known (oidc/flow_client.c), when the
+ * client has its answer already (oidc/callback.c), and when it has no row (oidc/flow.c). A page
+ * that failure_show() named stays. */
+void failure_to_page(struct request *req);
+
+/* Note that the client's row was read or compared since it was remembered
+ * (oidc/flow_preview.c). */
+void failure_client_is_current(struct request *req);
+
+/* Decide whether the user has to follow a link to redirect_uri, once the session is known
+ * (oidc/flow_client.c). */
+void failure_judge(struct request *req, bool by_link);
+
+/* Name the page that reports the failure (oidc/choose.c). */
+void failure_show(struct request *req, const char *page, json_t *values);
 
 #endif

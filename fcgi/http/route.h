@@ -29,7 +29,7 @@ enum route_dialect {
     DIALECT_OAUTH,   /* {error, error_description}, 401 with WWW-Authenticate */
     DIALECT_GATEWAY, /* the same with request_id; req->error_body replaces any body */
     DIALECT_ADMIN,   /* specification 7.2: empty 404, fieldErrors, own 401 */
-    DIALECT_PAGE,    /* a redirect to req->error_redirect (RFC 6749 4.1.2.1), else an HTML page */
+    DIALECT_PAGE,    /* a redirect by req->failure (RFC 6749 4.1.2.1), else an HTML page */
 };
 
 /* Cache headers of every answer of the row. */

@@ -71,7 +71,7 @@ take_place(struct request *req, const struct sign_in_key *key, struct fetch_plac
 static enum az_status
 refuse_sign_in(struct request *req)
 {
-    req->error_redirect = NULL; /* the browser that used the sign-in has the client's answer */
+    failure_to_page(req); /* the browser that used the sign-in has the client's answer */
     return op_fail(&req->op, AZ_INVALID_REQUEST,
                    "This sign-in is unknown, already used or expired. Go back to the application "
                    "and start again",

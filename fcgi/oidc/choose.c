@@ -122,10 +122,7 @@ choose_another(struct request *req, const struct authorization *authorization,
     const char *again = choice_href(req, authorization, away->idp_id);
     if (again != NULL && request_target_fits(again))
         jsonx_set(&values, "again_href", json_string(again));
-    if (enabled != NULL
-        && add_choices(req, authorization, enabled, count, away, &values) == AZ_OK) {
-        req->failure_page = "away";
-        req->failure_values = jsonx_built(&values);
-    }
+    if (enabled != NULL && add_choices(req, authorization, enabled, count, away, &values) == AZ_OK)
+        failure_show(req, "away", jsonx_built(&values));
     req->op.fault = fault;
 }

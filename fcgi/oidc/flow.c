@@ -182,7 +182,7 @@ need_row(struct request *req)
     struct op *op = &req->op;
     enum az_status st = cimd_store(op, req->client);
     if (st == AZ_UNAVAILABLE && req->client->id == 0)
-        req->error_redirect = NULL;
+        failure_to_page(req);
     if (st != AZ_INVALID_CLIENT)
         return st;
     return az_fail_as(&op->fault, AZ_UNAUTHORIZED_CLIENT, NULL);

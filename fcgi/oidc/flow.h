@@ -11,7 +11,7 @@
 /*
  * Take the next step of a request and answer: redirect with a code, redirect to the provider,
  * consent page, chooser page, or error redirect. `session` may be one that was not found. The
- * caller has set req->client and req->error_redirect (flow_client.h), so failures go back to the
+ * caller has set req->client and req->failure (flow_client.h), so failures go back to the
  * client. The callback calls it after it made the session (authorization->signed_in), the consent
  * page with `allowed`.
  */

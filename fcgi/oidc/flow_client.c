@@ -22,11 +22,11 @@ client_still_has(struct request *req)
     enum az_status st = client_fetch(&req->op, req->client->client_id, true, &client);
     return st != AZ_OK
            || (client != NULL && client->enabled
-               && redirect_uri_is_of(client, req->error_redirect));
+               && redirect_uri_is_of(client, req->failure.redirect_uri));
 }
 
-/* Read the session for the trust in error_redirect: the request failed before its session was read.
- * If that fails, the address is not trusted. */
+/* Read the session for the trust in the redirect_uri: the request failed before its session was
+ * read. If that fails, the address is not trusted. */
 static void
 judge_by_session(struct request *req)
 {
@@ -49,8 +49,8 @@ redirect_still_stands(struct request *req)
 {
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
-    bool stands = !req->client_remembered || client_still_has(req);
-    if (stands && req->redirect_by_link && !req->redirect_judged)
+    bool stands = !req->failure.remembered || client_still_has(req);
+    if (stands && req->failure.by_link && !req->failure.judged)
         judge_by_session(req);
     req->op.fault = fault;
     return stands;
@@ -63,10 +63,10 @@ redirect_still_stands(struct request *req)
  * scheme starts a program.
  */
 static bool
-is_for_frame(const struct request *req)
+is_for_frame(const struct request *req, const char *uri)
 {
     static const char *const frames[] = {"iframe", "frame", NULL};
-    const char *dest = request_header(req, "HTTP_SEC_FETCH_DEST"), *uri = req->error_redirect;
+    const char *dest = request_header(req, "HTTP_SEC_FETCH_DEST");
     return dest != NULL && words_has(frames, dest)
            && (strncmp(uri, "https://", 8) == 0 || strncmp(uri, "http://", 7) == 0);
 }
@@ -75,9 +75,9 @@ void
 flow_judge_redirect(struct request *req, const struct session *session, bool prompt_none)
 {
     bool allowed = session->found && session->consents != NULL && session->consents[0] != NULL;
-    req->redirect_by_link = strcmp(req->client->registration, "ADMIN") != 0 && !allowed
-                            && !(session->found && prompt_none) && !is_for_frame(req);
-    req->redirect_judged = true;
+    failure_judge(req, strcmp(req->client->registration, "ADMIN") != 0 && !allowed
+                           && !(session->found && prompt_none)
+                           && !is_for_frame(req, req->failure.redirect_uri));
 }
 
 /* Read the client; NULL (AZ_OK) for an unknown client_id. A fault of a metadata document is shown
@@ -101,9 +101,7 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
 {
     struct client *client = NULL;
     req->client = NULL;
-    req->error_redirect = NULL;
-    req->redirect_stands = NULL;
-    req->redirect_judged = false;
+    failure_to_page(req);
     *ret_remembered =
         !fresh && !cimd_is_address(&req->op, client_id) && client_is_cached(&req->op, client_id);
     enum az_status st = flow_read_client(req, client_id, fresh, &client);
@@ -116,10 +114,13 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "The redirect_uri is not registered for this client", NULL);
     req->client = client;
-    req->error_redirect = redirect_uri;
-    req->client_remembered = *ret_remembered;
-    req->redirect_by_link = strcmp(client->registration, "ADMIN") != 0 && !is_for_frame(req);
-    req->redirect_stands = redirect_still_stands;
+    failure_to_client(req, &(const struct failure_target){
+                               .redirect_uri = redirect_uri,
+                               .stands = redirect_still_stands,
+                               .remembered = *ret_remembered,
+                               .by_link = strcmp(client->registration, "ADMIN") != 0
+                                          && !is_for_frame(req, redirect_uri),
+                           });
     return AZ_OK;
 }
 
@@ -146,10 +147,10 @@ flow_resume(struct request *req, const struct authorization *authorization)
 struct consent_place
 flow_consent_place(struct request *req)
 {
-    bool remembered = redirect_uri_is_remembered(req->error_redirect);
+    bool remembered = redirect_uri_is_remembered(req->failure.redirect_uri);
     return (struct consent_place){
         .client = req->client->id,
-        .host = remembered ? uri_place(req->op.mem, req->error_redirect) : NULL,
+        .host = remembered ? uri_place(req->op.mem, req->failure.redirect_uri) : NULL,
     };
 }
 

@@ -9,7 +9,7 @@
 
 /*
  * Find the enabled client of a client_id that has registered the redirect_uri. The client comes
- * from the memory of this process unless `fresh`. Sets req->client and req->error_redirect.
+ * from the memory of this process unless `fresh`. Sets req->client and req->failure.
  * *ret_remembered: the client came from memory, so a refusal must be checked again with `fresh`.
  * AZ_UNAUTHORIZED_CLIENT, AZ_INVALID_REQUEST: answered with a page, because no redirect_uri is
  * proved.
@@ -25,7 +25,7 @@ enum az_status flow_find_client(struct request *req, const char *client_id,
 enum az_status flow_resume(struct request *req, const struct authorization *authorization);
 
 /* Return the place whose remembered consents session_find and session_create read for the request;
- * req->client and req->error_redirect are set. */
+ * req->client and req->failure are set. */
 struct consent_place flow_consent_place(struct request *req);
 
 /* Compute the hash under which a consent is remembered. NULL in *ret: this consent cannot be

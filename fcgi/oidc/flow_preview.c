@@ -44,14 +44,14 @@ deny(struct request *req, const struct decision *decision, enum az_status no, co
      bool *ret_stale)
 {
     bool stored = false;
-    request_fill_audit(req, req->redirect_by_link ? az_status_row(no)->http : 302, "denied");
+    request_fill_audit(req, req->failure.by_link ? az_status_row(no)->http : 302, "denied");
     enum az_status st =
         token_insert_denial(&req->op, req->client, decision->revision, &req->audit, &stored);
     *ret_stale = st == AZ_OK && !stored;
     if (st != AZ_OK || !stored)
         return st;
     req->audited = true;
-    req->client_remembered = false; /* the write has checked the client's version */
+    failure_client_is_current(req); /* the write has checked its version */
     return op_fail(&req->op, no, text, "policy denied the preview, revision %s",
                    decision->revision);
 }

@@ -28,9 +28,11 @@ error_address(struct request *req, const struct az_status_row *row)
         {"state",             req->state                  },
         {"iss",               req->op.az->cfg->oidc_issuer},
     };
-    if (req->error_redirect == NULL || (req->redirect_stands != NULL && !req->redirect_stands(req)))
+    if (req->failure.redirect_uri == NULL
+        || (req->failure.stands != NULL && !req->failure.stands(req)))
         return NULL;
-    return query_append(req->op.mem, req->error_redirect, pairs, sizeof(pairs) / sizeof(pairs[0]));
+    return query_append(req->op.mem, req->failure.redirect_uri, pairs,
+                        sizeof(pairs) / sizeof(pairs[0]));
 }
 
 /* Send the failure to the client. False: it cannot be sent. */
@@ -69,17 +71,18 @@ static bool
 show_named_page(struct request *req, const struct az_status_row *row, const char *url)
 {
     struct az_fault fault = req->op.fault;
-    if (req->failure_page == NULL)
+    if (req->failure.page == NULL)
         return false;
-    struct jsonx_build values = {req->failure_values, false};
+    struct jsonx_build values = {req->failure.values, false};
     jsonx_set(&values, "request_id", json_string(req->op.request_id));
-    if (url != NULL && uri_redirect_fault(req->error_redirect) == NULL) {
+    if (url != NULL && uri_redirect_fault(req->failure.redirect_uri) == NULL) {
         jsonx_set(&values, "leave_href", json_string(url));
-        jsonx_set(&values, "leave_place", json_string(uri_place(req->op.mem, req->error_redirect)));
-        jsonx_set(&values, "leave_stranger", json_boolean(req->redirect_by_link));
+        jsonx_set(&values, "leave_place",
+                  json_string(uri_place(req->op.mem, req->failure.redirect_uri)));
+        jsonx_set(&values, "leave_stranger", json_boolean(req->failure.by_link));
     }
     bool shown =
-        respond_page(req, row->http, req->failure_page, jsonx_built(&values), NULL) == AZ_OK;
+        respond_page(req, row->http, req->failure.page, jsonx_built(&values), NULL) == AZ_OK;
     req->op.fault = fault;
     return shown;
 }
@@ -96,12 +99,12 @@ write_page_error(struct request *req, const struct az_status_row *row)
     const char *url = error_address(req, row);
     if (show_named_page(req, row, url))
         return;
-    if (url != NULL && !req->redirect_by_link && redirect_error(req, url))
+    if (url != NULL && !req->failure.by_link && redirect_error(req, url))
         return;
-    bool linked =
-        url != NULL && req->redirect_by_link && uri_redirect_fault(req->error_redirect) == NULL;
-    const struct page_link link = {url,
-                                   linked ? uri_place(req->op.mem, req->error_redirect) : NULL};
+    bool linked = url != NULL && req->failure.by_link
+                  && uri_redirect_fault(req->failure.redirect_uri) == NULL;
+    const struct page_link link = {url, linked ? uri_place(req->op.mem, req->failure.redirect_uri)
+                                               : NULL};
     memcpy(text, req->op.fault.public_text, sizeof(text));
     respond_error_page(req, row->http, row->error, text, linked ? &link : NULL);
 }
