@@ -98,7 +98,7 @@ sub defined_in {
 }
 my %number =
   map { defined_in( Authz::Web::edit($_) ) } glob( Authz::Path::source('fcgi') . '/{*,*/*,*/*/*,*/*/*/*,*/*/*/*/*}.h' );
-%number = ( %number, text_of(qw(doc reference settings.md)) =~ /^\| `(\w+)` \|[^\n]*? \| `(\d+[A-Z]*)` \|/mg );
+%number = ( %number, text_of(qw(doc reference settings.md)) =~ /^\| `(\w+)` \|[^\n]*? \| `(\d+[A-Z]*)s?` \|/mg );
 my @limit = text_of( 'doc', 'limits.md' ) =~ /^\| [^|\n]+ \| (?:[^|\d\n]*)([\d,]+(?: MB)?)\b[^|\n]* \| `?(\w+)/mg;
 cmp_ok( scalar @limit, '>=', 80, 'doc/limits.md: the rows are read' );
 while ( my ( $says, $name ) = splice @limit, 0, 2 ) {

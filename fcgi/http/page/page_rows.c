@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* clang-format off */
-const struct page_row page_rows[PAGES] = {
+const struct page_row page_rows[] = {
     {"error",
      {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "console", "error",
       "text",
@@ -64,3 +64,4 @@ const struct page_row page_rows[PAGES] = {
     {"signed_out", {"client_name", "back_href", "back_place", NULL}                      },
 };
 /* clang-format on */
+_Static_assert(sizeof(page_rows) / sizeof(page_rows[0]) == PAGES, "PAGES is the number of rows");

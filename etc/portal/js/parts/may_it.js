@@ -6,7 +6,7 @@ import { Text, brief } from '../text.js';
 import { Outcome } from './flow.js';
 import { Failed } from './states.js';
 
-const GRANTS = ['client_credentials', 'authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:token-exchange', 'urn:openid:params:grant-type:ciba'];
+const GRANTS = ['client_credentials', 'authorization_code', 'refresh_token', 'urn:openid:params:grant-type:ciba', 'urn:ietf:params:oauth:grant-type:token-exchange'];
 const TTL = 3600; // the question names a lifetime; policy may shorten it
 const split = text => text.split(/\s+/).filter(Boolean);
 
