@@ -20,26 +20,28 @@ static const struct db_stmt impact_end_stmt = {
     "looked) WHERE id = $1 AND state = 'running'",
     3};
 
-/* A run holds LOCK_IMPACT from before its row is seen to its end. */
-#define LIVE                                                                                       \
-    "(i.state = 'running' AND EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory'"      \
-    " AND l.classid = $1::oid AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE"   \
-    " datname = current_database())))"
+/* A run holds LOCK_IMPACT from before its row is seen to its end. The locks are looked at once for
+ * all that a statement says. */
+#define HELD                                                                                       \
+    "WITH held AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = "       \
+    "'advisory' AND l.classid = $1::oid AND l.granted AND l.database = (SELECT oid FROM "          \
+    "pg_database WHERE datname = current_database())) AS live) "
+#define LIVE "(i.state = 'running' AND held.live)"
+#define LOST "(i.state = 'running' AND NOT held.live)"
 #define DTO                                                                                        \
-    "jsonb_strip_nulls(jsonb_build_object('id', i.id, 'state', CASE WHEN i.state <> 'running' "    \
-    "OR " LIVE " THEN i.state ELSE 'failed' END, 'createdAt', to_char(i.made_at" DB_TIME           \
+    "jsonb_strip_nulls(jsonb_build_object('id', i.id, 'state', CASE WHEN NOT " LOST                \
+    " THEN i.state ELSE 'failed' END, 'createdAt', to_char(i.made_at" DB_TIME                      \
     ", 'by', i.who, 'baseRevision', i.base, 'candidateRevision', i.candidate, 'selection', "       \
     "i.selection::jsonb, 'progress', jsonb_build_object('done', i.looked, 'of', "                  \
     "i.selection::jsonb -> 'decisions', 'elapsedMs', (extract(epoch FROM coalesce(i.ended_at, "    \
-    "now()) - i.made_at) * 1000)::bigint), 'note', CASE WHEN i.state = 'running' AND NOT " LIVE    \
+    "now()) - i.made_at) * 1000)::bigint), 'note', CASE WHEN " LOST                                \
     " THEN 'process lost' ELSE i.note END))"
 enum impact_fetch_column { FETCH_DTO, FETCH_RUNNING, FETCH_LOST };
-static const struct db_stmt impact_fetch_stmt = {"impact_fetch",
-                                                 "SELECT " DTO
-                                                 " || coalesce(i.result::jsonb, '{}') AS dto, " LIVE
-                                                 " AS running, i.state = 'running' AND NOT " LIVE
-                                                 " AS lost FROM policy_impact i WHERE i.id = $2",
-                                                 2};
+static const struct db_stmt impact_fetch_stmt = {
+    "impact_fetch",
+    HELD "SELECT " DTO " || coalesce(i.result::jsonb, '{}') AS dto, " LIVE " AS running, " LOST
+         " AS lost FROM policy_impact i, held WHERE i.id = $2",
+    2};
 static const struct db_stmt impact_find_like_stmt = {
     "impact_find_like",
     "SELECT max(id) FROM policy_impact WHERE state = 'done' AND base = $1 AND candidate = $2"
@@ -53,8 +55,13 @@ static const struct db_stmt impact_find_like_stmt = {
     "'to')::timestamptz"
     "  - (result::jsonb ->> 'from')::timestamptz) * 1000 <= $7::bigint)",
     7};
+enum impact_list_column { LIST_ARRAY, LIST_LOST };
 static const struct db_stmt impact_list_stmt = {
-    "impact_list", "SELECT " DTO " FROM policy_impact i ORDER BY i.id DESC", 1};
+    "impact_list",
+    HELD "SELECT coalesce(jsonb_agg(" DTO
+         " ORDER BY i.id DESC), '[]') AS runs, coalesce(bool_or(" LOST
+         "), false) AS lost FROM policy_impact i, held",
+    1};
 static const struct db_stmt impact_remove_stmt = {"impact_remove",
                                                   "DELETE FROM policy_impact WHERE id = $1", 1};
 static const struct db_stmt impact_end_previews_stmt = {
@@ -103,22 +110,33 @@ impact_end(struct op *op, int64_t id, const char *result, const char *note)
     return db_exec(op, &impact_end_stmt, &params, false, NULL);
 }
 
-/* The locks are those of now, and the row is that of the statement's snapshot: a run that ended in
- * between looks lost. It stores its end before it gives the lock back, so a second statement sees
- * the end. */
-enum az_status
-impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running)
+/*
+ * Read by a statement; *ret has a row with the column `lost`. The locks are those of now, and the
+ * rows are those of the statement's snapshot: a run that ended in between looks lost. It stores its
+ * end before it gives the lock back, so a second statement sees the end.
+ */
+static enum az_status
+read_runs(struct op *op, const struct db_stmt *stmt, const int64_t *id, int lost_column,
+          PGresult **ret)
 {
-    PGresult *result = NULL;
     enum az_status st = AZ_OK;
     bool lost = true;
     for (int look = 0; look < 2 && st == AZ_OK && lost; look++) {
         struct db_params params = {.count = 0};
         db_number(&params, LOCK_IMPACT);
-        db_number(&params, id);
-        st = db_exec(op, &impact_fetch_stmt, &params, true, &result);
-        lost = st == AZ_OK && db_get_bool(result, 0, FETCH_LOST);
+        if (id != NULL)
+            db_number(&params, *id);
+        st = db_exec(op, stmt, &params, true, ret);
+        lost = st == AZ_OK && db_get_bool(*ret, 0, lost_column);
     }
+    return st;
+}
+
+enum az_status
+impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running)
+{
+    PGresult *result = NULL;
+    enum az_status st = read_runs(op, &impact_fetch_stmt, &id, FETCH_LOST, &result);
     *ret = st == AZ_OK ? db_get(result, 0, FETCH_DTO) : NULL;
     *ret_running = st == AZ_OK && db_get_bool(result, 0, FETCH_RUNNING);
     return st;
@@ -144,9 +162,10 @@ impact_find_like(struct op *op, const struct impact_like *like, int64_t *ret)
 enum az_status
 impact_list(struct op *op, const char **ret)
 {
-    struct db_params params = {.count = 0};
-    db_number(&params, LOCK_IMPACT);
-    return db_fetch_list(op, &impact_list_stmt, &params, ret);
+    PGresult *result = NULL;
+    enum az_status st = read_runs(op, &impact_list_stmt, NULL, LIST_LOST, &result);
+    *ret = st == AZ_OK ? db_get(result, 0, LIST_ARRAY) : NULL;
+    return st;
 }
 
 enum az_status
