@@ -180,6 +180,21 @@ read_lists(struct op *op, const struct managed_resource *resource,
 
 /* ---- storing */
 
+/* Reserve the two names of a prompt that clients see, alone and with the resource. False: another
+ * prompt has one of them, or out of memory (*lost). */
+static bool
+take_names(TALLOC_CTX *mem, json_t *taken, const char *resource, const char *prompt, bool *lost)
+{
+    const char *alone = managed_exposed_name(mem, NULL, prompt);
+    const char *whole = managed_exposed_name(mem, resource, prompt);
+    *lost = *lost || alone == NULL || whole == NULL;
+    if (*lost || json_object_get(taken, alone) != NULL || json_object_get(taken, whole) != NULL)
+        return false;
+    *lost = json_object_set_new(taken, alone, json_true()) != 0
+            || json_object_set_new(taken, whole, json_true()) != 0;
+    return !*lost;
+}
+
 /* Store the prompts with their hashes. Skip prompts whose visible name collides with that of
  * another. */
 static enum az_status
@@ -193,16 +208,13 @@ store_prompts(struct op *op, const struct managed_resource *resource, struct lis
     json_array_foreach (listed->entries, index, prompt) {
         char sha256[MANAGED_PIN_SIZE];
         const char *name = json_string_value(json_object_get(prompt, "name"));
-        const char *exposed = managed_exposed_name(op->mem, NULL, name);
-        if (exposed == NULL || !managed_entry_hash(op->mem, prompt, sha256)) {
+        if (!managed_entry_hash(op->mem, prompt, sha256))
             rows.lost = true;
-        } else if (json_object_get(taken, exposed) != NULL) {
+        else if (!take_names(op->mem, taken, resource->name, name, &rows.lost))
             listed->left_out++;
-        } else {
-            json_object_set_new(taken, exposed, json_true());
+        else
             jsonx_append(
                 &rows, json_pack("{s:s,s:O,s:s}", "key", name, "entry", prompt, "sha256", sha256));
-        }
     }
     if (jsonx_built(&rows) == NULL)
         return op_no_memory(op);

@@ -377,4 +377,23 @@ is( get( 'review', {}, at => 'code' )->status, 404, 'mcpPrompts none serves stor
 make( 'code', enabled => JSON::PP::false() );
 make('else');
 is_deeply( listed(), [], 'prompts of a disabled resource are not served' );
+
+# ---- what another release stored
+
+make('twins');
+sync_with( 'twins', { name => 'sum.up' }, { name => 'sum_up' }, { name => 'kept' } );
+is_deeply(
+    listed(), [qw(twins__kept twins__sum_up)],
+    'a sync stores one of two prompts that clients would see as one' );
+$stack->sql(<<'SQL');
+INSERT INTO gateway_listing SELECT resource_id, kind, 'sum_up', '{"name":"sum_up"}', seen_sha256, approved_sha256, listed, seen_at
+  FROM gateway_listing WHERE key = 'sum.up'
+SQL
+is_deeply(
+    listed(), ['twins__kept'],
+    '... of two that are stored none is served: a choice would change what the name calls' );
+is( $mcp->error( get( 'twins__sum_up', {} ) )->{code}, -32602, '... the name is unknown' );
+is_deeply( listed( at => 'twins' ), ['kept'], '... at the endpoint of the resource too' );
+ok( scalar( grep {/twins: the prompt sum[.]up is left out: another one has the name/} $stack->{service}->log_lines ),
+    '... and the log names them' );
 done_testing;

@@ -2,6 +2,8 @@
 
 #include "gateway/mcp/reads/stored_list.h"
 
+#include "base/json/jsonx.h"
+#include "base/log.h"
 #include "gateway/caller.h"
 #include "gateway/link/link_account.h"
 #include "gateway/mcp/tools/catalogue.h"
@@ -51,6 +53,32 @@ lost_list(struct mcp_exchange *it)
     return op_no_memory(&it->req->op);
 }
 
+/* Leave out entries that have one name: the rules of a save were others when they were stored, and
+ * whichever stayed, its name could call the wrong one. False: out of memory. */
+static bool
+leave_out_twins(TALLOC_CTX *mem, struct stored_list *list)
+{
+    json_t *names = jsonx_own(mem, json_object());
+    bool lost = names == NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count && !lost; i++) {
+        const char *name = list->item[i].name;
+        lost = json_object_set_new(names, name, json_boolean(json_object_get(names, name) != NULL))
+               != 0;
+    }
+    for (size_t i = 0; i < list->count && !lost; i++) {
+        struct listed_entry entry = list->item[i];
+        if (json_is_false(json_object_get(names, entry.name)))
+            list->item[kept++] = entry;
+        else
+            log_text(AZ_SEV_WARN, "managed resource is served in part",
+                     "%s: the prompt %s is left out: another one has the name %s, too",
+                     list->resource[entry.resource]->name, entry.row->name, entry.name);
+    }
+    list->count = kept;
+    return !lost;
+}
+
 enum az_status
 stored_list_read(struct mcp_exchange *it, enum listing_kind kind, struct stored_list *ret)
 {
@@ -80,7 +108,7 @@ stored_list_read(struct mcp_exchange *it, enum listing_kind kind, struct stored_
             return lost_list(it);
         ret->item[ret->count++] = (struct listed_entry){place, row, name};
     }
-    return AZ_OK;
+    return leave_out_twins(op->mem, ret) ? AZ_OK : lost_list(it);
 }
 
 /* Describe the resources of a list to policy. */
