@@ -10,6 +10,9 @@
 static const struct db_stmt bundle_rules_stmt = {
     "bundle_rules",
     "SELECT path, content FROM policy_rule WHERE enabled ORDER BY path COLLATE \"C\"", 0};
+static const struct db_stmt bundle_digests_stmt = {
+    "bundle_digests",
+    "SELECT path, digest FROM policy_rule WHERE enabled ORDER BY path COLLATE \"C\"", 0};
 static const struct db_stmt bundle_data_stmt = {
     "bundle_data",
     "SELECT data_key, payload FROM policy_data WHERE in_bundle ORDER BY data_key COLLATE \"C\"", 0};
@@ -136,6 +139,14 @@ bundle_rows_fetch(struct op *op, struct bundle_rows *ret)
     if (st == AZ_OK)
         st = read_pairs(op, data->result, &ret->data, &ret->data_key, &ret->data_payload);
     return st;
+}
+
+enum az_status
+bundle_digests_fetch(struct op *op, struct bundle_digests *ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &bundle_digests_stmt, NULL, true, &result);
+    return st == AZ_OK ? read_pairs(op, result, &ret->rules, &ret->path, &ret->digest) : st;
 }
 
 enum az_status

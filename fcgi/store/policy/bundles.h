@@ -47,6 +47,16 @@ struct bundle_served {
 /* Read the rows, in the caller's transaction. One trip. */
 enum az_status bundle_rows_fetch(struct op *op, struct bundle_rows *ret);
 
+/* The rules of a bundle without their texts. */
+struct bundle_digests {
+    size_t rules;
+    const char **path;
+    const char **digest; /* hex SHA-256 of the text */
+};
+
+/* Read them, as bundle_rows_fetch(). */
+enum az_status bundle_digests_fetch(struct op *op, struct bundle_digests *ret);
+
 /* Read the same rows with their versions as JSON text, as the history keeps them. */
 enum az_status bundle_content_fetch(struct op *op, const char **ret);
 

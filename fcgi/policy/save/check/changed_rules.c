@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "crypto/digest.h"
 #include "policy/rows/rule.h"
 #include "policy/trial/members.h"
 
@@ -13,21 +14,23 @@
 
 /* True if a stored rule has the path and the text. */
 static bool
-has_rule(const struct bundle_rows *rows, const char *path, const char *content)
+has_rule(const struct bundle_digests *stored, const char *path, const char *content)
 {
-    for (size_t i = 0; i < rows->rules; i++)
-        if (strcmp(rows->rule_path[i], path) == 0)
-            return strcmp(rows->rule_content[i], content) == 0;
+    char digest[SHA256_HEX_SIZE];
+    for (size_t i = 0; i < stored->rules; i++)
+        if (strcmp(stored->path[i], path) == 0)
+            return sha256_hex(content, strlen(content), digest) == AZ_OK
+                   && strcmp(stored->digest[i], digest) == 0;
     return false;
 }
 
 const bool *
 changed_rules_find(struct op *op, const struct bundle_rows *rows)
 {
-    struct bundle_rows before = {.rules = 0};
+    struct bundle_digests before = {.rules = 0};
     struct op look = op_beside(op, op->mem);
     bool *changed = talloc_array(op->mem, bool, (unsigned) rows->rules + 1);
-    if (changed == NULL || bundle_rows_fetch(&look, &before) != AZ_OK) {
+    if (changed == NULL || bundle_digests_fetch(&look, &before) != AZ_OK) {
         log_text(AZ_SEV_WARN, "rules not compared", "%s",
                  changed != NULL ? look.fault.detail : "out of memory");
         return NULL;
