@@ -19,9 +19,10 @@ enum az_status {
     AZ_INVALID_TARGET,                /* RFC 8707 2 */
     AZ_INVALID_AUTHORIZATION_DETAILS, /* RFC 9396 5 */
     AZ_UNSUPPORTED_RESPONSE_TYPE,     /* RFC 6749 4.1.2.1 */
-    AZ_LOGIN_REQUIRED,                /* OpenID Connect Core 3.1.2.6, so the next two */
+    AZ_LOGIN_REQUIRED,                /* OpenID Connect Core 3.1.2.6, so the next three */
     AZ_CONSENT_REQUIRED,
     AZ_INTERACTION_REQUIRED,
+    AZ_ACCOUNT_SELECTION_REQUIRED,
     AZ_REQUEST_NOT_SUPPORTED, /* OpenID Connect Core 6, so the next two */
     AZ_REQUEST_URI_NOT_SUPPORTED,
     AZ_REGISTRATION_NOT_SUPPORTED,
@@ -64,6 +65,7 @@ enum az_status {
     AZ_TOO_MANY_REQUESTS,   /* rate limit, 429 */
     AZ_SERVER_ERROR,        /* this service failed, 500 */
     AZ_UNAVAILABLE,         /* database or engine cannot be reached, 503 temporarily_unavailable */
+    AZ_PROVIDER_SETUP,      /* an identity provider or its row must be corrected, 502 */
     AZ_LINK_REQUIRED,       /* gateway: the person has to link an account first, 403 */
     AZ_APPROVAL_REQUIRED,   /* gateway: the person has to approve the call first, 403 */
     AZ_USER_REQUIRED,       /* gateway: a client's own token on a resource of persons, 403 */

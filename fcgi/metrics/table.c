@@ -47,6 +47,11 @@ static const char *const booleans[] = {"true", "false", NULL};
 /* Types of upstreamAuth with accounts of people, and what becomes of them (gateway/link). */
 static const char *const link_types[] = {"oauth_link", "user_secret", "other", NULL};
 static const char *const link_results[] = {"needed", "connected", "declined", "refused", "failed", "refreshed", "refresh_failed", "lost", "disconnected", "other", NULL};
+/* Codes of faults of identity providers (oidc/upstream/upstream_fault.c). */
+static const char *const provider_faults[] = {
+    "client_refused",   "redirect_refused",  "scope_refused", "request_refused",    "issuer_other",
+    "userinfo_refused", "userinfo_unusable", "encrypted",     "id_token_too_large", "other",
+    NULL};
 static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 /* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */
@@ -136,6 +141,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_UPSTREAM_SECONDS] = {"svc_gateway_upstream_seconds",
      "Time from the beginning of a request to an upstream to the head of its answer.",
      METRIC_HISTOGRAM, ROUTES_NONE, .bounds = upstream_bounds, .from_zero = true},
+    [METRIC_PROVIDER_FAULTS] = {"svc_provider_fault_total",
+     "Sign-ins that an identity provider ends because it is not set up, by what is wrong.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"code", provider_faults}}},
     [METRIC_LINKS] = {"svc_link_total",
      "Events of accounts that people link to managed resources, by the type of upstreamAuth.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"type", link_types}, {"result", link_results}}},

@@ -11,14 +11,11 @@
 #include "oidc/flow_client.h"
 #include "oidc/session.h"
 #include "oidc/upstream/upstream.h"
+#include "oidc/upstream/upstream_fault.h"
 #include "store/people/identity_providers.h"
 #include "store/people/sign_ins.h"
 #include "token/authorization.h"
 #include "token/subject.h"
-
-/* Longest part of a provider's error that the log keeps, in octets. */
-#define ERROR_LOG_MAX 64
-#define DESCRIPTION_LOG_MAX 256
 
 #define PROVIDER_DISABLED "The identity provider has been disabled"
 
@@ -33,26 +30,6 @@ const struct route_param callback_params[] = {
     {.name = NULL},
 };
 /* clang-format on */
-
-/* Return the outcome that the client gets for an error of the provider. OpenID Connect's own codes
- * and access_denied are passed on; any other error is a server error. */
-static enum az_status
-callback_error(const char *error)
-{
-    static const struct {
-        const char *error;
-        enum az_status status;
-    } passed[] = {
-        {"login_required",       AZ_LOGIN_REQUIRED      },
-        {"interaction_required", AZ_INTERACTION_REQUIRED},
-        {"consent_required",     AZ_CONSENT_REQUIRED    },
-        {"access_denied",        AZ_USER_DENIED         },
-    };
-    for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
-        if (strcmp(error, passed[i].error) == 0)
-            return passed[i].status;
-    return AZ_SERVER_ERROR;
-}
 
 /* Take a place for all requests to the provider. Without a place the browser asks again, and its
  * sign-in still waits. */
@@ -120,15 +97,11 @@ callback_refuse(struct request *req, const struct identity_provider *provider, c
 {
     const char *iss = request_param(req, "iss"), *text = request_param(req, "error_description");
     /* RFC 9207 section 2.4: an error from another issuer is not to be trusted. */
-    bool other = iss != NULL && strcmp(iss, provider->issuer) != 0;
-    enum az_status st = other ? AZ_SERVER_ERROR : callback_error(error);
-    const char *public_text = st == AZ_SERVER_ERROR ? "The identity provider reported an error"
-                              : st == AZ_USER_DENIED
-                                  ? "The user or the identity provider refused the sign-in"
-                                  : NULL;
-    return op_fail(&req->op, st, public_text, "identity provider %s%s reports %.*s: %.*s",
-                   provider->idp_id, other ? " (with the iss of another issuer)" : "",
-                   ERROR_LOG_MAX, error, DESCRIPTION_LOG_MAX, text != NULL ? text : "");
+    if (iss != NULL && strcmp(iss, provider->issuer) != 0)
+        return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider reported an error",
+                       "identity provider %s: an error comes with the iss of another issuer",
+                       provider->idp_id);
+    return upstream_error(&req->op, provider, "it reports to the callback", error, text);
 }
 
 /* Redeem the provider's answer in a place for fetches, and prove the identity of the user. */
@@ -146,17 +119,16 @@ redeem(struct request *req, const struct fetch_place *place, const struct sign_i
         .prompt_login = authorization->prompt_login,
         .asked_at = authorization->asked_at,
     };
-    if (error != NULL)
-        return callback_refuse(req, &sign_in->provider, error);
-    if (answer.code == NULL)
+    if (error == NULL && answer.code == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider did not send a code",
                        "identity provider %s: the callback has neither code nor error",
                        sign_in->provider.idp_id);
-    enum az_status st = upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
-    if (st != AZ_OK)
+    enum az_status st = error != NULL ? callback_refuse(req, &sign_in->provider, error)
+                                      : upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
+    if (st != AZ_OK && error == NULL)
         fetch_place_pause(&req->op, place);
     /* The sign-in is used up, so another try begins a new one. */
-    if (st == AZ_UNAVAILABLE)
+    if (st == AZ_UNAVAILABLE || st == AZ_PROVIDER_SETUP)
         choose_another(req, authorization, &sign_in->provider);
     if (st != AZ_ACCESS_DENIED)
         return st;

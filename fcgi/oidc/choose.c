@@ -9,8 +9,10 @@
 #include "base/uri.h"
 #include "base/visible.h"
 #include "http/page/page.h"
+#include "metrics/metrics.h"
 #include "oidc/authorize_link.h"
 #include "oidc/describe.h"
+#include "store/people/provider_faults.h"
 
 /* Return the link of a choice. */
 static const char *
@@ -103,6 +105,16 @@ choose_respond(struct request *req, const struct authorization *authorization,
     return st == AZ_OK ? respond_page(req, 200, "choose", jsonx_built(&values), NULL) : st;
 }
 
+/* Note a fault that does not heal for the operator: a row, and a number. A failure to do so is no
+ * other failure for the person. */
+static void
+note_fault(struct op *op, const struct identity_provider *provider)
+{
+    struct op beside = op_beside(op, op->mem);
+    provider_fault_note(&beside, provider->id, op->provider_fault);
+    metrics_add(op->az->metrics, METRIC_PROVIDER_FAULTS, 0, &op->provider_fault);
+}
+
 void
 choose_another(struct request *req, const struct authorization *authorization,
                const struct identity_provider *away)
@@ -111,7 +123,10 @@ choose_another(struct request *req, const struct authorization *authorization,
     const struct identity_providers *list = NULL;
     struct jsonx_build values = begin_values(req);
     const struct identity_provider **enabled = NULL;
+    const char *code = fault.status == AZ_PROVIDER_SETUP ? req->op.provider_fault : NULL;
     size_t count = 0;
+    if (code != NULL)
+        note_fault(&req->op, away);
     if (identity_providers_get(&req->op, true, &list) == AZ_OK)
         enabled =
             talloc_array(req->op.mem, const struct identity_provider *, (unsigned) list->count + 1);
@@ -119,7 +134,9 @@ choose_another(struct request *req, const struct authorization *authorization,
         if (list->provider[i].enabled)
             enabled[count++] = &list->provider[i];
     jsonx_set(&values, "provider", json_string(provider_name(away)));
-    const char *again = choice_href(req, authorization, away->idp_id);
+    if (code != NULL)
+        jsonx_set(&values, "fault", json_string(code));
+    const char *again = code == NULL ? choice_href(req, authorization, away->idp_id) : NULL;
     if (again != NULL && request_target_fits(again))
         jsonx_set(&values, "again_href", json_string(again));
     if (enabled != NULL && add_choices(req, authorization, enabled, count, away, &values) == AZ_OK)

@@ -14,7 +14,9 @@ enum az_status choose_respond(struct request *req, const struct authorization *a
 
 /*
  * Let the failure of the request be a page that says that this provider cannot be reached, with
- * links to the other enabled ones, read anew, to try again, and back to the application. Without
+ * links to the other enabled ones, read anew, to try again, and back to the application. After
+ * AZ_PROVIDER_SETUP the page names the code of op.provider_fault in place of the link to try again,
+ * and the fault is noted for the operator (world.md W1, W3). Without
  * memory, or if the request is too long for links, the failure stays what it is.
  */
 void choose_another(struct request *req, const struct authorization *authorization,

@@ -109,7 +109,7 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
     sign_in->nonce = upstream.nonce;
     sign_in->state_hash = state_hash;
     st = upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
-    if (st == AZ_UNAVAILABLE)
+    if (st == AZ_UNAVAILABLE || st == AZ_PROVIDER_SETUP)
         choose_another(step->req, authorization, sign_in->provider);
     return st;
 }

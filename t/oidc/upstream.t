@@ -169,12 +169,28 @@ my @lie = (
     [ { header   => { typ => 'at+jwt' } },       qr/typ/,            'typ of an access token' ],
     [ { header   => { crit => ['x'], x => 1 } }, qr/crit/,           'a critical extension' ],
     [ { raw      => 'a.b.c' },                   qr/compact|header/, 'no token at all' ],
-    [ { raw      => 'x' x 20_000 },              qr/too long/,       'a token of 20 kB' ],
 );
 for my $lie (@lie) {
     $idp->misbehave( id_token => $lie->[0] );
     refused( sign_in('corp'), 'access_denied', $lie->[1], "refused: $lie->[2]" );
 }
+
+# What this service can never read is a fault of the settings there, and names itself (world.md W2).
+sub not_set_up {
+    my ( $got, $code, $name ) = @_;
+    return ok( $got->{error} eq 'server_error'
+          && $got->{http} == 502
+          && !exists $got->{sub}
+          && $got->{public} =~ /: $code\z/
+          && $got->{detail} =~ /\($code\)/, "$name: $code (W2)" )
+      || diag( $json->encode($got) );
+}
+$idp->misbehave( id_token => { raw => 'x' x 20_000 } );
+not_set_up( sign_in('corp'), 'id_token_too_large', 'an ID token of 20 kB' );
+$idp->misbehave( id_token => { raw => 'a.b.c.d.e' } );
+not_set_up( sign_in('corp'), 'encrypted', 'an ID token of five parts' );
+$idp->misbehave( id_token => { raw => 'a.b.c.d.e.f' } );
+refused( sign_in('corp'), 'access_denied', qr/compact/, 'an ID token of six parts is refused' );
 $idp->behave;
 is( sign_in('corp')->{error}, 'none', 'and afterwards a good one is taken again' );
 
@@ -215,7 +231,7 @@ my @bad  = (
     [ { drip   => 1 },                                         'an answer octet by octet' ],
 );
 for my $endpoint (qw(token userinfo)) {
-    for my $how (@bad) {
+    for my $how ( grep { $endpoint ne 'token' || $_->[1] ne 'our client refused' } @bad ) {
         $idp->misbehave( $endpoint => $how->[0] );
         my $start = time;
         my $got   = sign_in('corp');
@@ -225,6 +241,29 @@ for my $endpoint (qw(token userinfo)) {
     $idp->misbehave( $endpoint => { redirect => "$trap->{issuer}/$endpoint" } );
     refused( sign_in('corp'), 'temporarily_unavailable', qr/302/, "$endpoint: a redirect is not followed" );
     is( scalar( () = $trap->seen($endpoint) ), 0, '... and the other host saw nothing of it' );
+}
+for my $how (
+    [ 401, 'invalid_client',        'client_refused' ],
+    [ 400, 'invalid_client',        'client_refused' ],
+    [ 400, 'unauthorized_client',   'client_refused' ],
+    [ 400, 'invalid_scope',         'scope_refused' ],
+    [ 400, 'redirect_uri_mismatch', 'redirect_refused' ],
+    [ 400, 'invalid_request',       'request_refused' ],
+    [ 400, 'x' x 100,               'request_refused' ], [ 200, 'a_word_of_its_own', 'request_refused' ],
+    [ 401, '',                      'client_refused' ], )
+{
+    $idp->misbehave( token => { status => $how->[0], body => $json->encode( { error => $how->[1] } ) } );
+    my $got = sign_in('corp');
+    not_set_up( $got, $how->[2], "token: $how->[0] $how->[1]" );
+    unlike( $got->{detail}, qr/x{65}/, '... and at most 64 octets of the code are in the log (W3)' )
+      if length $how->[1] > 64;
+}
+for my $how (
+    [ 500, 'invalid_client' ], [ 429, 'invalid_client' ], [ 400, 'temporarily_unavailable' ],
+    [ 400, 'server_error' ] )
+{
+    $idp->misbehave( token => { status => $how->[0], body => $json->encode( { error => $how->[1] } ) } );
+    refused( sign_in('corp'), 'temporarily_unavailable', qr/./, "token: $how->[0] $how->[1] heals (W1)" );
 }
 $idp->misbehave( token => { id_token => undef } );
 refused( sign_in('corp'), 'access_denied', qr/no ID token/, 'token: no ID token' );
@@ -256,14 +295,13 @@ sub fresh_idp {
 }
 my $count = 0;
 for my $how (
-    [ { issuer   => 'https://evil.example' },                             'another issuer (OIDC Discovery 4.3)' ],
-    [ { issuer   => undef },                                              'no issuer' ],
-    [ { status   => 404, body => 'none' },                                'no document' ],
-    [ { body     => 'x' },                                                'no JSON' ],
-    [ { huge     => 70_000 },                                             'a document of 70 kB' ],
-    [ { redirect => "$trap->{issuer}/.well-known/openid-configuration" }, 'a redirect' ],
-    [ { authorization_endpoint => 'javascript:alert(1)' },                'an endpoint that is no web address' ],
-    [ { token_endpoint         => ['x'] },                                'an endpoint that is no text' ],
+    [ { issuer                 => undef },                                              'no issuer' ],
+    [ { status                 => 404, body => 'none' },                                'no document' ],
+    [ { body                   => 'x' },                                                'no JSON' ],
+    [ { huge                   => 70_000 },                                             'a document of 70 kB' ],
+    [ { redirect               => "$trap->{issuer}/.well-known/openid-configuration" }, 'a redirect' ],
+    [ { authorization_endpoint => 'javascript:alert(1)' }, 'an endpoint that is no web address' ],
+    [ { token_endpoint         => ['x'] },                 'an endpoint that is no text' ],
   )
 {
     my $name = 'bad-' . ++$count;
@@ -272,10 +310,18 @@ for my $how (
     ok( $got->{error} eq 'temporarily_unavailable' && !exists $got->{url},
         "discovery: $how->[1] is temporarily_unavailable" ) or diag( $json->encode($got) );
 }
+my $evil = fresh_idp( 'evil', discovery => { issuer => 'https://evil.example' } );
+for my $again ( 1, 2 ) {
+    my $got = url_of('evil');
+    ok( $got->{http} == 502 && $got->{detail} =~ /issuer_other/ && !exists $got->{url},
+        "discovery: another issuer (OIDC Discovery 4.3) is not set up: issuer_other (W2), look $again"
+    ) or diag( $json->encode($got) );
+}
 my $slash = Authz::Idp->start;
 $slash->misbehave( discovery => { issuer => "$slash->{issuer}" } );
 $slash->register( $stack, idpId => 'slash', issuer => "$slash->{issuer}/" );
-is( url_of('slash')->{error}, 'temporarily_unavailable',
+not_set_up(
+    url_of('slash'), 'issuer_other',
     'discovery: an issuer that differs by a slash at the end is another: byte for byte' );
 fresh_idp( 'no-token', discovery => { token_endpoint => undef } );
 refused(
@@ -303,9 +349,7 @@ is( sign_in('silent')->{error}, 'none', 'no iss from a provider that does not sa
 $silent->register(
     $stack, idpId => 'nobody', issuer => 'https://nobody.example', clientId => undef,
     authorizationEndpoint => 'https://nobody.example/a' );
-refused(
-    url_of('nobody'), 'temporarily_unavailable', qr/no clientId/,
-    'a provider without our clientId cannot be used' );
+not_set_up( url_of('nobody'), 'client_refused', 'a provider without our clientId cannot be used' );
 
 is( redeemer( end_session => 'corp',  {} )->{url}, "$idp->{issuer}/end_session", 'end_session_endpoint by discovery' );
 is( redeemer( end_session => 'bad-1', {} )->{url}, undef,                        '... or none, and no failure' );

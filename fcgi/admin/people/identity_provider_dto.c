@@ -206,6 +206,9 @@ static const struct field provider_fields[] = {
     {"home",                            FIELD_READ_ONLY, .shown = FIELD_BOOLEAN,
      .help = "In the answer to POST and PUT: its people keep their sub as their name, as those of "
              "the home issuer (see /admin/api/home-issuer)"},
+    {"faults",                          FIELD_READ_ONLY, .shown = FIELD_ARRAY,
+     .help = "Why sign-ins ended there in the last 24 hours and will not heal: code "
+             "(doc/errors.md), firstAt, lastAt and count, in minutes"},
     {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* accepted, because a client may send an answer back */
 };
 const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto",

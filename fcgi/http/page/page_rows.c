@@ -14,7 +14,7 @@ const struct page_row page_rows[] = {
     {"choose",     {"client_name", "links", "links.policy", "links.terms", "links.text",
                     "links.href", "links.host", "providers", "providers.name", "providers.logo",
                     "providers.host", "providers.href", NULL}},
-    {"away", {"provider", "client_name", "providers", "providers.name", "providers.logo",
+    {"away", {"provider", "fault", "client_name", "providers", "providers.name", "providers.logo",
               "providers.host", "providers.href", "again_href", "leave_href", "leave_place",
               "leave_stranger", "request_id", NULL}},
     {"consent",

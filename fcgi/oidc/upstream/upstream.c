@@ -8,8 +8,10 @@
 #include "base/settings/settings.h"
 #include "client/ask.h"
 #include "crypto/jwk_set.h"
+#include "crypto/jws.h"
 #include "http/fetch/documents.h"
 #include "oidc/upstream/upstream_endpoints.h"
+#include "oidc/upstream/upstream_fault.h"
 #include "oidc/upstream/upstream_id_token.h"
 #include "oidc/upstream/upstream_tokens.h"
 #include "token/authorization.h"
@@ -17,6 +19,9 @@
 
 /* Longest code, in octets; more than fits into the callback's query. */
 #define CODE_MAX 4096
+
+/* Dots of an encrypted token in compact form, which has five parts (RFC 7516 7.1). */
+#define JWE_DOTS 4
 
 /* Parameters of ours in an authorization request, at most. */
 #define OWN_PARAMS 16
@@ -46,8 +51,8 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if (provider->client_id == NULL)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "identity provider %s has no clientId",
-                       provider->idp_id);
+        return upstream_setup_fault(op, provider, UPSTREAM_CLIENT_REFUSED,
+                                    "its row has no clientId");
     const char *scope = provider_scopes(op->mem, provider), *back = upstream_callback(op, provider);
     /* With max_age, a provider must send auth_time (OpenID Connect Core 2). Without auth_time, a
      * new sign-in cannot be told from an old one. */
@@ -108,6 +113,23 @@ get_keys(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_
     return AZ_OK;
 }
 
+/* Refuse an ID token. One that this service can never read is a fault of the provider's settings.
+ */
+static enum az_status
+refuse_id_token(struct op *op, const struct identity_provider *provider, const char *text,
+                const char *why)
+{
+    size_t dots = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        dots += *c == '.';
+    if (dots == JWE_DOTS)
+        return upstream_setup_fault(op, provider, UPSTREAM_ENCRYPTED,
+                                    "its ID token is encrypted (JWE)");
+    if (strlen(text) > JWS_OCTETS_MAX)
+        return upstream_setup_fault(op, provider, UPSTREAM_ID_TOKEN_TOO_LARGE, why);
+    return upstream_deny(op, provider, why);
+}
+
 /* Check the ID token. If no key of ours fits, fetch the provider's keys again, once. */
 static enum az_status
 check_id_token(struct op *op, const struct identity_provider *provider,
@@ -136,7 +158,7 @@ check_id_token(struct op *op, const struct identity_provider *provider,
         st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
     if (st == AZ_INVALID) {
         az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
-        return upstream_deny(op, provider, why);
+        return refuse_id_token(op, provider, tokens->id_token, why);
     }
     return st == AZ_OK ? AZ_OK : op_no_memory(op);
 }

@@ -24,7 +24,8 @@ struct upstream_request {
  * Make the URL to which the browser is sent; on op->mem. authorizeParams are appended and cannot
  * override ours (oauth.md 5). An empty endpoint is taken from the provider's discovery document,
  * whose issuer must equal the row's, octet for octet. AZ_UNAVAILABLE: discovery cannot be reached;
- * AZ_SERVER_ERROR: neither the row nor discovery has the endpoint.
+ * AZ_PROVIDER_SETUP: it names another issuer, or the row has no clientId; AZ_SERVER_ERROR: neither
+ * the row nor discovery has the endpoint.
  */
 enum az_status upstream_authorize_url(struct op *op, const struct identity_provider *provider,
                                       const struct upstream_request *request, const char **ret);
@@ -54,7 +55,8 @@ struct upstream_identity {
 /*
  * Redeem the code, check the ID token (signature by the provider's keys, algorithm, iss, aud, azp,
  * nonce, exp, iat, auth_time; oauth.md 5) and merge userinfo of the same sub. AZ_UNAVAILABLE: the
- * provider cannot be reached, is slow or sends a malformed answer; AZ_ACCESS_DENIED: its answer is
+ * provider cannot be reached, is slow or sends a malformed answer; AZ_PROVIDER_SETUP: it refuses
+ * us, or sends what this service never reads (upstream_fault.h); AZ_ACCESS_DENIED: its answer is
  * not acceptable (the fault's detail says why). Never returns an identity that is not proved.
  */
 enum az_status upstream_redeem(struct op *op, const struct identity_provider *provider,

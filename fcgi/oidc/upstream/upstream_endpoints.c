@@ -8,6 +8,7 @@
 #include "base/uri.h"
 #include "base/words.h"
 #include "http/fetch/documents.h"
+#include "oidc/upstream/upstream_fault.h"
 
 /* Endpoints of the row, and the members of the discovery document that replace empty ones. */
 /* clang-format off */
@@ -47,9 +48,9 @@ stored_at(const struct identity_provider *provider, size_t index)
 }
 
 static enum az_status
-bad_document(struct op *op, const char *url, const char *why)
+bad_document(struct op *op, enum az_status status, const char *url, const char *why)
 {
-    return op_fail(op, AZ_UNAVAILABLE, NULL, "discovery document %.200s: %s", url, why);
+    return op_fail(op, status, NULL, "discovery document %.200s: %s", url, why);
 }
 
 /*
@@ -61,14 +62,16 @@ check_discovery(struct op *op, const char *url, const json_t *document)
 {
     const char *issuer = json_string_value(json_object_get(document, "issuer"));
     char *own = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
+    if (issuer == NULL)
+        return bad_document(op, AZ_UNAVAILABLE, url, "it names no issuer");
     if (own == NULL || strcmp(own, url) != 0)
-        return bad_document(op, url, "it names another issuer");
+        return bad_document(op, AZ_PROVIDER_SETUP, url, "it names another issuer");
     for (size_t i = 0; i < COUNT; i++) {
         const json_t *value = json_object_get(document, endpoints[i].member);
         if (value != NULL
             && (!json_is_string(value) || uri_web_fault(json_string_value(value)) != NULL
                 || strchr(json_string_value(value), '#') != NULL))
-            return bad_document(op, url, "an endpoint is not an http or https URL");
+            return bad_document(op, AZ_UNAVAILABLE, url, "an endpoint is not an http or https URL");
     }
     return AZ_OK;
 }
@@ -97,11 +100,16 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
         return op_no_memory(op);
     enum az_status st =
         document_get(op, DOCUMENT_DISCOVERY, url, 0, check_discovery, &document, NULL);
+    const char *issuer =
+        st == AZ_OK ? json_string_value(json_object_get(document.json, "issuer")) : NULL;
+    /* Only check_discovery() returns that status. */
+    if (st == AZ_PROVIDER_SETUP || (issuer != NULL && strcmp(issuer, provider->issuer) != 0)) {
+        az_fault_clear(&op->fault);
+        return upstream_setup_fault(op, provider, UPSTREAM_ISSUER_OTHER,
+                                    "its discovery document names another issuer than its row");
+    }
     if (st != AZ_OK)
         return st;
-    const char *issuer = json_string_value(json_object_get(document.json, "issuer"));
-    if (issuer == NULL || strcmp(issuer, provider->issuer) != 0)
-        return bad_document(op, url, "its issuer differs from the registered one");
     take_document(document.json, found);
     return AZ_OK;
 }
@@ -134,6 +142,7 @@ upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK && !stored)
         return st;
     op->fault = before;
+    op->provider_fault = NULL;
     const char *member = lacking(&found, need);
     if (member != NULL)
         return op_fail(

@@ -27,8 +27,8 @@ struct upstream_endpoints {
 /*
  * Collect the endpoints. A stored one always wins; discovery is asked for the others. If all that
  * is needed is stored, a provider whose discovery fails simply lacks the others. AZ_UNAVAILABLE:
- * discovery cannot be reached, or names another issuer; AZ_SERVER_ERROR: a needed endpoint is in
- * neither.
+ * discovery cannot be reached; AZ_PROVIDER_SETUP: it names another issuer; AZ_SERVER_ERROR: a
+ * needed endpoint is in neither.
  */
 enum az_status upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
                                       enum upstream_need need, struct upstream_endpoints *ret);

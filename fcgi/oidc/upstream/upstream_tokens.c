@@ -12,6 +12,7 @@
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "http/fetch/fetch.h"
+#include "oidc/upstream/upstream_fault.h"
 
 /* Longest answer of the userinfo endpoint, in octets. */
 #define ANSWER_MAX (64 * 1024)
@@ -105,6 +106,24 @@ redeem_code(struct op *op, const struct identity_provider *provider,
     return client_ask_send(op, &ask, ret);
 }
 
+/* Fail because the token endpoint sent no tokens: its own fault heals, the code may be refused, and
+ * what else it refuses is our configuration (RFC 6749 5.2). */
+static enum az_status
+tokens_refused(struct op *op, const struct identity_provider *provider, int status,
+               const struct client_answer *answer)
+{
+    if (answer->outcome == CLIENT_GRANT_REFUSED)
+        return upstream_deny(op, provider, "its token endpoint refused the code");
+    if (status >= 500 || status == 429)
+        return upstream_malformed(op, provider, "token endpoint", status);
+    if (*answer->error != '\0')
+        return upstream_error(op, provider, "its token endpoint says", answer->error, NULL);
+    if (status == 401 || status == 403)
+        return upstream_error(op, provider, "its token endpoint answers 401 or 403, as to",
+                              "invalid_client", NULL);
+    return upstream_malformed(op, provider, "token endpoint", status);
+}
+
 enum az_status
 upstream_tokens_get(struct op *op, const struct identity_provider *provider,
                     const struct upstream_endpoints *endpoints, const char *code,
@@ -118,11 +137,8 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
         return st;
     if (client_answer_read(op->mem, &reading, got.status, got.body, got.length, &answer) != AZ_OK)
         return op_no_memory(op);
-    /* Any other error is a fault of our configuration or of the provider. */
-    if (answer.outcome == CLIENT_GRANT_REFUSED)
-        return upstream_deny(op, provider, "its token endpoint refused the code");
     if (answer.outcome != CLIENT_TOKENS)
-        return upstream_malformed(op, provider, "token endpoint", got.status);
+        return tokens_refused(op, provider, got.status, &answer);
     if (answer.tokens.id_token == NULL)
         return upstream_deny(op, provider, "its token endpoint sent no ID token");
     ret->id_token = answer.tokens.id_token;

@@ -7,9 +7,6 @@
 
 #include "oidc/upstream/upstream_endpoints.h"
 
-/* Text for the user and our client if the provider cannot be reached. */
-#define UPSTREAM_NOT_REACHED "The identity provider cannot be reached at the moment"
-
 /* Answer of the token endpoint; on op->mem. */
 struct upstream_tokens {
     const char *id_token;     /* never NULL; not checked */
@@ -19,7 +16,8 @@ struct upstream_tokens {
 /*
  * Redeem the code. Our secret goes into the Authorization header, or into the form if discovery
  * offers nothing else; without a secret we are a public client. AZ_UNAVAILABLE: no answer, or a
- * malformed one; AZ_ACCESS_DENIED: the code is refused, or no ID token came.
+ * malformed one; AZ_PROVIDER_SETUP: it refuses us or our request; AZ_ACCESS_DENIED: the code is
+ * refused, or no ID token came.
  */
 enum az_status upstream_tokens_get(struct op *op, const struct identity_provider *provider,
                                    const struct upstream_endpoints *endpoints, const char *code,

@@ -4,10 +4,14 @@
 
 #include "store/db/db.h"
 
-/* A provider as it is shown: of its secret nothing but that there is one. */
+/* A provider as it is shown: of its secret nothing but that there is one; and its faults of the
+ * last day. */
 #define SHOWN                                                                                      \
     "json_strip_nulls((left(row_to_json(d)::text, -1) || ',\"clientSecretSet\":'"                  \
-    " || (o.secret_sealed IS NOT NULL)::text || '}')::json)"
+    " || (o.secret_sealed IS NOT NULL)::text || ',\"faults\":' || coalesce((SELECT json_agg("      \
+    "json_build_object('code', f.code, 'firstAt', instant_text(f.first_at), 'lastAt',"             \
+    " instant_text(f.last_at), 'count', f.n) ORDER BY f.code)::text FROM recent_fault f"           \
+    " WHERE f.idp = o.id), 'null') || '}')::json)"
 #define SHOWN_FROM "identity_provider_dto d JOIN identity_provider o ON o.id = d.id"
 
 /* clang-format off */

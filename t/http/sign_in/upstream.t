@@ -35,7 +35,7 @@ sub address {
 sub sign_in {
     my ( $browser, %more ) = @_;
     my @hop     = $browser->follow( address(%more) );
-    my ($leave) = $hop[-1]->status == 503 ? $hop[-1]->body =~ m{<li><a href="([^"]+)">Return} : ();
+    my ($leave) = $hop[-1]->status =~ /\A50[23]\z/ ? $hop[-1]->body =~ m{<li><a href="([^"]+)">Return} : ();
     my $end     = defined $leave ? $leave =~ s/&amp;/&/gr : $browser->url;
     my %back    = Authz::Browser::query($end);
     $back{at}   = ( split /\?/, $end )[0];
@@ -92,7 +92,7 @@ my @lies = (
     [ 'access_denied|server_error', 'iss of another (RFC 9207)', authorize => { iss      => 'https://x.example' } ],
     [ 'access_denied|server_error', 'no iss',                    authorize => { iss      => undef } ],
     [ 'access_denied',              'the user refused',          authorize => { error    => 'access_denied' } ],
-    [ 'server_error',               'an error of the provider',  authorize => { error    => 'server_error' } ],
+    [ 'temporarily_unavailable',    'an error of the provider',  authorize => { error    => 'server_error' } ],
     [ 'server_error',               'an error with words of its own', authorize => { error => 'no"such<error>' } ],
     [ 'server_error',               'neither code nor error',         authorize => { code  => undef } ],
 );

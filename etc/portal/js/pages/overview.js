@@ -52,6 +52,7 @@ const KINDS = {
   tools_waiting: one => ({ state: plural(one.count, 'tool waits', 'tools wait'), what: `${one.name}: the upstream changed its tools`, href: to(['resources', one.name]) }),
   resource_degraded: one => ({ state: 'Degraded', what: `${one.name}: ${one.detail ?? 'its upstream fails'}`, note: one.at && `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   upstream_redirects: one => ({ state: 'Redirects', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
+  provider_fault: one => ({ mark: 'no', state: 'Sign-in fails', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)} · doc/errors.md`, href: to(['providers', one.name]) }),
   connections_to_renew: one => ({ state: 'To connect again', what: `${one.name}: ${plural(one.count, 'account')} of people`, href: to(['resources', one.name], { tab: 'connections' }) }),
   key_ending: one => ({ state: 'Key ends', what: `${one.name}, ${one.detail}`, note: short(one.at), href: to(['keys']) }),
   reason_new: one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.name}`, note: 'on none of the 30 days before', href: to(['decisions'], { outcome: 'denied', reason: one.name }) }),
@@ -74,7 +75,7 @@ function Attention({ data }) {
     { title: 'What', cell: row => html`${row.href ? html`<a href=${row.href}><${Text} of=${row.what} bare /></a>` : html`<${Text} of=${row.what} />`}${row.note && html`<span class="second" title=${row.at && exact(row.at)}><${Text} of=${row.note} /></span>`}${row.then && html`<a class="button" href=${row.then}>Open the resource</a>`}` },
   ];
   return html`<section class="panel"><header><h2>Needs attention</h2></header>
-    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing fails, and nothing waits.">Errors, engines that are behind or differ, changed tools, degraded and pending resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;
+    ${list.length ? html`<${Table} label="Needs attention" columns=${columns} rows=${list} />` : html`<${Empty} title="Nothing fails, and nothing waits.">Errors, sign-ins that identity providers refuse, engines that are behind or differ, changed tools, degraded and pending resources, accounts to connect again, keys near their end, new reasons of denials, unused clients and shared redirect addresses stand here.<//>`}</section>`;
 }
 
 function Reasons({ data, days }) {

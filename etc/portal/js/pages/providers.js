@@ -103,6 +103,7 @@ function One({ id }) {
       <div class="acts">${provider.enabled && html`<a class="button" target="_blank" rel="noopener noreferrer" href=${`../account?idp_hint=${encodeURIComponent(provider.idpId)}`}>Try sign-in</a>`}
         ${may('operator') && html`<button type="button" onClick=${() => ask(provider.enabled ? 'disable' : 'enable')}>${provider.enabled ? 'Disable…' : 'Enable…'}</button><button type="button" class="danger" onClick=${() => ask('delete')}>Delete…</button>`}</div></div>
       <div role="status">${said && html`<p class=${said.warnings?.length ? 'note' : 'done'}>The provider is saved.${said.warnings?.length ? ` ${plural(said.warnings.length, 'warning')}: at ${Object.keys(atFields(said.warnings)).join(', ')}.` : ''}</p>`}</div>
+      ${provider.faults?.map(one => html`<p class="note">Sign-ins end with <code><${Text} of=${one.code} bare /></code> since <${Text} of=${one.firstAt} />, last <${Text} of=${one.lastAt} />: doc/errors.md has cause and cure.</p>`)}
       <p class="small">Try sign-in opens the account page in a new tab; a browser in which a person is signed in shows that person, so use a private window.</p>
       <${Register} provider=${provider} /><p></p><${Home} provider=${provider} />${may('operator') && html`<${Ask} issuer=${provider.issuer} provider=${provider} />`}
       <${ObjectForm} key=${stored.etag} kind=${KIND} schema=${schema} stored=${stored} first=${FIRST} titles=${TITLES} warningsOf=${() => atFields(warnings)} saved=${saved} />
