@@ -39,6 +39,9 @@ static const struct {
     {"{\"jsonrpc\":\"2.0\",\"id\":1}", RPC_INVALID_REQUEST, 0, NULL, true, "neither request nor answer"},
     {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}", RPC_INVALID_REQUEST, 0, NULL, true, "result and error"},
     {"{\"jsonrpc\":\"2.0\",\"result\":{}}", RPC_INVALID_REQUEST, 0, NULL, false, "a result of no request"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":null}", 0, JSON_RPC_RESULT, NULL, true, "M8: a result beside an error that is null"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":null}", 0, JSON_RPC_REQUEST, "ping", true, "M8: params that are null"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}", RPC_INVALID_REQUEST, 0, NULL, true, "M8: a result that is null"},
     {"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"no\"}", RPC_INVALID_REQUEST, 0, NULL, true, "an error that is a text"},
 };
 /* clang-format on */

@@ -17,6 +17,7 @@ my $stack = Authz::Stack->start(
 my $mcp    = Authz::Mcp->new($stack);
 my $api    = '/admin/api/managed-resources';
 my $secret = 'credential-of-the-gateway';
+my $json   = JSON::PP->new->utf8->canonical->allow_nonref;
 
 # Answers as the SDK's servers give them.
 sub answer { my ($result) = @_; return { body => { jsonrpc => '2.0', id => 1, result => $result } } }
@@ -91,6 +92,43 @@ sub redirect_mended {
     return;
 }
 
+# ---- M8: members that are null
+
+sub call_gives {
+    my ( $name, $result ) = @_;
+    my %by = ( '"tools/call"' => answer($result) );
+    $peer->set( "/$name" => { %$modern, instead => \%by } );
+    upstream( $name, "/$name" );
+    my $said = $mcp->modern( 'tools/call', { name => 'echo', arguments => { a => undef } }, at => $name );
+    return $mcp->result($said) // $said->text;
+}
+
+sub nulls {
+    my $file = { uri => 'file:///a', text => 't', blob => undef, mimeType => undef };
+    is_deeply(
+        call_gives( 'hints', { content => [ { type => 'text', text => 't', annotations => undef } ] } )->{content},
+        [ { type => 'text', text => 't' } ],
+        'M8 null_annotations: a member that is null is not passed on' );
+    is_deeply(
+        call_gives( 'blob', { content => [ { type => 'resource', resource => $file } ], isError => undef } )->{content},
+        [ { type => 'resource', resource => { uri => 'file:///a', text => 't' } } ],
+        'M8 null_blob: ... and no check trips over it' );
+    ok( call_gives( 'both', { content => [ { type => 'resource', resource => { %$file, text => undef } } ] } )
+          ->{isError},
+        'M8: a resource without text and blob is refused' );
+    ok( call_gives( 'list', { content => [undef] } )->{isError}, 'M8: an element that is null is refused' );
+    is_deeply(
+        call_gives( 'data', { content => [], structuredContent => { a => undef, b => [undef] } } )->{structuredContent},
+        { a => undef, b => [undef] },
+        'M8 null_in_data: in structuredContent null is a value' );
+    my ($asked) = grep { $_->{body} =~ m{"tools/call"} } $peer->requests('/data');
+    is_deeply( $json->decode( $asked->{body} )->{params}{arguments}, { a => undef }, 'M8: ... in arguments too' );
+    is( $mcp->modern( 'tools/list', { cursor => undef } )->status, 200,
+        'M8: a cursor of a client that is null is none' );
+    return;
+}
+
 slash_kept();
+nulls();
 redirect_mended( redirect_named() );
 done_testing;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "gateway/mcp/message/nulls.h"
 
 static enum az_status
 refuse_message(struct json_rpc_fault *ret, int code, const char *message)
@@ -104,7 +105,10 @@ json_rpc_read(TALLOC_CTX *mem, const char *text, size_t len, struct json_rpc *re
     enum az_status st = jsonx_parse(mem, text, len, JSON_RPC_DEPTH_MAX, &message, &why);
     if (st == AZ_INVALID)
         return refuse_message(ret_fault, RPC_PARSE_ERROR, why);
-    return st == AZ_OK ? read_message(message, ret, ret_fault) : st;
+    if (st != AZ_OK)
+        return st;
+    nulls_drop(message);
+    return read_message(message, ret, ret_fault);
 }
 
 json_t *
