@@ -312,6 +312,22 @@ is( $granted->( "$base/gateway/mcp", 'mcp other:read' ),           'mcp',       
 is( $granted->( "$base/gateway/mcp", 'notes:read introspection' ), 'notes:read', '... no scope of our endpoints' );
 is( $granted->( undef,               'mcp notes:read' ), 'mcp', '... and elsewhere the registered scope is one' );
 
+# ---- a client of an administrator
+
+for my $case (
+    [ unbound => [], 'mcp notes:read',      'a client of an administrator without a scope gets what policy grants' ],
+    [ bound   => [ scope => 'mcp' ], 'mcp', '... and a registered scope is its ceiling behind the gateway too' ] )
+{
+    my ( $id, $scope, $gets, $name ) = @$case;
+    my @client = $stack->make_client(
+        $id,
+        {   grants    => ['client_credentials'], scopes => ['mcp'], gateway_scopes => ['notes:*'],
+            resources => ['urn:svc:gateway'] },
+        @$scope );
+    my $answer = $stack->token( @client, scope => 'mcp notes:read', resource => "$base/gateway/mcp" );
+    is( $answer->member('scope'), $gets, $name ) or diag $answer->text;
+}
+
 # ---- every question to policy has the documented form (etc/policy/inputs)
 
 inputs_ok($stack);
