@@ -55,7 +55,7 @@ static const struct db_stmt impact_find_like_stmt = {
     "'to')::timestamptz"
     "  - (result::jsonb ->> 'from')::timestamptz) * 1000 <= $7::bigint)",
     7};
-enum impact_list_column { LIST_ARRAY, LIST_LOST };
+enum impact_list_column { LIST_RUNS, LIST_LOST };
 static const struct db_stmt impact_list_stmt = {
     "impact_list",
     HELD "SELECT coalesce(jsonb_agg(" DTO
@@ -164,7 +164,7 @@ impact_list(struct op *op, const char **ret)
 {
     PGresult *result = NULL;
     enum az_status st = read_runs(op, &impact_list_stmt, NULL, LIST_LOST, &result);
-    *ret = st == AZ_OK ? db_get(result, 0, LIST_ARRAY) : NULL;
+    *ret = st == AZ_OK ? db_get(result, 0, LIST_RUNS) : NULL;
     return st;
 }
 
