@@ -10,7 +10,6 @@
 #include "base/json/jsonx.h"
 #include "cli/instance/apply_object.h"
 #include "cli/instance/instance.h"
-#include "cli/instance/policy_step.h"
 #include "cli/lib/limits.h"
 #include "cli/verbs.h"
 

@@ -1,7 +1,7 @@
 /* Compare an object of the files with that of the service. */
 #include "config.h"
 
-#include "cli/instance/compare.h"
+#include "cli/instance/instance.h"
 
 #include <string.h>
 

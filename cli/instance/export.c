@@ -8,7 +8,6 @@
 #include "base/json/jsonx.h"
 #include "base/visible.h"
 #include "cli/instance/instance.h"
-#include "cli/instance/names.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/json_text.h"
 #include "cli/policy/bundle_dir.h"

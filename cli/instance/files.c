@@ -11,7 +11,6 @@
 #include "base/visible.h"
 #include "base/words.h"
 #include "cli/instance/instance.h"
-#include "cli/instance/names.h"
 #include "cli/lib/dir.h"
 #include "cli/policy/bundle.h"
 

@@ -13,7 +13,7 @@
 #include "base/json/jsonx.h"
 #include "base/utf8.h"
 #include "base/words.h"
-#include "cli/instance/names.h"
+#include "cli/instance/instance.h"
 #include "cli/lib/dir.h"
 #include "cli/lib/input.h"
 #include "cli/lib/json_text.h"

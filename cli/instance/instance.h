@@ -7,6 +7,7 @@
 #define AZ_CLI_INSTANCE_INSTANCE_H
 
 #include <jansson.h>
+#include <talloc.h>
 
 #include "cli/lib/call.h"
 #include "cli/lib/output.h"
@@ -151,5 +152,36 @@ int instance_plan_write(struct instance *run, const char *file);
 
 /* Print the plan; returns the number of steps that change something. */
 size_t instance_plan_print(struct instance *run);
+
+/* ---- comparing */
+
+/* Return the names of the members of `file` that `stored` has otherwise, an array on mem; NULL: no
+ * memory. Members that the file does not name are left alone, null and absent are the same, and
+ * secrets and pins are not compared. */
+json_t *instance_changes(TALLOC_CTX *mem, const struct instance_kind *kind, const json_t *file,
+                         const json_t *stored);
+
+/* ---- names of files and keys (F2): octets of a key beyond A-Z a-z 0-9 . _ - are escaped as %XX */
+
+/* End of the names of files of objects. */
+#define INSTANCE_SUFFIX ".json"
+
+/* Return the path of the file of an object, on mem; NULL: no memory. */
+char *instance_file_of(TALLOC_CTX *mem, const char *folder, const char *key);
+
+/* Return the key of the object of a file below `folder` that ends in .json, on mem. NULL: the name
+ * is none that instance_file_of() gives. */
+char *instance_key_of(TALLOC_CTX *mem, const char *folder, const char *path);
+
+/* ---- rules, rows and entries of a plan: one deploy saves all of them or none */
+
+/* Have the service check the deploy of the plan, without saving it. Returns the exit status. */
+int policy_rehearse(struct instance *run);
+
+/* Save the rules, rows and entries of the plan, if it changes any. Returns the exit status. */
+int policy_save(struct instance *run, bool *ret_saved);
+
+/* Find the path of a rule in the admin API. Returns the exit status. */
+int policy_rule_place(struct instance *run, const char *path, const char **ret);
 
 #endif

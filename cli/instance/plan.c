@@ -6,9 +6,7 @@
 
 #include "base/digits.h"
 #include "base/json/jsonx.h"
-#include "cli/instance/compare.h"
 #include "cli/instance/instance.h"
-#include "cli/instance/policy_step.h"
 #include "cli/lib/limits.h"
 #include "cli/verbs.h"
 #include "crypto/digest.h"

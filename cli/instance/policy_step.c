@@ -1,7 +1,7 @@
 /* The rules, rows and entries of a plan: one deploy saves all of them or none. */
 #include "config.h"
 
-#include "cli/instance/policy_step.h"
+#include "cli/instance/instance.h"
 
 #include <string.h>
 

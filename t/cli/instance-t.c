@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
-#include "cli/instance/compare.h"
 #include "cli/instance/instance.h"
-#include "cli/instance/names.h"
 #include "tap.h"
 
 static void

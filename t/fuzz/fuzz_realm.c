@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "cli/instance/import.h"
-#include "cli/instance/names.h"
+#include "cli/instance/instance.h"
 #include "fuzz/fuzz.h"
 
 /* The nesting of a document (cli/instance/import.c). */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/gateway/connector_files.h"
+#include "admin/gateway/connector_private.h"
 
 #include <dirent.h>
 #include <errno.h>

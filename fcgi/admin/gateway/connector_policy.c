@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/gateway/connector_policy.h"
+#include "admin/gateway/connector_private.h"
 
 #include "admin/policy/impact_limits.h"
 #include "admin/policy/policy_refusal.h"

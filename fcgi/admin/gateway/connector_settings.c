@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "admin/gateway/connector_settings.h"
+#include "admin/gateway/connector_private.h"
 
 #include "base/json/schema/json_schema.h"
 

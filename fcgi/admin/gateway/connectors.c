@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-#include "admin/gateway/connector_files.h"
-#include "admin/gateway/connector_policy.h"
+#include "admin/gateway/connector_private.h"
 #include "admin/gateway/connector_resource.h"
-#include "admin/gateway/connector_settings.h"
 #include "admin/policy/impact_limits.h"
 #include "admin/resource/resource_body.h"
 #include "base/json/field_rules.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/shadow/build.h"
+#include "policy/shadow/shadow_private.h"
 
 #include "base/json/jsonx.h"
 #include "base/utf8.h"

@@ -8,8 +8,8 @@
 #include "base/background.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "policy/shadow/report.h"
 #include "policy/shadow/result.h"
+#include "policy/shadow/shadow_private.h"
 #include "store/policy/plans.h"
 #include "store/policy/shadow.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/shadow/shadow_compare.h"
+#include "policy/shadow/shadow_private.h"
 
 #include <string.h>
 
