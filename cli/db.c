@@ -7,6 +7,7 @@
 #include "cli/lib/output.h"
 #include "cli/verbs.h"
 #include "policy/save/deploy/shipped.h"
+#include "policy/save/plan/bundle_plan.h"
 #include "store/people/admin_keys.h"
 #include "store/schema/migration_plan.h"
 #include "store/schema/partitions_maintain.h"
@@ -103,6 +104,24 @@ load_policy(struct cli *cli, struct jsonx_build *report)
     return AZ_OK;
 }
 
+/* Make the plan that the service decides by, so that a first start has it. Without it OPA decides.
+ */
+static enum az_status
+plan_policy(struct cli *cli, struct jsonx_build *report)
+{
+    bool made = false;
+    const char *warning = NULL;
+    enum az_status st = plan_served(&cli->op, &made, &warning);
+    if (st != AZ_OK)
+        return st;
+    if (warning != NULL)
+        output_error("warning: %s", warning);
+    else if (made)
+        output_line(cli, "plan of the policy: made");
+    jsonx_set(report, "policyPlanned", json_boolean(made && warning == NULL));
+    return AZ_OK;
+}
+
 /* New tables are given to the roles of the service. */
 static enum az_status
 grant_roles(struct cli *cli, struct jsonx_build *report)
@@ -123,8 +142,8 @@ int
 db_migrate_run(struct cli *cli)
 {
     static enum az_status (*const steps[])(struct cli *, struct jsonx_build *) = {
-        migrate_schema,    grant_roles,        db_make_partitions,
-        make_signing_keys, register_admin_key, load_policy};
+        migrate_schema,     grant_roles, db_make_partitions, make_signing_keys,
+        register_admin_key, load_policy, plan_policy};
     struct jsonx_build report = {jsonx_own(cli->mem, json_object()), false};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         if (steps[i](cli, &report) != AZ_OK)
