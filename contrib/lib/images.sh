@@ -190,19 +190,19 @@ images_begin() {
     images_ground
 }
 
-# A step: the image authz with the chosen web server; WITH_OPA=yes adds the engine's program, for SVC_POLICY_ENGINE=embedded.
+# A step: the image authz with the chosen web server, and the program opa, which makes the plans by which the service decides. It
+# writes them below TMPDIR: the root may be read-only.
 images_authz() {
-    local images=(authz "web:$WEB") file=lighttpd/lighttpd.conf
+    local images=(authz "web:$WEB" authz-opa) file=lighttpd/lighttpd.conf
     if [ "$WEB" = apache ]; then file=apache2/apache2.conf; fi
-    if [ "$WITH_OPA" = yes ]; then images+=(authz-opa); fi
     images_begin "${images[@]}"
     cp "$TOP/contrib/containers/web/$(basename "$file")" "$WORK/root/etc/$file"
     images_packages
-    if [ "$WITH_OPA" = no ] && [ "$(images_octets)" -gt "$IMAGE_OCTETS_MAX" ]; then
+    if [ "$(images_octets)" -gt "$IMAGE_OCTETS_MAX" ]; then
         die "the image authz has $(images_octets) octets, more than $IMAGE_OCTETS_MAX" 'see contrib/containers/image-files'
     fi
     images_commit "authz-$WEB" "authz:$VERSION-$WEB" --user "$IMAGE_USER:$IMAGE_USER" --port 8080 --stop-signal SIGTERM \
-        --env SVC_RUNTIME_DIR=/run/authz/shared --env LC_ALL=C.UTF-8 --entrypoint '["/usr/bin/authzctl"]' --cmd "serve $WEB" \
+        --env SVC_RUNTIME_DIR=/run/authz/shared --env TMPDIR=/run/authz --env LC_ALL=C.UTF-8 --entrypoint '["/usr/bin/authzctl"]' --cmd "serve $WEB" \
         --healthcheck 'CMD /usr/bin/authzctl health http://127.0.0.1:8080' --healthcheck-interval 10s --healthcheck-timeout 6s \
         --healthcheck-start-period 30s
 }

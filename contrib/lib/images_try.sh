@@ -187,6 +187,7 @@ try_active() {
         -d "token=$(cat "$TRY_DIR/token")" "$TRY_URL/introspect")"
 }
 try_ready() { ctl health --ready "$TRY_URL"; }
+try_planned() { curl -sS --noproxy '*' --max-time 20 "$TRY_URL/health/ready" | grep -F '"name":"plan","status":"UP"'; }
 try_shells() { find "$1" \( -name sh -o -name bash -o -name dash -o -name busybox -o -name 'perl*' -o -name 'apt*' \) -type f | grep .; }
 try_setuid() { find "$1" -perm /6000 -type f | grep .; }
 
@@ -243,6 +244,7 @@ try_service() {
     authz=$TRY_PID
     ok 'the service is ready, with a policy of the engine' within 60 try_ready
     echo "# $WEB: $SECONDS s from the start of both images to a service that is ready"
+    ok '... which decides by its plan' within 60 try_planned
     ok 'the health check of the image passes' try_healthcheck
     ok 'a client gets a token' try_token
     ok '... which is active' try_active
