@@ -62,15 +62,21 @@ config_follows(const struct config_findings *findings, const char *line)
     return false;
 }
 
-/* True if the program opa is needed: plans are decided by, or its path was set. */
+/* True if the administrator has set a setting. */
+static bool
+config_is_set(const struct settings *cfg, const char *name)
+{
+    const char *origin = cfg->origin[settings_find(name) - settings_table];
+    return origin != NULL && strcmp(origin, "default") != 0;
+}
+
+/* True if the administrator wants the program opa: the engine that decides by its plans was set, or
+ * its path. With the defaults alone OPA may be on another host, and decides what has no plan. */
 static bool
 config_needs_opa(const struct settings *cfg)
 {
-    const struct setting *row = settings_table;
-    while (strcmp(row->name, "SVC_OPA_BINARY") != 0)
-        row++;
-    const char *origin = cfg->origin[row - settings_table];
-    return settings_engine_is_embedded(cfg) || (origin != NULL && strcmp(origin, "default") != 0);
+    return (settings_engine_is_embedded(cfg) && config_is_set(cfg, "SVC_POLICY_ENGINE"))
+           || config_is_set(cfg, "SVC_OPA_BINARY");
 }
 
 static void

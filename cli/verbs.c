@@ -235,7 +235,7 @@ static const struct cli_verb own_verbs[] = {
     {"policy compare", "", 0, 0, policy_compare_options, comparing, CLI_DATABASE, false, policy_compare_run,
      "Let OPA and the embedded engine decide stored questions again, and show differences",
      "The questions are those of the newest audit rows with a decision. Both engines decide them by the policy of today, whatever "
-     "it was then, so the verb needs OPA and the plan of that policy, which a save makes with SVC_POLICY_ENGINE=embedded. A "
+     "it was then, so the verb needs OPA and the plan of that policy, which a save makes unless SVC_POLICY_ENGINE is opa. A "
      "question that the embedded engine leaves to OPA is no difference; it is counted with the reason. Nothing is issued or "
      "revoked. The exit status is 1 if an answer differs. The verb works on the database alone, not with --server."},
     {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, CLI_ANYWHERE, false, policy_data_delete_run,

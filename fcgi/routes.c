@@ -812,8 +812,7 @@ const struct route routes[] = {
      ADMIN,
      OF(engines_resource),
      ABOUT("List the policy engines that fetch the bundle"),
-     ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000; none with "
-                        "SVC_POLICY_ENGINE=embedded"))},
+     ANSWERS(GIVES_LIST(engine_view, "What each said last, at most 1000"))},
     {GET("/admin/api/settings", "listSettings", settings_list_handle),
      ADMIN,
      ABOUT("List the settings in force, with their origin"),

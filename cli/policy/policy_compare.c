@@ -104,8 +104,8 @@ read_plan(struct compare_run *run)
     }
     if (run->plan != NULL)
         return CLI_OK;
-    output_error("%s: OPA makes all decisions by the active policy: %s; save the policy with "
-                 "SVC_POLICY_ENGINE=embedded",
+    output_error("%s: OPA makes all decisions by the active policy: %s; a save makes a plan, "
+                 "unless SVC_POLICY_ENGINE is opa",
                  cli->path, why);
     return CLI_FAILED;
 }

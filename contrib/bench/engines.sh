@@ -10,7 +10,7 @@ SETTLE_SECONDS=1
 
 # engine_prepare NAME: choose the engine of the stack, before it is made.
 engine_prepare() {
-    if [ "$1" != opa ]; then export SVC_POLICY_ENGINE=embedded; fi
+    if [ "$1" = opa ]; then export SVC_POLICY_ENGINE=opa; fi
 }
 
 # engine_use NAME: start the service with this engine, and let every worker decide.
@@ -49,7 +49,7 @@ bindings_save() {
 # the workers share what was loaded before they were forked, and after a save, when they share what one of them read.
 engines_compare() {
     local count engine
-    SVC_POLICY_ENGINE=embedded authzctl policy compare --limit "$DECISIONS" --json >"$BENCH/compare.json"
+    authzctl policy compare --limit "$DECISIONS" --json >"$BENCH/compare.json"
     printf 'decision_us %s %s\n' "$(json_get medianUs.embedded <"$BENCH/compare.json")" \
         "$(json_get medianUs.opa <"$BENCH/compare.json")" >"$BENCH/engines"
     engine_use embedded

@@ -222,15 +222,15 @@ check_tests() {
     }
 }
 
-# Tests in which policy matters, which run with either engine. They take two minutes.
+# Tests in which policy matters, which run with either engine.
 ENGINE_TESTS='authzen/authzen authzen/authzen_vectors gateway/gateway_door mcp/mcp gateway/gateway_proxy
 policy/cedar_effect policy/controls policy/policy_rules policy/preview register/register token/code token/combinations
 token/default_scopes token/denials introspect/introspect introspect/introspect_once token/refresh token/token token/token_exchange uma/uma'
 
-# Run them once more, with decisions in process.
-check_embedded() {
+# Run them once more, with OPA asked about each decision: the other tests run with the default engine.
+check_opa() {
     local name names=()
-    export AUTHZ_TEST_ENGINE=embedded
+    export AUTHZ_TEST_ENGINE=opa
     for name in $ENGINE_TESTS; do names+=("t/http/$name.t"); done
     check_tests gcc "${names[@]}"
 }
@@ -253,7 +253,7 @@ check_bench() {
 # Let OPA decide again whatever the other engine decides in HTTP tests, all or the named ones. A difference fails its file. Print
 # the sums.
 check_witness() {
-    export AUTHZ_TEST_ENGINE=embedded AUTHZ_TEST_WITNESS=1
+    export AUTHZ_TEST_WITNESS=1
     if [ $# -eq 0 ]; then
         cd "$TOP"
         set -- t/http/*.t t/http/*/*.t
@@ -309,9 +309,10 @@ check_older() {
 # Upgrade with either engine.
 check_rolling() {
     export AUTHZ_TEST_OLDER=$WORK/older
-    check_tests gcc t/failure/rolling.t
-    export AUTHZ_TEST_ENGINE=embedded
-    check_tests gcc t/failure/rolling.t
+    for AUTHZ_TEST_ENGINE in embedded opa; do
+        export AUTHZ_TEST_ENGINE
+        check_tests gcc t/failure/rolling.t
+    done
 }
 
 # Make the images with each web server of the same packages, and run them; let Docker Compose read the files for them.

@@ -178,8 +178,7 @@ host_start() {
         export AUTHZ_PREFIX
     fi
     net_in "$name" env SVC_DATABASE_URL="$(database_url "$name")" SVC_DATABASE_READ_URL="$reads" \
-        SVC_POLICY_ENGINE=embedded SVC_RATE_LIMIT_ENABLED=false \
-        SVC_TRUSTED_PROXY_COUNT=1 SVC_OAUTH_TIMING_ACCESS_TOKEN_VALIDITY_SECONDS=86400 AUTHZ_WEB_BIND=0.0.0.0 \
+        SVC_RATE_LIMIT_ENABLED=false SVC_TRUSTED_PROXY_COUNT=1 SVC_OAUTH_TIMING_ACCESS_TOKEN_VALIDITY_SECONDS=86400 AUTHZ_WEB_BIND=0.0.0.0 \
         "$TOP/contrib/quickstart" up --dir "$DIR/$name" --port "$CLUSTER_WEB_PORT" --no-demo --no-people
 }
 

@@ -86,7 +86,7 @@ conf_text() {
 		SVC_OPA_URL=${SVC_OPA_URL-unix:$RUN_DIR/opa.sock}
 		SVC_RUNTIME_DIR=$RUN_DIR
 	END
-    # The program that plans policies for SVC_POLICY_ENGINE=embedded.
+    # The program that makes the plans by which the service decides.
     if [ -x "$BASE/bin/opa" ] && ! conf_extra | grep -q '^SVC_OPA_BINARY='; then
         printf 'SVC_OPA_BINARY=%s\n' "${SVC_OPA_BINARY-$BASE/bin/opa}"
     fi

@@ -119,6 +119,27 @@ try(TALLOC_CTX *mem, const char *name, const char *value, struct settings **ret)
     return problems.count > 0 ? problems.line[0] : NULL;
 }
 
+/* The engine that decides, and how often OPA is asked again. */
+static void
+test_engine(TALLOC_CTX *mem)
+{
+    struct problems problems;
+    struct settings *cfg = load(mem, &problems);
+    ok(settings_engine_is_embedded(cfg), "the service decides by itself (decisions.md \"The "
+                                         "default engine\")");
+    is_int(cfg->policy_witness_rate, 1000, "OPA is asked again about one decision in 1,000");
+    ok(try(mem, "SVC_POLICY_ENGINE", "opa", &cfg) == NULL && !settings_engine_is_embedded(cfg),
+       "SVC_POLICY_ENGINE=opa: OPA decides");
+    ok(try(mem, "SVC_POLICY_ENGINE", "cedar", NULL) != NULL, "another word is refused");
+    setenv("GATEWAY_INTERFACE", "CGI/1.1", 1);
+    cfg = load(mem, &problems);
+    ok(!settings_engine_is_embedded(cfg), "under plain CGI OPA decides");
+    is_str(cfg->policy_engine, "opa", "... which the settings show");
+    ok(try(mem, "SVC_POLICY_ENGINE", "embedded", &cfg) == NULL && settings_engine_is_embedded(cfg),
+       "... unless the administrator has set the engine");
+    unsetenv("GATEWAY_INTERFACE");
+}
+
 /* Every numeric row at its limits and one past each. */
 static void
 test_limits(TALLOC_CTX *mem)
@@ -840,6 +861,7 @@ main(void)
     clear_environment();
     test_table();
     test_defaults(mem);
+    test_engine(mem);
     test_limits(mem);
     test_values(mem);
     test_blank(mem);

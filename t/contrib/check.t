@@ -128,9 +128,9 @@ sub said { return Authz::Web::edit($said) }
 
 # Its words, and what it asks for.
 my @mode = (
-    [ '--only gcc,embedded,bench', qr{^make check: t/contrib/bench[.]t$}m ],
-    [ '--only tests',              qr{^make check: (?!.*t/cli/config[.]t).*t/http/token/token[.]t}m ],
-    [ '--only others',             qr{^make check: (?!.*t/http/token/token[.]t).*t/cli/config[.]t}m ],
+    [ '--only gcc,opa,bench', qr{^make check: t/contrib/bench[.]t$}m ],
+    [ '--only tests',         qr{^make check: (?!.*t/cli/config[.]t).*t/http/token/token[.]t}m ],
+    [ '--only others',        qr{^make check: (?!.*t/http/token/token[.]t).*t/cli/config[.]t}m ],
     [   '--only analyzer,clang,sanitize,fuzz',
         qr{^configure .*--enable-analyzer.*^configure .*CC=clang.*^configure .*--enable-sanitize.*^configure .*--enable-fuzz}ms
     ],

@@ -62,7 +62,9 @@ for my $web (qw(lighttpd-cgi apache-fcgid)) {
         my $deploy   = Authz::Deploy->start(
             $web,
             postgres => $postgres, database => $database,
-            settings => { SVC_DATABASE_URL => $postgres->url($database) . '&password=wrong' } );
+            settings => {
+                SVC_DATABASE_URL => $postgres->url($database) . '&password=wrong',
+                $web =~ /-cgi\z/ ? () : ( SVC_POLICY_ENGINE => 'opa' ) } );    # under CGI OPA decides by default
         my $stack = $deploy->{stack};
 
         $postgres->sql("ALTER USER postgres PASSWORD 'right'");

@@ -13,8 +13,9 @@ use Authz::Process ();
 use Authz::Stack   ();
 
 # On the real engine; beside it an instance with one worker, whose engine lies. Both with the shipped timeout.
-my $stack = Authz::Stack->start;
-my $lied  = Authz::Stack->start( beside => $stack, fake_opa => 1, workers => 1 );
+# OPA decides in both: t/failure/engine_embedded.t is about the other engine.
+my $stack = Authz::Stack->start( settings => { SVC_POLICY_ENGINE => 'opa' } );
+my $lied  = Authz::Stack->start( beside   => $stack, fake_opa => 1, workers => 1 );
 my $limit = 2;
 my $api   = 'https://api.example';
 my %cc    = ( grants => ['client_credentials'] );

@@ -16,8 +16,9 @@
 #define ID_TOKEN_ALG_DEFAULT "RS256"
 extern const char *const settings_id_token_algs[];
 
-/* The value of SVC_POLICY_ENGINE with which the service decides in its own processes. */
+/* The values of SVC_POLICY_ENGINE: the service decides in its own processes, or asks OPA. */
 #define SETTINGS_EMBEDDED "embedded"
+#define SETTINGS_OPA "opa"
 
 /* The value of SVC_AUDIT_STREAM with which no rows are sent. */
 #define SETTINGS_STREAM_OFF "off"

@@ -153,10 +153,24 @@ set_from_variable(struct settings *cfg, const struct setting *row, const char *n
     return text != NULL || path != NULL;
 }
 
+/*
+ * Let OPA decide under plain CGI, unless the administrator has set the engine: each request has a
+ * process of its own there, which would read a plan for one decision. RFC 3875 4.1.4: a CGI program
+ * has GATEWAY_INTERFACE; a FastCGI worker gets it with a request only.
+ */
+static void
+derive_engine(struct settings *cfg)
+{
+    const char *origin = cfg->origin[settings_find("SVC_POLICY_ENGINE") - settings_table];
+    if (getenv("GATEWAY_INTERFACE") != NULL && strcmp(origin, "default") == 0)
+        cfg->policy_engine = SETTINGS_OPA;
+}
+
 /* Set what follows from another setting, unless the administrator has set it. */
 static void
 derive(struct settings *cfg)
 {
+    derive_engine(cfg);
     const char **origin = &cfg->origin[settings_find("SVC_SESSION_COOKIE_SECURE") - settings_table];
     if (*origin != NULL)
         return;

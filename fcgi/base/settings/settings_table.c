@@ -6,7 +6,7 @@ static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL}
 static const char *const log_formats[] = {"json", "text", NULL};
 static const char *const audit_streams[] = {SETTINGS_STREAM_OFF, "otlp", "ocsf", NULL};
 static const char *const tool_lists[] = {"auto", "all", "search", NULL};
-static const char *const policy_engines[] = {"opa", SETTINGS_EMBEDDED, NULL};
+static const char *const policy_engines[] = {SETTINGS_OPA, SETTINGS_EMBEDDED, NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
 const char *const settings_dpop_algs[] = {"ES256", "RS256", "PS256", "ES384", "ES512", "EdDSA",
@@ -27,8 +27,8 @@ const struct setting settings_table[] = {
      "Connection string or URI of a synchronous standby, or a list with it, where introspection and access decisions are read; set it on all hosts, because revocations wait for the standby then"},
     {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz-opa/opa.sock", 0, 0, NULL,
      "Address of Open Policy Agent: unix:/PATH, http://HOST:PORT or https://HOST:PORT"},
-    {"SVC_POLICY_ENGINE", NULL, SETTING_CHOICE, AT(policy_engine), "opa", 0, 0, policy_engines,
-     "Engine of decisions: opa asks Open Policy Agent each time; embedded runs its plan of the policy in process"},
+    {"SVC_POLICY_ENGINE", NULL, SETTING_CHOICE, AT(policy_engine), "embedded", 0, 0, policy_engines,
+     "Engine of decisions: embedded runs the plan that Open Policy Agent makes of the policy in process; opa asks Open Policy Agent each time, which is the default under plain CGI"},
     {"SVC_OPA_BINARY", NULL, SETTING_TEXT, AT(opa_binary), "/usr/bin/opa", 0, 0, NULL,
      "Program opa, which compiles each saved policy and tries it before the engines get it"},
     {"SVC_DATA_DIR", NULL, SETTING_TEXT, AT(data_dir), AUTHZ_DATADIR, 0, 0, NULL,

@@ -49,12 +49,13 @@ sub data_dir {
     return $dir;
 }
 
-# AUTHZ_TEST_ENGINE=embedded lets the service of each test decide in its own processes, unless the test stands in for OPA.
+# The engine of the service: OPA if the test stands in for OPA, else that of AUTHZ_TEST_ENGINE, else the default.
 sub engine_settings {
     my ($self) = @_;
-    my $engine = $ENV{AUTHZ_TEST_ENGINE};
-    return if !defined $engine || $self->{fake_opa};
-    return ( SVC_POLICY_ENGINE => $engine, Authz::Witness::settings() );
+    my $engine = $self->{fake_opa} ? 'opa' : $ENV{AUTHZ_TEST_ENGINE};
+    return (
+        defined $engine                    ? ( SVC_POLICY_ENGINE => $engine ) : (),
+        ( $engine // 'embedded' ) ne 'opa' ? Authz::Witness::settings()       : () );
 }
 
 sub runtime_dir {
@@ -108,6 +109,7 @@ sub start {
           Authz::PgProxy->start( $dir, $self->{front} // $self->{postgres}->socket, $Authz::Postgres::PORT );
         $self->{front} = $dir;
     }
+    $self->{unplanned} = time;    # the workers have no plan yet
     $self->start_service if $self->{web} !~ /spawn|fcgid|cgi\z/;
     $self->{server} = Authz::Web->start( $self->{web}, $self );
     $self->start_opa   if !$shares_opa;
@@ -139,8 +141,11 @@ sub pooler_settings {
         SVC_DATABASE_DIRECT_URL => $self->{postgres}->url( $self->{database}, undef,          $self->{role} ) );
 }
 
-# True if the workers decide by a plan, and not OPA.
-sub decides_in_process { my ($self) = @_; return ( $self->settings->{SVC_POLICY_ENGINE} // 'opa' ) eq 'embedded' }
+# True if the workers decide by a plan, and not OPA, which is the default but under plain CGI.
+sub decides_in_process {
+    my ($self) = @_;
+    return ( $self->settings->{SVC_POLICY_ENGINE} // ( $self->{web} =~ /-cgi\z/ ? 'opa' : 'embedded' ) ) eq 'embedded';
+}
 
 # What authz.conf would name: past a pooler, and past nothing else.
 sub database_url {
@@ -229,10 +234,13 @@ sub await_plan {
     my $there = sub {
         my ($check) =
           grep { $_->{name} eq 'plan' } @{ $self->{http}->get("$self->{path}/health/ready")->member('checks') // [] };
-        return $check && $check->{status} eq 'UP';
+        return 1 if $check && $check->{status} eq 'UP';
+        $self->{unplanned} = time;
+        return;
     };
     return unless defined Authz::Process::until_true( 30, $there );
-    sleep 1.1;
+    my $left = $self->{unplanned} + 1.1 - time;
+    sleep $left if $left > 0;
     return 1;
 }
 

@@ -1,8 +1,7 @@
 package Authz::Witness;
 
-# Lets OPA decide again what the embedded engine has decided in a test file: AUTHZ_TEST_WITNESS=1, beside
-# AUTHZ_TEST_ENGINE=embedded. At its end no service may have written a difference (decisions.md "Witness"). Authz::Stack asks for
-# the settings, and looks.
+# Lets OPA decide again what the embedded engine has decided in a test file: AUTHZ_TEST_WITNESS=1. At its end no service may
+# have written a difference (decisions.md "Witness"). Authz::Stack asks for the settings, and looks.
 
 use strict;
 use warnings;

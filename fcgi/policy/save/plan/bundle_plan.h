@@ -1,4 +1,4 @@
-/* The plan of a policy that is saved, for SVC_POLICY_ENGINE=embedded: OPA's program makes it beside
+/* The plan of a policy that is saved, for the engine in this process: OPA's program makes it beside
  * the wait for the engines. A save does not need it: without a plan OPA decides. */
 #ifndef AZ_POLICY_SAVE_PLAN_BUNDLE_PLAN_H
 #define AZ_POLICY_SAVE_PLAN_BUNDLE_PLAN_H
