@@ -46,8 +46,9 @@ like( printed( '--list', '-C', $dir, 'top' ), qr{^   1 fcgi/b\.c from a\.c c\.c$
 my %most = ( resource_put_handle => 35, policy_rule_put_by_path_handle => 95 );
 for my $handler ( sort keys %most ) {
     my ($files) = printed( '-C', $ENV{AUTHZ_SRCDIR}, $handler ) =~ /: (\d+) files/;
-    is( $files, $most{$handler},
-        "$handler goes through $most{$handler} files; if there are fewer, lower the number here" );
+    cmp_ok(
+        $files, q{<=}, $most{$handler},
+        "$handler goes through at most $most{$handler} files; lower the number if it can be" );
 }
 
 done_testing;
