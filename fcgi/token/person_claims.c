@@ -2,11 +2,12 @@
 
 #include "token/person_claims.h"
 
-#include <stdint.h>
+#include <string.h>
 
 #include "base/json/jsonx.h"
 #include "base/status.h"
 #include "base/words.h"
+#include "store/people/stored_claims.h"
 
 /* Claims about the token or the sign-in. `sub` is the provider's name for the user; ours is
  * another. */
@@ -15,12 +16,26 @@ static const char *const protocol_claims[] = {
     "sid", "jti", "auth_time", "acr", "amr", "sub",   "act",     "may_act", NULL,
 };
 
-/* Claims that are kept first if there are too many. */
-static const char *const first_claims[] = {
-    "name", "email", "email_verified", "preferred_username", "groups",
+/* An address, and the claim that proves it (OpenID Connect Core 5.1, 5.7). */
+static const struct {
+    const char *address, *proof;
+} pairs[] = {
+    {"email",        "email_verified"       },
+    {"phone_number", "phone_number_verified"},
 };
 
+/* Claims that are kept first if there are too many, after the pairs. */
+static const char *const first_claims[] = {"name", "preferred_username", "groups"};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SOURCES 2
+
+/* The claims while they are collected. */
+struct keeping {
+    json_t *kept;
+    size_t octets; /* of the kept claims */
+    const char *const *lists;
+};
 
 /* Return the octets of `"name":value,`. The member is dumped, because an estimate would be too
  * small for a name that has to be escaped. */
@@ -33,35 +48,88 @@ claim_octets(const char *name, json_t *value)
 
 /* Add a claim while there is room. */
 static enum az_status
-keep_claim(json_t *kept, const char *name, json_t *value, size_t *octets)
+add_claim(struct keeping *it, const char *name, json_t *value)
 {
-    if (value == NULL || json_is_null(value) || json_object_get(kept, name) != NULL
-        || words_has(protocol_claims, name))
-        return AZ_OK;
     size_t more = claim_octets(name, value);
     if (more == 0)
         return AZ_SERVER_ERROR;
-    if (*octets + more > PERSON_CLAIMS_MAX)
+    if (it->octets + more > PERSON_CLAIMS_MAX)
         return AZ_OK;
-    *octets += more;
-    return json_object_set(kept, name, value) == 0 ? AZ_OK : AZ_SERVER_ERROR;
+    it->octets += more;
+    return json_object_set(it->kept, name, value) == 0 ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+/* Add a claim of an answer, with its type. Pairs are kept apart. */
+static enum az_status
+keep_claim(struct keeping *it, const char *name, json_t *value)
+{
+    if (value == NULL || json_is_null(value) || json_object_get(it->kept, name) != NULL
+        || words_has(protocol_claims, name))
+        return AZ_OK;
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        if (strcmp(name, pairs[i].address) == 0 || strcmp(name, pairs[i].proof) == 0)
+            return AZ_OK;
+    if (!json_is_string(value) || it->lists == NULL || !words_has(it->lists, name))
+        return add_claim(it, name, value);
+    json_auto_t *list = json_pack("[O]", value);
+    return list != NULL ? add_claim(it, name, list) : AZ_SERVER_ERROR;
+}
+
+/* Keep an address, and its proof if one answer has both. */
+static enum az_status
+keep_pair(struct keeping *it, json_t *const *sources, size_t pair, const char **ret_other)
+{
+    const char *name = pairs[pair].address;
+    const char *said[SOURCES] = {NULL, NULL};
+    json_t *address = NULL, *proof = NULL;
+    for (size_t s = SOURCES; s-- > 0;) { /* backwards, so that the ID token stands */
+        json_t *own = json_object_get(sources[s], name);
+        json_t *proves = json_object_get(sources[s], pairs[pair].proof);
+        said[s] = json_string_value(own);
+        if (said[s] != NULL && (proves != NULL || proof == NULL)) {
+            address = own;
+            proof = proves;
+        }
+    }
+    if (ret_other != NULL && said[0] != NULL && said[1] != NULL && strcmp(said[0], said[1]) != 0)
+        *ret_other = name;
+    enum az_status st = address != NULL ? add_claim(it, name, address) : AZ_OK;
+    if (st == AZ_OK && proof != NULL && json_object_get(it->kept, name) != NULL)
+        st = add_claim(it, pairs[pair].proof, proof);
+    return st;
+}
+
+static enum az_status
+keep_all(struct keeping *it, json_t *const *sources, const char **ret_other)
+{
+    const char *name;
+    json_t *value;
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < COUNT(pairs) && st == AZ_OK; i++)
+        st = keep_pair(it, sources, i, ret_other);
+    for (size_t s = 0; s < SOURCES; s++)
+        for (size_t i = 0; i < COUNT(first_claims) && st == AZ_OK; i++)
+            st = keep_claim(it, first_claims[i], json_object_get(sources[s], first_claims[i]));
+    for (size_t s = 0; s < SOURCES && st == AZ_OK; s++)
+        json_object_foreach (sources[s], name, value)
+            if (st == AZ_OK)
+                st = keep_claim(it, name, value);
+    return st;
 }
 
 json_t *
-person_claims_keep(TALLOC_CTX *mem, const json_t *id_token, const json_t *userinfo)
+person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers, const char **ret_other)
 {
-    const json_t *const sources[] = {id_token, userinfo};
-    json_t *kept = jsonx_own(mem, json_object()), *value;
-    const char *name;
-    size_t octets = 0;
-    enum az_status st = kept != NULL ? AZ_OK : AZ_SERVER_ERROR;
-    for (size_t s = 0; s < COUNT(sources); s++)
-        for (size_t i = 0; i < COUNT(first_claims) && st == AZ_OK; i++)
-            st = keep_claim(kept, first_claims[i], json_object_get(sources[s], first_claims[i]),
-                            &octets);
-    for (size_t s = 0; s < COUNT(sources) && st == AZ_OK; s++)
-        json_object_foreach ((json_t *) (uintptr_t) sources[s], name, value)
-            if (st == AZ_OK)
-                st = keep_claim(kept, name, value, &octets);
-    return st == AZ_OK ? kept : NULL;
+    json_t *sources[SOURCES] = {jsonx_own(mem, jsonx_copy(answers->id_token)), NULL};
+    struct keeping it = {.kept = jsonx_own(mem, json_object()), .lists = answers->lists};
+    if (answers->userinfo != NULL)
+        sources[1] = jsonx_own(mem, jsonx_copy(answers->userinfo));
+    if (ret_other != NULL)
+        *ret_other = NULL;
+    if (it.kept == NULL || sources[0] == NULL || (answers->userinfo != NULL && sources[1] == NULL))
+        return NULL;
+    for (size_t s = 0; s < SOURCES; s++)
+        if (stored_claims_type(sources[s]) != AZ_OK)
+            return NULL;
+    return keep_all(&it, sources, ret_other) == AZ_OK ? it.kept : NULL;
 }

@@ -9,12 +9,24 @@
  * answer of /userinfo. */
 #define PERSON_CLAIMS_MAX (16 * 1024)
 
+/* The answers of a provider about one person. */
+struct person_answers {
+    const json_t *id_token;   /* claims of the ID token */
+    const json_t *userinfo;   /* of userinfo, or NULL */
+    const char *const *lists; /* claims that are lists (listClaims), ending with NULL; or NULL */
+};
+
 /*
- * Collect the claims that are kept of a user: those of the ID token, then those of userinfo (or
- * NULL) that the ID token lacks, without `sub` and the claims of the protocol. Claims that do not
- * fit into PERSON_CLAIMS_MAX are left out; name, email, email_verified, preferred_username and
- * groups come first. Belongs to mem; NULL: no memory.
+ * Collect the claims that are kept of a user: those of the ID token, then those of userinfo that
+ * the ID token lacks, without `sub` and the claims of the protocol. Claims that do not fit into
+ * PERSON_CLAIMS_MAX are left out; addresses with their proofs, names and groups come first.
+ *
+ * An address and its proof come from one answer, the first that has both; else the first address
+ * stands without proof (world.md U3). *ret_other (or NULL) becomes the name of an address that the
+ * answers say differently, or NULL. Types are those of U4: *_verified is a boolean, and a text for
+ * one of `lists` a list of one. Belongs to mem; NULL: no memory.
  */
-json_t *person_claims_keep(TALLOC_CTX *mem, const json_t *id_token, const json_t *userinfo);
+json_t *person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers,
+                           const char **ret_other);
 
 #endif

@@ -54,7 +54,10 @@ check_good(TALLOC_CTX *mem, const struct upstream_claims *claims,
     if (held->max_age != AUTHORIZATION_NO_MAX_AGE)
         MUST(claims->has_auth_time && claims->auth_time >= NOW - held->max_age - UPSTREAM_SKEW
              && claims->auth_time <= NOW + UPSTREAM_SKEW);
-    json_t *kept = person_claims_keep(mem, claims->object, claims->object);
+    static const char *const lists[] = {"groups", "x", NULL};
+    const struct person_answers answers = {
+        .id_token = claims->object, .userinfo = claims->object, .lists = lists};
+    json_t *kept = person_claims_keep(mem, &answers, NULL);
     const char *text = jsonx_dump(mem, kept);
     MUST(text != NULL && strlen(text) <= PERSON_CLAIMS_MAX);
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)

@@ -318,9 +318,67 @@ static void
 is_kept(TALLOC_CTX *mem, const char *id_token, const char *userinfo, const char *wanted,
         const char *name)
 {
-    json_t *more = userinfo != NULL ? env_json(mem, userinfo) : NULL;
-    is_str(jsonx_dump_sorted(mem, person_claims_keep(mem, env_json(mem, id_token), more)),
+    static const char *const lists[] = {"groups", "roles", NULL};
+    const struct person_answers answers = {
+        .id_token = env_json(mem, id_token),
+        .userinfo = userinfo != NULL ? env_json(mem, userinfo) : NULL,
+        .lists = lists,
+    };
+    is_str(jsonx_dump_sorted(mem, person_claims_keep(mem, &answers, NULL)),
            jsonx_dump_sorted(mem, env_json(mem, wanted)), "%s", name);
+}
+
+/* An address and its proof come from one answer (world.md U3; OpenID Connect Core 5.1, 5.7). */
+static void
+test_pairs(TALLOC_CTX *mem)
+{
+    is_kept(mem, "{'email':'lead@corp'}", "{'email':'ann@other','email_verified':true}",
+            "{'email':'ann@other','email_verified':true}",
+            "U3: the first answer that has both, not the address of one with the proof of another");
+    is_kept(mem, "{'email':'a@x','email_verified':false}", "{'email':'b@x','email_verified':true}",
+            "{'email':'a@x','email_verified':false}", "... the ID token before userinfo");
+    is_kept(mem, "{'email':'a@x'}", "{'email':'b@x'}", "{'email':'a@x'}",
+            "... and without any proof the first address");
+    is_kept(mem, "{'email':'a@x'}", "{'email_verified':true}", "{'email':'a@x'}",
+            "U3: a proof without its address proves no other");
+    is_kept(mem, "{'email_verified':true}", "{'email':'b@x'}", "{'email':'b@x'}",
+            "... nor the other way round");
+    is_kept(mem, "{'email':'a@x','email_verified':'perhaps'}",
+            "{'email':'b@x','email_verified':'TRUE'}", "{'email':'b@x','email_verified':true}",
+            "U3, U4: what is no boolean is no proof");
+    is_kept(mem, "{'phone_number':'1'}", "{'phone_number':'2','phone_number_verified':true}",
+            "{'phone_number':'2','phone_number_verified':true}", "U3: telephone numbers alike");
+    is_kept(mem, "{'email':['a@x'],'email_verified':true}", NULL, "{}",
+            "an address that is no text is none");
+    const struct person_answers differ = {.id_token = env_json(mem, "{'email':'a@x'}"),
+                                          .userinfo = env_json(mem, "{'email':'b@x'}")};
+    const struct person_answers same = {.id_token = differ.id_token, .userinfo = differ.id_token};
+    const char *other;
+    ok(person_claims_keep(mem, &differ, &other) != NULL && other != NULL
+           && strcmp(other, "email") == 0,
+       "U3: two different addresses are told");
+    ok(person_claims_keep(mem, &same, &other) != NULL && other == NULL, "... and equal ones not");
+}
+
+/* Types (world.md U4). */
+static void
+test_types(TALLOC_CTX *mem)
+{
+    is_kept(mem,
+            "{'email':'a@x','email_verified':'true','x_verified':'False','y_verified':'yes',"
+            "'z_verified':1,'verified':'true'}",
+            NULL, "{'email':'a@x','email_verified':true,'x_verified':false,'verified':'true'}",
+            "U4: the texts true and false of *_verified become booleans, anything else is dropped");
+    is_kept(mem, "{'groups':'c-42','role':'a'}", "{'roles':'b'}",
+            "{'groups':['c-42'],'roles':['b'],'role':'a'}",
+            "U4: one group as a text is a list of one, where listClaims names the claim");
+    is_kept(mem, "{'groups':['a'],'roles':{'b':1}}", NULL, "{'groups':['a'],'roles':{'b':1}}",
+            "... and what is no text stays");
+    const struct person_answers old = {.id_token = env_json(mem, "{'groups':'c-42'}")};
+    is_str(jsonx_dump(mem, person_claims_keep(mem, &old, NULL)), "{\"groups\":\"c-42\"}",
+           "U4: without listClaims the text stays (old_row_keeps_text)");
+    is_str(jsonx_dump(mem, old.id_token), "{\"groups\":\"c-42\"}",
+           "... and the answers of the provider are not changed");
 }
 
 static void
@@ -345,8 +403,9 @@ test_keep(TALLOC_CTX *mem)
             "{'name':'Ann','y':1}", "... and of one octet more what does not fit is left out");
     is_kept(mem, talloc_asprintf(mem, "{'x':'%s'}", text), "{'groups':['a','b']}",
             "{'groups':['a','b']}", "groups are taken before other claims, also from userinfo");
-    json_t *huge = person_claims_keep(
-        mem, env_json(mem, talloc_asprintf(mem, "{'groups':['%s%s']}", text, text)), NULL);
+    const struct person_answers many = {
+        .id_token = env_json(mem, talloc_asprintf(mem, "{'groups':['%s%s']}", text, text))};
+    json_t *huge = person_claims_keep(mem, &many, NULL);
     ok(json_object_size(huge) == 0, "groups that are too many are not cut in the middle");
 }
 
@@ -366,6 +425,8 @@ main(void)
     test_keys(mem);
     test_beside(mem);
     test_keep(mem);
+    test_pairs(mem);
+    test_types(mem);
     talloc_free(mem);
     return done();
 }

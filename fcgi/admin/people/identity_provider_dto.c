@@ -15,6 +15,9 @@
 #define SCOPES_MAX 32
 #define SCOPE_OCTETS_MAX 256
 #define PARAMS_MAX 32
+/* Limits of listClaims. */
+#define LIST_CLAIMS_MAX 64
+#define LIST_CLAIM_MAX 128
 #define PARAM_NAME_MAX 64
 #define PARAM_VALUE_MAX 512
 
@@ -197,6 +200,11 @@ static const struct field provider_fields[] = {
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule,
      .column = "authorize_params", .help = "More parameters of the authorization request",
      .example = "{\"prompt\": \"select_account\"}"},
+    {"listClaims",                      FIELD_TEXT_LIST, .max = LIST_CLAIMS_MAX,
+     .item_max = LIST_CLAIM_MAX, .rule = field_rule_visible, .column = "list_claims",
+     .help = "Claims that are lists: a text becomes a list of one. A new provider has groups and "
+             "roles if it is left out; [] for none",
+     .example = "[\"groups\", \"roles\"]"},
     {"logo",                            FIELD_TEXT,      .max = LOGO_TEXT_MAX, .rule = logo_rule,
      .column = "logo",
      .help = "Picture beside the name where people choose: a data: URL of a PNG, JPEG or WebP "

@@ -159,7 +159,12 @@ exchange_find_person(struct id_token_reading *reading, const char **ret_name)
 {
     struct request *req = reading->req;
     bool stale = false;
-    reading->kept = person_claims_keep(req->op.mem, reading->token.claims.object, NULL);
+    const struct person_answers answers = {
+        .id_token = reading->token.claims.object,
+        .lists =
+            reading->provider != NULL ? (const char *const *) reading->provider->list_claims : NULL,
+    };
+    reading->kept = person_claims_keep(req->op.mem, &answers, NULL);
     if (reading->kept == NULL)
         return op_no_memory(&req->op);
     enum az_status st = meet_person(reading, false, ret_name, &stale);

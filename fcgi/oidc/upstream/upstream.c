@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/query.h"
 #include "base/settings/settings.h"
 #include "client/ask.h"
@@ -179,6 +180,19 @@ check_answer(struct op *op, const struct identity_provider *provider,
     return AZ_OK;
 }
 
+/* Tell the operator that the answers of a provider differ in an address, of which one is kept. */
+static void
+tell_other(struct op *op, const struct identity_provider *provider, const char *claim)
+{
+    const struct log_field fields[] = {
+        LOG_TEXT("request_id", op->request_id),
+        LOG_TEXT("idp", provider->idp_id),
+        LOG_TEXT("claim", claim),
+    };
+    log_line(AZ_SEV_WARN, "the ID token and userinfo of a person have different addresses", fields,
+             sizeof(fields) / sizeof(fields[0]));
+}
+
 enum az_status
 upstream_redeem(struct op *op, const struct identity_provider *provider,
                 const struct upstream_answer *answer, struct upstream_identity *ret)
@@ -201,8 +215,14 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
         st = upstream_userinfo_get(op, provider, &endpoints, &tokens, claims.sub, &userinfo);
     if (st != AZ_OK)
         return st;
-    if ((kept = person_claims_keep(op->mem, claims.object, userinfo)) == NULL)
+    const struct person_answers answers = {.id_token = claims.object,
+                                           .userinfo = userinfo,
+                                           .lists = (const char *const *) provider->list_claims};
+    const char *other;
+    if ((kept = person_claims_keep(op->mem, &answers, &other)) == NULL)
         return op_no_memory(op);
+    if (other != NULL)
+        tell_other(op, provider, other);
     *ret = (struct upstream_identity){
         .sub = claims.sub,
         .claims = kept,

@@ -5,6 +5,7 @@
 #include "base/settings/settings.h"
 #include "store/db/db.h"
 #include "store/people/admin_keys_private.h"
+#include "store/people/stored_claims.h"
 
 /* True for a row `s` of admin_session that is not over by its times, without request or at all. */
 #define IS_LIVE                                                                                    \
@@ -104,7 +105,7 @@ read_sign_in(struct op *op, const PGresult *row, struct admin_sign_in *ret)
     struct admin_sign_in read = {.subject = db_get(row, 0, SESSION_SUBJECT),
                                  .idp_id = db_get(row, 0, SESSION_IDP_ID),
                                  .role = admin_role_of(db_get(row, 0, SESSION_FIRST))};
-    enum az_status st = db_read_json(op, row, 0, SESSION_CLAIMS, &read.claims);
+    enum az_status st = stored_claims_read(op, row, 0, SESSION_CLAIMS, &read.claims);
     if (st == AZ_OK)
         st = db_read_json(op, row, 0, SESSION_GRANTS, &read.grants);
     if (st == AZ_OK)

@@ -30,7 +30,8 @@ enum identity_providers_list_column {
     LIST_JWKS_URI,
     LIST_SCOPES,
     LIST_AUTHORIZE_PARAMS,
-    LIST_ENABLED
+    LIST_ENABLED,
+    LIST_LIST_CLAIMS
 };
 static const struct db_stmt identity_providers_list_stmt = {
     "identity_providers_list",
@@ -84,6 +85,8 @@ read_provider_values(TALLOC_CTX *mem, const PGresult *result, int row, int shift
     const char *params = db_get(result, row, LIST_AUTHORIZE_PARAMS + shift);
     unsigned char *sealed;
     enum az_status st = db_get_words(mem, result, row, LIST_SCOPES + shift, &provider->scopes);
+    if (st == AZ_OK)
+        st = db_get_words(mem, result, row, LIST_LIST_CLAIMS + shift, &provider->list_claims);
     if (st == AZ_OK && db_get(result, row, LIST_SECRET_SEALED + shift) != NULL) {
         st = db_get_octets(mem, result, row, LIST_SECRET_SEALED + shift, &sealed,
                            &provider->secret_length);

@@ -27,7 +27,8 @@ static const struct db_stmt identity_providers_admin_insert_stmt = {
     "identity_provider_insert",
     "INSERT INTO identity_provider (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", idp_id, secret_sealed)"
     " SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", $1, $3::bytea"
-    " FROM jsonb_populate_record(NULL::identity_provider, '{\"enabled\": true}' || $2::jsonb)"
+    " FROM jsonb_populate_record(NULL::identity_provider,"
+    "  '{\"enabled\": true, \"list_claims\": [\"groups\", \"roles\"]}' || $2::jsonb)"
     " ON CONFLICT DO NOTHING RETURNING id", 3};
 /* `was` is the row before the update: statements of one WITH see the same snapshot. */
 static const struct db_stmt identity_providers_admin_replace_stmt = {
@@ -37,7 +38,7 @@ static const struct db_stmt identity_providers_admin_replace_stmt = {
     " u AS (UPDATE identity_provider p SET (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_sealed)"
     " = (SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", coalesce($3::bytea, p.secret_sealed)"
     "  FROM jsonb_populate_record(NULL::identity_provider,"
-    "   jsonb_build_object('enabled', p.enabled) || $2::jsonb))"
+    "   jsonb_build_object('enabled', p.enabled, 'list_claims', p.list_claims) || $2::jsonb))"
     "  FROM was WHERE p.id = was.id RETURNING p.id, p.enabled, p.issuer = was.issuer AS same),"
     " ended AS (DELETE FROM browser_session s USING u"
     "  WHERE s.idp = u.id AND NOT (u.enabled AND u.same) RETURNING s.idp)"

@@ -10,14 +10,15 @@
  * members to them. Neither the key nor the secret: those have parameters of their own. */
 #define IDENTITY_PROVIDERS_ADMIN_COLUMNS                                                           \
     "name, issuer, client_id, authorization_endpoint, token_endpoint, userinfo_endpoint,"          \
-    " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled, logo"
+    " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled, logo,"       \
+    " list_claims"
 
 /*
  * IdentityProviderDto, keyed by idpId. The idpId and the issuer are unique.
  *
- * A replace keeps `enabled` and the secret when they are not given, and ends the browser sessions
- * of a provider that is disabled or has another issuer afterwards. Sign-ins, sessions and grants
- * are deleted with their provider.
+ * A replace keeps `enabled`, listClaims and the secret when they are not given, and ends the
+ * browser sessions of a provider that is disabled or has another issuer afterwards. Sign-ins,
+ * sessions and grants are deleted with their provider.
  */
 extern const struct json_rows identity_providers_admin_rows;
 

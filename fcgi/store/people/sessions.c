@@ -10,6 +10,7 @@
 #include "crypto/keyring.h"
 #include "crypto/random.h"
 #include "store/db/db.h"
+#include "store/people/stored_claims.h"
 
 /* Random octets of a sid, which names a session in ID tokens and is not a credential. */
 #define SID_OCTETS 16
@@ -166,7 +167,7 @@ read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, s
     if (session.found)
         st = db_read_json(op, row, 0, FIND_AMR, &session.amr);
     if (st == AZ_OK && session.found)
-        st = db_read_json(op, row, 0, FIND_CLAIMS, &session.claims);
+        st = stored_claims_read(op, row, 0, FIND_CLAIMS, &session.claims);
     if (st == AZ_OK && db_get_words(op->mem, row, 0, FIND_CONSENTS, &session.consents) != AZ_OK)
         st = op_no_memory(op);
     if (st != AZ_OK)

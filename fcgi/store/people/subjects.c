@@ -4,6 +4,7 @@
 
 #include "base/json/jsonx.h"
 #include "store/db/db.h"
+#include "store/people/stored_claims.h"
 
 /* The writes of session_create_stmt (sessions.c) without a session. A name that a subject or a
  * client has is not taken. */
@@ -79,5 +80,5 @@ subject_know(struct op *op, const char *subject, struct subject_known *ret)
         return st;
     ret->issuer = db_get(result, 0, KNOW_ISSUER);
     ret->idp_id = db_get(result, 0, KNOW_IDP_ID);
-    return db_read_json(op, result, 0, KNOW_CLAIMS, &ret->claims);
+    return stored_claims_read(op, result, 0, KNOW_CLAIMS, &ret->claims);
 }

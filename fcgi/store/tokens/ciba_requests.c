@@ -9,6 +9,7 @@
 #include "store/db/keep/locks.h"
 #include "store/db/keep/partitions.h"
 #include "store/db/keep/purge.h"
+#include "store/people/stored_claims.h"
 
 /* Each way to read the hint has an index of its own. Two rows are enough to know that the hint is
  * not unique. */
@@ -27,7 +28,7 @@ static const struct db_stmt ciba_person_find_stmt = {
     "  UNION SELECT s.subject FROM identity_provider p JOIN subject s ON s.issuer = p.issuer"
     "   WHERE p.idp_id = $2 AND s.upstream_sub = $3"
     "  UNION SELECT subject FROM subject WHERE lower(left(claims ->> 'email', 254)) = lower($4)"
-    "   AND claims ->> 'email_verified' = 'true')"
+    "   AND lower(claims ->> 'email_verified') = 'true')"
     " SELECT s.subject, s.issuer, s.upstream_sub, s.claims::text AS claims, p.id, p.idp_id,"
     "  p.backchannel_notification_endpoint"
     " FROM who JOIN subject s ON s.subject = who.subject"
@@ -116,7 +117,7 @@ ciba_person_find(struct op *op, const struct ciba_hint *hint, struct ciba_person
         .idp_id = db_get(row, 0, PERSON_IDP_ID),
         .endpoint = db_get(row, 0, PERSON_BACKCHANNEL_NOTIFICATION_ENDPOINT),
     };
-    st = db_read_json(op, row, 0, PERSON_CLAIMS, &person.claims);
+    st = stored_claims_read(op, row, 0, PERSON_CLAIMS, &person.claims);
     if (st == AZ_OK)
         *ret = person;
     return st;

@@ -7,6 +7,7 @@
 #include "base/settings/settings.h"
 #include "crypto/secret.h"
 #include "store/db/keep/partitions.h"
+#include "store/people/stored_claims.h"
 #include "store/tokens/grants.h"
 #include "store/tokens/revocation.h"
 
@@ -159,7 +160,7 @@ grant_read(struct op *op, const struct db_step *step, const struct token_parts *
     if (st == AZ_OK)
         st = grant_read_octets(op, step->result, OF_ID, UUID7_OCTETS, &id);
     if (st == AZ_OK)
-        st = db_read_json(op, step->result, 0, OF_CLAIMS, &row.claims);
+        st = stored_claims_read(op, step->result, 0, OF_CLAIMS, &row.claims);
     if (st == AZ_OK)
         st = db_read_json(op, step->result, 0, OF_AMR, &row.amr);
     if (st == AZ_OK)

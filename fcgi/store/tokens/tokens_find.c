@@ -7,6 +7,7 @@
 #include "crypto/secret.h"
 #include "store/db/connect/db_standby.h"
 #include "store/db/keep/partitions.h"
+#include "store/people/stored_claims.h"
 #include "store/tokens/grants_find.h"
 #include "store/tokens/revocation.h"
 #include "store/uma/delegations.h"
@@ -148,7 +149,7 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
         st = db_read_octets(op, result, 0, FIND_POLICY_INPUT, &row.input, &row.input_length);
     row.idp = db_get(result, 0, FIND_IDP);
     if (st == AZ_OK)
-        st = db_read_json(op, result, 0, FIND_CLAIMS, &claims);
+        st = stored_claims_read(op, result, 0, FIND_CLAIMS, &claims);
     row.claims = claims;
     row.jkt = db_get(result, 0, FIND_JKT);
     if (st == AZ_OK)

@@ -1,0 +1,58 @@
+#include "config.h"
+
+#include "store/people/stored_claims.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "store/db/db.h"
+
+#define VERIFIED "_verified"
+
+static bool
+is_proof(const char *name)
+{
+    size_t length = strlen(name), suffix = sizeof(VERIFIED) - 1;
+    return length >= suffix && strcmp(name + length - suffix, VERIFIED) == 0;
+}
+
+/* Return the boolean that a value stands for, borrowed; NULL: none. */
+static json_t *
+proof_of(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (json_is_boolean(value))
+        return json_boolean(json_is_true(value));
+    if (text == NULL)
+        return NULL;
+    return strcasecmp(text, "true") == 0    ? json_true()
+           : strcasecmp(text, "false") == 0 ? json_false()
+                                            : NULL;
+}
+
+enum az_status
+stored_claims_type(json_t *claims)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe (claims, next, name, value) {
+        json_t *proof = proof_of(value);
+        if (!is_proof(name))
+            continue;
+        if (proof == NULL)
+            json_object_del(claims, name);
+        else if (json_object_set(claims, name, proof) != 0)
+            return AZ_SERVER_ERROR;
+    }
+    return AZ_OK;
+}
+
+enum az_status
+stored_claims_read(struct op *op, const PGresult *result, int row, int column, json_t **ret)
+{
+    enum az_status st = db_read_json(op, result, row, column, ret);
+    if (st == AZ_OK && stored_claims_type(*ret) != AZ_OK)
+        st = op_no_memory(op);
+    return st;
+}

@@ -1,0 +1,23 @@
+/* The claims of a person as they are stored: what the identity provider said at the last sign-in.
+ */
+#ifndef AZ_STORE_PEOPLE_STORED_CLAIMS_H
+#define AZ_STORE_PEOPLE_STORED_CLAIMS_H
+
+#include <jansson.h>
+#include <libpq-fe.h>
+
+#include "base/op.h"
+
+/*
+ * Give claims their types (world.md U4): a member whose name ends with _verified is a boolean. The
+ * texts true and false, in any case, become one, and anything else is removed. AZ_SERVER_ERROR: no
+ * memory.
+ */
+enum az_status stored_claims_type(json_t *claims);
+
+/* Read the claims in a column, with their types, so that all readers of a row from before see the
+ * same; NULL in *ret: the column is NULL. A failure sets a fault. */
+enum az_status stored_claims_read(struct op *op, const PGresult *result, int row, int column,
+                                  json_t **ret);
+
+#endif

@@ -1,0 +1,118 @@
+# What is kept of what a provider says about a person, and who reads it: policy, /userinfo, the console and CIBA see one value
+# (world.md U3, U4).
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Browser ();
+use Authz::Client  ();
+use Authz::Grant   ();
+use Authz::Idp     ();
+use Authz::Stack   ();
+
+my $stack = Authz::Stack->start( settings => Authz::Idp->settings );
+my $base  = $stack->base;
+my $json  = JSON::PP->new->utf8->canonical;
+my $idp   = Authz::Idp->start;
+my $row   = $idp->register($stack);
+my $app   = $stack->make_client(
+    'app', { grants => ['authorization_code'], scopes => [qw(openid profile email)] },
+    redirectUris => [$Authz::Grant::REDIRECT] );
+
+# Sign a person in who is described so, and return what the client gets at its redirect_uri.
+sub sign_in {
+    my ($user)  = @_;
+    my $back    = $Authz::Grant::REDIRECT;
+    my $browser = Authz::Browser->new;
+    $idp->user($user);
+    $browser->follow(
+        "$base/authorize?" . Authz::Client::form(
+            response_type  => 'code', client_id => 'app', redirect_uri => $back, scope => 'openid profile email',
+            code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER), code_challenge_method => 'S256',
+            idp_hint       => 'corp' ),
+        stop => qr{\A\Q$back\E} );
+    return Authz::Browser::query( $browser->url );
+}
+
+# /userinfo of the person who has just signed in.
+sub userinfo {
+    my ($user) = @_;
+    my %back   = sign_in($user);
+    my $tokens = Authz::Grant->redeem( $stack, $app, $back{code} // die 'no code' );
+    return userinfo_of( $tokens->member('access_token') );
+}
+
+sub userinfo_of {
+    my ($token) = @_;
+    return $stack->http->get( '/userinfo', headers => [ Authorization => "Bearer $token" ] )->json;
+}
+
+sub stored {
+    my ($sub) = @_;
+    return $json->decode( $stack->sql("SELECT claims FROM subject WHERE upstream_sub = '$sub'") );
+}
+
+is_deeply( $row->{listClaims}, [qw(groups roles)], 'U4: a new provider has listClaims groups and roles' );
+
+# ---- pairs (B08)
+
+my $got = userinfo(
+    {   sub => 'ceo', email => 'lead@corp.example',
+        userinfo => { email => 'ann@other.example', email_verified => JSON::PP::true() } } );
+is( $got->{email},          'ann@other.example', 'ceo_address_other_proof: the pair of one answer (U3)' );
+is( $got->{email_verified}, JSON::PP::true(),    '... with its proof' );
+
+# ---- types (B12, N6)
+
+for my $said ( 'true', 'True', 'TRUE' ) {
+    $got = userinfo( { sub => 'bob', email => 'bob@corp.example', email_verified => $said } );
+    ok( JSON::PP::is_bool( $got->{email_verified} ) && $got->{email_verified}, "the text $said is the boolean (U4)" );
+}
+$got = userinfo( { sub => 'bob', email => 'bob@corp.example', email_verified => 'yes' } );
+ok( !exists $got->{email_verified}, 'the text yes proves nothing and is dropped' );
+is( $got->{email}, 'bob@corp.example', '... and the address stays' );
+sign_in( { sub => 'one', groups => 'c-42' } );
+is_deeply( stored('one')->{groups}, ['c-42'], 'one_group_is_list: a text for groups is a list of one (U4)' );
+
+# ---- rows from before
+
+my %back  = sign_in( { sub => 'old', email => 'old@corp.example', email_verified => JSON::PP::true() } );
+my $token = Authz::Grant->redeem( $stack, $app, $back{code} )->member('access_token');
+for my $row ( [ 'true', 1 ], [ 'True', 1 ], [ 'no', undef ] ) {
+    $stack->sql(
+        qq{UPDATE subject SET claims = '{"email":"old\@corp.example","email_verified":"$row->[0]"}' WHERE upstream_sub = 'old'}
+    );
+    $got = userinfo_of($token);
+    is( defined $got->{email_verified} ? $got->{email_verified} + 0 : undef, $row->[1],
+        "stored_text: a stored text $row->[0] is read with its type (U4)" );
+    ok( !defined $got->{email_verified} || JSON::PP::is_bool( $got->{email_verified} ), '... as a boolean' );
+}
+
+# ---- listClaims of the row
+
+my %own = ( name => 'Corp', issuer => $idp->issuer, clientId => 'authz' );
+my $put = sub {
+    my (%more) = @_;
+    return $stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %own, %more } );
+};
+is_deeply( $put->( listClaims => [] )->json->{listClaims} // [], [], 'listClaims can be empty' );
+sign_in( { sub => 'one', groups => 'c-42' } );
+is( stored('one')->{groups}, 'c-42', '... and a text stays a text' );
+is_deeply( $put->()->json->{listClaims} // [], [], 'a PUT without the member keeps it' );
+$put->( listClaims => ['teams'] );
+sign_in( { sub => 'one', groups => 'c-42', teams => 'a' } );
+is_deeply( stored('one'), { groups => 'c-42', teams => ['a'] }, 'the claims that the row names' );
+
+for my $bad ( [ 'groups', '' ], [ ('x') x 65 ], 'groups', [7], [ 'x' x 129 ] ) {
+    is( $put->( listClaims => $bad )->status, 400, 'refused: listClaims ' . substr $json->encode( { v => $bad } ), 0,
+        40 );
+}
+$stack->sql(q{UPDATE identity_provider SET list_claims = NULL});
+is( $stack->admin( GET => '/admin/api/identity-providers/corp' )->json->{listClaims}, undef,
+    'a row from before has none' );
+sign_in( { sub => 'one', groups => 'c-42' } );
+is( stored('one')->{groups}, 'c-42', 'old_row_keeps_text: its people keep the text (U4)' );
+
+done_testing;
