@@ -175,6 +175,7 @@ try_session(struct proved *proved, bool fresh)
         .subject_name = names.name,
         .subject_other = names.other,
         .home_issuer = subject_home(op, providers, NULL),
+        .userinfo_joined = who->userinfo_joined,
         .claims = who->claims,
         .auth_time = who->auth_time,
         .acr = who->acr,

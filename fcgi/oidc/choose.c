@@ -9,10 +9,9 @@
 #include "base/uri.h"
 #include "base/visible.h"
 #include "http/page/page.h"
-#include "metrics/metrics.h"
 #include "oidc/authorize_link.h"
 #include "oidc/describe.h"
-#include "store/people/provider_faults.h"
+#include "oidc/upstream/upstream_fault.h"
 
 /* Return the link of a choice. */
 static const char *
@@ -105,16 +104,6 @@ choose_respond(struct request *req, const struct authorization *authorization,
     return st == AZ_OK ? respond_page(req, 200, "choose", jsonx_built(&values), NULL) : st;
 }
 
-/* Note a fault that does not heal for the operator: a row, and a number. A failure to do so is no
- * other failure for the person. */
-static void
-note_fault(struct op *op, const struct identity_provider *provider)
-{
-    struct op beside = op_beside(op, op->mem);
-    provider_fault_note(&beside, provider->id, op->provider_fault);
-    metrics_add(op->az->metrics, METRIC_PROVIDER_FAULTS, 0, &op->provider_fault);
-}
-
 void
 choose_another(struct request *req, const struct authorization *authorization,
                const struct identity_provider *away)
@@ -126,7 +115,7 @@ choose_another(struct request *req, const struct authorization *authorization,
     const char *code = fault.status == AZ_PROVIDER_SETUP ? req->op.provider_fault : NULL;
     size_t count = 0;
     if (code != NULL)
-        note_fault(&req->op, away);
+        upstream_fault_note(&req->op, away, code);
     if (identity_providers_get(&req->op, true, &list) == AZ_OK)
         enabled =
             talloc_array(req->op.mem, const struct identity_provider *, (unsigned) list->count + 1);

@@ -12,8 +12,30 @@
 /* Claims about the token or the sign-in. `sub` is the provider's name for the user; ours is
  * another. */
 static const char *const protocol_claims[] = {
-    "iss", "aud", "exp",       "iat", "nbf", "nonce", "at_hash", "c_hash",  "s_hash", "azp",
-    "sid", "jti", "auth_time", "acr", "amr", "sub",   "act",     "may_act", NULL,
+    "iss",
+    "aud",
+    "exp",
+    "iat",
+    "nbf",
+    "nonce",
+    "at_hash",
+    "c_hash",
+    "s_hash",
+    "azp",
+    "sid",
+    "jti",
+    "auth_time",
+    "acr",
+    "amr",
+    "sub",
+    "act",
+    "may_act",
+    /* Where claims are that the provider did not send, with tokens for them. They are never asked:
+     * a token would name the host. */
+    "_claim_names",
+    "_claim_sources",
+    CLAIMS_INCOMPLETE,
+    NULL,
 };
 
 /* An address, and the claim that proves it (OpenID Connect Core 5.1, 5.7). */
@@ -35,7 +57,20 @@ struct keeping {
     json_t *kept;
     size_t octets; /* of the kept claims */
     const char *const *lists;
+    json_t *incomplete; /* names as members of an object, which are null */
 };
+
+/* Note that a claim is incomplete. */
+static enum az_status
+lack_claim(struct keeping *it, const char *name)
+{
+    bool any = strlen(name) > PERSON_INCOMPLETE_NAME_MAX
+               || (json_object_size(it->incomplete) >= PERSON_INCOMPLETE_MAX
+                   && json_object_get(it->incomplete, name) == NULL);
+    return json_object_set_new(it->incomplete, any ? CLAIMS_ANY : name, json_null()) == 0
+               ? AZ_OK
+               : AZ_SERVER_ERROR;
+}
 
 /* Return the octets of `"name":value,`. The member is dumped, because an estimate would be too
  * small for a name that has to be escaped. */
@@ -54,7 +89,7 @@ add_claim(struct keeping *it, const char *name, json_t *value)
     if (more == 0)
         return AZ_SERVER_ERROR;
     if (it->octets + more > PERSON_CLAIMS_MAX)
-        return AZ_OK;
+        return lack_claim(it, name);
     it->octets += more;
     return json_object_set(it->kept, name, value) == 0 ? AZ_OK : AZ_SERVER_ERROR;
 }
@@ -99,6 +134,56 @@ keep_pair(struct keeping *it, json_t *const *sources, size_t pair, const char **
     return st;
 }
 
+/* True if an answer has a claim itself. What it says to be elsewhere is not all of the claim. */
+static bool
+has_plainly(const json_t *answer, const char *name)
+{
+    const json_t *value = json_object_get(answer, name);
+    return value != NULL && !json_is_null(value)
+           && json_object_get(json_object_get(answer, "_claim_names"), name) == NULL;
+}
+
+/* Note the claims that one answer has elsewhere (OpenID Connect Core 5.6.2; hasgroups of Entra) and
+ * the other answer has not plainly. */
+static enum az_status
+lack_elsewhere(struct keeping *it, const json_t *answer, const json_t *other)
+{
+    const char *name;
+    json_t *source, *names = json_object_get(answer, "_claim_names");
+    enum az_status st = AZ_OK;
+    json_object_foreach (names, name, source)
+        if (st == AZ_OK && !has_plainly(other, name))
+            st = lack_claim(it, name);
+    if (st == AZ_OK && json_is_true(json_object_get(answer, "hasgroups"))
+        && !has_plainly(other, "groups"))
+        st = lack_claim(it, "groups");
+    return st;
+}
+
+/* Put the sorted names of incomplete claims beside the claims. */
+static enum az_status
+keep_incomplete(struct keeping *it)
+{
+    json_auto_t *list = json_array();
+    const char *name;
+    json_t *mark;
+    void *next;
+    if (json_object_size(it->incomplete) == 0)
+        return AZ_OK;
+    /* jansson keeps the order of insertion, so each name goes to its place. */
+    json_object_foreach_safe (it->incomplete, next, name, mark) {
+        size_t at = 0;
+        while (at < json_array_size(list)
+               && strcmp(json_string_value(json_array_get(list, at)), name) < 0)
+            at++;
+        if (json_array_insert_new(list, at, json_string(name)) != 0)
+            return AZ_SERVER_ERROR;
+    }
+    return list != NULL && json_object_set(it->kept, CLAIMS_INCOMPLETE, list) == 0
+               ? AZ_OK
+               : AZ_SERVER_ERROR;
+}
+
 static enum az_status
 keep_all(struct keeping *it, json_t *const *sources, const char **ret_other)
 {
@@ -121,15 +206,23 @@ json_t *
 person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers, const char **ret_other)
 {
     json_t *sources[SOURCES] = {jsonx_own(mem, jsonx_copy(answers->id_token)), NULL};
-    struct keeping it = {.kept = jsonx_own(mem, json_object()), .lists = answers->lists};
+    struct keeping it = {.kept = jsonx_own(mem, json_object()),
+                         .lists = answers->lists,
+                         .incomplete = jsonx_own(mem, json_object())};
     if (answers->userinfo != NULL)
         sources[1] = jsonx_own(mem, jsonx_copy(answers->userinfo));
     if (ret_other != NULL)
         *ret_other = NULL;
-    if (it.kept == NULL || sources[0] == NULL || (answers->userinfo != NULL && sources[1] == NULL))
+    if (it.kept == NULL || it.incomplete == NULL || sources[0] == NULL
+        || (answers->userinfo != NULL && sources[1] == NULL))
         return NULL;
     for (size_t s = 0; s < SOURCES; s++)
         if (stored_claims_type(sources[s]) != AZ_OK)
             return NULL;
-    return keep_all(&it, sources, ret_other) == AZ_OK ? it.kept : NULL;
+    if (keep_all(&it, sources, ret_other) != AZ_OK
+        || lack_elsewhere(&it, sources[0], sources[1]) != AZ_OK
+        || lack_elsewhere(&it, sources[1], sources[0]) != AZ_OK
+        || (answers->lost && lack_claim(&it, CLAIMS_ANY) != AZ_OK))
+        return NULL;
+    return keep_incomplete(&it) == AZ_OK ? it.kept : NULL;
 }

@@ -11,6 +11,7 @@
 #include "crypto/keypair.h"
 #include "env.h"
 #include "keys.h"
+#include "store/people/stored_claims.h"
 #include "tap.h"
 #include "token/authorization.h"
 #include "token/person_claims.h"
@@ -353,11 +354,12 @@ test_pairs(TALLOC_CTX *mem)
     const struct person_answers differ = {.id_token = env_json(mem, "{'email':'a@x'}"),
                                           .userinfo = env_json(mem, "{'email':'b@x'}")};
     const struct person_answers same = {.id_token = differ.id_token, .userinfo = differ.id_token};
-    const char *other;
-    ok(person_claims_keep(mem, &differ, &other) != NULL && other != NULL
-           && strcmp(other, "email") == 0,
+    const char *differing;
+    ok(person_claims_keep(mem, &differ, &differing) != NULL && differing != NULL
+           && strcmp(differing, "email") == 0,
        "U3: two different addresses are told");
-    ok(person_claims_keep(mem, &same, &other) != NULL && other == NULL, "... and equal ones not");
+    ok(person_claims_keep(mem, &same, &differing) != NULL && differing == NULL,
+       "... and equal ones not");
 }
 
 /* Types (world.md U4). */
@@ -400,13 +402,69 @@ test_keep(TALLOC_CTX *mem)
     const char *exact = talloc_asprintf(mem, "{'x':'%s','name':'Ann'}", text);
     is_kept(mem, exact, NULL, exact, "claims of the maximum are kept");
     is_kept(mem, talloc_asprintf(mem, "{'x':'x%s','y':1,'name':'Ann'}", text), NULL,
-            "{'name':'Ann','y':1}", "... and of one octet more what does not fit is left out");
+            "{'name':'Ann','y':1,'urn:svc:claims_incomplete':['x']}",
+            "... and of one octet more what does not fit is left out, and named (U5)");
     is_kept(mem, talloc_asprintf(mem, "{'x':'%s'}", text), "{'groups':['a','b']}",
-            "{'groups':['a','b']}", "groups are taken before other claims, also from userinfo");
+            "{'groups':['a','b'],'urn:svc:claims_incomplete':['x']}",
+            "groups are taken before other claims, also from userinfo");
     const struct person_answers many = {
         .id_token = env_json(mem, talloc_asprintf(mem, "{'groups':['%s%s']}", text, text))};
     json_t *huge = person_claims_keep(mem, &many, NULL);
-    ok(json_object_size(huge) == 0, "groups that are too many are not cut in the middle");
+    is_str(jsonx_dump(mem, huge), "{\"urn:svc:claims_incomplete\":[\"groups\"]}",
+           "groups that are too many are not cut in the middle, but named as incomplete (U5)");
+}
+
+/* Incomplete claims (world.md U5). */
+static void
+test_incomplete(TALLOC_CTX *mem)
+{
+    const char *far = "'_claim_names':{'groups':'s','dept':'s'},"
+                      "'_claim_sources':{'s':{'endpoint':'https://graph.example/v1',"
+                      "'access_token':'t'}}";
+    is_kept(
+        mem, talloc_asprintf(mem, "{'name':'Ann',%s}", far), NULL,
+        "{'name':'Ann','urn:svc:claims_incomplete':['dept','groups']}",
+        "U5: claims that are elsewhere are incomplete, and their sources with tokens are not kept");
+    is_kept(mem, talloc_asprintf(mem, "{%s}", far), "{'groups':['a']}",
+            "{'groups':['a'],'urn:svc:claims_incomplete':['dept']}",
+            "... unless the other answer has the claim plainly (overage_met_by_userinfo)");
+    is_kept(mem, "{'groups':['a']}", "{'_claim_names':{'groups':'s'}}", "{'groups':['a']}",
+            "... in either order");
+    is_kept(mem, talloc_asprintf(mem, "{'groups':['a'],%s}", far), NULL,
+            "{'groups':['a'],'urn:svc:claims_incomplete':['dept','groups']}",
+            "... but not the same answer");
+    is_kept(mem, talloc_asprintf(mem, "{%s}", far),
+            "{'groups':['a'],'_claim_names':{'groups':'s'}}",
+            "{'groups':['a'],'urn:svc:claims_incomplete':['dept','groups']}",
+            "... nor one that has it elsewhere too");
+    is_kept(mem, "{'hasgroups':true}", NULL,
+            "{'hasgroups':true,'urn:svc:claims_incomplete':['groups']}", "U5: hasgroups");
+    is_kept(mem, "{'hasgroups':true}", "{'groups':[]}", "{'hasgroups':true,'groups':[]}",
+            "... is met by the other answer, by an empty list too");
+    is_kept(mem, "{'hasgroups':false}", NULL, "{'hasgroups':false}",
+            "... and counts if it is true");
+    is_kept(mem, "{'urn:svc:claims_incomplete':['x'],'name':'Ann'}", NULL, "{'name':'Ann'}",
+            "no provider writes the mark itself");
+    const struct person_answers lost = {.id_token = env_json(mem, "{'name':'Ann'}"), .lost = true};
+    is_str(jsonx_dump_sorted(mem, person_claims_keep(mem, &lost, NULL)),
+           "{\"name\":\"Ann\",\"urn:svc:claims_incomplete\":[\"*\"]}",
+           "U2: userinfo that is lost leaves any claim incomplete");
+    char *names = talloc_strdup(mem, "");
+    for (int i = 0; i < PERSON_INCOMPLETE_MAX + 1; i++)
+        names = talloc_asprintf_append(names, "%s'c%d':'s'", i > 0 ? "," : "", i);
+    const struct person_answers many = {
+        .id_token = env_json(mem, talloc_asprintf(mem, "{'_claim_names':{%s}}", names))};
+    const json_t *list = json_object_get(person_claims_keep(mem, &many, NULL), CLAIMS_INCOMPLETE);
+    is_int((long long) json_array_size(list), PERSON_INCOMPLETE_MAX + 1,
+           "at most 64 names are listed, and");
+    is_str(json_string_value(json_array_get(list, 0)), "*", "... a further one is any claim");
+    char *longest = talloc_zero_array(mem, char, PERSON_INCOMPLETE_NAME_MAX + 1);
+    memset(longest, 'n', PERSON_INCOMPLETE_NAME_MAX);
+    is_kept(mem, talloc_asprintf(mem, "{'_claim_names':{'%s':'s'}}", longest), NULL,
+            talloc_asprintf(mem, "{'urn:svc:claims_incomplete':['%s']}", longest),
+            "a name of 128 octets is listed");
+    is_kept(mem, talloc_asprintf(mem, "{'_claim_names':{'%sn':'s'}}", longest), NULL,
+            "{'urn:svc:claims_incomplete':['*']}", "... and one of 129 is any claim");
 }
 
 int
@@ -427,6 +485,7 @@ main(void)
     test_keep(mem);
     test_pairs(mem);
     test_types(mem);
+    test_incomplete(mem);
     talloc_free(mem);
     return done();
 }

@@ -253,6 +253,8 @@ refused_rows := [
 	["svc.operator.controls.client", []],
 	["svc.operator.controls.authentication", {"by_resource_type": {"urn:r:orders": {"acr": "x"}}}],
 	["svc.operator.controls.authentication", {"by_resource_type": {"urn:r:orders": {"max_age": -1}}}],
+	["svc.operator.controls.claims", {"incomplete": "skip"}],
+	["svc.operator.controls.claims", {"except": "app"}],
 	["svc.operator.controls.environment", {"allow_cidr": []}],
 	["svc.operator.controls.environment", {"hours": {"tz": "UTC", "from": "08:00"}}],
 	["svc.operator.controls.lifetime", {"max_ttl": "300"}],

@@ -54,6 +54,8 @@ exchange := {
 
 of_id_token := object.union(exchange, {"subject_token": {"claims": {"iss": "https://idp.example"}}})
 
+incomplete_user := {"type": "user", "id": "ann", "claims": {}, "claims_incomplete": ["groups"]}
+
 control_cases := [
 	plain("authentication", ["by_resource_type"], {"urn:r:orders": {"acr": ["high"]}}, "issue", orders),
 	member(
@@ -69,6 +71,8 @@ control_cases := [
 	plain("exchange", ["max_depth"], 1, "issue", exchange),
 	plain("exchange", ["require_may_act"], true, "issue", exchange),
 	plain("trust", ["trusted_issuers"], ["https://idp.example"], "issue", of_id_token),
+	plain("claims", ["incomplete"], "allow", "issue", {"subject": incomplete_user}),
+	plain("claims", ["except"], ["crm"], "introspect", {"issued": {"subject": incomplete_user}}),
 	plain("environment", ["allow_cidrs"], ["198.51.100.0/24"], "issue", {}),
 	plain("environment", ["deny_cidrs"], ["192.0.2.0/24"], "introspect", {}),
 	plain("lifetime", ["by_resource_type"], {"urn:r:orders": 30}, "issue", orders),
@@ -202,6 +206,7 @@ no_rows := {
 	control("audit"): {},
 	control("authentication"): {"by_resource_type": {"urn:r:orders": {}}},
 	control("authzen"): fixture.roles,
+	control("claims"): {},
 	control("client"): {},
 	control("environment"): {},
 	control("exchange"): {},
@@ -222,6 +227,7 @@ decide(c, data_rows) := answer if {
 	answer := judged(c) with data.svc.operator.controls.authentication as data_rows[control("authentication")]
 		with data.svc.operator.controls.audit as data_rows[control("audit")]
 		with data.svc.operator.controls.authzen as data_rows[control("authzen")]
+		with data.svc.operator.controls.claims as data_rows[control("claims")]
 		with data.svc.operator.controls.client as data_rows[control("client")]
 		with data.svc.operator.controls.environment as data_rows[control("environment")]
 		with data.svc.operator.controls.exchange as data_rows[control("exchange")]

@@ -160,6 +160,8 @@ logo_rule(TALLOC_CTX *mem, const json_t *value)
                                   "is a picture of the type %s, which must follow data:", found);
 }
 
+static const char *const userinfo_modes[] = {"auto", "off", "required", NULL};
+
 /* clang-format off */
 static const struct field provider_fields[] = {
     {"id",                              FIELD_READ_ONLY, .shown = FIELD_INTEGER,
@@ -200,6 +202,15 @@ static const struct field provider_fields[] = {
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule,
      .column = "authorize_params", .help = "More parameters of the authorization request",
      .example = "{\"prompt\": \"select_account\"}"},
+    {"userinfo",                        FIELD_TEXT,      .words = userinfo_modes,
+     .column = "userinfo",
+     .help = "auto: claims of userinfo are joined, and without a usable answer the ID token stands "
+             "alone; off: it is not asked; required: without a usable answer there is no sign-in. "
+             "Absent: auto",
+     .example = "\"auto\""},
+    {"userinfoAt",                      FIELD_READ_ONLY, .shown = FIELD_TEXT,
+     .help = "Claims of userinfo were joined then, to the hour; an answer that cannot be used "
+             "leaves incomplete claims from then on"},
     {"listClaims",                      FIELD_TEXT_LIST, .max = LIST_CLAIMS_MAX,
      .item_max = LIST_CLAIM_MAX, .rule = field_rule_visible, .column = "list_claims",
      .help = "Claims that are lists: a text becomes a list of one. A new provider has groups and "

@@ -27,5 +27,6 @@ issued_user(const struct token_row *row, const json_t *issued)
         .amr = json_object_get(subject, "amr"),
         .auth_time = json_integer_value(json_object_get(subject, "auth_time")),
         .claims = claims,
+        .incomplete = row->claims == NULL ? json_object_get(subject, "claims_incomplete") : NULL,
     };
 }

@@ -8,13 +8,13 @@
 #include "base/query.h"
 #include "base/settings/settings.h"
 #include "client/ask.h"
-#include "crypto/jwk_set.h"
 #include "crypto/jws.h"
-#include "http/fetch/documents.h"
 #include "oidc/upstream/upstream_endpoints.h"
 #include "oidc/upstream/upstream_fault.h"
 #include "oidc/upstream/upstream_id_token.h"
+#include "oidc/upstream/upstream_keys.h"
 #include "oidc/upstream/upstream_tokens.h"
+#include "oidc/upstream/upstream_userinfo.h"
 #include "token/authorization.h"
 #include "token/person_claims.h"
 
@@ -89,31 +89,6 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
 
 /* ---- proving the identity ---- */
 
-static enum az_status
-upstream_check_keys(struct op *op, const char *url, const json_t *document)
-{
-    struct jwk_set *set;
-    const char *why = "cannot be read";
-    if (jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why) == AZ_OK && set->count > 0)
-        return AZ_OK;
-    return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: %s", url, why);
-}
-
-static enum az_status
-get_keys(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_before,
-         struct jwk_set **ret)
-{
-    struct document document;
-    enum az_status st = document_get(op, DOCUMENT_KEYS, endpoints->jwks_uri, not_before,
-                                     upstream_check_keys, &document, NULL);
-    if (st != AZ_OK)
-        return st;
-    if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
-        return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: cannot be read",
-                       endpoints->jwks_uri);
-    return AZ_OK;
-}
-
 /* Refuse an ID token. One that this service can never read is a fault of the provider's settings.
  */
 static enum az_status
@@ -131,13 +106,12 @@ refuse_id_token(struct op *op, const struct identity_provider *provider, const c
     return upstream_deny(op, provider, why);
 }
 
-/* Check the ID token. If no key of ours fits, fetch the provider's keys again, once. */
-static enum az_status
-check_id_token(struct op *op, const struct identity_provider *provider,
-               const struct upstream_endpoints *endpoints, const struct upstream_answer *answer,
-               const struct upstream_tokens *tokens, struct upstream_claims *ret)
+/* Return what the ID token must match. */
+static struct upstream_expected
+expected_of(struct op *op, const struct identity_provider *provider,
+            const struct upstream_answer *answer, const struct upstream_tokens *tokens)
 {
-    const struct upstream_expected expected = {
+    return (struct upstream_expected){
         .issuer = provider->issuer,
         .client_id = provider->client_id,
         .nonce = answer->nonce,
@@ -147,16 +121,24 @@ check_id_token(struct op *op, const struct identity_provider *provider,
         .asked_at = answer->asked_at,
         .now = op_now(op),
     };
+}
+
+/* Check the ID token. If no key of ours fits, fetch the provider's keys again, once. */
+static enum az_status
+check_id_token(struct op *op, const struct identity_provider *provider,
+               const struct upstream_endpoints *endpoints, const struct upstream_expected *expected,
+               const struct upstream_tokens *tokens, struct upstream_claims *ret)
+{
     struct jwk_set *keys;
     const char *why = NULL;
     bool stale;
-    enum az_status st = get_keys(op, endpoints, 0, &keys);
+    enum az_status st = upstream_keys_get(op, endpoints, 0, &keys);
     if (st == AZ_OK)
-        st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
+        st = upstream_id_token_check(op->mem, tokens->id_token, keys, expected, ret, &why, &stale);
     else
         return st;
-    if (st == AZ_INVALID && stale && get_keys(op, endpoints, op->now_ms, &keys) == AZ_OK)
-        st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
+    if (st == AZ_INVALID && stale && upstream_keys_get(op, endpoints, op->now_ms, &keys) == AZ_OK)
+        st = upstream_id_token_check(op->mem, tokens->id_token, keys, expected, ret, &why, &stale);
     if (st == AZ_INVALID) {
         az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
         return refuse_id_token(op, provider, tokens->id_token, why);
@@ -193,6 +175,22 @@ tell_other(struct op *op, const struct identity_provider *provider, const char *
              sizeof(fields) / sizeof(fields[0]));
 }
 
+/* Return the claims that are kept of both answers; NULL: no memory. */
+static json_t *
+keep_claims(struct op *op, const struct identity_provider *provider,
+            const struct upstream_claims *claims, const struct upstream_userinfo *userinfo)
+{
+    const struct person_answers answers = {.id_token = claims->object,
+                                           .userinfo = userinfo->claims,
+                                           .lost = userinfo->lost,
+                                           .lists = (const char *const *) provider->list_claims};
+    const char *other = NULL;
+    json_t *kept = person_claims_keep(op->mem, &answers, &other);
+    if (kept != NULL && other != NULL)
+        tell_other(op, provider, other);
+    return kept;
+}
+
 enum az_status
 upstream_redeem(struct op *op, const struct identity_provider *provider,
                 const struct upstream_answer *answer, struct upstream_identity *ret)
@@ -200,7 +198,9 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
     struct upstream_endpoints endpoints;
     struct upstream_tokens tokens = {NULL, NULL};
     struct upstream_claims claims;
-    json_t *userinfo = NULL, *kept;
+    struct upstream_expected expected;
+    struct upstream_userinfo userinfo;
+    json_t *kept;
     if (provider->client_id == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s has no clientId",
                        provider->idp_id);
@@ -209,23 +209,21 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
         st = check_answer(op, provider, &endpoints, answer);
     if (st == AZ_OK)
         st = upstream_tokens_get(op, provider, &endpoints, answer->code, answer->verifier, &tokens);
-    if (st == AZ_OK)
-        st = check_id_token(op, provider, &endpoints, answer, &tokens, &claims);
-    if (st == AZ_OK)
-        st = upstream_userinfo_get(op, provider, &endpoints, &tokens, claims.sub, &userinfo);
     if (st != AZ_OK)
         return st;
-    const struct person_answers answers = {.id_token = claims.object,
-                                           .userinfo = userinfo,
-                                           .lists = (const char *const *) provider->list_claims};
-    const char *other;
-    if ((kept = person_claims_keep(op->mem, &answers, &other)) == NULL)
+    expected = expected_of(op, provider, answer, &tokens);
+    st = check_id_token(op, provider, &endpoints, &expected, &tokens, &claims);
+    if (st == AZ_OK)
+        st = upstream_userinfo_get(op, provider, &endpoints, &tokens, &expected, claims.sub,
+                                   &userinfo);
+    if (st != AZ_OK)
+        return st;
+    if ((kept = keep_claims(op, provider, &claims, &userinfo)) == NULL)
         return op_no_memory(op);
-    if (other != NULL)
-        tell_other(op, provider, other);
     *ret = (struct upstream_identity){
         .sub = claims.sub,
         .claims = kept,
+        .userinfo_joined = userinfo.claims != NULL,
         .auth_time = claims.has_auth_time ? claims.auth_time : 0,
         .acr = claims.acr,
         .amr = claims.amr,

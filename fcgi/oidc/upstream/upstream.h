@@ -45,6 +45,7 @@ struct upstream_answer {
 struct upstream_identity {
     const char *sub;      /* sub of the ID token */
     json_t *claims;       /* of the ID token and userinfo, without protocol claims */
+    bool userinfo_joined; /* some of them are of userinfo */
     int64_t auth_time;    /* seconds since 1970; 0: the provider does not say */
     const char *acr;      /* or NULL */
     const char **amr;     /* NULL at the end, or NULL */

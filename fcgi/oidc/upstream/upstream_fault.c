@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "metrics/metrics.h"
+#include "store/people/provider_faults.h"
+
 /* Longest part of a provider's error, and of its words, that the log keeps, in octets. */
 #define ERROR_LOG_MAX 64
 #define DESCRIPTION_LOG_MAX 256
@@ -47,6 +50,20 @@ static const struct {
     {"invalid_redirect_uri",       AZ_PROVIDER_SETUP,             UPSTREAM_REDIRECT_REFUSED},
 };
 /* clang-format on */
+
+const char *
+upstream_fault_code(enum upstream_fault fault)
+{
+    return codes[fault];
+}
+
+void
+upstream_fault_note(struct op *op, const struct identity_provider *provider, const char *code)
+{
+    struct op beside = op_beside(op, op->mem);
+    provider_fault_note(&beside, provider->id, code);
+    metrics_add(op->az->metrics, METRIC_PROVIDER_FAULTS, 0, &code);
+}
 
 enum az_status
 upstream_setup_fault(struct op *op, const struct identity_provider *provider,

@@ -25,6 +25,13 @@ enum upstream_fault {
     UPSTREAM_FAULTS
 };
 
+/* Return the code of a fault, as people, pages and metrics have it. */
+const char *upstream_fault_code(enum upstream_fault fault);
+
+/* Note a fault for the operator: a row, and a number (world.md W3). A failure to do so is no other
+ * failure for the person. */
+void upstream_fault_note(struct op *op, const struct identity_provider *provider, const char *code);
+
 /* Fail with AZ_PROVIDER_SETUP and leave the code in op->provider_fault. `said` goes into the log.
  */
 enum az_status upstream_setup_fault(struct op *op, const struct identity_provider *provider,

@@ -196,19 +196,61 @@ id_token_read(TALLOC_CTX *mem, const struct jws *jws, const struct upstream_expe
     return AZ_OK;
 }
 
+/* Split and verify a token. */
+static enum az_status
+verify(TALLOC_CTX *mem, const char *text, const struct jwk_set *keys, struct jws **ret,
+       const char **ret_why, bool *ret_stale)
+{
+    const struct jws_policy policy = {keys, id_token_algs, id_token_types, true, NULL};
+    enum jws_fault fault;
+    *ret_stale = false;
+    enum az_status st = jws_parse_unverified(mem, text, strlen(text), ret, &fault);
+    if (st == AZ_OK && (st = jws_verify(*ret, &policy, NULL, &fault)) == AZ_INVALID)
+        *ret_stale = jws_key_may_be_new(*ret, fault);
+    return st == AZ_INVALID ? id_token_refuse(jws_fault_text(fault), ret_why) : st;
+}
+
 enum az_status
 upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set *keys,
                         const struct upstream_expected *expected, struct upstream_claims *ret,
                         const char **ret_why, bool *ret_stale)
 {
-    const struct jws_policy policy = {keys, id_token_algs, id_token_types, true, NULL};
     struct jws *jws;
-    enum jws_fault fault;
-    *ret_stale = false;
-    enum az_status st = jws_parse_unverified(mem, text, strlen(text), &jws, &fault);
-    if (st == AZ_OK && (st = jws_verify(jws, &policy, NULL, &fault)) == AZ_INVALID)
-        *ret_stale = jws_key_may_be_new(jws, fault);
+    enum az_status st = verify(mem, text, keys, &jws, ret_why, ret_stale);
     if (st != AZ_OK)
-        return st == AZ_INVALID ? id_token_refuse(jws_fault_text(fault), ret_why) : st;
+        return st;
     return id_token_read(mem, jws, expected, ret, ret_why);
+}
+
+/* True if a signed userinfo answer names no audience, or us among others. */
+static bool
+names_us(const struct jwt_claims *claims, const char *client_id)
+{
+    for (size_t i = 0; i < claims->aud_count; i++)
+        if (strcmp(claims->aud[i], client_id) == 0)
+            return true;
+    return claims->aud_count == 0;
+}
+
+enum az_status
+upstream_userinfo_check(TALLOC_CTX *mem, const char *text, const struct jwk_set *keys,
+                        const struct upstream_expected *expected, json_t **ret_object,
+                        const char **ret_why, bool *ret_stale)
+{
+    struct jws *jws;
+    struct jwt_claims claims;
+    enum jwt_fault fault;
+    enum az_status st = verify(mem, text, keys, &jws, ret_why, ret_stale);
+    if (st == AZ_OK && (st = jwt_claims_parse(mem, jws, &claims, &fault)) == AZ_INVALID)
+        return id_token_refuse(jwt_fault_text(fault), ret_why);
+    if (st != AZ_OK)
+        return st;
+    if (claims.iss != NULL && strcmp(claims.iss, expected->issuer) != 0)
+        return id_token_refuse("the iss of the signed userinfo is another issuer", ret_why);
+    if (!names_us(&claims, expected->client_id))
+        return id_token_refuse("the aud of the signed userinfo is not this service", ret_why);
+    if (claims.exp.present && claims.exp.seconds < expected->now - UPSTREAM_SKEW)
+        return id_token_refuse("the signed userinfo has expired", ret_why);
+    *ret_object = (json_t *) (uintptr_t) claims.object;
+    return AZ_OK;
 }

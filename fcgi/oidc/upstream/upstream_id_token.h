@@ -61,4 +61,14 @@ enum az_status upstream_id_token_check(TALLOC_CTX *mem, const char *text,
                                        struct upstream_claims *ret, const char **ret_why,
                                        bool *ret_stale);
 
+/*
+ * Check a signed answer of userinfo (OpenID Connect Core 5.3.2) as received: keys and algorithms of
+ * the ID token; iss and aud, where it has them, of `expected`, and an exp that has not passed. Its
+ * sub is the caller's to compare. *ret_object becomes its claims; else as above.
+ */
+enum az_status upstream_userinfo_check(TALLOC_CTX *mem, const char *text,
+                                       const struct jwk_set *keys,
+                                       const struct upstream_expected *expected,
+                                       json_t **ret_object, const char **ret_why, bool *ret_stale);
+
 #endif

@@ -4,18 +4,12 @@
 
 #include <string.h>
 
-#include "base/json/jsonx.h"
-#include "base/settings/settings.h"
 #include "client/answer.h"
 #include "client/ask.h"
-#include "crypto/jwt.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "http/fetch/fetch.h"
 #include "oidc/upstream/upstream_fault.h"
-
-/* Longest answer of the userinfo endpoint, in octets. */
-#define ANSWER_MAX (64 * 1024)
 
 /* Text for the user and our client; the log says more. */
 #define NOT_VERIFIED "The sign-in at the identity provider could not be verified"
@@ -34,13 +28,6 @@ upstream_malformed(struct op *op, const struct identity_provider *provider, cons
     return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED,
                    "identity provider %s: its %s sent a malformed answer (status %d)",
                    provider->idp_id, where, status);
-}
-
-static void
-wipe_text(const char *text)
-{
-    if (text != NULL)
-        secret_wipe((void *) (uintptr_t) text, strlen(text));
 }
 
 /* Open our secret at the provider; NUL-terminated and wiped with op->mem. NULL in *ret: the row has
@@ -65,19 +52,6 @@ open_secret(struct op *op, const struct identity_provider *provider, const char 
     *ret = secret_copy(op->mem, plain, length);
     secret_wipe(plain, length);
     return *ret != NULL ? AZ_OK : op_no_memory(op);
-}
-
-/* Read the JSON object of an answer; anything else is malformed. */
-static enum az_status
-read_answer(struct op *op, const struct identity_provider *provider, const char *where,
-            const struct fetch_answer *answer, json_t **ret)
-{
-    if (answer->status != 200
-        || jsonx_parse(op->mem, answer->body, answer->length, JWT_DEPTH_MAX, ret, NULL) != AZ_OK
-        || !json_is_object(*ret))
-        return upstream_malformed(op, provider, where, answer->status);
-    jsonx_drop_empty(*ret);
-    return AZ_OK;
 }
 
 /* Ask the token endpoint. Our secret goes into the form if discovery offers nothing else. */
@@ -144,35 +118,4 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     ret->id_token = answer.tokens.id_token;
     ret->access_token = answer.tokens.access_token;
     return AZ_OK;
-}
-
-enum az_status
-upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
-                      const struct upstream_endpoints *endpoints,
-                      const struct upstream_tokens *tokens, const char *sub, json_t **ret)
-{
-    struct fetch_request request = {
-        .hosts = FETCH_SAFE_HTTP,
-        .url = endpoints->userinfo,
-        .max_octets = ANSWER_MAX,
-        .timeout = op->az->cfg->safe_http_timeout,
-    };
-    struct fetch_answer got;
-    *ret = NULL;
-    if (endpoints->userinfo == NULL || tokens->access_token == NULL)
-        return AZ_OK;
-    request.authorization = talloc_asprintf(op->mem, "Bearer %s", tokens->access_token);
-    if (request.authorization == NULL)
-        return op_no_memory(op);
-    enum az_status st = fetch(op, &request, &got);
-    wipe_text(request.authorization);
-    if (st == AZ_OK)
-        st = read_answer(op, provider, "userinfo endpoint", &got, ret);
-    if (st != AZ_OK)
-        return st;
-    /* OpenID Connect Core 5.3.2: otherwise the claims of one user could be added to another. */
-    const char *other = json_string_value(json_object_get(*ret, "sub"));
-    return other != NULL && strcmp(other, sub) == 0
-               ? AZ_OK
-               : upstream_deny(op, provider, "userinfo and the ID token have different subs");
 }

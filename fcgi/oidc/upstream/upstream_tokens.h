@@ -1,9 +1,7 @@
-/* Requests to an identity provider's token and userinfo endpoints (RFC 6749 4.1.3, OpenID Connect
- * Core 3.1.3 and 5.3). Only the form of the answers is checked here. */
+/* Requests to an identity provider's token endpoint (RFC 6749 4.1.3, OpenID Connect Core 3.1.3).
+ * Only the form of the answers is checked here. */
 #ifndef AZ_OIDC_UPSTREAM_UPSTREAM_TOKENS_H
 #define AZ_OIDC_UPSTREAM_UPSTREAM_TOKENS_H
-
-#include <jansson.h>
 
 #include "oidc/upstream/upstream_endpoints.h"
 
@@ -22,16 +20,6 @@ struct upstream_tokens {
 enum az_status upstream_tokens_get(struct op *op, const struct identity_provider *provider,
                                    const struct upstream_endpoints *endpoints, const char *code,
                                    const char *verifier, struct upstream_tokens *ret);
-
-/*
- * Fetch the claims of userinfo, whose sub must be `sub`. NULL in *ret: the provider has no such
- * endpoint or gave no access token. An endpoint that fails is a failure: a user is not signed in
- * with half of the claims.
- */
-enum az_status upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
-                                     const struct upstream_endpoints *endpoints,
-                                     const struct upstream_tokens *tokens, const char *sub,
-                                     json_t **ret);
 
 /* Fail with AZ_ACCESS_DENIED; `why` goes into the operator's log. */
 enum az_status upstream_deny(struct op *op, const struct identity_provider *provider,

@@ -5,10 +5,15 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "store/people/stored_claims.h"
 
+/* True if a role may come of a claim: of an address that is proved, and of no claim that is
+ * incomplete (world.md U7). */
 static bool
 claim_counts(const char *claim, const json_t *claims)
 {
+    if (stored_claims_lack(claims, claim))
+        return false;
     return strcmp(claim, "email") != 0 || json_is_true(json_object_get(claims, "email_verified"));
 }
 

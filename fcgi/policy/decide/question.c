@@ -8,6 +8,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "policy/engine/engine.h"
+#include "store/people/stored_claims.h"
 
 /* Version of the document format; it grows when a member changes its meaning. */
 #define SCHEMA 1
@@ -181,6 +182,23 @@ question_asked(const struct issue_question *question)
     return json_array_size(question->scopes) > 0 ? question->scopes : question->default_scopes;
 }
 
+/* Set the claims of a user, and the names of those that are incomplete (world.md U5). */
+static void
+set_claims(struct draft *draft, json_t *part, const struct question_user *user)
+{
+    json_t *incomplete = json_object_get(user->claims, CLAIMS_INCOMPLETE);
+    if (incomplete == NULL) {
+        draft_set_value(draft, part, "claims", user->claims);
+        draft_set_value(draft, part, "claims_incomplete", user->incomplete);
+        return;
+    }
+    json_t *claims = jsonx_copy(user->claims);
+    draft->lost = draft->lost || claims == NULL;
+    json_object_del(claims, CLAIMS_INCOMPLETE);
+    draft_set_value(draft, part, "claims_incomplete", incomplete);
+    draft_set_new(draft, part, "claims", claims);
+}
+
 json_t *
 question_subject(const char *id, const struct question_user *user)
 {
@@ -195,7 +213,7 @@ question_subject(const char *id, const struct question_user *user)
         draft_set_value(&draft, part, "amr", user->amr);
         if (user->auth_time > 0) /* 0: unknown */
             draft_set_new(&draft, part, "auth_time", json_integer(user->auth_time));
-        draft_set_value(&draft, part, "claims", user->claims);
+        set_claims(&draft, part, user);
     }
     if (draft.lost) {
         json_decref(part);

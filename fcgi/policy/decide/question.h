@@ -30,12 +30,14 @@ struct question {
 
 /* A user as subject, as the identity provider described the sign-in. NULL members are left out. */
 struct question_user {
-    const char *iss;   /* issuer of the provider */
-    const char *idp;   /* its idpId */
-    const char *acr;   /* authentication context */
-    json_t *amr;       /* array: authentication methods */
-    int64_t auth_time; /* seconds since 1970 */
-    json_t *claims;    /* object */
+    const char *iss;    /* issuer of the provider */
+    const char *idp;    /* its idpId */
+    const char *acr;    /* authentication context */
+    json_t *amr;        /* array: authentication methods */
+    int64_t auth_time;  /* seconds since 1970 */
+    json_t *claims;     /* object, as stored: the list of incomplete ones (stored_claims.h) becomes
+                           a member of its own */
+    json_t *incomplete; /* that list, of claims that are not stored ones; or NULL */
 };
 
 /* A token exchange (RFC 8693). NULL members are left out of the document. */

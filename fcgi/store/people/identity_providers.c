@@ -31,7 +31,8 @@ enum identity_providers_list_column {
     LIST_SCOPES,
     LIST_AUTHORIZE_PARAMS,
     LIST_ENABLED,
-    LIST_LIST_CLAIMS
+    LIST_LIST_CLAIMS,
+    LIST_USERINFO
 };
 static const struct db_stmt identity_providers_list_stmt = {
     "identity_providers_list",
@@ -69,6 +70,7 @@ read_provider_texts(TALLOC_CTX *mem, const PGresult *result, int row, int shift,
         {LIST_TOKEN_ENDPOINT,         &provider->token_endpoint        },
         {LIST_USERINFO_ENDPOINT,      &provider->userinfo_endpoint     },
         {LIST_JWKS_URI,               &provider->jwks_uri              },
+        {LIST_USERINFO,               &provider->userinfo              },
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const char *text = db_get(result, row, (int) texts[i].column + shift);

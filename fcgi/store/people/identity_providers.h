@@ -27,7 +27,8 @@ struct identity_provider {
     const char *jwks_uri;
     const char **scopes;      /* ends with NULL; NULL: openid profile email */
     json_t *authorize_params; /* object of strings, or NULL */
-    const char **list_claims; /* claims that are lists, ending with NULL; NULL: none */
+    const char *userinfo;     /* auto, off or required; NULL: auto */
+    const char **list_claims; /* claims that are lists, ending with NULL, or NULL */
     bool enabled;             /* false: no sign-ins, and its sessions have ended */
 };
 
@@ -37,7 +38,7 @@ struct identity_provider {
     "p.id, p.version, p.idp_id, p.name, p.issuer, p.client_id, p.secret_sealed,"                   \
     " p.authorization_endpoint, p.token_endpoint, p.userinfo_endpoint, p.jwks_uri,"                \
     " to_json(p.scopes) AS scopes, p.authorize_params, p.enabled,"                                 \
-    " to_json(p.list_claims) AS list_claims"
+    " to_json(p.list_claims) AS list_claims, p.userinfo"
 
 /* Read a provider whose columns begin at `first`; texts live on mem. A failure sets a fault. */
 enum az_status identity_provider_read(struct op *op, TALLOC_CTX *mem, const PGresult *result,

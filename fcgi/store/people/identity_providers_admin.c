@@ -33,13 +33,16 @@ static const struct db_stmt identity_providers_admin_insert_stmt = {
 /* `was` is the row before the update: statements of one WITH see the same snapshot. */
 static const struct db_stmt identity_providers_admin_replace_stmt = {
     "identity_provider_replace",
-    "WITH was AS (SELECT id, issuer FROM identity_provider WHERE idp_id = $1"
+    "WITH was AS (SELECT id, issuer, scopes FROM identity_provider WHERE idp_id = $1"
     "  AND ($4::bigint IS NULL OR version = $4::bigint) FOR UPDATE),"
     " u AS (UPDATE identity_provider p SET (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_sealed)"
     " = (SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", coalesce($3::bytea, p.secret_sealed)"
     "  FROM jsonb_populate_record(NULL::identity_provider,"
     "   jsonb_build_object('enabled', p.enabled, 'list_claims', p.list_claims) || $2::jsonb))"
-    "  FROM was WHERE p.id = was.id RETURNING p.id, p.enabled, p.issuer = was.issuer AS same),"
+    "  FROM was WHERE p.id = was.id RETURNING p.id, p.enabled, p.issuer = was.issuer AS same,"
+    "   p.userinfo IS NOT DISTINCT FROM 'off' OR p.scopes IS DISTINCT FROM was.scopes AS other),"
+    " begun AS (DELETE FROM provider_userinfo x USING u"
+    "  WHERE x.idp = u.id AND (u.other OR NOT u.same)),"
     " ended AS (DELETE FROM browser_session s USING u"
     "  WHERE s.idp = u.id AND NOT (u.enabled AND u.same) RETURNING s.idp)"
     " SELECT u.id, (SELECT count(*) FROM ended) FROM u", 4};

@@ -97,6 +97,10 @@ static const struct db_stmt session_create_stmt = {
     "    idp_id = excluded.idp_id, signed_in_at = now() RETURNING subject),"
     " home AS (INSERT INTO home_issuer (issuer) SELECT $18 FROM ok"
     "   WHERE NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING),"
+    " joined AS (INSERT INTO provider_userinfo AS x (idp, joined_at) SELECT ok.id, now() FROM ok"
+    "   WHERE $23::boolean AND NOT EXISTS (SELECT 1 FROM provider_userinfo y WHERE y.idp = ok.id"
+    "    AND y.joined_at > now() - interval '1 hour')"
+    "   ON CONFLICT (idp) DO UPDATE SET joined_at = now()),"
     " ended AS (DELETE FROM browser_session WHERE id_hash = $8 AND EXISTS (SELECT 1 FROM ok)),"
     " made AS (INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, acr, amr,"
     "    upstream_sid, id_token_sealed, expires_at, last_seen_at, ip, user_agent, for_console)"
@@ -111,7 +115,7 @@ static const struct db_stmt session_create_stmt = {
     "   AND c.redirect_host = $19::text" CONSENTS_NEWEST "  d.payload AS control, list.stale"
     " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    22};
+    23};
 
 static const struct db_stmt session_take_console_stmt = {
     "session_take_console",
@@ -309,6 +313,7 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_text(params, who->ip);
     db_text(params, who->user_agent);
     db_bool(params, who->for_console);
+    db_bool(params, who->userinfo_joined);
     return claims != NULL ? AZ_OK : op_no_memory(op);
 }
 

@@ -52,6 +52,7 @@ struct sign_in_result {
     const char *subject_name;  /* our name for the user at the first sign-in */
     const char *subject_other; /* used instead if a subject or client has that name */
     const char *home_issuer;   /* stored if this is the first sign-in */
+    bool userinfo_joined;      /* claims of userinfo are among them */
     json_t *claims;            /* object, kept for /userinfo and policy */
     int64_t auth_time;         /* seconds since 1970; 0: the provider did not say */
     const char *acr;           /* or NULL */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/words.h"
 #include "store/db/db.h"
 
 #define VERIFIED "_verified"
@@ -16,7 +17,7 @@ is_proof(const char *name)
     return length >= suffix && strcmp(name + length - suffix, VERIFIED) == 0;
 }
 
-/* Return the boolean that a value stands for, borrowed; NULL: none. */
+/* Return the boolean that a value stands for, borrowed, or NULL. */
 static json_t *
 proof_of(const json_t *value)
 {
@@ -28,6 +29,13 @@ proof_of(const json_t *value)
     return strcasecmp(text, "true") == 0    ? json_true()
            : strcasecmp(text, "false") == 0 ? json_false()
                                             : NULL;
+}
+
+bool
+stored_claims_lack(const json_t *claims, const char *name)
+{
+    const json_t *list = json_object_get(claims, CLAIMS_INCOMPLETE);
+    return words_array_has(list, name) || words_array_has(list, CLAIMS_ANY);
 }
 
 enum az_status

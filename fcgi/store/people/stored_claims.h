@@ -5,8 +5,22 @@
 
 #include <jansson.h>
 #include <libpq-fe.h>
+#include <stdbool.h>
 
 #include "base/op.h"
+
+/*
+ * Member of stored claims: the names of those that are incomplete, a sorted array (world.md U5). It
+ * stands among the claims so that a program that does not know it replaces both; no claim of a
+ * provider is kept under this name. Absent: the claims are complete.
+ */
+#define CLAIMS_INCOMPLETE "urn:svc:claims_incomplete"
+
+/* Stands in the list for any claim. */
+#define CLAIMS_ANY "*"
+
+/* True if a claim is incomplete in stored claims. */
+bool stored_claims_lack(const json_t *claims, const char *name);
 
 /*
  * Give claims their types (world.md U4): a member whose name ends with _verified is a boolean. The

@@ -1,5 +1,5 @@
 # What is kept of what a provider says about a person, and who reads it: policy, /userinfo, the console and CIBA see one value
-# (world.md U3, U4).
+# (world.md U3, U4, U5, U7).
 use strict;
 use warnings;
 
@@ -114,5 +114,39 @@ is( $stack->admin( GET => '/admin/api/identity-providers/corp' )->json->{listCla
     'a row from before has none' );
 sign_in( { sub => 'one', groups => 'c-42' } );
 is( stored('one')->{groups}, 'c-42', 'old_row_keeps_text: its people keep the text (U4)' );
+
+# ---- incomplete claims (B09, U5, U7)
+
+$put->( listClaims => ['groups'] );
+my @groups = map { sprintf '%08x-0000-4000-8000-%012x', $_, $_ } 1 .. 600;
+%back = sign_in( { sub => 'many', userinfo => { groups => [ @groups, 'c-42' ] } } );
+is( $back{error}, 'access_denied', '600_groups_deny_denies: the shipped policy denies incomplete claims (U7)' );
+is_deeply( stored('many')->{'urn:svc:claims_incomplete'}, ['groups'], '... which are named (U5)' );
+my $elsewhere = {
+    sub            => 'far', _claim_names => { groups => 's' },
+    _claim_sources => { s => { endpoint => $idp->issuer . '/graph', access_token => 'secret' } } };
+%back = sign_in($elsewhere);
+is( $back{error}, 'access_denied', 'overage: groups that are elsewhere are incomplete' );
+unlike( $json->encode( stored('far') ), qr/secret|graph/, 'source_never_asked: not even kept' );
+%back = sign_in( { %$elsewhere, userinfo => { groups => ['a'], _claim_names => undef } } );
+ok( defined $back{code}, 'overage_met_by_userinfo: the other answer has the claim plainly' )
+  or diag( explain( \%back ) );
+%back = sign_in( { sub => 'has', hasgroups => JSON::PP::true() } );
+is( $back{error}, 'access_denied', 'hasgroups' );
+
+# A row that allows.
+my $app_token = do {
+    $stack->patch_row( 'svc.operator.controls.claims', { incomplete => 'allow' } );
+    my %back = sign_in( { sub => 'many', userinfo => { groups => [ @groups, 'c-42' ] } } );
+    ok( defined $back{code}, 'allow_row: the row decides it' ) or diag( explain( \%back ) );
+    Authz::Grant->redeem( $stack, $app, $back{code} )->member('access_token');
+};
+is( userinfo_of($app_token)->{sub}, 'many', '... at issue and in evaluation 2' );
+$stack->patch_row( 'svc.operator.controls.claims', { incomplete => 'deny' } );
+is( $stack->http->get( '/userinfo', headers => [ Authorization => "Bearer $app_token" ] )->status,
+    401, 'evaluation 2 denies such a token as soon as the row does' );
+$stack->patch_row( 'svc.operator.controls.claims', { except => ['app'] } );
+is( $stack->http->get( '/userinfo', headers => [ Authorization => "Bearer $app_token" ] )->status,
+    200, '... but for the clients of except' );
 
 done_testing;

@@ -1,4 +1,4 @@
-# What stock providers send at a sign-in, and what a person's claims are then (world.md U1, U8).
+# What stock providers send at a sign-in, and what a person's claims are then (world.md U1, U2, U8).
 use strict;
 use warnings;
 
@@ -91,5 +91,136 @@ for my $how ( [ undef, 'no_token_type' ], [ '', 'an empty token_type' ] ) {
     goes_on("$how->[1]: the access token counts as Bearer (U1)");
     is( claims_of('typed')->{department}, 'x', '... and userinfo is joined' );
 }
+
+# ---- answers of userinfo (U1)
+
+my %own = ( name => 'Corp', issuer => $idp->issuer, clientId => 'authz', clientSecret => $idp->{client_secret} );
+
+sub mode {
+    my ($mode) = @_;
+    my $answer = $stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %own, userinfo => $mode } );
+    return $answer->json->{userinfo};
+}
+
+# Nothing of userinfo was joined before.
+sub first_day {
+    $stack->sql('DELETE FROM subject');
+    $stack->sql('DELETE FROM provider_userinfo');
+    return $idp->user( { sub => 'dan', name => 'Dan', userinfo => { department => 'x' } } );
+}
+
+sub signed {
+    my ( $claims, %how ) = @_;
+    return { type => 'application/jwt', body => $idp->id_token( { department => 'signed', %$claims }, %how ) };
+}
+my %good = ( sub => 'dan', iss => $idp->issuer, aud => 'authz' );
+
+# [name, what userinfo sends, what becomes of it: joined, alone, heals, refused; the code where userinfo is required]
+my @answers = (
+    [ 'a JSON object'                    => {},                                                              'joined' ],
+    [ 'jwt_good'                         => signed( \%good ),                                                'joined' ],
+    [ 'jwt_good, without iss and aud'    => signed( { sub => 'dan' } ),                                      'joined' ],
+    [ 'jwt_good, aud is a list'          => signed( { %good, aud => [ 'x', 'authz' ] } ),                    'joined' ],
+    [ 'jwt_good, ES256, as another type' => { %{ signed( \%good, alg => 'ES256' ) }, type => 'text/plain' }, 'joined' ],
+    [ 'jwt_other_key'                    => signed( \%good, stranger => 1 ),                 'refused' ],
+    [ 'jwt_tampered'                     => signed( \%good, tamper => 1 ),                   'refused' ],
+    [ 'jwt_alg_none'                     => signed( \%good, alg => 'none' ),                 'refused' ],
+    [ 'jwt_hs256'                        => signed( \%good, alg => 'HS256' ),                'refused' ],
+    [ 'jwt_other_aud'                    => signed( { %good, aud => 'x' } ),                 'refused' ],
+    [ 'jwt_other_iss'                    => signed( { %good, iss => 'https://x.example' } ), 'refused' ],
+    [ 'jwt_expired'                      => signed( { %good, exp => time - 3600 } ),         'refused' ],
+    [ 'jwt_other_sub'                    => signed( { %good, sub => 'eve' } ),               'refused' ],
+    [ 'other_sub'                        => { sub => 'eve' },                                'refused' ],
+    [ 'a sub of no text'                 => { sub => ['dan'] },                              'refused' ],
+    [ 'jwe'       => { type => 'application/jwt', body => 'a.b.c.d.e' }, 'alone', 'encrypted' ],
+    [ 'no sub'    => { sub  => undef },                                  'alone', 'userinfo_unusable' ],
+    [ 'ok: false' => { ok   => JSON::PP::false() },                      'alone', 'userinfo_unusable' ],
+    [ 'no object' => { body => '<html>' },                               'alone', 'userinfo_unusable' ],
+    [ 'an array'  => { body => '[]' },                                   'alone', 'userinfo_unusable' ],
+    [   'a signed answer over 16 KiB' => { type => 'application/jwt', body => 'a.' . 'b' x 20_000 . '.c' }, 'alone',
+        'userinfo_unusable' ],
+    [ 'over 64 KiB' => { huge     => 70_000 },                 'alone', 'userinfo_unusable' ],
+    [ 'a redirect'  => { redirect => 'http://127.0.0.1:9/x' }, 'alone', 'userinfo_unusable' ],
+    (   map { [ "status $_" => { status => $_, body => '{}' }, 'alone', 'userinfo_refused' ] } 401, 403, 404, 405, 406,
+        410 ),
+    [ '503_heals'  => { status => 503 }, 'heals' ],
+    [ 'status 429' => { status => 429 }, 'heals' ],
+    [ 'no answer'  => { close  => 1 },   'heals' ],
+);
+
+sub came_of {
+    my %got = sign_in();
+    return $got{status} == 503 ? 'heals' : $got{error} // 'no code' if !defined $got{code};
+    my $department = claims_of('dan')->{department};
+    return defined $department ? 'joined' : 'alone';
+}
+is( mode('auto'), 'auto', 'userinfo is auto' );
+for my $row (@answers) {
+    my ( $name, $how, $becomes ) = @$row;
+    first_day();
+    $idp->misbehave( userinfo => $how );
+    is( came_of(), $becomes eq 'refused' ? 'access_denied' : $becomes, "auto: $name: $becomes (U1)" );
+    ok( !exists claims_of('dan')->{'urn:svc:claims_incomplete'},
+        '... first_day_401_is_whole: no claim is missing (U2)' ) if $becomes eq 'alone';
+}
+is( mode('required'), 'required', 'userinfo is required' );
+for my $row (@answers) {
+    my ( $name, $how, $becomes, $code ) = @$row;
+    first_day();
+    $idp->misbehave( userinfo => $how );
+    my %got = sign_in();
+    if ( $becomes eq 'alone' ) {
+        is( $got{status}, 502, "required_says_why: $name (U1)" );
+        like( $got{text}, qr{<code>$code</code>}, "... $code" );
+    }
+    else { is( defined $got{code}, $becomes eq 'joined', "required: $name: $becomes (U1)" ) }
+}
+first_day();
+$idp->misbehave( token => { token_type => 'DPoP' } );
+is( sign_in() && { sign_in() }->{status}, 502,   'required: no access token of type Bearer is no sign-in' );
+is( mode('off'),                          'off', 'userinfo is off' );
+first_day();
+$idp->behave;
+my $count = () = $idp->seen('userinfo');
+is( came_of(),                             'alone', 'off: the ID token alone' );
+is( scalar( () = $idp->seen('userinfo') ), $count,  '... and userinfo is not asked' );
+is( $stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %own, userinfo => 'never' } )->status,
+    400, 'another word is refused' );
+
+# ---- a fallback must not lose claims (U2)
+
+sub marks { return claims_of('dan')->{'urn:svc:claims_incomplete'} }
+mode('auto');
+first_day();
+is( came_of(), 'joined', 'userinfo is joined' );
+like(
+    $stack->admin( GET => '/admin/api/identity-providers/corp' )->json->{userinfoAt}, qr/\A20\d\d-/,
+    '... which the provider tells' );
+for my $how ( { status => 401, body => '{}' }, { huge => 70_000 }, { body => '<html>' } ) {
+    $idp->misbehave( userinfo => $how );
+    my %got = sign_in();
+    is( $got{error}, 'access_denied',
+        'later_401_marks_star, person_revokes_in_between: the shipped policy denies (U2, U7)'
+    ) or diag( explain( \%got ) );
+    is_deeply( marks(), ['*'], '... as any claim may be missing' );
+}
+my @faults = map { $_->{code} } @{ $stack->admin( GET => '/admin/api/identity-providers/corp' )->json->{faults} };
+is_deeply( \@faults, [qw(userinfo_refused userinfo_unusable)], '... and the operator learns of it' );
+$idp->misbehave( token => { token_type => 'DPoP' } );
+is( { sign_in() }->{error}, 'access_denied', 'no access token of type Bearer is a fallback as well' );
+$idp->behave;
+is( came_of(), 'joined', 'a good answer is joined again' );
+is( marks(),   undef,    '... and nothing is missing' );
+mode('off');
+mode('auto');
+$idp->misbehave( userinfo => { status => 401, body => '{}' } );
+is( came_of(), 'alone', 'off begins anew: the ID token is whole' );
+$idp->behave;
+is( came_of(), 'joined', 'joined again' );
+$stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %own, scopes => ['openid'] } );
+is( $stack->sql(
+        'SELECT count(*) FROM provider_userinfo p JOIN identity_provider i ON i.id = p.idp WHERE i.idp_id = \'corp\''),
+    0,
+    'so do other scopes' );
 
 done_testing;

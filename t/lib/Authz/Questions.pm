@@ -60,6 +60,7 @@ my %word    = (
     name                  => [qw(write read create_issue get_status github)],
     path                  => [ '/repos/a/b/issues', '/status' ],
     groups                => [qw(ops corp/ops dev corp/dev staff)],
+    claims_incomplete     => [qw(groups roles *)],
     acr                   => [qw(urn:loa:1 urn:loa:2)],
     allowed_acr           => [qw(urn:loa:1 urn:loa:2)],
     amr                   => [qw(pwd otp)],

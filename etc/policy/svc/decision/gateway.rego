@@ -6,6 +6,7 @@ package svc.decision.gateway
 import data.svc.cedar.policies
 import data.svc.controls.audit
 import data.svc.controls.cedar
+import data.svc.controls.claims
 import data.svc.controls.gateway
 
 # The service meets every obligation, or denies.
@@ -19,6 +20,12 @@ result := object.union_n([{"allow": true, "argument_mode": audit.argument_mode},
 
 # Cedar rules are looked for first, because asking them costs time.
 deny contains reason if some reason in gateway.deny
+
+# The control is evaluated only for a user whose claims are incomplete.
+deny contains reason if {
+	_ := input.subject.claims_incomplete
+	some reason in claims.deny
+}
 
 deny contains reason if {
 	policies[_].path

@@ -21,6 +21,7 @@ result := object.union(grouped, {"allow": true, "argument_mode": audit.argument_
 	not data.custom.gateway.obligations == data.custom.gateway.obligations
 	not data.custom.gateway.cache_seconds == data.custom.gateway.cache_seconds
 	not cedar_rules
+	not input.subject.claims_incomplete == input.subject.claims_incomplete
 	is_array(input.token.scopes)
 	held := {s | some s in input.token.scopes}
 	held_at := [there |

@@ -6,6 +6,7 @@ package svc.decision.introspect
 import data.svc.cedar.policies
 import data.svc.controls.authentication
 import data.svc.controls.cedar
+import data.svc.controls.claims as claims_of_user
 import data.svc.controls.client
 import data.svc.controls.delegation
 import data.svc.controls.entitlements
@@ -40,6 +41,7 @@ result := {
 	own := bindings.clients[id]
 	input.issued.grant_type in own.grants
 	not input.issued.subject_token == input.issued.subject_token
+	not input.issued.subject.claims_incomplete == input.issued.subject.claims_incomplete
 	not own.resource_types == own.resource_types
 	type_name(bindings.scopes) == "object"
 	asked := input.baseline.scopes
@@ -134,6 +136,12 @@ deny contains r if {
 deny contains r if {
 	_ := input.issued.subject_token
 	some r in trust.deny_issuer
+}
+
+# The control is evaluated only for a user whose claims are incomplete.
+deny contains r if {
+	_ := input.issued.subject.claims_incomplete
+	some r in claims_of_user.deny
 }
 
 # The control is evaluated only if the context names a delegation, whatever its value.

@@ -6,6 +6,7 @@ package svc.decision.issue
 import data.svc.cedar.policies
 import data.svc.controls.authentication
 import data.svc.controls.cedar
+import data.svc.controls.claims
 import data.svc.controls.client
 import data.svc.controls.entitlements
 import data.svc.controls.environment
@@ -43,6 +44,7 @@ result := object.union(
 	not input.resource == input.resource
 	not input.authorization_details == input.authorization_details
 	not input.subject_token == input.subject_token
+	not input.subject.claims_incomplete == input.subject.claims_incomplete
 	asked := input.scopes.requested
 	is_array(asked)
 	ceiling := object.get(input.scopes, "ceiling", asked)
@@ -134,6 +136,12 @@ deny contains r if {
 	not ask.by_proposal
 	not ask.by_details
 	some r in entitlements.partial
+}
+
+# The control is evaluated only for a user whose claims are incomplete.
+deny contains r if {
+	_ := input.subject.claims_incomplete
+	some r in claims.deny
 }
 
 deny contains r if {

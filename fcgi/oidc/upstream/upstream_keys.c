@@ -1,0 +1,31 @@
+#include "config.h"
+
+#include "oidc/upstream/upstream_keys.h"
+
+#include "http/fetch/documents.h"
+#include "oidc/upstream/upstream_fault.h"
+
+static enum az_status
+upstream_check_keys(struct op *op, const char *url, const json_t *document)
+{
+    struct jwk_set *set;
+    const char *why = "cannot be read";
+    if (jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why) == AZ_OK && set->count > 0)
+        return AZ_OK;
+    return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: %s", url, why);
+}
+
+enum az_status
+upstream_keys_get(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_before,
+                  struct jwk_set **ret)
+{
+    struct document document;
+    enum az_status st = document_get(op, DOCUMENT_KEYS, endpoints->jwks_uri, not_before,
+                                     upstream_check_keys, &document, NULL);
+    if (st != AZ_OK)
+        return st;
+    if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: cannot be read",
+                       endpoints->jwks_uri);
+    return AZ_OK;
+}
