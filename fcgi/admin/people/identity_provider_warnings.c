@@ -7,6 +7,7 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "http/fetch/documents.h"
 #include "http/form.h"
 #include "store/people/identity_providers.h"
@@ -76,6 +77,43 @@ identity_provider_discover(struct op *op, const char *issuer, const char *url, j
         return why;
     return "its discovery document names another issuer, so no sign-in is accepted; register "
            "the issuer as the document writes it";
+}
+
+/* True if a path ends with one of the words that Entra has in place of a tenant. */
+static bool
+names_no_tenant(const char *path)
+{
+    static const char *const ends[] = {"/common/v2.0", "/organizations/v2.0", "/consumers/v2.0"};
+    size_t length = strlen(path);
+    length -= length > 0 && path[length - 1] == '/';
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (length >= strlen(ends[i])
+            && strncmp(path + length - strlen(ends[i]), ends[i], strlen(ends[i])) == 0)
+            return true;
+    return false;
+}
+
+const char *
+identity_provider_tenant_fault(struct op *op, const char *issuer)
+{
+    static const char *const hosts[] = {"login.microsoftonline.com", "login.windows.net",
+                                        "login.microsoftonline.us",
+                                        "login.partner.microsoftonline.cn", NULL};
+    struct uri uri;
+    json_t *document = NULL;
+    const char *url, *named = NULL;
+    if (issuer == NULL || uri_parse(op->mem, issuer, &uri) != AZ_OK || uri.path == NULL
+        || !names_no_tenant(uri.path))
+        return NULL;
+    bool template = words_has(hosts, uri.host);
+    if (!template && (url = document_discovery_url(op->mem, issuer)) != NULL
+        && fetch_url_fault(op, FETCH_SAFE_HTTP, url, NULL) == FETCH_OK
+        && identity_provider_fetch(op, url, "discovery document", &document) == NULL)
+        named = json_string_value(json_object_get(document, "issuer"));
+    return template || (named != NULL && strchr(named, '{') != NULL)
+               ? "names no tenant: register one provider for each tenant, .../TENANT/v2.0; one "
+                 "provider with a list of `tenants` is not offered yet"
+               : NULL;
 }
 
 /* Add the member `home` to the row that is shown. */

@@ -41,4 +41,9 @@ const char *identity_provider_fetch(struct op *op, const char *url, const char *
 const char *identity_provider_discover(struct op *op, const char *issuer, const char *url,
                                        json_t **ret);
 
+/* Return why an issuer cannot be that of a provider: its ID tokens would be of other issuers, one
+ * for each tenant (world.md E1). Else NULL. Where only its discovery document tells, that is
+ * fetched. */
+const char *identity_provider_tenant_fault(struct op *op, const char *issuer);
+
 #endif

@@ -35,13 +35,18 @@ identity_provider_check_kept(struct op *op, struct resource_reading *reading)
     return op_fail(op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-/* Make an idpId for a provider that was given none, check that the caller may write it, and that
- * its secret goes nowhere else. */
+/* Refuse an issuer that names no tenant, make an idpId for a provider that was given none, check
+ * that the caller may write it, and that its secret goes nowhere else. */
 static enum az_status
 identity_provider_complete(struct op *op, struct resource_reading *reading)
 {
     const struct identity_providers *taken;
     enum az_status st;
+    const char *fault = identity_provider_tenant_fault(op, resource_text(reading, "issuer"));
+    if (fault != NULL) {
+        resource_tell(reading, "issuer", fault);
+        return op_fail(op, AZ_INVALID_FIELDS, NULL, NULL);
+    }
     if (reading->key != NULL) {
         st = console_guard_provider(op, reading->key);
         return st == AZ_OK ? identity_provider_check_kept(op, reading) : st;

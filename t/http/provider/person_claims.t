@@ -12,14 +12,15 @@ use Authz::Grant   ();
 use Authz::Idp     ();
 use Authz::Stack   ();
 
-my $stack = Authz::Stack->start( settings => Authz::Idp->settings );
+my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
 my $base  = $stack->base;
 my $json  = JSON::PP->new->utf8->canonical;
 my $idp   = Authz::Idp->start;
 my $row   = $idp->register($stack);
-my $app   = $stack->make_client(
-    'app', { grants => ['authorization_code'], scopes => [qw(openid profile email)] },
-    redirectUris => [$Authz::Grant::REDIRECT] );
+my $app   = [
+    $stack->make_client(
+        'app', { grants => ['authorization_code'], scopes => [qw(openid profile email)] },
+        redirectUris => [$Authz::Grant::REDIRECT] ) ];
 
 # Sign a person in who is described so, and return what the client gets at its redirect_uri.
 sub sign_in {

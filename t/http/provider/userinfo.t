@@ -31,7 +31,7 @@ sub sign_in {
         code_challenge_method => 'S256', idp_hint => 'corp', %more );
     my @hop  = $browser->follow( "$base/authorize?" . Authz::Client::form(%form), stop => qr{\A\Q$redirect_uri\E} );
     my %back = $browser->url =~ /\A\Q$redirect_uri\E/ ? Authz::Browser::query( $browser->url ) : ();
-    return ( %back, text => $hop[-1]->text, status => $hop[-1]->status );
+    return ( %back, text => $hop[-1]->body, status => $hop[-1]->status );
 }
 
 sub claims_of {
@@ -81,6 +81,7 @@ is( { sign_in( idp_hint => 'seven' ) }->{code}, undef, 'an endpoint that is a nu
 # ---- an access token without token_type (U1)
 
 $idp->user( { sub => 'typed', userinfo => { department => 'x' } } );
+$stack->sql('DELETE FROM provider_userinfo');
 $idp->misbehave( token => { token_type => 'DPoP' } );
 my $before = () = $idp->seen('userinfo');
 goes_on('a token answer of another token_type');
@@ -192,6 +193,7 @@ is( $stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %own, 
 sub marks { return claims_of('dan')->{'urn:svc:claims_incomplete'} }
 mode('auto');
 first_day();
+$stack->sql('DELETE FROM provider_fault');
 is( came_of(), 'joined', 'userinfo is joined' );
 like(
     $stack->admin( GET => '/admin/api/identity-providers/corp' )->json->{userinfoAt}, qr/\A20\d\d-/,

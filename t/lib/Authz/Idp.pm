@@ -38,9 +38,10 @@ my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
 my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip null);
 my %SIGNING  = map { $_ => 1 } qw(alg kid header stranger tamper raw);
 my %ENDPOINT = (
-    '/.well-known/openid-configuration' => 'discovery', '/authorize' => 'authorize', '/token' => 'token',
-    '/jwks'                             => 'jwks',
-    '/userinfo'                         => 'userinfo', '/end_session' => 'end_session',
+    '/.well-known/openid-configuration'             => 'discovery', '/authorize' => 'authorize', '/token' => 'token',
+    '/jwks'                                         => 'jwks',
+    '/common/v2.0/.well-known/openid-configuration' => 'discovery',
+    '/userinfo'                                     => 'userinfo', '/end_session' => 'end_session',
 );
 
 sub start {
