@@ -21,7 +21,8 @@ static const char *const registrations[] = {"static", "cimd", "dcr", NULL};
 static const char *const redirects[] = {"own", "shared", NULL};
 static const char *const token_methods[] = {"client_secret_basic", "client_secret_post",
                                             "private_key_jwt", "none", NULL};
-static const char *const pkce_methods[] = {"S256", "none", NULL};
+static const char *const pkce_methods[] = {"S256", "force", "none", NULL};
+static const char *const resource_params[] = {"send", "authorize_only", "never", NULL};
 static const char *const body_formats[] = {"form", "json", NULL};
 static const char *const subject_types[] = {"access_token", NULL};
 static const char *const key_algs[] = {"RS256", "PS256", "ES256", "ES384", "EdDSA", NULL};
@@ -167,11 +168,15 @@ static const struct field auth_fields[] = {
     {"scopeParam",            FIELD_TEXT,      .max = FIELD_WORD_MAX, .rule = managed_word_rule,
      INTO(scope_param), .help = "Parameter with the scopes; scope if it is left out"},
     {"pkce",                  FIELD_TEXT,      .words = pkce_methods, INTO(pkce),
-     .help = "S256, or none if the server refuses it"},
+     .help = "S256; force: the same though the server does not announce it; or none if the server "
+             "refuses it"},
     {"audience",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible,
      INTO(audience), .help = "Parameter audience of the request for a token"},
     {"resource",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible,
      INTO(resource), .help = "Parameter resource of the request for a token (RFC 8707)"},
+    {"resourceParam",         FIELD_TEXT,      .words = resource_params, INTO(resource_param),
+     .help = "Requests that have the parameter resource: send (all), authorize_only (that to which "
+             "a person is sent) or never, for servers that refuse it with invalid_target"},
     {"authorizeParams",       FIELD_OBJECT,    .rule = managed_params_rule, INTO(authorize_params),
      .help = "More parameters of the authorization request"},
     {"tokenParams",           FIELD_OBJECT,    .rule = managed_params_rule, INTO(token_params),

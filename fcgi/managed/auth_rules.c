@@ -46,6 +46,7 @@ static const struct {
     {"pkce",                  BIT(OAUTH_LINK),                                       0},
     {"audience",              GRANTS,                                                0},
     {"resource",              GRANTS | BIT(OAUTH_LINK),                              0},
+    {"resourceParam",         BIT(OAUTH_LINK),                                       0},
     {"authorizeParams",       BIT(OAUTH_LINK),                                       0},
     {"tokenParams",           GRANTS | BIT(OAUTH_LINK),                              0},
     {"refreshParams",         BIT(OAUTH_LINK),                                       0},
@@ -208,6 +209,7 @@ default_client(const struct reader *reader, const json_t *private_key, struct ma
     default_text(&auth->scope_separator, " ");
     default_text(&auth->scope_param, "scope");
     default_text(&auth->pkce, "S256");
+    default_text(&auth->resource_param, "send");
     default_text(&auth->token_body_format, "form");
     default_text(&auth->access_token_pointer, "/access_token");
     default_text(&auth->subject_token_type, "access_token");

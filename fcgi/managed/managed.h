@@ -187,8 +187,9 @@ struct managed_auth {
     json_t *scopes;                /* array of texts, or NULL */
     const char *scope_separator;   /* " " by default */
     const char *scope_param;       /* "scope" by default */
-    const char *pkce;              /* S256 (the default) or none */
+    const char *pkce;              /* S256 (the default), force or none */
     const char *audience, *resource;
+    const char *resource_param; /* send (the default), authorize_only or never */
     json_t *authorize_params, *token_params, *refresh_params; /* objects of texts, or NULL */
     const char *token_body_format;                            /* form (the default) or json */
     const char *access_token_pointer; /* JSON Pointer; "/access_token" by default */

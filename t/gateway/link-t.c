@@ -44,6 +44,19 @@ check_state(void)
 }
 
 /* clang-format off */
+static const struct { const char *one, *other; bool same; const char *name; } issuers[] = {
+    {"https://as", "https://as", true, "equal"},
+    {"https://as/", "https://as", true, "google_slash: the lone slash of an empty path (RFC 3986 6.2.3)"},
+    {"https://as:8443", "https://as:8443/", true, "... with a port"},
+    {"https://as/a/", "https://as/a", false, "a slash behind a path"},
+    {"https://as//", "https://as", false, "two slashes"},
+    {"https://as", "http://as/", false, "another scheme"},
+    {"https://as/", "https://as.evil/", false, "another host"},
+    {"https://as", "https://as?/", false, "a query"},
+    {"https://As/", "https://as/", false, "other letters"},
+    {"as/", "as", false, "no address"},
+    {"", "https://as/", false, "nothing"},
+};
 static const struct { const char *address, *name; enum link_well_known where; const char *wanted; } places[] = {
     {"https://h", "n", LINK_INSERTED, "https://h/.well-known/n"},
     {"https://h/", "n", LINK_INSERTED, "https://h/.well-known/n"},
@@ -73,12 +86,22 @@ static const struct { const char *text; bool wanted; } returns[] = {
 /* clang-format on */
 #define EACH(i, table) for (size_t i = 0; i < sizeof(table) / sizeof((table)[0]); i++)
 
+static void
+check_issuers(void)
+{
+    for (size_t i = 0; i < sizeof(issuers) / sizeof(issuers[0]); i++)
+        ok(link_issuer_is_same(issuers[i].one, issuers[i].other) == issuers[i].same
+               && link_issuer_is_same(issuers[i].other, issuers[i].one) == issuers[i].same,
+           "M3: %s: %s", issuers[i].name, issuers[i].same ? "one issuer" : "two issuers");
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     check_state();
+    check_issuers();
     EACH(i, places)
     is_str(link_well_known_url(mem, places[i].address, places[i].name, places[i].where),
            places[i].wanted, "the place of metadata of %s", places[i].address);

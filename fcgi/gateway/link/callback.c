@@ -107,11 +107,22 @@ check_issuer(struct request *req, const struct link_visit *visit,
                       : provider->issuer == NULL
                           ? "has an iss, but upstreamAuth.issuer is not set, so that it cannot be "
                             "compared; set it to the issuer of the authorization server"
-                      : strcmp(iss, provider->issuer) != 0 ? "has the iss of another server"
-                                                           : NULL;
+                      : !link_is_issuer(provider, iss) ? "has the iss of another server"
+                                                       : NULL;
     return why == NULL ? AZ_OK
                        : op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
                                  "managed resource %s: the answer %s", visit->resource->name, why);
+}
+
+/* The server refuses the parameter resource (RFC 8707 2). */
+static enum az_status
+refuse_target(struct request *req, const struct link_visit *visit)
+{
+    return op_fail(&req->op, AZ_UPSTREAM_INVALID,
+                   NOT_CONNECTED ". Tell the operator: target_refused",
+                   "target_refused: the authorization server of managed resource %s refuses the "
+                   "parameter resource; set upstreamAuth.resourceParam to authorize_only or never",
+                   visit->resource->name);
 }
 
 /* Refuse an answer with an error. The text of the upstream goes to the log alone. */
@@ -123,6 +134,8 @@ refuse_error(struct request *req, const struct link_visit *visit, const char *er
     link_count(&req->op, visit->resource, declined ? "declined" : "failed");
     if (declined && *visit->link.return_to != '\0')
         return link_visit_leave(req, visit, "cancelled");
+    if (strcmp(error, "invalid_target") == 0)
+        return refuse_target(req, visit);
     return op_fail(&req->op, declined ? AZ_USER_DENIED : AZ_UPSTREAM_INVALID, NOT_CONNECTED,
                    "the authorization server of managed resource %s reports %.*s",
                    visit->resource->name, ERROR_LOG_MAX, error);
@@ -205,6 +218,8 @@ link_redeem(struct request *req, const struct link_visit *visit,
         return AZ_OK;
     if (answer.outcome == CLIENT_CLIENT_REFUSED && provider->registered)
         st = registration_forget(&req->op, visit->resource->name, provider->client_id);
+    if (st == AZ_OK && strcmp(answer.error, "invalid_target") == 0)
+        return refuse_target(req, visit);
     return st == AZ_OK ? op_fail(&req->op, AZ_UPSTREAM_INVALID, NOT_CONNECTED,
                                  "the token endpoint of managed resource %s gives no tokens: %s",
                                  visit->resource->name,

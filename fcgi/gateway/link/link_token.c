@@ -54,7 +54,8 @@ link_tokens_get(struct op *op, const struct managed_resource *resource,
     } else {
         client_ask_add(&ask, "refresh_token", grant->refresh_token);
     }
-    client_ask_add(&ask, "resource", provider->resource);
+    if (auth->resource_param == NULL || strcmp(auth->resource_param, "send") == 0)
+        client_ask_add(&ask, "resource", provider->resource);
     ask.more = grant->code != NULL ? auth->token_params : auth->refresh_params;
     ask.json = auth->token_body_format != NULL && strcmp(auth->token_body_format, "json") == 0;
     enum az_status st = client_ask_send(op, &ask, &got);

@@ -79,6 +79,22 @@ link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *addres
            && (below.path[length] == '\0' || below.path[length] == '/');
 }
 
+/* Return the length of an issuer without the lone slash of an empty path. */
+static size_t
+issuer_length(const char *issuer)
+{
+    const char *authority = strstr(issuer, "://");
+    const char *path = authority != NULL ? strchr(authority + 3, '/') : NULL;
+    return path != NULL && path[1] == '\0' ? (size_t) (path - issuer) : strlen(issuer);
+}
+
+bool
+link_issuer_is_same(const char *one, const char *other)
+{
+    size_t length = issuer_length(one);
+    return length == issuer_length(other) && strncmp(one, other, length) == 0;
+}
+
 /* ---- documents */
 
 /* Check that a document comes from one of the well-known addresses of the identifier that it names:
@@ -144,8 +160,9 @@ link_metadata_get(struct op *op, const char *issuer, const json_t **ret)
     if (st == AZ_OK && *ret == NULL)
         return op_fail(op, AZ_UPSTREAM_UNREACHABLE, NULL,
                        "authorization server %.200s has no metadata", issuer);
-    /* Two issuers, with and without a slash at the end, may have the same well-known address. */
-    if (st == AZ_OK && strcmp(json_string_value(json_object_get(*ret, "issuer")), issuer) != 0)
+    /* Two issuers, with and without a slash behind a path, may have the same well-known address. */
+    if (st == AZ_OK
+        && !link_issuer_is_same(json_string_value(json_object_get(*ret, "issuer")), issuer))
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
                        "authorization server %.200s: its metadata names another issuer", issuer);
     return st;

@@ -26,6 +26,13 @@ const char *link_well_known_url(TALLOC_CTX *mem, const char *address, const char
  * the address or one above it. */
 bool link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *address);
 
+/*
+ * True if two issuers of upstreams are one: equal, or different in the lone slash of an empty path
+ * alone, which names the same place (RFC 3986 6.2.3). Stock servers write both, one in their list
+ * and one in their metadata; RFC 8414 3.3 wants equal octets. Never for the iss of an ID token.
+ */
+bool link_issuer_is_same(const char *one, const char *other);
+
 /* Fetch the metadata of an issuer. The document must name that issuer. AZ_UPSTREAM_UNREACHABLE if
  * no metadata can be fetched. */
 enum az_status link_metadata_get(struct op *op, const char *issuer, const json_t **ret);

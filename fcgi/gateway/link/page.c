@@ -184,6 +184,7 @@ authorize_url(struct request *req, const struct link_visit *visit,
     struct op *op = &req->op;
     const struct managed_auth *auth = &visit->resource->auth;
     const char *scopes = NULL;
+    bool names = auth->resource_param == NULL || strcmp(auth->resource_param, "never") != 0;
     enum az_status st = client_join_scopes(op, visit->link.scopes, auth->scope_separator, &scopes);
     if (st != AZ_OK)
         return st;
@@ -195,7 +196,7 @@ authorize_url(struct request *req, const struct link_visit *visit,
         {"state",               state                                                },
         {"code_challenge",               challenge},
         {"code_challenge_method",               challenge != NULL ? "S256" : NULL                                         },
-        {"resource",               provider->resource    },
+        {"resource",               names ? provider->resource : NULL    },
     };
     char *url =
         client_url(op->mem, provider->authorization, own, OWN_PARAMS, auth->authorize_params);

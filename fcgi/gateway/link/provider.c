@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/log.h"
 #include "base/settings/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
@@ -74,8 +75,20 @@ check_pkce(struct op *op, const struct managed_resource *resource, const json_t 
                    resource->name);
 }
 
-/* Choose the issuer that the upstream's protected-resource metadata names: the configured one if it
- * is listed, else the first. */
+/* True if a list of issuers has one. */
+static bool
+lists_issuer(const json_t *issuers, const char *issuer)
+{
+    size_t index;
+    const json_t *listed;
+    json_array_foreach (issuers, index, listed)
+        if (json_is_string(listed) && link_issuer_is_same(json_string_value(listed), issuer))
+            return true;
+    return false;
+}
+
+/* Choose the issuer: the configured one, which is the operator's word, else the first that the
+ * upstream's protected-resource metadata name. */
 static enum az_status
 choose_issuer(struct op *op, const struct managed_resource *resource, int64_t not_before,
               struct link_provider *ret)
@@ -87,16 +100,18 @@ choose_issuer(struct op *op, const struct managed_resource *resource, int64_t no
     const json_t *issuers = json_object_get(metadata, "authorization_servers");
     if (ret->issuer == NULL)
         ret->issuer = json_string_value(json_array_get(issuers, 0));
-    else if (!words_array_has(issuers, ret->issuer))
-        ret->issuer = NULL;
+    else if (!lists_issuer(issuers, ret->issuer))
+        log_text(AZ_SEV_WARN, "gateway",
+                 "%s: its upstream does not name upstreamAuth.issuer among its authorization "
+                 "servers; the configured one is used",
+                 resource->name);
     if (ret->resource == NULL)
         ret->resource = json_string_value(json_object_get(metadata, "resource"));
     ret->scopes_supported = json_object_get(metadata, "scopes_supported");
     return ret->issuer != NULL
                ? AZ_OK
                : op_fail(op, AZ_UPSTREAM_INVALID, NULL,
-                         "managed resource %s: its upstream names no authorization server, or not "
-                         "the configured issuer",
+                         "managed resource %s: its upstream names no authorization server",
                          resource->name);
 }
 
@@ -224,7 +239,8 @@ link_provider_scopes(struct op *op, const struct managed_resource *resource,
 bool
 link_is_issuer(const struct link_provider *provider, const char *issuer)
 {
-    return issuer == NULL || link_is_word(provider->issuer, issuer);
+    return issuer == NULL
+           || (provider->issuer != NULL && link_issuer_is_same(provider->issuer, issuer));
 }
 
 enum az_status

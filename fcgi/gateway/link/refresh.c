@@ -107,7 +107,10 @@ refresh_failed(struct refresh *refresh, enum az_status st, const struct client_a
     bool forgotten =
         st == AZ_OK && answer->outcome == CLIENT_CLIENT_REFUSED && refresh->provider.registered;
     refresh->lost = forgotten || (st == AZ_OK && answer->outcome == CLIENT_GRANT_REFUSED);
-    const char *why = st != AZ_OK              ? "the token endpoint did not answer"
+    const char *why = st != AZ_OK ? "the token endpoint did not answer"
+                      : strcmp(answer->error, "invalid_target") == 0
+                          ? "target_refused: set upstreamAuth.resourceParam to authorize_only or "
+                            "never"
                       : *answer->error != '\0' ? answer->error
                                                : "the answer of the token endpoint cannot be used";
     enum az_status noted = connection_fail(op, refresh->connection, refresh->lost, why);

@@ -83,6 +83,46 @@ ok( reconnect( $ann, 'found' ), 'a second link' );
 is( scalar $upstream->seen('register'), 1,     '... uses the same registration' );
 is( $registered->{application_type}, 'native', '... as a native client, since the issuer is on http (MCP, RFC 7591)' );
 
+# Servers that refuse the parameter resource (M4).
+my %usual =
+  map { ( $_ => undef ) } qw(authorizationEndpoint tokenEndpoint clientId tokenAuthMethod revocationEndpoint);
+for my $case ( [ never => undef, undef ], [ authorize_only => $upstream->url('/api'), undef ] ) {
+    my ( $param, @sent ) = @$case;
+    resource( found => $upstream->auth( discovery => 'prm', registration => 'dcr', resourceParam => $param, %usual ) );
+    $stack->sql('DELETE FROM gateway_connection');
+    ok( reconnect( $ann, 'found' ), "M4 resource_$param: connected" );
+    is_deeply(
+        [ map { ( $upstream->seen($_) )[-1]{resource} } qw(authorize token) ],
+        \@sent, 'M4: ... resource is sent where the setting says' );
+}
+$stack->sql('DELETE FROM gateway_connection');
+for my $place ( { authorize => { error => 'invalid_target' } }, { token => { error => 'invalid_target' } } ) {
+    my $url = credential( 'ann', 'found' )->{url};
+    $upstream->misbehave(%$place);
+    like( connect_by( $ann, $url )->body, qr/target_refused/, 'M4: invalid_target is named on the page' );
+    $upstream->behave;
+}
+
+# A server that does not announce PKCE (M5), and issuers with and without the lone slash of an empty path (M3).
+for my $case (
+    [ 'S256',  qr/upstream_invalid_response/, 'M5: S256 that is not announced is refused' ],
+    [ 'force', qr/<h1>Connected/,             'M5 force_s256: ... and goes with pkce force' ] )
+{
+    my ( $pkce, $page, $what ) = @$case;
+    $upstream->misbehave( metadata => { code_challenge_methods_supported => undef, issuer => $upstream->url . '/' } );
+    $stack->sql('DELETE FROM fetched_document');
+    $stack->restart_service;
+    resource( found => $upstream->auth( discovery => 'prm', registration => 'dcr', pkce => $pkce, %usual ) );
+    $stack->sql('DELETE FROM gateway_connection');
+    my $url = credential( 'ann', 'found' )->{url};
+    like( ( $pkce eq 'S256' ? $ann->get($url) : connect_by( $ann, $url ) )->body, $page, $what );
+}
+is( ( $upstream->seen('authorize') )[-1]{code_challenge_method}, 'S256', 'M5: ... with a challenge' );
+$upstream->behave;
+$stack->sql('DELETE FROM fetched_document');
+$stack->restart_service;
+resource( found => $upstream->auth( discovery => 'prm', registration => 'dcr', %usual ) );
+
 # Where the metadata is, and what to ask for, as the upstream's challenge says (RFC 9728 5.1).
 my %found =
   map { ( $_ => undef ) } qw(authorizationEndpoint tokenEndpoint clientId tokenAuthMethod revocationEndpoint scopes);

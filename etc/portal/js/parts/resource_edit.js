@@ -18,7 +18,7 @@ const CLIENT = ['issuer', 'tokenEndpoint', 'clientId', 'clientSecret', 'tokenAut
 const GRANT = [...CLIENT, 'privateKeyJwt', 'audience'];
 const AUTH = {
   none: [], static_header: ['header', 'scheme', 'query', 'value'], basic: ['username', 'password'], client_credentials: GRANT, token_exchange: [...GRANT, 'subjectTokenType', 'requestedTokenType'],
-  oauth_link: [...CLIENT, 'header', 'scheme', 'provider', 'discovery', 'authorizationEndpoint', 'revocationEndpoint', 'registration', 'redirectUri', 'scopeParam', 'pkce', 'authorizeParams'],
+  oauth_link: [...CLIENT, 'header', 'scheme', 'provider', 'discovery', 'authorizationEndpoint', 'revocationEndpoint', 'registration', 'redirectUri', 'scopeParam', 'pkce', 'resourceParam', 'authorizeParams'],
   user_secret: ['header', 'scheme', 'query', 'label', 'help', 'validate'],
 };
 const MCP = ['toolPinning', 'mcpResources', 'resourceQueries', 'subscriptions', 'mcpPrompts', 'mcpInstructions'];
