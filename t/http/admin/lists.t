@@ -246,8 +246,11 @@ is_deeply(
     [ 'stock 3 upstream_invalid_response: The answer of the upstream is not valid', '/token 2 503' ],
     'attention: errors first, by place and cause, the most frequent first' );
 like( entry('errors')->[0]{at}, qr/\A\d{4}-/, '... since when' );
-is( list('attention')->{rows}[0]{kind}, 'engines_differ', '... before all else, what engines decided otherwise' );
-is( list('attention')->{rows}[1]{kind}, 'errors',         '... and then the errors' );
+
+# On a busy machine a check of readiness may fail meanwhile: its entry stands before all of the database.
+my @kinds = grep { $_ ne 'not_ready' } map { $_->{kind} } @{ list('attention')->{rows} };
+is( $kinds[0], 'engines_differ', '... before all else of the database, what engines decided otherwise' );
+is( $kinds[1], 'errors',         '... and then the errors' );
 members_are(
     entry('resource_pending')->[0], { name => 'notes', detail => 'a sync must read its tools' },
     'attention: a resource that serves nothing yet, and what it lacks' );
