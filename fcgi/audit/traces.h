@@ -4,8 +4,8 @@
 
 #include "base/op.h"
 
-/* Traces of one request to the collector: with ten spans each some MiB less than collectors take.
- */
+/* Requests whose traces one message to the collector holds. With ten spans each they have some MiB,
+ * less than collectors accept. */
 #define TRACES_BATCH 256
 
 /* Seconds until a process that ended is started again. */

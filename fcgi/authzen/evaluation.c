@@ -201,7 +201,8 @@ fault_body(struct op *op, const char *fault)
                                         "status", 400, "message", fault));
 }
 
-/* Build {evaluations}: in the order of the request, and no further than the semantic says. */
+/* Build {evaluations} in the order of the request, up to the evaluation at which the semantic ends.
+ */
 static json_t *
 batch_body(struct evaluation *it)
 {

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The audit outcome `denied` means that policy refused (decisions.md "Audited"). A code
- * that a bad request gets too is `rejected` here, and token/issue.c writes `denied` when policy
- * refused. */
+/* The audit outcome `denied` means that policy refused (decisions.md "Audited"). Codes that bad
+ * requests get too are `rejected` here; token/issue.c writes `denied` when policy refused. */
 /* clang-format off */
 static const struct az_status_row rows[] = {
     {AZ_OK,                     200, "",                        "",                                     "allowed",  AZ_SEV_DEBUG},

@@ -1,7 +1,7 @@
 /*
- * A post for one text to one process, which waits for it under a random id: a socket in
- * SVC_RUNTIME_DIR, which processes of our account alone can open. Who takes its name away first may
- * put the text in, so a text is taken once.
+ * A mailbox: one process waits under a random id for one text from another process. It is a socket
+ * in SVC_RUNTIME_DIR, which only processes of the same account can open. The sender first removes
+ * the socket's name, so a mailbox receives at most one text.
  */
 #ifndef AZ_HOST_MAILBOX_H
 #define AZ_HOST_MAILBOX_H

@@ -125,7 +125,7 @@ header_prefers_html(const char *accept)
         int weight = header_weight(at, end);
         if (is_json(at, length) && weight > json)
             json = weight;
-        /* Behind a JSON range of the same weight, HTML is not ahead. */
+        /* HTML is not preferred if a JSON range of the same weight comes first. */
         if (length == 9 && strncasecmp(at, "text/html", 9) == 0 && weight > html && weight > json)
             html = weight;
         at = end;

@@ -89,7 +89,8 @@ schema_step(struct schema_walk *walk, const json_t *schema, unsigned level)
     }
 }
 
-/* Return the fault of a schema of any value: MCP 2026-07-28 allows one for results. */
+/* Return what is wrong with a schema that may be for any value, as MCP 2026-07-28 allows for
+ * results. */
 static const char *
 any_schema_rule(TALLOC_CTX *mem, const json_t *value)
 {

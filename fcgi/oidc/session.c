@@ -11,8 +11,8 @@
 #include "http/own_cookie.h"
 #include "store/people/sign_ins.h"
 
-/* Lifetime of the marks in seconds: a minute longer than the sign-in or sign-out that they bind, so
- * that its own time decides. */
+/* Lifetime of the marks in seconds: a minute longer than that of a sign-in or sign-out, so that the
+ * sign-in or sign-out itself expires first. */
 #define MARK_MAX_AGE (SIGN_IN_VALIDITY + 60)
 
 static const char session_name[] = "svc_sid";

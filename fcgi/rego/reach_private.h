@@ -10,8 +10,9 @@ enum { LOCAL_INPUT, LOCAL_DATA, LOCAL_FIRST };
 /* A function of the one plan, and what stands in its place in the other. */
 struct reached {
     const struct rego_function *one, *other; /* NULL: it is not reached */
-    const struct rego_value **argument;      /* by local: the constant that each call gives, NULL
-                                              * before the first, &reach_various: several values */
+    const struct rego_value *
+        *argument; /* for each local variable: the constant that all calls give it; NULL before the
+                      first call; &reach_various if they give different values */
 };
 
 struct reach {

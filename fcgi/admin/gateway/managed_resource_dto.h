@@ -1,4 +1,4 @@
-/* ManagedResourceDto (specification 2.10): the columns that a save makes of it. */
+/* ManagedResourceDto (specification 2.10), and the columns that a save writes from it. */
 #ifndef AZ_ADMIN_GATEWAY_MANAGED_RESOURCE_DTO_H
 #define AZ_ADMIN_GATEWAY_MANAGED_RESOURCE_DTO_H
 

@@ -90,7 +90,8 @@ settings_set_file(TALLOC_CTX *mem, struct settings *cfg, const char *name, const
     /* A relative path is refused: the working directory of whoever calls authzctl would choose the
      * file. */
     int fd = path[0] == '/' ? open_regular(path) : -1;
-    if (fd >= 0) /* the value is set all the same: that it is missing would be a second problem */
+    if (fd >= 0) /* Set the value although the file is at fault; otherwise the setting would be
+                    reported as missing too. */
         settings_file_is_fit(mem, from, path, fd, row->type == SETTING_SECRET, problems);
     ssize_t length = path[0] == '/' ? read_text(fd, text, TEXT_ROOM) : 0;
     const char *why = path[0] != '/' ? "must have an absolute path"

@@ -11,7 +11,7 @@
 
 struct managed_resource;
 
-/* The place of a well-known document for an address. */
+/* Return the address of a well-known document of an issuer or resource. */
 enum link_well_known {
     LINK_INSERTED, /* between host and path: RFC 8414 3.1, RFC 9728 3.1 */
     LINK_APPENDED, /* after the path: OpenID Connect Discovery 4 */

@@ -214,8 +214,8 @@ answer_rpc_fault(struct mcp_exchange *it)
     return fault->http == 200 ? respond_json(req, 200, body) : st;
 }
 
-/* Give a failure of a handler the body that an MCP client reads: the status of HTTP and the
- * challenge are those of the failure (gateway-admin.md 1.5). */
+/* Give a failure of a handler a body that an MCP client reads. Its HTTP status and challenge stay
+ * (gateway-admin.md 1.5). */
 static enum az_status
 explain_failure(struct mcp_exchange *it, enum az_status st)
 {

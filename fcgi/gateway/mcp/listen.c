@@ -71,7 +71,8 @@ want_uri(struct mcp_exchange *it, struct mcp_subscribed *subscribed,
     return AZ_OK;
 }
 
-/* Find the resource of a URI whose changes the caller may learn of; *ret NULL: there is none. */
+/* Find the resource of a URI whose changes the caller may learn of; *ret is NULL if there is no
+ * such resource. */
 static enum az_status
 find_watched(struct mcp_exchange *it, const char *text, struct mcp_subscribed *subscribed,
              const struct managed_resource **ret, struct feed_mark *ret_fed)

@@ -6,8 +6,8 @@
 
 #include "gateway/mcp/held.h"
 
-/* True if changes of the MCP resources of a managed resource are known here: STATIC ones, and those
- * of upstreams that a feeder hears (gateway/feed). */
+/* True if the gateway learns of changes of the MCP resources of a managed resource: those are
+ * STATIC resources, and upstreams that a feeder listens to (gateway/feed). */
 bool mcp_is_watched(const struct managed_resource *resource);
 
 /* Find out if the endpoint of this request has such MCP resources. */

@@ -20,8 +20,8 @@ mcp_session_open(struct mcp_exchange *it, const char *version)
     return AZ_OK;
 }
 
-/* A session of another caller gets the same answer as one that is over: who asks learns nothing of
- * it. */
+/* A session of another caller gets the same answer as an ended session, so that the caller learns
+ * nothing. */
 enum az_status
 mcp_session_join(struct mcp_exchange *it)
 {

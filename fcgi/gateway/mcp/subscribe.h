@@ -1,5 +1,5 @@
-/* Subscriptions of older clients (MCP 2025-11-25, server/resources, "Subscriptions"): they stand in
- * the row of the session, and its stream tells of them (gateway-admin.md 1.13). */
+/* Subscriptions of older clients (MCP 2025-11-25, server/resources, "Subscriptions"): the row of
+ * the session keeps them, and its stream sends the notifications (gateway-admin.md 1.13). */
 #ifndef AZ_GATEWAY_MCP_SUBSCRIBE_H
 #define AZ_GATEWAY_MCP_SUBSCRIBE_H
 

@@ -221,7 +221,7 @@ store_prompts(struct op *op, const struct managed_resource *resource, struct lis
     return listing_store(op, LISTING_PROMPT, resource, rows.value, &ret->waiting_prompts);
 }
 
-/* Store the instructions with their hash; a server that gave none has none. */
+/* Store the instructions with their hash, or nothing if the server gave none. */
 static enum az_status
 store_instructions(struct op *op, const struct managed_resource *resource, const char *text,
                    struct mcp_synced *ret)
@@ -240,7 +240,7 @@ store_instructions(struct op *op, const struct managed_resource *resource, const
                          &ret->waiting_instructions);
 }
 
-/* Merge and store; repeat if the resource is saved by another request meanwhile. */
+/* Merge and store; repeat if another request saved the resource in between. */
 static enum az_status
 store_tools(struct op *op, const struct managed_resource *resource, const json_t *seen,
             struct tool_merge *ret)

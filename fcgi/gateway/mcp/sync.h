@@ -17,8 +17,8 @@ struct mcp_synced {
 
 /*
  * Read the tools of a resource, and its prompts and instructions if it serves them, from its
- * upstream and store them. caller: whose linked account is used; NULL stands for the service
- * itself. The failures are those of peer_ask(); the resource's status follows.
+ * upstream and store them. `caller`: whose linked account is used; NULL for the service itself.
+ * Fails as peer_ask() does; the resource's status follows.
  */
 enum az_status mcp_sync(struct op *op, const struct managed_resource *resource,
                         const struct upstream_caller *caller, struct mcp_synced *ret);

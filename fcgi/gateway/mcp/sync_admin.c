@@ -85,7 +85,8 @@ read_tool_options(struct request *req, const struct field_table *table, void *ta
                             : op_fail(&req->op, st, NULL, "out of memory for a body");
 }
 
-/* Find the MCP resource of the path; what: the path's second name stands for a tool or a prompt. */
+/* Find the MCP resource of the path. `what` says if the second name in the path is a tool or a
+ * prompt. */
 static enum az_status
 find_mcp(struct request *req, const char *what, const struct managed_resource **ret)
 {

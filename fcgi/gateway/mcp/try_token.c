@@ -58,7 +58,8 @@ ask_one_introspect(struct op *op, const void *question, void *answer, struct ver
 
 /* ---- who */
 
-/* Read the person, as a sign-in would tell of them. What another provider told is not theirs. */
+/* Read the claims of the person as a sign-in would give them. Claims from another provider do not
+ * count. */
 static enum az_status
 find_person(struct try_token *it, struct question_user *ret)
 {
@@ -120,8 +121,7 @@ fill_issue(struct try_token *it, const struct question_user *user, struct issue_
                : op_no_memory(op);
 }
 
-/* Ask for a token by each way, up to the first that policy allows; the reasons are those of the
- * first denial. */
+/* Ask for a token in each way until policy allows one; return the reasons of the first denial. */
 static enum az_status
 ask_ways(struct try_token *it, struct issue_question *question, struct verdict *ret)
 {

@@ -19,8 +19,8 @@
 #include "policy/decide/gateway_answer.h"
 #include "store/gateway/resources.h"
 
-/* Looks at a streamed answer in a row that may fail, because the database or the engine does not
- * answer for a moment. */
+/* Checks in a row of a streamed answer that may fail because the database or the engine is away for
+ * a moment. */
 #define LOOKS_UNSURE_MAX 2
 
 /* ---- the audit row */

@@ -21,8 +21,8 @@ struct limits {
     int64_t again;          /* seconds between two fetches before its time */
     long pause;             /* seconds for which the host is not asked after a failed fetch */
     long pause_away;        /* the same after it timed out or refused the connection */
-    int64_t (*refresh_hint)(const json_t *document); /* seconds that the document says it lasts,
-                                                        -1: it does not; NULL: Cache-Control says */
+    int64_t (*refresh_hint)(const json_t *document); /* lifetime in seconds according to the
+                                                        document, or -1; NULL: use Cache-Control */
     bool (*is_older)(const json_t *document, const json_t *before); /* NULL: the newest fetched one
                                                                        counts */
     bool bounded; /* any client can name one, so DOCUMENTS_MAX applies */

@@ -7,7 +7,8 @@
 #include "managed/document.h"
 #include "managed/managed.h"
 
-/* Largest manifest, in octets, and its nesting: a document, in a member of the manifest. */
+/* Largest manifest in octets, and its nesting, which includes that of a document in one of its
+ * members. */
 #define MANIFEST_MAX (512 * 1024)
 #define MANIFEST_DEPTH (MANAGED_DOCUMENT_DEPTH + 1)
 

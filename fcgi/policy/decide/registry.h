@@ -26,8 +26,8 @@ enum az_status registry_ties(struct op *op, const char *revision, const char *ty
  * op->mem. Takes one trip to the database, which brings the row only if it has changed. */
 enum az_status registry_type_names(struct op *op, json_t **ret);
 
-/* Return the revision of the registry that the process keeps, for reading another row of it; NULL:
- * it keeps none. */
+/* Return the revision of the registry in the memory of the process, or NULL if there is no
+ * registry; the caller reads another row of it. */
 const char *registry_revision(const struct op *op);
 
 /* True if two indicators name the same resource (RFC 8707); `https://h` and `https://h/` do. */

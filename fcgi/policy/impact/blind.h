@@ -1,5 +1,5 @@
-/* Effects of a change that a measurement cannot show: the question of a decision would be
- * another one, or would not be asked (policy.md I11). */
+/* Effects of a change that a measurement cannot show, because the change alters the question of a
+ * decision, or whether it is asked (policy.md I11). */
 #ifndef AZ_POLICY_IMPACT_BLIND_H
 #define AZ_POLICY_IMPACT_BLIND_H
 

@@ -33,7 +33,7 @@ double bound_sample_share(const struct impact_sample *sample, int64_t seen, int6
 /* Return {estimate, upper}, a new reference. */
 json_t *bound_json(const struct impact_sample *sample, int64_t seen);
 
-/* Read the sample of a result (PolicyImpact). False: it has none, or one without bounds. */
+/* Read the sample of a result (PolicyImpact). False: the result has no sample, or no bounds. */
 bool bound_sample_read(const json_t *result, struct impact_sample *ret);
 
 #endif

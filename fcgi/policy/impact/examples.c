@@ -53,7 +53,7 @@ names_of(const json_t *object)
     return jsonx_built(&names);
 }
 
-/* Add the members that differ from those of the other side. */
+/* Add the members in which this side differs from the other. */
 static void
 add_different(struct jsonx_build *out, const json_t *members, const json_t *other)
 {
@@ -116,7 +116,7 @@ example_json(TALLOC_CTX *mem, const struct impact_decision *d)
 
 /* ---- choosing */
 
-/* Return the place of the last example whose client has another one, or the size of the list. */
+/* Return the index of the last example of another client, or the size of the list. */
 static size_t
 place_of_double(const struct kept *kept)
 {

@@ -45,7 +45,7 @@ groups_new(TALLOC_CTX *mem)
     return groups;
 }
 
-/* Count one more of `what` for a key of a group. */
+/* Count one more decision of class `what` for a key of a group. */
 static void
 count_key(struct impact_groups *groups, enum group group, const char *key, const char *what)
 {
@@ -154,7 +154,7 @@ groups_sum(const json_t *counts)
     return sum;
 }
 
-/* The largest first; of equal ones by name, so that the same counts give the same answer. */
+/* Sort by count, the largest first, then by name, so that the same counts give the same answer. */
 static int
 compare_counted(const void *one, const void *other)
 {

@@ -32,7 +32,7 @@ enum az_status guards_row_is(struct op *op, const char *key, const char *payload
 /* True if there is a guard. */
 bool guards_any(const struct guards *guards);
 
-/* True if a change of the row needs an override: it has guards, or names who may pass them. */
+/* True if a change of the row needs an override: the row has guards, or says who may pass them. */
 bool guards_are_kept(const struct guards *guards);
 
 /* True if this caller may pass the guards and change the row: his key is listed, or none is, or he

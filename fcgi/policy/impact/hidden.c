@@ -82,8 +82,8 @@ add_hidden(struct jsonx_build *hidden, const char *name, json_t *member)
     json_decref(member);
 }
 
-/* Find what one request lacks. The stored names of arguments and answers are those of the values
- * that were left out, as they stand. */
+/* Find what one request lacks. The stored names of arguments and answers name the values that were
+ * left out. */
 static bool
 hidden_in_request(TALLOC_CTX *mem, json_t *input, const json_t *decision, json_t **ret)
 {

@@ -21,7 +21,8 @@ impact_routes_new(TALLOC_CTX *mem)
     return routes;
 }
 
-/* Return what is kept of a resource (NULL: it is gone), a new reference; NULL: no memory. */
+/* Return what is kept of a resource (or NULL if it was deleted): a new reference; NULL: no memory.
+ */
 static json_t *
 kept_of(const struct managed_resource *resource)
 {

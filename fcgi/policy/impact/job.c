@@ -23,7 +23,7 @@
 
 /* Time in which the process must have its connection and its lock, in milliseconds. */
 #define BEGIN_MS 10000
-/* Time between two notes of the progress, and between two looks at it, in milliseconds. */
+/* Intervals at which the job notes its progress and is looked up, in milliseconds. */
 #define NOTE_MS 200
 #define LOOK_MS 50
 /* Processor time that the process may take beside the limit of the run. */

@@ -15,10 +15,10 @@ struct impact_label {
 };
 
 /*
- * Start a run; *ret_id names its row. The process holds LOCK_IMPACT, so there is one on all hosts:
- * AZ_BUSY if another one is under way. It closes all descriptors, has a connection of its own and
- * limits of memory and processor time, and gives way to other processes. AZ_UNAVAILABLE: it cannot
- * be made, or has no connection.
+ * Start a run; *ret_id names its row. The process holds LOCK_IMPACT, so only one runs on all hosts:
+ * AZ_BUSY if another is under way. The process closes all descriptors, opens its own connection,
+ * limits its memory and processor time, and runs with low priority. AZ_UNAVAILABLE: it cannot be
+ * started, or cannot connect.
  */
 enum az_status impact_start(struct op *op, const struct impact_pair *pair,
                             const struct impact_selection *selection,

@@ -12,7 +12,7 @@
 #define IMPACT_PERIOD_MAX 3660
 
 /* Read the begin of a period that ends now, or an instant (RFC 3339), in milliseconds since 1970.
- * False: it is neither. */
+ * False: the text is neither. */
 bool impact_period_read(const char *text, int64_t now_ms, int64_t *ret_ms);
 
 /* The same of the end of a period that begins now. */

@@ -15,7 +15,7 @@
 #include "policy/engine/policy_texts.h"
 #include "store/policy/plans.h"
 
-/* Nesting of data.json: that of a row, below the parts of its key. */
+/* Nesting of data.json: the nesting of a row, below the parts of its key. */
 #define DATA_DEPTH_MAX 128
 
 static const char *const row_keys[SIDE_ROWS] = {
@@ -24,7 +24,7 @@ static const char *const row_keys[SIDE_ROWS] = {
     [SIDE_DEFAULT_SCOPES] = DEFAULT_SCOPES_ROW,
 };
 
-/* Return the row of a key in data.json; NULL: there is none. */
+/* Return the row of a key in data.json, or NULL. */
 static json_t *
 row_at(json_t *root, const char *key)
 {

@@ -28,8 +28,8 @@ struct impact_decision {
     const struct effect *base, *candidate;
 };
 
-/* Return the scopes that one side gives, or those that the operation needs; NULL: it allows
- * nothing, or there are none. */
+/* Return the scopes that one side gives, or that the operation needs. NULL: the side allows
+ * nothing, or there are no scopes. */
 const json_t *impact_scopes(const struct impact_decision *decision, const struct effect *effect);
 
 /* Ways in which a decision is not known (I10). */
@@ -64,7 +64,7 @@ void tally_unknown(struct tally *tally, const struct impact_decision *decision,
 /* Return the number of decisions that were counted. */
 int64_t tally_looked(const struct tally *tally);
 
-/* Say that the decisions are those of a sample of audit rows: the answer then has bounds. */
+/* Note that the decisions are a sample of the audit rows: the answer then has bounds. */
 void tally_sampled(struct tally *tally, int64_t rows, int64_t taken);
 
 /* Return the decisions of one row, at most; 1 if there was none. */

@@ -23,8 +23,8 @@ add_passed(struct jsonx_build *refused, const json_t *passed, json_t *name)
     }
 }
 
-/* Return the counts of the request in a result, on mem: those of its own, or, in a preview, those
- * of the whole period. */
+/* Return the counts of the request in a result, on mem: its own counts, or, in a preview, the
+ * counts of the whole period. */
 static const json_t *
 counts_of_request(TALLOC_CTX *mem, const json_t *result)
 {

@@ -10,7 +10,7 @@ enum watched { WATCH_FAILING = IMPACT_CLASSES, WATCH_NOT_KNOWN, WATCHED };
 const char *const watch_limit_names[] = {"newlyDenied", "newlyAllowed", "narrowed", "widened",
                                          "other",       "failing",      "notKnown", NULL};
 
-/* The counts of one watch. IMPACT_SAME has none. */
+/* The counts of one watch. IMPACT_SAME is not counted. */
 struct watch {
     const json_t *about;
     int64_t count[WATCHED];

@@ -1,4 +1,4 @@
-/* Limits that a run counts against: those of a request, and guards (policy.md G1). */
+/* Limits that a run counts against: limits of the request, and guards (policy.md G1). */
 #ifndef AZ_POLICY_IMPACT_WATCH_H
 #define AZ_POLICY_IMPACT_WATCH_H
 

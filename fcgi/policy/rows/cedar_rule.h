@@ -13,7 +13,7 @@
 /* Package of a rule, before the digits. No rule of an operator may declare it: it lies in svc. */
 #define CEDAR_RULE_PACKAGE "svc.cedar.policies.r"
 
-/* The same as the path of a document of the engine. */
+/* Return the same path as the engine has it for a document. */
 #define CEDAR_RULE_DOCUMENT "svc/cedar/policies/r"
 
 /* Most policies in one package. The engine compares each name in a package with all others there

@@ -208,7 +208,7 @@ text_of(const json_t *item)
     return "";
 }
 
-/* The largest first, of equal ones by name, and all others last. */
+/* Sort by count, the largest first, then by name; the sum of all others comes last. */
 static int
 by_weight(const void *a, const void *b)
 {

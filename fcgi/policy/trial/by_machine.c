@@ -184,7 +184,8 @@ note_end(const struct trial_questions *questions, struct trial_note *note, enum 
             note[i].state = TRIAL_UNKNOWN;
 }
 
-/* Wait for the process; each question has its own bounds, so that this one is the last. */
+/* Wait for the process. The questions have limits of their own, so this wait ends soon after the
+ * last one. */
 static enum child_end
 await(struct op *op, struct child *child)
 {

@@ -37,7 +37,7 @@ struct members {
     json_t *schemas; /* by the name of the question: issue, register ... */
     const struct rego_plan *plan;
     const char **package;    /* by the number of a file: what is checked; NULL: nothing */
-    struct value_type *type; /* by local, of the function that is read */
+    struct value_type *type; /* of the local variables of the function that is read */
     unsigned *writes;        /* by local: statements that write it */
     bool replaced;           /* the function replaces the input (`with`) */
     bool failed;             /* no memory */

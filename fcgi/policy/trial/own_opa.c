@@ -53,7 +53,7 @@ path_of(const struct own_opa *own, const char *name)
 static struct child *
 start_process(struct own_opa *own, const char *program)
 {
-    /* On one core: the engine that decides has another one. */
+    /* Use one core, and leave the other cores to the engine that decides. */
     static const char *const variables[] = {"GOMAXPROCS=1", "GOMEMLIMIT=512MiB", NULL};
     const char *address = talloc_asprintf(own, "unix://%s/" SOCKET_FILE, own->dir);
     const char *bundle =

@@ -33,7 +33,7 @@ struct shadow_shown {
 /* The active shadow, for a process that compares; on op->mem. */
 struct shadow_work {
     int64_t id;
-    const char *change; /* NULL: it is that of the id that the caller knows */
+    const char *change; /* NULL: the caller knows the id already */
     const char *base;   /* as it was last made, on any host */
     const char *message, *who;
     int64_t rate;

@@ -14,7 +14,7 @@ struct migration {
     int version;                    /* leading digits of the name */
     const char *name;               /* file name */
     const char *text;               /* content */
-    const char *plan;               /* the first line behind "-- plan: "; NULL: it has none */
+    const char *plan;               /* the first line after "-- plan: ", or NULL */
     char checksum[SHA256_HEX_SIZE]; /* of the content behind that line */
 };
 

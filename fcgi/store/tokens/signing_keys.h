@@ -26,7 +26,7 @@ enum signing_use {
     SIGNING_USES
 };
 
-/* Return the algorithm of which a use always has a key. */
+/* Return the algorithm for which this use has a key whatever the settings list. */
 const char *signing_alg_always(enum signing_use use);
 
 /* List all published keys of the key set as JWKs: next, active, and retired within

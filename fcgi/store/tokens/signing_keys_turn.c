@@ -23,8 +23,8 @@ generate_rsa(TALLOC_CTX *mem, struct jwk **ret)
     return keypair_generate_rsa(mem, SIGNING_KEY_BITS, ret);
 }
 
-/* The kinds of keys. The first kind of a use is always there; others are made if they are listed.
- */
+/* The kinds of keys. The first kind of each use always exists; the others are made if the settings
+ * list them. */
 static const struct signing_kind {
     enum signing_use use;
     const char *alg;

@@ -96,7 +96,7 @@ read_sampled(TALLOC_CTX *mem, const json_t *fits, const json_t *response, json_t
     return AZ_OK;
 }
 
-/* Return one root directory: a new reference, or NULL if it is none. */
+/* Return one root directory: a new reference, or NULL if the item is not a valid root. */
 static json_t *
 shown_root(const json_t *root)
 {

@@ -17,10 +17,10 @@
 #define ANSWER_WORD_MAX 256
 
 /*
- * Read the answers to questions (an object: by its key, what an answer must fit, as
- * questions_read() made it). Those to other keys are left out, and a question may stay without an
- * answer. *ret: an object on mem. AZ_INVALID: it is no object, or an answer does not fit its
- * question; *ret_key is that of the answer, or NULL. AZ_SERVER_ERROR: out of memory.
+ * Read the answers to questions (an object: by key, what an answer must fit, as questions_read()
+ * made it). Skip answers to other keys; a question may stay without an answer. *ret: an object on
+ * mem. AZ_INVALID: it is not an object, or an answer does not fit its question, whose key is
+ * *ret_key (or NULL). AZ_SERVER_ERROR: out of memory.
  */
 enum az_status answers_read(TALLOC_CTX *mem, const json_t *questions, const json_t *responses,
                             json_t **ret, const char **ret_key);

@@ -14,9 +14,10 @@
 
 /* ---- secrets */
 
-/* Words that make a field one, where they stand alone, or with an s. */
+/* Words that make a field a secret if they appear alone, or with a plural s. */
 static const char *const secret_words[] = {"token", "pin", "cvv", "cvc", "otp"};
-/* Parts of words that do, wherever they stand. The underscores between words are taken out. */
+/* Parts of words that make a field a secret wherever they appear. Underscores between words are
+ * removed first. */
 static const char *const secret_parts[] = {"password",  "passwd",     "passphrase", "passcode",
                                            "secret",    "apikey",     "privatekey", "credential",
                                            "accesskey", "accesstoken"};

@@ -15,10 +15,10 @@
 #define FORM_OCTETS_MAX 8192
 
 /*
- * Read a form: an object whose properties are texts, numbers, booleans, or choices, none of them
- * nested. *ret, on mem, has the members of MCP alone. AZ_INVALID: it is another schema, or too
- * large. AZ_FORBIDDEN: it asks for a password or the like, which MCP forbids for forms (client/
- * elicitation, "Security Considerations"). AZ_SERVER_ERROR: out of memory.
+ * Read a form: an object whose properties are texts, numbers, booleans or choices, without nesting.
+ * *ret, on mem, has only the members that MCP defines. AZ_INVALID: the schema is of another kind,
+ * or too large. AZ_FORBIDDEN: it asks for a password or the like, which MCP forbids for forms
+ * (client/ elicitation, "Security Considerations"). AZ_SERVER_ERROR: out of memory.
  */
 enum az_status form_read(TALLOC_CTX *mem, const json_t *schema, json_t **ret);
 

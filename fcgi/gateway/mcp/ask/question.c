@@ -66,8 +66,8 @@ forbid(struct question_reader *reader, const char *why)
     return AZ_FORBIDDEN;
 }
 
-/* Return the message of an elicitation as the person gets it, a text on mem; NULL: it is none, too
- * long, or there is no memory. The name of the resource says who asks. */
+/* Return the message of an elicitation as the person sees it, a text on mem, or NULL if the message
+ * is missing or too long or there is no memory. The name of the resource says who asks. */
 static const char *
 signed_message(const struct question_reader *reader)
 {
@@ -339,10 +339,11 @@ read_roots(struct question_reader *reader)
     return AZ_OK;
 }
 
-/* The questions of MCP. `part` is that of the capability; NULL: it has none. */
+/* The questions of MCP. `part` names a part of the capability, or is NULL. */
 static const struct question_kind {
-    const char *method, *mode; /* mode: of the params; the first is that of params without one */
-    const char *kind, *name;   /* for policy */
+    const char *method,
+        *mode; /* mode in the params; the first row also matches params without a mode */
+    const char *kind, *name; /* for policy */
     const char *capability, *part;
     enum az_status (*read)(struct question_reader *reader);
 } question_kinds[] = {
@@ -412,7 +413,7 @@ read_question(struct question_reader *reader, const char *key, const json_t *req
     return st;
 }
 
-/* True if the answers to the questions can be checked by a state of ours. */
+/* True if the answers to the questions can be checked against the sealed state. */
 static bool
 fit_state(TALLOC_CTX *mem, const struct asked_questions *questions)
 {

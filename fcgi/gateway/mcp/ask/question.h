@@ -17,7 +17,8 @@
 #define QUESTIONS_MAX 8
 /* Octets of the name that a question has within its result. */
 #define QUESTION_KEY_MAX 64
-/* Characters of a message to the person: it has to fit on a screen, or is not read. */
+/* Characters of a message to the person: a longer one would not fit on a screen and would not be
+ * read. */
 #define QUESTION_MESSAGE_MAX 2000
 /* Octets of the params of a sampling as JSON text. */
 #define QUESTION_SAMPLING_MAX 65536
@@ -32,8 +33,8 @@ struct question_rules {
     const json_t *capabilities; /* sent to the upstream (question_capabilities()) */
     const char *host;           /* of the upstream */
     const char *const *hosts;   /* further hosts allowed in URL questions, or NULL */
-    const char *issuer_host;    /* ours, to which a person is never sent: a page there looks like
-                                   one of ours */
+    const char *issuer_host;    /* hosts of this service, to which no question may send a person: an
+                                   upstream's page there would look like ours */
 };
 
 struct asked_question {
@@ -50,8 +51,8 @@ struct asked_questions {
     size_t count;
 };
 
-/* Return the capabilities that are sent to an upstream: those of the client that the resource lets
- * it use, without elicitation for a caller that is no person. On mem; NULL: out of memory. */
+/* Return the capabilities to send to an upstream: what the client can do and the resource permits,
+ * without elicitation if the caller is not a person. On mem; NULL: out of memory. */
 json_t *question_capabilities(TALLOC_CTX *mem, const json_t *of_client,
                               const struct managed_interaction *may, bool person);
 
@@ -59,8 +60,8 @@ json_t *question_capabilities(TALLOC_CTX *mem, const json_t *of_client,
 bool question_is_known(const char *method);
 
 /*
- * Read inputRequests (NULL: there are none), on mem. AZ_INVALID: it is malformed, or has a method
- * that MCP does not have there. AZ_FORBIDDEN: the upstream may not ask this, *ret_why says why.
+ * Read inputRequests (or NULL), on mem. AZ_INVALID: it is malformed, or has a method that MCP does
+ * not allow there. AZ_FORBIDDEN: the upstream may not ask this, and *ret_why says why.
  * AZ_SERVER_ERROR: out of memory.
  */
 enum az_status questions_read(TALLOC_CTX *mem, const struct question_rules *rules,

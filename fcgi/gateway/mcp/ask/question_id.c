@@ -7,10 +7,10 @@
 #include "gateway/mcp/message/sealed_text.h"
 
 #define PREFIX "q1."
-/* Context that the box is bound to, as that of a row is to its column. */
+/* Context that the box is bound to, as the box of a row is bound to its column. */
 #define PLACE "mcp/question"
 
-/* The contents, as they stand in memory: the answer comes to a process of the same host. */
+/* The contents, in the byte order of this host: the answer comes to a process of the same host. */
 struct contents {
     unsigned char box[MAILBOX_OCTETS];
     unsigned char session[GATEWAY_SESSION_OCTETS];

@@ -9,9 +9,9 @@
 #include "gateway/mcp/message/sealed_text.h"
 
 #define PREFIX "v2."
-/* Context that the box is bound to, as that of a row is to its column. */
+/* Context that the box is bound to, as the box of a row is bound to its column. */
 #define PLACE "mcp/requestState"
-/* Nesting of the contents: the schema of a form stands in it. */
+/* Nesting of the contents, which include the schema of a form. */
 #define STATE_DEPTH_MAX 16
 
 enum az_status

@@ -21,23 +21,25 @@
 
 /* A call that a state is made for. */
 struct stated_call {
-    const char *person;      /* subject of the token, whoever its issuer is, or NULL */
-    const char *subject;     /* the same if a provider of ours has the person, or NULL */
-    const char *idp;         /* provider of the subject, or NULL */
-    const char *client_id;   /* of the token */
-    const char *method;      /* of the JSON-RPC request */
-    const char *resource;    /* name */
-    const char *server;      /* address of its upstream, or NULL: another one gets no answer */
+    const char *person; /* subject of the token, whoever its issuer is, or NULL */
+    const char
+        *subject;    /* the same if the person belongs to one of our identity providers, or NULL */
+    const char *idp; /* provider of the subject, or NULL */
+    const char *client_id; /* of the token */
+    const char *method;    /* of the JSON-RPC request */
+    const char *resource;  /* name */
+    const char
+        *server; /* address of the upstream that asked, or NULL; another upstream gets no answer */
     const char *name;        /* of the tool or prompt within its resource, or the URI */
     const json_t *arguments; /* or NULL */
 };
 
 /* The contents of a state. */
 struct request_state {
-    int round;         /* times that the upstream has asked; 0: it has not, we did */
+    int round;         /* times that the upstream has asked; 0 if the gateway asked */
     json_t *questions; /* object: by its key, what an answer to a question of the upstream must fit
                           (answer.h) */
-    const char *own;   /* key of a question of ours, or NULL */
+    const char *own;   /* key of the gateway's own question, or NULL */
     const char *upstream; /* state of the upstream, or NULL */
 };
 
@@ -49,8 +51,8 @@ enum az_status stated_call_hash(struct op *op, const struct stated_call *call,
 const char *request_state_make(struct op *op, const struct stated_call *call,
                                const struct request_state *state);
 
-/* Read a text, on op->mem. AZ_INVALID: it is no state of ours, was made for another call or caller,
- * or has expired. AZ_SERVER_ERROR: out of memory. */
+/* Read a text, on op->mem. AZ_INVALID: the gateway did not make it, or made it for another call or
+ * caller, or it has expired. AZ_SERVER_ERROR: out of memory. */
 enum az_status request_state_read(struct op *op, const char *text, const struct stated_call *call,
                                   struct request_state *ret);
 

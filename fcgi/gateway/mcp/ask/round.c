@@ -158,7 +158,7 @@ decide_question(struct mcp_round *round, const struct gateway_target *target,
                    round->resource->name);
 }
 
-/* Return the host of an address in lower case, or "" if it has none. */
+/* Return the host of an address in lower case, or "" if the address has no host. */
 static const char *
 host_of(TALLOC_CTX *mem, const char *address)
 {
@@ -284,8 +284,8 @@ take_request(struct mcp_round *round, const struct json_rpc *request, struct ask
                          : op_no_memory(op);
 }
 
-/* Answer a request of an older upstream: it is a question as those of modern ones, and the call is
- * decided again with the answer before the upstream gets it. */
+/* Answer a request of an older upstream. It is a question like the questions of modern upstreams,
+ * and the call is decided again with the answer before the upstream gets it. */
 static enum az_status
 answer_request(void *arg, const struct json_rpc *request, const char **ret_answer)
 {

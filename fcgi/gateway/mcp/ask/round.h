@@ -25,7 +25,7 @@ struct mcp_round {
     const struct managed_resource *resource;
     struct stated_call call;
     json_t *capabilities;       /* announced to the upstream; set by mcp_round_begin() */
-    bool again;                 /* the call came with a state of ours, which says: */
+    bool again;                 /* the call came with a requestState of the gateway, which says: */
     struct request_state state; /* the rounds so far */
     json_t *answers;            /* object: the checked answers, or NULL */
     bool waited;                /* the answers came while the call waited for them */
@@ -40,9 +40,10 @@ struct mcp_round {
 };
 
 /*
- * Begin: read requestState and inputResponses of a modern client. Answers without a state of ours
- * are left out, because nothing was asked. A state that is not ours, of another call or caller, or
- * expired, and an answer that does not fit its question, become the answer, AZ_OK.
+ * Begin: read requestState and inputResponses of a modern client. Ignore answers without a
+ * requestState, because nothing was asked. If the state is not ours, belongs to another call or
+ * caller, or has expired, or if an answer does not fit its question, the refusal becomes the
+ * answer, and the status is AZ_OK.
  */
 enum az_status mcp_round_begin(struct mcp_exchange *it, const struct managed_resource *resource,
                                const struct stated_call *call, struct mcp_round *ret);
@@ -59,8 +60,8 @@ const struct peer_asker *mcp_round_asker(struct mcp_round *round);
 enum az_status mcp_round_look(const struct mcp_round *round,
                               const struct gateway_question *question, const char **ret_why);
 
-/* True if both sets of obligations are the same: those of a request that is already made cannot be
- * met again. */
+/* True if both sets of obligations are equal. A request that was already made cannot meet new ones.
+ */
 bool mcp_round_same_duties(const struct gateway_obligations *one,
                            const struct gateway_obligations *other);
 
@@ -68,25 +69,25 @@ bool mcp_round_same_duties(const struct gateway_obligations *one,
  * out of memory. */
 bool mcp_round_add(const struct mcp_round *round, json_t *params);
 
-/* True if a server asks for input in place of a result. One of an older revision cannot: it was
- * told no capability, and another member of its results has the name by chance. */
+/* True if a server asks for input in place of a result. A server of an older revision cannot: no
+ * capability was announced to it, so a member with this name is a coincidence. */
 bool mcp_round_is_asked(const struct peer_reply *reply);
 
 /*
- * Take such a result of an upstream, for a call that policy has allowed: each question is a
- * decision of its own. AZ_OK: it->result asks the client, or an older one has answered and the call
- * repeats. AZ_FORBIDDEN: a question is denied or has no answer, the fault has the text.
- * AZ_UPSTREAM_INVALID: it is no such result, or the upstream has asked too often.
+ * Handle a result by which an upstream asks for input, for a call that policy has allowed. Policy
+ * decides about each question. AZ_OK: it->result asks the client, or an older client has answered
+ * and the call repeats. AZ_FORBIDDEN: a question is denied or has no answer; the fault has the
+ * text. AZ_UPSTREAM_INVALID: the result is malformed, or the upstream has asked too often.
  */
 enum az_status mcp_round_ask(struct mcp_round *round, const struct gateway_target *target,
                              const struct gateway_action *action, const json_t *result);
 
 /*
- * Take an error of an older upstream that wants the person to open addresses before the call is
- * made again (MCP 2025-11-25, client/elicitation, "URL Mode With Elicitation Required Error"), for
- * a call that policy has allowed. Each is a question as those of mcp_round_ask(), with its
- * failures. AZ_OK: the answer is input_required for a modern client, that error for an older one
- * that knows it, and a text with the addresses for every other.
+ * Handle an error by which an older upstream wants the person to open addresses before the call is
+ * repeated (MCP 2025-11-25, client/elicitation, "URL Mode With Elicitation Required Error"), for a
+ * call that policy has allowed. Each address is a question as in mcp_round_ask(), with the same
+ * failures. AZ_OK: the answer is input_required for a modern client, the same error for an older
+ * client that knows it, and a text with the addresses for every other client.
  */
 enum az_status mcp_round_ask_addresses(struct mcp_round *round, const struct gateway_target *target,
                                        const struct gateway_action *action, const json_t *error);

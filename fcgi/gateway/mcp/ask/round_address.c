@@ -6,8 +6,8 @@
 #include "gateway/mcp/ask/round_private.h"
 #include "gateway/mcp/message/result.h"
 
-/* Return the elicitations of an error as requests by names, on mem; NULL: they are none of MCP, or
- * out of memory. */
+/* Return the elicitations of an error as requests by name, on mem, or NULL if MCP does not define
+ * them or there is no memory. */
 static json_t *
 requests_of(TALLOC_CTX *mem, const json_t *error)
 {
@@ -27,7 +27,7 @@ requests_of(TALLOC_CTX *mem, const json_t *error)
     return jsonx_built(&requests);
 }
 
-/* Decide about the addresses, whatever the client can do: it may be told them as a text. */
+/* Decide about the addresses, even if the client cannot open them: it may get them as a text. */
 static enum az_status
 take_addresses(struct mcp_round *round, const struct gateway_target *target,
                const struct gateway_action *call, const json_t *error, struct asked_questions *ret)
@@ -75,7 +75,7 @@ give_error(struct mcp_exchange *it, const struct asked_questions *questions)
     return AZ_OK;
 }
 
-/* Tell a client that can do nothing with addresses, in words. */
+/* Give the addresses as a text to a client that cannot open them. */
 static enum az_status
 give_text(struct mcp_exchange *it, const struct asked_questions *questions)
 {

@@ -87,7 +87,7 @@ read_message(const json_t *message, struct json_rpc *ret, struct json_rpc_fault 
                                                      : "The message is not an object");
     if (version == NULL || strcmp(version, "2.0") != 0)
         return refuse_message(ret_fault, RPC_INVALID_REQUEST, "jsonrpc is not \"2.0\"");
-    /* JSON-RPC 2.0 section 5: the id of an error is null if that of the request was not read. */
+    /* JSON-RPC 2.0 section 5: the id of an error is null if the request's id was not read. */
     if (ret->id == NULL && id != NULL && !(json_is_null(id) && !call))
         return refuse_message(ret_fault, RPC_INVALID_REQUEST, "id is not a text or an integer");
     return call ? read_rpc_call(message, ret, ret_fault) : read_rpc_answer(ret, ret_fault);

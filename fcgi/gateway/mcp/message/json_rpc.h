@@ -23,7 +23,7 @@
 /* Octets of a method's name. The longest of MCP has fewer than 50. */
 #define JSON_RPC_METHOD_MAX 128
 
-/* Codes of errors (JSON-RPC 2.0 section 5.1), and those of MCP 2026-07-28. */
+/* Error codes (JSON-RPC 2.0 section 5.1, and MCP 2026-07-28). */
 enum json_rpc_code {
     RPC_PARSE_ERROR = -32700,
     RPC_INVALID_REQUEST = -32600,

@@ -6,7 +6,7 @@
 /* In place of a level: the client did not set a level. */
 #define MCP_LOG_UNSAID (-1)
 
-/* Return the level of a word (or NULL), or MCP_LOG_UNSAID if it is none. */
+/* Return the level that a word (or NULL) names, or MCP_LOG_UNSAID for any other word. */
 int mcp_log_level(const char *word);
 
 /* Return the word of a level, or NULL for MCP_LOG_UNSAID. */

@@ -18,7 +18,7 @@
 /* The largest integer that a JSON reader with doubles understands (RFC 8259 6). */
 #define PARAM_INTEGER_MAX ((1LL << 53) - 1)
 
-/* True if a text is a token of RFC 9110 5.6.2, so that it can stand in a field's name. */
+/* True if a text is a token of RFC 9110 5.6.2, so that it can be part of a field name. */
 static bool
 is_field_token(const char *text)
 {
@@ -30,8 +30,8 @@ is_field_token(const char *text)
 
 /* ---- the rules for a schema */
 
-/* True if CGI makes one variable of two names: it has no case, and one sign for all characters but
- * letters and digits (RFC 3875 4.1.18). */
+/* True if CGI makes one variable of two names: it ignores case and replaces every character other
+ * than letters and digits by one sign (RFC 3875 4.1.18). */
 static bool
 is_one_variable(const char *a, const char *b)
 {
@@ -105,8 +105,8 @@ scan_inner(struct param_scan *scan, const struct param_site *site, const json_t 
     return true;
 }
 
-/* The keywords that hold schemas which apply to other values than named properties, or not always
- * (JSON Schema 2020-12, and `definitions` of older ones). */
+/* Keywords whose schemas apply to other values than named properties, or only under a condition
+ * (JSON Schema 2020-12, and `definitions` of older versions). */
 static const struct {
     const char *name;
     bool by_name; /* an object of schemas */

@@ -27,8 +27,8 @@ bool param_headers_sound(const json_t *schema);
  * stop. */
 typedef bool param_header_fn(void *arg, const char *name, const json_t *value);
 
-/* Call `each` for the fields of a sound schema. The return value is that of the last
- * call, true if there was none. */
+/* Call `each` for the fields of a sound schema. Return what the last call returned, or true without
+ * fields. */
 bool param_headers_each(const json_t *schema, const json_t *arguments, param_header_fn *each,
                         void *arg);
 

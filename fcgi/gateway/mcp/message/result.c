@@ -155,7 +155,7 @@ server_info(void)
     return json_pack("{s:s,s:s}", "name", PACKAGE_NAME, "version", PACKAGE_VERSION);
 }
 
-/* Return what is declared. Completions are those of URI templates and of prompts. */
+/* Return the declared capabilities. Completions are offered for URI templates and prompts. */
 static json_t *
 capabilities(const struct mcp_features *has)
 {

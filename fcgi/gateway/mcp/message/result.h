@@ -75,9 +75,8 @@ void mcp_entry_fit(json_t *entry, const struct mcp_version *version);
 json_t *mcp_list_result(TALLOC_CTX *mem, const char *member, json_t *items);
 
 /*
- * Return a result that asks the client to have its user open an address, and to send the request
- * again (MCP 2026-07-28, multi round-trip requests). key: names the request among those of the
- * result.
+ * Return a result that asks the client to let its user open an address and then to send the request
+ * again (MCP 2026-07-28, multi round-trip requests). `key` names this question in the result.
  */
 json_t *mcp_elicit_url_result(TALLOC_CTX *mem, const char *key, const char *url,
                               const char *message, const char *state);

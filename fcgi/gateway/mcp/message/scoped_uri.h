@@ -16,12 +16,13 @@
  * return value is NULL if out of memory. */
 const char *scoped_uri(TALLOC_CTX *mem, const char *resource, const char *uri);
 
-/* Find what such a text is made of; *ret_uri is within it. False: it is none. */
+/* Split such a text into its parts; *ret_uri points into it. False: the text has another form. */
 bool scoped_uri_split(const char *text, char ret_resource[MANAGED_NAME_MAX + 1],
                       const char **ret_uri);
 
-/* Return a block of content, a new reference, whose URI is as clients see it: that of an embedded
- * resource, or of a link to one. resource NULL: the block itself. NULL: out of memory. */
+/* Return a content block, a new reference, in which the URI of an embedded resource or of a
+ * resource link is as clients see it. resource NULL: return the block unchanged. NULL: out of
+ * memory. */
 json_t *scoped_uri_block(TALLOC_CTX *mem, const char *resource, json_t *block);
 
 #endif

@@ -11,7 +11,7 @@ const char *mcp_seal_text(struct op *op, const char *prefix, const char *place, 
                           size_t length);
 
 /* Open what mcp_seal_text() made with the same prefix and place. *ret is on op->mem, wiped when it
- * is freed. AZ_INVALID: it is no such text. */
+ * is freed. AZ_INVALID: the text was not made so. */
 enum az_status mcp_open_text(struct op *op, const char *prefix, const char *place, const char *text,
                              unsigned char **ret, size_t *ret_length);
 

@@ -12,13 +12,13 @@
 #include "http/request.h"
 
 #define PREFIX "s1."
-/* Context that the box is bound to, as that of a row is to its column. */
+/* Context that the box is bound to, as the box of a row is bound to its column. */
 #define PLACE "mcp/session"
 /* Nesting of the contents. */
 #define CONTENTS_DEPTH_MAX 4
 
-/* The capabilities of a client that questions of upstreams need, as bits. `part`: of the
- * capability; NULL: it has none. */
+/* The client capabilities that questions of upstreams need, as bits. `part` names a part of the
+ * capability, or is NULL. */
 static const struct {
     unsigned bit;
     const char *name, *part;

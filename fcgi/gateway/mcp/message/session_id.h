@@ -27,7 +27,7 @@ struct mcp_session {
     struct gateway_session key;
     const char *at;       /* name of the resource whose endpoint it is of, or NULL */
     const char *version;  /* revision that was agreed, a constant */
-    json_t *capabilities; /* object: those of the client that questions need */
+    json_t *capabilities; /* object: the client's capabilities that questions need */
     struct db_step *step; /* of the trip that reads its row, or NULL */
     struct gateway_session_row row;
 };

@@ -10,7 +10,7 @@
 
 /* The characters that are taken out of a text. */
 enum hiding {
-    HIDE_NAMES, /* of one line: all that could make one entry look like another */
+    HIDE_NAMES, /* in one line: every character that could make one entry look like another */
     HIDE_LINES, /* of several lines: the same, but for line feeds */
     HIDE_WORDS, /* of a result: what reorders text, and what models read and people do not see */
 };

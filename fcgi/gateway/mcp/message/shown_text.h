@@ -15,10 +15,10 @@
  * characters and those that reorder text. NULL: out of memory. */
 json_t *shown_text(TALLOC_CTX *mem, const char *text);
 
-/* Return the same of a text of several lines, on mem, which is not cut. */
+/* As above for a text of several lines, on mem, without cutting it. */
 const char *shown_lines(TALLOC_CTX *mem, const char *text);
 
-/* Return the same of the instructions of a server, cut. */
+/* As above for the instructions of a server, cut. */
 const char *shown_instructions(TALLOC_CTX *mem, const char *text);
 
 /* True if nothing would be taken out of a text of one line. */

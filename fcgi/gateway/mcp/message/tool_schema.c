@@ -38,7 +38,8 @@ fits(const json_t *value, size_t depth, size_t *left)
 bool
 tool_schema_fits(const json_t *schema)
 {
-    /* A sub-schema stands in an object or array of its keyword, so each level takes two. */
+    /* A sub-schema is inside an object or array of its keyword, so each level of schemas takes two
+     * of nesting. */
     size_t left = 2 * TOOL_SCHEMA_SIZE_MAX;
     return fits(schema, 2 * TOOL_SCHEMA_DEPTH_MAX, &left);
 }
@@ -51,9 +52,9 @@ struct reduction {
     size_t left;               /* sub-schemas that may still be read */
 };
 
-/* A definition being followed. */
+/* A definition whose $ref is being followed. */
 struct followed {
-    const struct followed *up; /* the one that led to it, or NULL */
+    const struct followed *up; /* the definition that refers to this one, or NULL */
     const char *name;
 };
 

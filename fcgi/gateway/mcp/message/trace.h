@@ -10,8 +10,8 @@ struct mcp_trace {
     const char *state;  /* tracestate, or NULL */
 };
 
-/* Return the context of a request: that of its `_meta`, else that of its header fields. One whose
- * traceparent is malformed is none. */
+/* Return the trace context of a request, from `_meta`, else from the header fields. A context whose
+ * traceparent is malformed is ignored. */
 struct mcp_trace mcp_trace_of(const struct mcp_exchange *it);
 
 #endif

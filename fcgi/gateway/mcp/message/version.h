@@ -54,7 +54,7 @@ enum az_status mcp_version_find(TALLOC_CTX *mem, const struct json_rpc *message,
 /* True if a client follows an earlier revision than `name`. */
 bool mcp_is_before(const struct mcp_version *version, const char *name);
 
-/* Return the member of params that Mcp-Name repeats, or NULL if a method has none. */
+/* Return the member of params that Mcp-Name repeats, or NULL if the method has no such member. */
 const char *mcp_named_member(const char *method);
 
 /* Return the constant for the name of a revision that is known, or NULL for another text. */

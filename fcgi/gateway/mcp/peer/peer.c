@@ -15,7 +15,7 @@
 
 /* ---- the way */
 
-/* Return the session id of an answer, or "" if it has none or a header cannot carry it. */
+/* Return the session id of an answer, or "" if the id is missing or cannot be sent in a header. */
 static const char *
 answer_session(const struct peer_exchange *it)
 {
@@ -128,8 +128,8 @@ open_conversation(struct peer_exchange *it, const char *asked, struct peer_way *
 
 static enum az_status probe(struct peer_exchange *it, bool again, struct peer_way *ret);
 
-/* Choose the way for a server that refused the modern revision and says which ones it has (MCP
- * 2026-07-28, versioning). It may offer the same one again. */
+/* Choose the way for a server that refused the modern revision and listed the revisions it supports
+ * (MCP 2026-07-28, versioning). The list may contain the modern revision. */
 static enum az_status
 take_offer(struct peer_exchange *it, bool again, struct peer_way *ret)
 {

@@ -18,9 +18,9 @@
 
 /* Whoever answers requests that an older upstream makes while it is asked. */
 struct peer_asker {
-    /* Answer one: *ret_answer is JSON text on the memory of the operation. It may take minutes,
-     * which are none of the upstream's. A failure ends the request, and the upstream is notified.
-     */
+    /* Answer one question: *ret_answer is JSON text on the memory of the operation. This may take
+     * minutes, which do not count against the upstream's time. A failure ends the request, and the
+     * upstream is notified. */
     enum az_status (*answer)(void *arg, const struct json_rpc *question, const char **ret_answer);
     void *arg;
 };
@@ -29,13 +29,13 @@ struct peer_asker {
 struct peer_request {
     const struct managed_resource *resource;
     const struct managed_secrets *secrets; /* NULL if it has none */
-    const struct upstream_caller *caller;  /* NULL stands for the service itself */
+    const struct upstream_caller *caller;  /* NULL for the service itself */
     json_t *policy_headers;                /* object of texts: fields to add, or NULL */
     size_t max_answer;                     /* octets that policy allows; 0: it says nothing */
     int seconds;                           /* for a whole answer; 0: PEER_ANSWER_SECONDS */
     struct peer_progress *progress;        /* for a caller that asked for it, or NULL */
     struct peer_log *log;                  /* for a caller that wants it, or NULL */
-    const struct peer_asker *asker;        /* NULL: an older upstream may ask nothing */
+    const struct peer_asker *asker;        /* NULL: older upstreams may ask nothing */
     struct peer_message message;
 };
 
@@ -53,14 +53,14 @@ struct peer_reply {
 };
 
 /*
- * Send a request and read its answer. The failures are those of upstream_begin();
- * AZ_UPSTREAM_INVALID also if the answer is not one of MCP, or too large, and AZ_UPSTREAM_TIMEOUT
- * if it does not end within request->seconds.
+ * Send a request and read its answer. Fails as upstream_begin() does; AZ_UPSTREAM_INVALID also if
+ * the answer does not follow MCP or is too large, and AZ_UPSTREAM_TIMEOUT if it does not end within
+ * request->seconds.
  */
 enum az_status peer_ask(struct op *op, const struct peer_request *request, struct peer_reply *ret);
 
-/* Find the way to talk to the server of a request, which is not sent: remembered, or found by
- * asking the server. *ret is on op->mem. The failures are those of peer_ask(). */
+/* Find the way to talk to the server of a request, without sending the request: from memory, or by
+ * asking the server. *ret is on op->mem. Fails as peer_ask() does. */
 enum az_status peer_greet(struct op *op, const struct peer_request *request, struct peer_way *ret);
 
 #endif

@@ -10,12 +10,13 @@
 #include "gateway/credential/types.h"
 #include "managed/managed.h"
 
-/* Times that a stream is asked for which ended before its answer, the wait before that if the
- * server names none, and the interval of looks at the caller meanwhile, in milliseconds. */
+/* A stream that ended before its answer is asked for again: at most this many times, after this
+ * wait if the server names none. The last number is the interval at which the caller is checked. In
+ * milliseconds. */
 #define RESUMES_MAX 5
 #define RESUME_MS 1000
 #define RESUME_LOOK_MS 250
-/* Time for an answer of ours to a request of the upstream, in milliseconds. */
+/* Time to deliver an answer to a question of the upstream, in milliseconds. */
 #define QUESTION_MS 5000
 /* The same for a cancellation: the caller has gone, or has waited long enough. */
 #define CANCEL_MS 1000
@@ -284,7 +285,7 @@ resume_once(struct peer_exchange *it, bool *ret_more)
         st = read_answer_body(it, transfer, call.max_answer);
     if (begun)
         upstream_done(transfer);
-    it->answer = first; /* that of the request: a 404 of this one says nothing about it */
+    it->answer = first; /* session of the request itself: a 404 to this message does not end it */
     if (*it->sse.id == '\0')
         memcpy(it->sse.id, id, sizeof(id));
     if (it->sse.retry_ms < 0)

@@ -1,5 +1,5 @@
-/* One message to an upstream MCP server and its answer, for the rooms of peer.h. What the server
- * asks meanwhile is answered while the answer is read. */
+/* One message to an upstream MCP server and its answer, for the files of peer.h. Questions that the
+ * server asks before its answer are answered as they come. */
 #ifndef AZ_GATEWAY_MCP_PEER_PEER_EXCHANGE_H
 #define AZ_GATEWAY_MCP_PEER_PEER_EXCHANGE_H
 

@@ -41,7 +41,7 @@ tool_is_sound(const json_t *tool)
            && param_headers_sound(input) && (output == NULL || tool_schema_fits(output));
 }
 
-/* True if a prompt has a name, and each of its arguments another one. */
+/* True if a prompt has a name, and the names of its arguments differ. */
 static bool
 prompt_is_sound(const json_t *prompt)
 {

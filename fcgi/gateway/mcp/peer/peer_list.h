@@ -11,9 +11,10 @@
 
 /* Maximum of tools per resource; MCP clients cope with a few hundred. */
 #define PEER_TOOLS_MAX 1000
-/* Octets of one tool or prompt as JSON text; real ones have some thousand. */
+/* Octets of one tool or prompt as JSON text; usual ones have a few thousand. */
 #define PEER_TOOL_OCTETS_MAX 65536
-/* Most prompts of one resource: people choose among them. Most arguments of one: it is a form. */
+/* Most prompts of one resource, from which a person chooses, and most arguments of one prompt,
+ * which are a form. */
 #define PEER_PROMPTS_MAX 500
 #define PEER_PROMPT_ARGUMENTS_MAX 32
 /* Pages of tools/list that are read; a server that gives ten tools a page fits. */

@@ -12,8 +12,8 @@
 #include "gateway/mcp/message/version.h"
 #include "gateway/mcp/peer/progress.h"
 
-/* Every request has a connection of its own, so one id is enough; but a call that comes again with
- * answers has another one (MCP 2026-07-28, basic/patterns/mrtr). */
+/* Every request has its own connection, so one id is enough; but a call that is repeated with
+ * answers needs a new id (MCP 2026-07-28, basic/patterns/mrtr). */
 #define PEER_ID 1
 /* The member of params with answers to questions, which older revisions do not have. */
 #define ANSWERS "inputResponses"
@@ -47,8 +47,8 @@ request_meta(const struct peer_way *way, const struct peer_message *message)
                      "tracestate", trace->state, MCP_META_LOG_LEVEL, message->log_level);
 }
 
-/* Return the params with `_meta`, where there is one. A new reference, or NULL if out of memory, or
- * if there are none. */
+/* Return the params with `_meta` if there are any: a new reference, or NULL without params or
+ * memory. */
 static json_t *
 request_params(const struct peer_way *way, const struct peer_message *message)
 {

@@ -1,7 +1,7 @@
 /*
- * The messages of the gateway to upstream MCP servers, and the reading of their answers. Their
- * answers are as little trusted as those of any caller: every size is limited, and only members
- * that are named here are used.
+ * The messages of the gateway to upstream MCP servers, and the reading of their answers. Answers
+ * are trusted no more than a caller's request: every size is limited, and only members that are
+ * named here are used.
  */
 #ifndef AZ_GATEWAY_MCP_PEER_PEER_MESSAGE_H
 #define AZ_GATEWAY_MCP_PEER_PEER_MESSAGE_H
@@ -25,8 +25,8 @@
 /* The protocol that an upstream follows. */
 struct peer_way {
     bool modern;         /* revision 2026-07-28; else an older one */
-    const char *version; /* of the older ones, or NULL before it is agreed */
-    const char *session; /* Mcp-Session-Id of the older ones, or NULL */
+    const char *version; /* of an older server, or NULL before it is negotiated */
+    const char *session; /* Mcp-Session-Id of an older server, or NULL */
 };
 
 /* A message to an upstream. */
@@ -64,12 +64,12 @@ const char *peer_answer(TALLOC_CTX *mem, const struct json_rpc *question);
 const char *peer_cancellation(TALLOC_CTX *mem);
 
 /* Write the request for a stream of an older server (MCP 2025-11-25, transports, "Listening for
- * Messages from the Server"), or with the id of an event for what followed it ("Resumability and
- * Redelivery"). AZ_SERVER_ERROR: it has no room. */
+ * Messages from the Server"), or, with the id of an event, for what followed this event
+ * ("Resumability and Redelivery"). AZ_SERVER_ERROR: the buffer is too small. */
 enum az_status peer_write_stream(const struct peer_way *way, const char *last_event,
                                  struct peer_envelope *ret);
 
-/* Write an answer or a cancellation to send. AZ_SERVER_ERROR: it has no room. */
+/* Write an answer or a cancellation to send. AZ_SERVER_ERROR: the buffer is too small. */
 enum az_status peer_write_answer(const struct peer_way *way, const char *answer,
                                  struct peer_envelope *ret);
 
@@ -83,13 +83,13 @@ const char *peer_error_text(TALLOC_CTX *mem, const json_t *error);
 /* True if an error has this code. */
 bool peer_error_is(const json_t *error, enum json_rpc_code code);
 
-/* Return the capabilities that an error with RPC_MISSING_CAPABILITY names, of those that a client
- * of ours can lend to an upstream (gateway-admin.md 1.12), on mem; an empty object if it names none
- * of them. NULL: out of memory. */
+/* Return which client capabilities an error with RPC_MISSING_CAPABILITY demands, as far as a client
+ * may lend them to an upstream (gateway-admin.md 1.12), on mem; an empty object if it demands no
+ * such capability. NULL: out of memory. */
 json_t *peer_capabilities(TALLOC_CTX *mem, const json_t *error);
 
-/* Return the newest revision, a constant, that an error with RPC_UNSUPPORTED_VERSION offers and
- * that we know; NULL: there is none. */
+/* Return the newest revision, a constant, that an error with RPC_UNSUPPORTED_VERSION offers and the
+ * gateway supports, or NULL. */
 const char *peer_supported(const json_t *error);
 
 /* Return the name of the revision, a constant, if the result of `initialize` has one that we know;

@@ -7,8 +7,8 @@
 #include "base/uri.h"
 #include "managed/status.h"
 
-/* Return a Location with scheme and host: those of upstreamUrl if it has none. NULL: no memory, or
- * upstreamUrl has none. */
+/* Return a Location with scheme and host, taken from upstreamUrl if the Location has none. NULL: no
+ * memory, or upstreamUrl has no scheme and host. */
 static const char *
 redirect_whole(TALLOC_CTX *mem, const char *upstream_url, const char *location)
 {

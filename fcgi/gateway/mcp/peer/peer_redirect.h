@@ -5,7 +5,7 @@
 
 #include <talloc.h>
 
-/* Octets of an address that are shown. */
+/* Octets of a redirect's address that an error shows. */
 #define PEER_REDIRECT_MAX 200
 
 /*

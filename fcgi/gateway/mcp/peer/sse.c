@@ -10,7 +10,7 @@ void
 sse_init(struct sse *sse, TALLOC_CTX *mem, size_t max)
 {
     *sse = (struct sse){.retry_ms = -1};
-    /* "data: " stands before the data of the longest line. */
+    /* The longest line is "data: " and its data. */
     buf_init(&sse->line, mem, max + 6);
     buf_init(&sse->data, mem, max);
 }

@@ -13,8 +13,8 @@
  * call lasts; ten a second for the longest response time-out are far fewer. */
 #define SSE_EVENTS_MAX 10000
 
-/* Octets of the id of an event that is kept; one that is longer, or that a header field cannot
- * carry, is none. */
+/* Octets of the id of an event that is kept; an id that is longer, or that a header field cannot
+ * carry, is ignored. */
 #define SSE_ID_MAX 512
 /* Longest time to wait, in milliseconds: one that is longer is this one. */
 #define SSE_RETRY_MAX 30000
@@ -27,7 +27,7 @@ struct sse {
     bool begun;      /* the first line is read: no byte order mark comes any more */
     bool has_data;   /* the event has a field `data`, maybe empty */
     char next_id[SSE_ID_MAX + 1]; /* id of the event so far, and of those behind it */
-    char id[SSE_ID_MAX + 1];      /* of the last whole event; "": it has none */
+    char id[SSE_ID_MAX + 1];      /* of the last complete event; "" without an id */
     int retry_ms;                 /* -1: the stream names none */
 };
 

@@ -21,8 +21,8 @@ indented(TALLOC_CTX *mem, const char *text)
     return all;
 }
 
-/* Return the texts with that of one resource behind them, under its name; one for which there is no
- * room is left out. NULL: out of memory. */
+/* Append the instructions of one resource under its name, unless there is no room for them, and
+ * return the texts. NULL: out of memory. */
 static char *
 add_under_name(char *texts, const struct managed_resource *resource, const char *text)
 {

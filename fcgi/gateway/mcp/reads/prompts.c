@@ -90,7 +90,7 @@ arguments_are_texts(const json_t *arguments)
     return true;
 }
 
-/* Return one message as clients see it: a new reference, or NULL if it is none. */
+/* Return one message as clients see it: a new reference, or NULL if the message is malformed. */
 static json_t *
 shown_message(TALLOC_CTX *mem, const char *scope, const json_t *message)
 {

@@ -1,6 +1,6 @@
 /*
  * Prompts of MCP upstreams whose `mcpPrompts` is pinned (gateway-admin.md 1.7): lists show the
- * stored ones that are approved, and each get is decided and passed on.
+ * stored prompts that are approved; policy decides about each get, which is passed on.
  */
 #ifndef AZ_GATEWAY_MCP_READS_PROMPTS_H
 #define AZ_GATEWAY_MCP_READS_PROMPTS_H
@@ -12,8 +12,8 @@
 /* Messages of one prompt. */
 #define PROMPT_MESSAGES_MAX 100
 
-/* Find out if the endpoint of this request has prompts: its resource, or one of all enabled ones.
- */
+/* Find out if the endpoint of this request has prompts: its resource has, or one of all enabled
+ * resources. */
 enum az_status mcp_serves_prompts(struct mcp_exchange *it, bool *ret);
 
 /* Handle prompts/list and prompts/get. */

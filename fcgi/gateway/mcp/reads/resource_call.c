@@ -150,8 +150,8 @@ resource_call_list(struct resource_call *c, const struct gateway_target *target,
     return gateway_decide_tools(it->req, &it->access, &question, verdicts);
 }
 
-/* Find out if a list hides the prompt of a call: then it is unknown to the caller, as one that does
- * not exist. */
+/* Find out if a list hides the prompt of a call from the caller, who then gets the answer for an
+ * unknown prompt. */
 static enum az_status
 is_hidden(struct resource_call *c, const struct gateway_target *target, bool *ret)
 {
@@ -194,8 +194,8 @@ look_for_prompt(struct resource_call *c, const struct gateway_target *target)
     return resource_refuse_prompt(c->it);
 }
 
-/* Return the question about a call. The obligations that can be met are by default those of a tool
- * of an MCP server, but for approval: what a person would approve is a call. */
+/* Return the question about a call. Unless the action says otherwise, the obligations are those
+ * that a tool call can meet, except approval: a person approves a tool call only. */
 static struct gateway_question
 question_of(const struct resource_call *c, const struct gateway_target *target)
 {
@@ -328,7 +328,7 @@ decide_again(void *arg)
     return st == AZ_OK && !mcp_goes_on(c->it) ? AZ_FORBIDDEN : st;
 }
 
-/* Let the caller hear what the upstream says meanwhile, and answer what it asks. */
+/* Pass on to the caller what the upstream sends before its answer, and answer its questions. */
 static void
 listen_to_upstream(struct resource_call *c)
 {

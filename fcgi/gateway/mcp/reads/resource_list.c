@@ -37,7 +37,7 @@ struct resource_listing {
     const struct managed_resource *resource; /* whose entries they are */
     const struct managed_resource *next;     /* of the next page, or NULL */
     json_t *entries;
-    const struct managed_route **route; /* of each entry; NULL: they are those of an upstream */
+    const struct managed_route **route; /* of each entry; NULL: the entries come from an upstream */
     size_t octets, left_out;
 };
 
@@ -307,8 +307,8 @@ answer_entries(struct resource_listing *listing)
 
 /* ---- pages */
 
-/* Find the resource of the page that the caller asks for, and that of the next one. False: no page
- * has this cursor. */
+/* Find the resource of the page that the cursor names, and of the page after it. False: the cursor
+ * names no page. */
 static bool
 find_page(struct resource_listing *listing, const struct managed_resources *all)
 {

@@ -25,8 +25,8 @@ has_uri(const json_t *content)
     return json_is_string(json_object_get(content, "uri"));
 }
 
-/* Return one content, of the URI that was asked for, as clients see it: a new reference, or NULL if
- * it is none. */
+/* Return one content as clients see it, under the URI that was asked for: a new reference, or NULL
+ * if the content is malformed. */
 static json_t *
 shown_content(TALLOC_CTX *mem, const json_t *asked, const json_t *content)
 {
@@ -40,7 +40,7 @@ shown_content(TALLOC_CTX *mem, const json_t *asked, const json_t *content)
                      json_is_string(text) ? "text" : "blob", json_is_string(text) ? text : blob);
 }
 
-/* True for a content of another URI than the one that was read. MCP lets a server answer the read
+/* True for a content with another URI than the one that was read. MCP lets a server answer the read
  * of a directory with the files in it, but policy was asked about the directory alone. */
 static bool
 is_of_another(const json_t *content, const char *uri)

@@ -37,7 +37,7 @@ query_is_known(const struct managed_route *route, json_t *query)
     return true;
 }
 
-/* Find the route of a URI, and what policy sees of it. *ret false: there is none. */
+/* Find the route of a URI, and what policy sees of it. *ret is false if no route has the URI. */
 static enum az_status
 find_route(struct route_read *r, const char *uri, bool *ret)
 {

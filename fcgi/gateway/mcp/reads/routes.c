@@ -61,9 +61,9 @@ enum_of(const struct managed_tool *tool, const char *name)
     return json_is_array(values) ? values : NULL;
 }
 
-/* Find the enum that a tool of the route has for an argument, and that the caller may know: tools
- * that a list hides tell nothing. *ret is NULL if there is none. The audit row keeps the decision
- * about the completion. */
+/* Find the enum that a tool of the route has for an argument and that the caller may know: nothing
+ * is revealed about tools that a list hides. *ret is NULL without an enum. The audit row keeps the
+ * decision about the completion. */
 static enum az_status
 find_enum(struct resource_call *c, const struct gateway_target *target,
           const struct managed_route *route, const json_t **ret)

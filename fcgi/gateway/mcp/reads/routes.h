@@ -27,8 +27,8 @@ enum az_status mcp_read_route(struct mcp_exchange *it, const struct managed_reso
                               const char *uri);
 
 /* Find out if the caller may learn of changes of a URI of such a resource: policy is asked as for a
- * read, with `subscribe` among the arguments. *ret_revision is that of the policy; NULL: the caller
- * may not, or there is no such URI. */
+ * read, with `subscribe` among the arguments. *ret_revision is the policy's revision; NULL: the
+ * caller may not, or there is no such URI. */
 enum az_status mcp_may_watch_route(struct mcp_exchange *it, const struct managed_resource *resource,
                                    const char *uri, const char **ret_revision);
 

@@ -11,7 +11,7 @@
 
 /* An entry that is served, and the name by which clients of this endpoint know it. */
 struct listed_entry {
-    size_t resource; /* its place among those of the list */
+    size_t resource; /* index of its resource in the list */
     const struct stored_entry *row;
     const char *name;
 };
@@ -26,7 +26,7 @@ struct stored_list {
 };
 
 /* Find out if the endpoint of this request has entries of a kind: its resource has the setting, or
- * one of all enabled ones has it. */
+ * one of all enabled resources has it. */
 enum az_status stored_list_exists(struct mcp_exchange *it, enum listing_kind kind, bool *ret);
 
 /* Collect the entries of the request. No trip is made where no resource has the setting. */

@@ -116,7 +116,7 @@ place_list(struct placing *it, size_t place, const json_t *names)
     return st;
 }
 
-/* True if an argument stands in the path, the query or the header. */
+/* True if an argument goes to the path, the query or the header. */
 static bool
 stands_elsewhere(const json_t *args, const char *name)
 {

@@ -17,7 +17,7 @@
 /* The request of a tool call, without what its route says. On the caller's memory. */
 struct tool_request {
     json_t *path;       /* object of texts: values of the route's {names}, not encoded */
-    const char *query;  /* raw, without "?"; "" if there is none */
+    const char *query;  /* raw, without "?"; "" without a query */
     json_t *fields;     /* object of texts: header fields by name */
     const char *body;   /* JSON text, or NULL without a body */
     size_t body_length; /* octets */

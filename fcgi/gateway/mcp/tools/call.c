@@ -72,8 +72,9 @@ field_says(void *arg, const char *name, const json_t *value)
     return value != NULL && param_header_says(req->op.mem, request_header(req, variable), value);
 }
 
-/* Compare the Mcp-Param-... of a modern client with the arguments that they repeat: a proxy may
- * have decided by them (MCP 2026-07-28, transports). The schema of authz_call_tool has none. */
+/* Compare the Mcp-Param-... headers of a modern client with the arguments that they repeat: a proxy
+ * may have decided by the headers (MCP 2026-07-28, transports). The schema of authz_call_tool has
+ * no such header. */
 static enum az_status
 check_fields(struct tool_call *c)
 {
@@ -142,8 +143,8 @@ count_call(const struct tool_call *c)
 
 /* ---- policy */
 
-/* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
- * told to the model (gateway-admin.md 1.5). */
+/* Ask policy about the call. A denial that more scopes would lift becomes a challenge; the model
+ * sees every other denial (gateway-admin.md 1.5). */
 static enum az_status
 decide_call(struct tool_call *c)
 {
@@ -257,7 +258,7 @@ call_upstream(struct tool_call *c)
     };
     if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)
         return st;
-    /* One approval is for one call: an answered question would be another one. */
+    /* An approval is for exactly one call: with an answered question it would be another call. */
     if (c->decision.obligations.approve_by_ciba)
         mcp_round_silence(&c->round);
     if (c->began_ms == 0)

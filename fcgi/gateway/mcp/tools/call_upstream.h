@@ -38,9 +38,8 @@ struct mcp_call {
 
 /*
  * Call the route of a tool, or the MCP server. AZ_OK: call->result, ->asked, ->addresses or
- * ->missing.
- * AZ_INVALID: the arguments do not fit, call->why. The other failures are those of
- * upstream_begin().
+ * ->missing. AZ_INVALID: the arguments do not fit, call->why. Otherwise fails as upstream_begin()
+ * does.
  */
 enum az_status mcp_call_route(struct mcp_call *call);
 enum az_status mcp_call_peer(struct mcp_call *call);

@@ -1,5 +1,5 @@
-/* The tools that the endpoint serves: the stored ones of enabled resources (gateway-admin.md 1.5).
- * No upstream is asked. */
+/* The tools that the endpoint serves: stored tools of enabled resources (gateway-admin.md 1.5). No
+ * upstream is asked. */
 #ifndef AZ_GATEWAY_MCP_TOOLS_CATALOGUE_H
 #define AZ_GATEWAY_MCP_TOOLS_CATALOGUE_H
 
@@ -22,8 +22,8 @@ struct mcp_catalogue {
     size_t tools;
 };
 
-/* Find the resources of the request: that of its endpoint, or all enabled ones in the order of
- * their names. One trip for a request. */
+/* Find the resources of the request: the endpoint's resource, or all enabled resources in the order
+ * of their names. One trip for a request. */
 enum az_status mcp_find_resources(struct mcp_exchange *it, struct managed_resources *ret);
 
 /* Return the scope of a resource's URIs (scoped_uri.h) at the endpoint of the request: its name, or
@@ -32,10 +32,10 @@ enum az_status mcp_find_resources(struct mcp_exchange *it, struct managed_resour
  * another resource's stays its own, and cannot be read. */
 const char *mcp_scope_of(const struct mcp_exchange *it, const struct managed_resource *resource);
 
-/* Collect the tools of the request: of its resource, or of all enabled ones. */
+/* Collect the tools of the request: those of its resource, or of all enabled resources. */
 enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret);
 
-/* Return the tool of a name, or NULL if there is none. */
+/* Return the tool of this name, or NULL. */
 const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name);
 
 /* Describe a resource to policy, with the state of the caller's account there in *linked, which

@@ -4,8 +4,7 @@
 
 #include "base/json/jsonx.h"
 
-/* Return the annotations that the upstream gives and MCP knows: a new reference, or NULL if there
- * are none. */
+/* Return the upstream's annotations that MCP defines: a new reference, or NULL without any. */
 static json_t *
 claimed_annotations(const json_t *seen, bool *lost)
 {

@@ -21,7 +21,8 @@ struct elicited {
     const char *refused; /* for the model, if the person declined */
 };
 
-/* Return the answer of the person to our question, or NULL if it was not asked, or has none. */
+/* Return the person's answer to the gateway's own question, or NULL if it was not asked or not
+ * answered. */
 static const char *
 elicited_answer(const struct tool_call *c, const char *key)
 {
@@ -94,7 +95,8 @@ tool_call_ask_for_approval(struct tool_call *c)
     const char *url = NULL, *tool = c->tool->row->name, *name = c->tool->resource->display_name;
     if (!c->decision.obligations.approve_by_ciba)
         return AZ_OK;
-    /* The person is shown the call, and not what a client answers for it. */
+    /* The page shows the person the call itself. An approval that the client sends would prove
+     * nothing. */
     if (c->round.state.round > 0) {
         c->approval = "refused";
         return tool_call_error(c, AZ_FORBIDDEN,

@@ -10,7 +10,7 @@
 #include "gateway/mcp/tools/verdict_memory.h"
 #include "managed/auth.h"
 
-/* Return the place of a tool's resource among those of the catalogue. */
+/* Return the index of a tool's resource in the catalogue. */
 static size_t
 resource_index(const struct mcp_catalogue *catalogue, const struct mcp_tool *tool)
 {
@@ -82,8 +82,8 @@ mcp_decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     return st;
 }
 
-/* Return the annotations of a tool: what an upstream claims of an approved tool, and above it what
- * the operator says. A new reference, or NULL if there are none, or no memory. */
+/* Return the annotations of a tool: the upstream's if the tool is approved, overridden by the
+ * operator's. A new reference, or NULL without annotations or memory. */
 static json_t *
 shown_annotations(const struct managed_tool *row)
 {

@@ -17,8 +17,8 @@ pin_status(const json_t *tool)
     return word != NULL ? managed_pin_of(word) : MANAGED_PIN_NONE;
 }
 
-/* A pin without the member `approved` is that of a tool that is as it was approved, or never was.
- */
+/* A pin without the member `approved` belongs to a tool that is unchanged since its approval, or
+ * was never approved. */
 struct pin_state
 pin_state_of(const json_t *tool)
 {

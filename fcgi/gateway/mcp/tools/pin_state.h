@@ -20,7 +20,7 @@ struct pin_state {
 /* Return a text of a tool or of its pin, or NULL. */
 const char *pin_text(const json_t *object, const char *member);
 
-/* Return the status of the pin of a stored tool; MANAGED_PIN_NONE: it has none. */
+/* Return the status of the pin of a stored tool; MANAGED_PIN_NONE without a pin. */
 enum managed_pin pin_status(const json_t *tool);
 
 /* Read the pin of a stored tool. Everything lives as long as the tool. */

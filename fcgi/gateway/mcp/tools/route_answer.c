@@ -9,7 +9,7 @@
 #include "gateway/credential/types.h"
 #include "gateway/upstream/success.h"
 
-/* Return the octets that the answer may have; 0: no limit beyond that of an answer in memory. */
+/* Return the most octets of the answer; 0: only the limit of answers in memory applies. */
 static size_t
 largest(const struct route_request *request)
 {

@@ -27,9 +27,9 @@ struct route_request {
 };
 
 /*
- * Get the answer: that of a STATIC route, or of the upstream; obligations about it are met. *ret
- * has no uri. The failures are those of upstream_send_memory(); AZ_UPSTREAM_INVALID also for an
- * answer that policy wants redacted and that is not JSON.
+ * Get the answer of a STATIC route or of the upstream, and meet the obligations about it. *ret has
+ * no uri. Fails as upstream_send_memory() does; AZ_UPSTREAM_INVALID also for an answer that policy
+ * wants redacted and that is not JSON.
  */
 enum az_status route_answer(const struct route_request *request,
                             struct upstream_credential *ret_credential, struct mcp_body *ret);

@@ -9,7 +9,7 @@
 
 /* Octets of a word; the rest of a longer one is not compared. */
 #define WORD_OCTETS_MAX 48
-/* Letters of a word that may stand for a longer one. */
+/* Least letters of a word that matches the beginning of a longer word. */
 #define PREFIX_OCTETS_MIN 3
 /* The two constants of BM25, as they are in common use. */
 #define BM25_K1 1.2

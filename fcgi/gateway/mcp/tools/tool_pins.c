@@ -13,7 +13,7 @@
 #include "managed/merge.h"
 #include "managed/names.h"
 
-/* Octets of a pin in a document, and what stands around a tool. */
+/* Octets of a pin in a document, and of the syntax around a tool. */
 #define PIN_OCTETS 300
 
 /* The state of one merge. */
@@ -52,8 +52,8 @@ octets_of(TALLOC_CTX *mem, const json_t *tool)
     return text != NULL ? strlen(text) + PIN_OCTETS : TOOL_PINS_OCTETS_MAX;
 }
 
-/* True if a tool can stand in a stored document. One that cannot would make all of it unreadable.
- * freed: the octets that it takes the place of. */
+/* True if a tool fits into a stored document. A tool that does not would make the whole document
+ * unreadable. `freed`: octets of the tool that it replaces. */
 static bool
 is_storable(struct merge *m, json_t *tool, size_t freed)
 {
@@ -161,8 +161,8 @@ merge_missing(struct merge *m, json_t *tool, bool operators)
     }
 }
 
-/* Keep the text that was approved while the upstream says another one, so that people see what
- * changed. Without room for it the tool is stored alone. */
+/* Keep the approved text while the upstream's text differs, so that people see what changed.
+ * Without room for both, the tool is stored alone. */
 static void
 keep_approved_text(struct merge *m, const json_t *stored, struct pin_state *pin)
 {

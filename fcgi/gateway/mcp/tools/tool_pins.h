@@ -36,14 +36,15 @@ struct tool_merge {
     json_t *tools;                     /* the array to store */
     json_t *added, *changed, *removed; /* names at the upstream */
     size_t waiting;                    /* tools that wait for approval */
-    size_t left_out; /* tools that cannot be stored, would have the exposed name of another one, or
-                        find no room */
+    size_t left_out; /* tools that cannot be stored, whose exposed name another tool has, or for
+                        which there is no room */
 };
 
 /*
- * Merge the tools that the upstream has (peer_list.h) with the stored ones. What describes a
- * tool is the upstream's; scopes, annotations, enabled and name stay the operator's. Stored tools
- * keep their room before new ones. now: the time as text. AZ_SERVER_ERROR: out of memory.
+ * Merge the upstream's tools (peer_list.h) with the stored ones. The description of a tool comes
+ * from the upstream; scopes, annotations, enabled and name stay the operator's. Stored tools take
+ * precedence over new ones where room is short. now: the time as text. AZ_SERVER_ERROR: out of
+ * memory.
  */
 enum az_status tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *seen,
                                const char *now, struct tool_merge *ret);
@@ -58,8 +59,8 @@ struct tool_approving {
 
 /*
  * Approve the tool of a name as it is stored: the stored tools, changed, in *ret on mem.
- * AZ_NOT_FOUND: no such tool. AZ_CONFLICT: the upstream no longer has it, or it is another one by
- * now. AZ_SERVER_ERROR: no memory.
+ * AZ_NOT_FOUND: no such tool. AZ_CONFLICT: the upstream no longer has the tool, or has changed it.
+ * AZ_SERVER_ERROR: no memory.
  */
 enum az_status tool_pins_approve(TALLOC_CTX *mem, const json_t *stored,
                                  const struct tool_approving *approving, json_t **ret,

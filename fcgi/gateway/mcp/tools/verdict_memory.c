@@ -79,8 +79,8 @@ verdicts_find(const struct mcp_exchange *it, const struct mcp_catalogue *catalog
     return talloc_strdup(op->mem, entry->request_id);
 }
 
-/* Return the place for a key: that of its earlier verdicts, a free one, or that of the oldest ones.
- */
+/* Return the slot for a key: the slot of its earlier verdicts, a free slot, or the slot of the
+ * oldest ones. */
 static struct verdict_entry *
 take_place(struct verdict_memory *memory, const struct verdict_key *key)
 {

@@ -88,8 +88,8 @@ check_revision(struct op *op, const struct save *save)
                    active, expected);
 }
 
-/* Make the change, under the guards that hold now. AZ_RETRY: what was measured is another change,
- * or was judged by other guards. */
+/* Make the change, under the guards that hold now. AZ_RETRY: the measurement was made for another
+ * change or with other guards. */
 static enum az_status
 change_rows(struct op *op, struct save *save)
 {

@@ -158,8 +158,8 @@ is_on(const PGconn *conn, const char *parameter)
     return value != NULL && strcmp(value, "on") == 0;
 }
 
-/* Refuse a server that takes no writes: *ret_standby. What it told when the connection was made
- * may be of another server, if a pooler passed it on. */
+/* Refuse a server that takes no writes: *ret_standby. The parameters that a pooler passes on may be
+ * another server's, so they do not count there. */
 static bool
 takes_writes(struct db *db, bool *ret_standby)
 {

@@ -19,8 +19,8 @@ extern const struct field_table object_owner_view;
 enum az_status object_owners_list(struct op *op, const char *owner, const char **ret_array);
 
 /* Write marks, `count` items {kind, key, digest, mac?} of a JSON array, all or none. AZ_CONFLICT:
- * an object belongs to another owner, is named twice, or is not stored: one that is made later is
- * not the owner's. */
+ * an object belongs to another owner, is named twice, or is not stored. An object that is created
+ * later gets no mark from this call. */
 enum az_status object_owners_write(struct op *op, const char *owner, const json_t *marks);
 
 /* The same in the transaction that is open. */
